@@ -1,0 +1,261 @@
+"""Class moments: the only thing that ever touches the data.
+
+One pass over (X, y) collects, for every class k and feature s, the weighted power sums
+
+    S_kj = sum_i w_i [y_i = k] (x_is - c_s)^j,    j = 1..m,
+
+about a location c near the data. They are exact sufficient statistics of every family
+in the book and they *add*: over batches, over workers, over cross-validation folds,
+and over the classes that make up "all but class k".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+
+# Entries of X handled at a time: 1 MiB of doubles stays in the cache.
+_BLOCK = 2**17
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Weighted power sums of every class about one location.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (..., K)
+        Total instance weight of each class (a count, where all weights are 1).
+    sums : ndarray of shape (..., K, d, m)
+        Power sums of (x - location)^j, j = 1..m.
+    location : ndarray of shape (d,)
+        Point about which the powers are taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = class_moments(np.array([[1.0], [3.0], [5.0]]), [0, 0, 1], 2, order=1)
+    >>> (a.location + a.mean[..., 0]).ravel().tolist()
+    [2.0, 5.0]
+    """
+
+    weight: Array
+    sums: Array
+    location: Array
+
+    @property
+    def mean(self) -> Array:
+        """Mean parameters E (x - location)^j, shape (..., K, d, m).
+
+        A class without instances gets the mean of all classes: it says nothing.
+        """
+        weight = self.weight[..., None, None]
+        pooled = self.sums.sum(axis=-3, keepdims=True)
+        total = weight.sum(axis=-3, keepdims=True)
+        empty = weight == 0
+        return np.where(empty, pooled / total, self.sums / np.where(empty, 1.0, weight))
+
+    @property
+    def prior(self) -> Array:
+        """Class shares pi_k of the total weight, shape (..., K)."""
+        return self.weight / self.weight.sum(axis=-1, keepdims=True)
+
+    def merge(self, other: "ClassMoments") -> "ClassMoments":
+        """Moments of both data sets together.
+
+        Parameters
+        ----------
+        other : ClassMoments
+            Same classes, features and order; it is moved to this location first.
+
+        Returns
+        -------
+        ClassMoments
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ.
+        """
+        if other.sums.shape != self.sums.shape:
+            raise ValueError(
+                f"moments of shape {other.sums.shape} cannot be added to those of "
+                f"shape {self.sums.shape}; classes, features and order must agree"
+            )
+        moved = translate(
+            other.sums, other.weight[..., None], other.location - self.location
+        )
+        return ClassMoments(
+            self.weight + other.weight, self.sums + moved, self.location
+        )
+
+    def one_vs_rest(self) -> "ClassMoments":
+        """Moments of each class beside those of all the other classes together.
+
+        Returns
+        -------
+        ClassMoments
+            ``weight`` (K, 2) and ``sums`` (K, 2, d, m): class k first, its complement
+            second. No second pass over the data, and no subtraction either: the
+            complement is summed from the other classes, so nothing cancels.
+        """
+        return ClassMoments(
+            np.stack([self.weight, _leave_one_out(self.weight)], axis=1),
+            np.stack([self.sums, _leave_one_out(self.sums)], axis=1),
+            self.location,
+        )
+
+
+def class_moments(
+    X,
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    order: int,
+    sample_weight: ArrayLike | None = None,
+    location: ArrayLike | None = None,
+) -> ClassMoments:
+    """Collect class moments in one pass.
+
+    Parameters
+    ----------
+    X : ndarray, memmap or sparse matrix/array of shape (n, d)
+        Data, finite. Sparse data are never densified.
+    codes : array_like of shape (n,)
+        Class of each row as an integer in 0..K-1.
+    n_classes : int
+        K.
+    order : int
+        Highest power m.
+    sample_weight : array_like of shape (n,), default=None
+        Nonnegative instance weights; None means 1 each.
+    location : array_like of shape (d,), default=None
+        Point about which the powers are taken; None takes the mean of the first block
+        of rows (of all rows, if sparse). Any point among the data will do: it only
+        guards the digits of the variance.
+
+    Returns
+    -------
+    ClassMoments
+        Accumulated in float64 whatever the type of X.
+
+    Raises
+    ------
+    ValueError
+        If the powers overflow; names the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1e9 + 1], [1e9 + 3], [7.0]])
+    >>> m = class_moments(X, [0, 0, 1], 2, order=2)
+    >>> m.weight.tolist()
+    [2.0, 1.0]
+    """
+    codes = np.asarray(codes)
+    n, d = X.shape
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+    weight = weight.astype(np.float64)
+    collect = _sparse_sums if sparse.issparse(X) else _dense_sums
+    if location is None:
+        location = _rough_location(X)
+    location = np.asarray(location, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = collect(X, codes, weight, n_classes, order, location)
+    broken = ~np.isfinite(sums).all(axis=(0, 2))
+    if broken.any():
+        raise ValueError(
+            f"the moments of feature {int(np.flatnonzero(broken)[0])} overflow; "
+            "rescale it (for example with StandardScaler)"
+        )
+    return ClassMoments(
+        np.bincount(codes, weights=weight, minlength=n_classes), sums, location
+    )
+
+
+def _rough_location(X) -> Array:
+    if sparse.issparse(X):
+        return np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    rows = max(1, _BLOCK // X.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(X[:rows], dtype=np.float64).mean(axis=0)
+
+
+def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
+    n, d = X.shape
+    sums = np.zeros((order, n_classes, d))
+    rows = max(1, _BLOCK // d)
+    for start in range(0, n, rows):
+        part = slice(start, start + rows)
+        member = np.zeros((n_classes, len(codes[part])))
+        member[codes[part], np.arange(member.shape[1])] = weight[part]
+        centred = np.asarray(X[part], dtype=np.float64) - location
+        power = centred
+        for j in range(order):
+            sums[j] += member @ power
+            power = power * centred
+    return np.moveaxis(sums, 0, -1)
+
+
+def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
+    X = X.tocoo()
+    row, column = X.coords
+    cell = codes[row] * X.shape[1] + column
+    shape = (n_classes, X.shape[1])
+    stored = np.bincount(cell, weights=weight[row], minlength=np.prod(shape))
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
+    # the unstored zeros lie at -location; at least none where rounding says so
+    zeros = np.maximum(total[:, None] - stored.reshape(shape), 0.0)
+    centred = X.data.astype(np.float64) - location[column]
+    sums = np.empty((*shape, order))
+    for j in range(1, order + 1):
+        powers = np.bincount(
+            cell, weights=weight[row] * centred**j, minlength=np.prod(shape)
+        )
+        sums[..., j - 1] = powers.reshape(shape) + zeros * (-location) ** j
+    return sums
+
+
+def translate(sums: Array, weight: Array, shift: Array) -> Array:
+    """Power sums about c, given those about c + shift (binomial theorem).
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., d, m)
+        Power sums j = 1..m, or mean parameters.
+    weight : ndarray, broadcast against (..., d)
+        Power sum j = 0: total weight, or 1 for mean parameters.
+    shift : ndarray of shape (d,)
+
+    Returns
+    -------
+    ndarray of shape (..., d, m)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> translate(np.array([[1.0, 5.0]]), np.ones(1), np.array([10.0])).tolist()
+    [[11.0, 125.0]]
+    """
+    zeroth = np.broadcast_to(weight[..., None], (*sums.shape[:-1], 1))
+    powers = np.concatenate([zeroth, sums], axis=-1)
+    moved = np.empty_like(sums)
+    binomial = np.ones(1)
+    for j in range(1, sums.shape[-1] + 1):
+        binomial = np.concatenate([[1.0], binomial[1:] + binomial[:-1], [1.0]])
+        terms = [
+            binomial[i] * powers[..., i] * shift ** (j - i) for i in range(j + 1)
+        ]
+        moved[..., j - 1] = np.sum(terms, axis=0)
+    return moved
+
+
+def _leave_one_out(values: Array) -> Array:
+    """Sums over the first axis without each of its entries, free of subtraction."""
+    nothing = np.zeros_like(values[:1])
+    before = np.cumsum(np.concatenate([nothing, values[:-1]]), axis=0)
+    after = np.cumsum(np.concatenate([nothing, values[:0:-1]]), axis=0)[::-1]
+    return before + after

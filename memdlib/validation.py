@@ -1,0 +1,109 @@
+"""Checks of what a user passes in; every message names the value and the remedy."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n_samples: int
+) -> NDArray[np.float64]:
+    """Return instance weights as float64, one each.
+
+    Parameters
+    ----------
+    sample_weight : array_like of shape (n_samples,) or None
+        None means 1 each; a number means that number each.
+    n_samples : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If the length is wrong, a weight is negative or not finite, or all are zero.
+    """
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; expected ({n_samples},), "
+            "one weight a row of X"
+        )
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"sample_weight[{i}] = {weight[i]}; weights must be finite and "
+            "nonnegative (zero leaves a row out)"
+        )
+    if not weight.any():
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number; all are zero"
+        )
+    return weight
+
+
+def check_unit_interval(value: float, name: str) -> float:
+    """Return a number in [0, 1] as float; raise ValueError otherwise."""
+    if isinstance(value, Real) and 0.0 <= value <= 1.0:
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a number between 0 and 1")
+
+
+def check_nonnegative(value: float, name: str) -> float:
+    """Return a finite number >= 0 as float; raise ValueError otherwise."""
+    if isinstance(value, Real) and math.isfinite(value) and value >= 0:
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a finite number, zero or above")
+
+
+def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
+    """Return one of several words; raise ValueError naming them otherwise."""
+    if isinstance(value, str) and value in choices:
+        return value
+    raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
+
+
+def count_features(asked: int | float | None, available: int, name: str) -> int:
+    """Number of features meant by a count, a share or None (all of them).
+
+    Parameters
+    ----------
+    asked : int, float in (0, 1] or None
+        A share is rounded up.
+    available : int
+    name : str
+        Name of the parameter, for the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If more features are asked for than there are, or fewer than one.
+    """
+    if asked is None:
+        return available
+    if isinstance(asked, Integral) and not isinstance(asked, bool):
+        if 1 <= asked <= available:
+            return int(asked)
+        raise ValueError(
+            f"{name}={asked} is out of range: X has {available} features; "
+            f"give 1 to {available}, a share in (0, 1], or None for all"
+        )
+    if isinstance(asked, Real) and not isinstance(asked, bool) and 0 < asked <= 1:
+        return math.ceil(asked * available)
+    raise ValueError(
+        f"{name}={asked!r} must be an integer from 1 to {available}, "
+        "a share in (0, 1], or None for all"
+    )
