@@ -156,7 +156,7 @@ def class_moments(
     [2.0, 1.0]
     """
     codes = np.asarray(codes)
-    n, d = X.shape
+    n = X.shape[0]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
     weight = weight.astype(np.float64)
     collect = _sparse_sums if sparse.issparse(X) else _dense_sums
@@ -246,9 +246,7 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     binomial = np.ones(1)
     for j in range(1, sums.shape[-1] + 1):
         binomial = np.concatenate([[1.0], binomial[1:] + binomial[:-1], [1.0]])
-        terms = [
-            binomial[i] * powers[..., i] * shift ** (j - i) for i in range(j + 1)
-        ]
+        terms = [binomial[i] * powers[..., i] * shift ** (j - i) for i in range(j + 1)]
         moved[..., j - 1] = np.sum(terms, axis=0)
     return moved
 

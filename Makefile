@@ -1,0 +1,78 @@
+# make book   set up, execute every chapter afresh, render _build/html
+# make test   set up, run everything that CI runs (without the browser)
+# make help   the rest
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := $(BIN)/python -m memdlib.compendium
+READY := .venv/ready
+RUNS ?=
+
+ifdef MEMDLIB_DATA
+export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
+endif
+# The last bits of matrix products depend on the number of threads.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.PHONY: book html test experiments test-browser benchmarks lab readme lock setup clean help
+
+book: $(READY)  ## execute every chapter, say what differs, render the book
+	@$(RUN) execute --all
+	$(RUN) render
+
+html: $(READY)  ## execute stale chapters only, render the book
+	@$(RUN) execute
+	$(RUN) render
+
+test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
+	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check
+	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules
+	echo "== chapters, re-executed"; $(RUN) verify
+	echo "== gates";                 $(RUN) check
+
+test-browser: $(READY)  ## every page in headless Chromium (make book first)
+	@$(BIN)/python -m pytest tests/browser/check_pages.py
+
+experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
+	@$(RUN) experiments $(RUNS)
+
+benchmarks: $(READY)  ## speed against named peers, as ratios
+	@$(BIN)/python -m benchmarks
+
+lab: $(READY)  ## open JupyterLab on the notebooks
+	@$(BIN)/jupyter lab book/notebooks
+
+readme: $(READY)  ## write the table of claims into README.md
+	@$(RUN) readme
+
+lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
+	    --no-emit-index-url --no-header --no-annotate --group all \
+	    pyproject.toml -o requirements.lock
+	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
+
+setup: $(READY)  ## only set up .venv
+
+# The mark is written last, so an interrupted set-up is done again.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memdlib needs Python 3.11 or later; set PYTHON=python3.x")'
+	echo "Setting up .venv from requirements.lock (a minute or two) ..."
+	rm -f $(READY)
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+clean:  ## remove everything that is not committed
+	rm -rf .venv _build
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

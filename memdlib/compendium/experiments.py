@@ -1,0 +1,162 @@
+"""Experiments: parameterised notebooks, one run a data set and protocol.
+
+``book/experiments/runs.toml`` lists the runs. Each leaves one result,
+``data/results/<run>.json``, and one lab record, ``book/records/<run>.ipynb``. A run is
+done again only if its code, parameters, data or numerical packages have changed.
+"""
+
+import json
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from memdlib.compendium.chapters import read_notebook
+from memdlib.compendium.notebooks import (
+    NotebookError,
+    code_of,
+    execute,
+    normalise,
+    read_source,
+    store,
+)
+from memdlib.compendium.project import root, write_whole
+from memdlib.compendium.provenance import (
+    NUMERICAL_PACKAGES,
+    canonical_json,
+    code_digest,
+    digest,
+    installed_versions,
+    locked_versions,
+)
+from memdlib.compendium.results import RESULT, result_path
+from memdlib.compendium.runner import run_all
+from memdlib.datasets import DatasetError, load
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment.
+
+    Parameters
+    ----------
+    name : str
+        Name of its result and of its lab record.
+    title : str
+        Heading of the lab record.
+    notebook : str
+        MyST notebook in ``book/experiments``.
+    data : str or None
+        Data set that it needs; None for simulated cases.
+    parameters : dict
+    """
+
+    name: str
+    title: str
+    notebook: str
+    data: str | None = None
+    parameters: dict = field(default_factory=dict)
+
+
+def runs(project: Path) -> list[Run]:
+    """All runs listed in ``runs.toml``."""
+    listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
+    return [Run(name=name, **entry) for name, entry in listed.items()]
+
+
+def record_path(project: Path, name: str) -> Path:
+    """File of a run's lab record."""
+    return project / "book" / "records" / f"{name}.ipynb"
+
+
+def run_digest(project: Path, run: Run, data_hash: str | None) -> str:
+    """Digest of all that a run is computed from."""
+    source = read_source(project / "book/experiments" / run.notebook)
+    text = "\n".join(cell.source for cell in source.cells)
+    lock = (project / "requirements.lock").read_text()
+    return digest(
+        run.title,
+        text,
+        code_digest(project / "memdlib", code_of(source)),
+        canonical_json([run.data, data_hash, run.parameters]),
+        canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
+    )
+
+
+def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
+    """Digests kept in the result and in the lab record of a run."""
+    path = result_path(project, run.name)
+    stored = json.loads(path.read_text()) if path.is_file() else {}
+    record = read_notebook(record_path(project, run.name))
+    return (
+        stored.get("provenance", {}).get("digest"),
+        record.metadata.memdlib.digest if record else None,
+    )
+
+
+def make_run(project: Path, name: str, data_hash: str | None) -> None:
+    """Execute one run and store its result and its lab record, both whole."""
+    run = next(run for run in runs(project) if run.name == name)
+    notebook = read_source(project / "book/experiments" / run.notebook)
+    notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
+    parameters = run.parameters | {"run": run.name}
+    if run.data is not None:
+        parameters["dataset"] = run.data
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+        executed = execute(notebook, name, Path(scratch), parameters)
+        written = Path(scratch, RESULT)
+        if not written.is_file():
+            raise NotebookError(f"{name}: the notebook never called write_result")
+        values = json.loads(written.read_text())
+    token = run_digest(project, run, data_hash)
+    provenance = {
+        "run": name,
+        "notebook": f"book/experiments/{run.notebook}",
+        "parameters": parameters,
+        "data": {run.data: data_hash} if run.data else {},
+        "packages": installed_versions(),
+        "command": f"make experiments RUNS={name}",
+        "digest": token,
+    }
+    record = normalise(executed, {"source": provenance["notebook"], "digest": token})
+    store(record, record_path(project, name))
+    result = {"values": values, "provenance": provenance}
+    write_whole(result_path(project, name), canonical_json(result))
+
+
+def _make(project: Path, hashes: dict[str, str | None], name: str) -> None:
+    make_run(project, name, hashes[name])
+
+
+def main(names: list[str], *, jobs: int | None = None) -> int:
+    """Make the stale runs among ``names`` (all, if empty); return an exit status."""
+    project = root()
+    listed = {run.name: run for run in runs(project)}
+    unknown = sorted(set(names) - set(listed))
+    if unknown:
+        print(f"no run named {unknown[0]!r}; the runs are {', '.join(listed)}")
+        return 2
+    waiting, hashes, missing = [], {}, 0
+    for name in names or listed:
+        run = listed[name]
+        try:
+            hashes[name] = load(run.data).sha256 if run.data else None
+        except DatasetError as error:
+            kept = all(stored_digests(project, run))
+            fate = "its committed result is kept" if kept else "it has no result yet"
+            print(f"{name}: the data set {run.data!r} is not here, {fate}.\n  {error}")
+            missing += not kept
+            continue
+        token = run_digest(project, run, hashes[name])
+        if stored_digests(project, run) != (token, token):
+            waiting.append(name)
+    _, failed = run_all(
+        partial(_make, project, hashes), waiting, title="experiments", jobs=jobs
+    )
+    print(
+        f"{len(waiting) - len(failed)} runs made, {len(hashes) - len(waiting)} fresh."
+    )
+    for message in failed.values():
+        print(f"\n{message}")
+    return 1 if failed or missing else 0

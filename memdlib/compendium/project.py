@@ -1,0 +1,41 @@
+"""Where things are in a checkout, and files that are written whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def root() -> Path:
+    """Folder of the checkout: the nearest one upwards that holds the ``_toc.yml``.
+
+    The search starts at ``MEMDLIB_PROJECT`` if that is set (the experiments run in
+    scratch folders), else at the working folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    start = Path(os.environ.get("MEMDLIB_PROJECT", ".")).resolve()
+    for folder in (start, *start.parents):
+        if (folder / "_toc.yml").is_file():
+            return folder
+    raise FileNotFoundError(
+        f"no _toc.yml in {start} or above it: run this inside a checkout of the "
+        "compendium, or set MEMDLIB_PROJECT to one"
+    )
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file under a temporary name and rename it, so that none is ever half."""
+    data = content.encode() if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

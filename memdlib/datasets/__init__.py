@@ -1,0 +1,19 @@
+"""Data sets: embedded, registered with their hash, or simulated with known truth.
+
+`load` gives any set of `names`. Those of scikit-learn need no file; the others are read
+from the folder named by the environment variable ``MEMDLIB_DATA``, from the cache, or
+from the network. A set is added by a table in ``registry.toml`` and, for a new kind of
+file, a function in ``readers.py``.
+"""
+
+from memdlib.datasets.catalogue import load, names
+from memdlib.datasets.fetch import DatasetError
+from memdlib.datasets.simulate import simulate_gaussian_classes, simulate_text_counts
+
+__all__ = [
+    "DatasetError",
+    "load",
+    "names",
+    "simulate_gaussian_classes",
+    "simulate_text_counts",
+]

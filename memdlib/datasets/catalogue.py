@@ -1,0 +1,143 @@
+"""Load a data set by its name, wherever it lives."""
+
+import difflib
+import inspect
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from memdlib.datasets.embedded import EMBEDDED, load_embedded
+from memdlib.datasets.fetch import DatasetError, locate
+from memdlib.datasets.readers import READERS, Table
+from memdlib.datasets.registry import Entry, entries
+
+
+def names() -> list[str]:
+    """Return the names of all data sets that `load` knows.
+
+    Returns
+    -------
+    list of str
+        Sorted; those of scikit-learn and those of the registry.
+
+    Examples
+    --------
+    >>> from memdlib.datasets import names
+    >>> names()[0]
+    'breast_cancer'
+    """
+    return sorted([*EMBEDDED, *entries()])
+
+
+def load(name: str, **options: Any) -> Bunch:
+    """Load a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    **options
+        Options of this data set, if it has any.
+
+    Returns
+    -------
+    Bunch
+        With the fields
+
+        X : ndarray of shape (n, d), float64
+            The measurements.
+        y : ndarray of shape (n,), int64
+            The class of each sample, an index into ``target_names``.
+        feature_names : ndarray of str, shape (d,)
+            As in the file; ``feature0000`` and so on if it has none.
+        target_names : ndarray of str, shape (K,)
+            The classes: in alphabetical order, for the sets of scikit-learn in its own.
+        sample_names : ndarray of str, shape (n,), or None
+            None if they are not known.
+        sha256 : str
+            Hash of the file; for the sets of scikit-learn, that of the bytes of X, then
+            y, as little-endian 64-bit floats and integers.
+        name, source, licence, DESCR : str
+            What the set is called, who measured it, its terms, a description.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name.
+    TypeError
+        If the data set has no such option.
+    DatasetError
+        If the file of the data set cannot be had, or is not what it should be.
+
+    Examples
+    --------
+    >>> from memdlib.datasets import load
+    >>> iris = load("iris")
+    >>> iris.X.shape, iris.target_names.tolist()
+    ((150, 4), ['setosa', 'versicolor', 'virginica'])
+    """
+    if name in EMBEDDED:
+        _refuse_unknown_options(name, options, [])
+        return load_embedded(name)
+    registry = entries()
+    if name not in registry:
+        raise ValueError(_unknown_name(name))
+    entry = registry[name]
+    reader = READERS[entry.reader]
+    _refuse_unknown_options(name, options, inspect.getfullargspec(reader).kwonlyargs)
+    bunch = _bunch(entry, reader(locate(entry), **options))
+    if not options:
+        _refuse_other_content(entry, bunch)
+    return bunch
+
+
+def _bunch(entry: Entry, table: Table) -> Bunch:
+    X = np.ascontiguousarray(table.X, dtype=np.float64)
+    classes = [entry.labels.get(label, label) for label in table.labels]
+    target_names, y = np.unique(np.array(classes, str), return_inverse=True)
+    feature_names, sample_names = table.feature_names, table.sample_names
+    if feature_names is None:
+        feature_names = [f"feature{j:04d}" for j in range(X.shape[1])]
+    return Bunch(
+        X=X,
+        y=y.astype(np.int64),
+        feature_names=np.array(feature_names, str),
+        target_names=target_names,
+        sample_names=None if sample_names is None else np.array(sample_names, str),
+        sha256=entry.sha256,
+        name=entry.name,
+        source=entry.source,
+        licence=entry.licence,
+        DESCR=entry.description(),
+    )
+
+
+def _refuse_unknown_options(
+    name: str, options: dict[str, Any], known: Collection[str]
+) -> None:
+    unknown = sorted(options.keys() - set(known))
+    if unknown:
+        takes = ", ".join(known) if known else "no options"
+        raise TypeError(
+            f"unknown option {', '.join(unknown)} for the data set {name!r}, "
+            f"which takes {takes}"
+        )
+
+
+def _unknown_name(name: str) -> str:
+    nearest = difflib.get_close_matches(str(name).lower(), names(), n=1)
+    guess = f"; did you mean {nearest[0]!r}?" if nearest else "."
+    return f"unknown data set {name!r}{guess} There are: {', '.join(names())}"
+
+
+def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
+    sizes = np.bincount(bunch.y, minlength=len(bunch.target_names)).tolist()
+    classes = dict(zip(bunch.target_names.tolist(), sizes, strict=True))
+    if bunch.X.shape != entry.shape or classes != entry.classes:
+        raise DatasetError(
+            f"data set {entry.name!r}: the reader {entry.reader!r} gives X of shape "
+            f"{bunch.X.shape} and the classes {classes}; the registry states "
+            f"{entry.shape} and {dict(entry.classes)}; correct the one that is wrong"
+        )

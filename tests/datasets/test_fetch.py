@@ -1,0 +1,189 @@
+"""Where a file is looked for, and what is said when it cannot be had."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pooch
+import pytest
+
+from memdlib.datasets import DatasetError, fetch
+from memdlib.datasets.fetch import cache_folder, locate
+
+CONTENT = b"a file of our own"
+
+
+def put(folder: Path, content: bytes = CONTENT) -> Path:
+    path = folder / "gene" / "tiny.bin"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    return path
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if not path.is_dir()]
+
+
+def error_of(entry) -> str:
+    with pytest.raises(DatasetError) as caught:
+        locate(entry)
+    return str(caught.value)
+
+
+def test_mirror_comes_first_then_cache_then_network(folders, server, make_entry):
+    mirror, cache = folders
+    entry = make_entry(url=server.url)
+    downloaded = locate(entry)
+    assert downloaded == cache / "gene" / "tiny.bin"
+    assert downloaded.read_bytes() == CONTENT
+    assert server.requests == ["/folder/tiny.bin"]
+    assert locate(entry) == downloaded
+    assert locate(entry) == downloaded
+    in_mirror = put(mirror)
+    assert locate(entry) == in_mirror
+    assert len(server.requests) == 1
+
+
+def test_empty_variables_count_as_unset(folders, monkeypatch, make_entry):
+    _, cache = folders
+    monkeypatch.setenv("MEMDLIB_DATA", "")
+    in_cache = put(cache)
+    assert locate(make_entry()) == in_cache
+    monkeypatch.setenv("MEMDLIB_CACHE", "")
+    assert cache_folder() == Path(pooch.os_cache("memdlib"))
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_wrong_mirror_setting_is_an_error_even_with_the_file_in_the_cache(
+    folders, tmp_path, monkeypatch, make_entry, is_file
+):
+    put(folders[1])
+    wrong = tmp_path / "wrong"
+    if is_file:
+        wrong.write_text("not a folder")
+    monkeypatch.setenv("MEMDLIB_DATA", str(wrong))
+    message = error_of(make_entry())
+    assert "MEMDLIB_DATA" in message and str(wrong) in message
+    assert ("is not a folder" if is_file else "does not exist") in message
+    assert "unset it" in message
+
+
+def test_cache_setting_that_is_a_file(tmp_path, folders, monkeypatch, make_entry):
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not a folder")
+    monkeypatch.setenv("MEMDLIB_CACHE", str(wrong))
+    message = error_of(make_entry())
+    assert "MEMDLIB_CACHE" in message and str(wrong) in message
+
+
+@pytest.mark.parametrize("place", ["mirror", "cache"])
+def test_corrupt_file_is_an_error_and_stays_untouched(
+    folders, server, make_entry, place
+):
+    path = put(folders[place == "cache"], b"other bytes")
+    entry = make_entry(url=server.url)
+    message = error_of(entry)
+    assert str(path) in message and entry.sha256 in message
+    assert make_entry(b"other bytes").sha256 in message
+    assert ("unset MEMDLIB_DATA" if place == "mirror" else "delete the file") in message
+    assert path.read_bytes() == b"other bytes"
+    assert server.requests == []
+    assert files_below(folders[1]) == ([path] if place == "cache" else [])
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_folder_in_place_of_the_file(folders, make_entry, place):
+    path = folders[place] / "gene" / "tiny.bin"
+    path.mkdir(parents=True)
+    assert f"{path} cannot be read" in error_of(make_entry())
+
+
+def assert_tells_how_to_get_it(message, entry, cache):
+    assert repr(entry.name) in message
+    for fact in ("tiny.bin", entry.url, entry.sha256, str(cache / "gene")):
+        assert fact in message
+    assert "MEMDLIB_DATA" in message
+    assert files_below(cache) == []
+
+
+def test_no_network(folders, dead_url, make_entry):
+    entry = make_entry(url=dead_url)
+    assert_tells_how_to_get_it(error_of(entry), entry, folders[1])
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"status": 404}, "404"),
+        ({"status": 503}, "503"),
+        ({"body": b"a page that is not the file", "length": 27}, "does not match"),
+        ({"body": CONTENT[:8], "length": 8}, "does not match"),
+        ({"body": CONTENT[:8]}, "IncompleteRead"),
+        ({"body": b"", "length": 0}, "does not match"),
+    ],
+)
+def test_bad_download_leaves_nothing_behind(folders, server, make_entry, fault, reason):
+    for name, value in fault.items():
+        setattr(server, name, value)
+    entry = make_entry(url=server.url)
+    message = error_of(entry)
+    assert reason in message
+    assert_tells_how_to_get_it(message, entry, folders[1])
+    server.body, server.status, server.length = CONTENT, 200, len(CONTENT)
+    assert locate(entry).read_bytes() == CONTENT
+
+
+def test_silent_server_is_given_up(folders, server, monkeypatch, make_entry):
+    monkeypatch.setattr(fetch, "TIMEOUT", (1.0, 0.1))
+    server.gate.clear()
+    entry = make_entry(url=server.url)
+    message = error_of(entry)
+    assert "timed out" in message
+    assert_tells_how_to_get_it(message, entry, folders[1])
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/tiny.bin", "tiny.bin", "http://"])
+def test_url_that_is_none(folders, make_entry, url):
+    entry = make_entry(url=url)
+    assert_tells_how_to_get_it(error_of(entry), entry, folders[1])
+
+
+def test_cache_that_cannot_be_made(tmp_path, folders, monkeypatch, server, make_entry):
+    (tmp_path / "file").write_text("in the way")
+    cache = tmp_path / "file" / "cache"
+    monkeypatch.setenv("MEMDLIB_CACHE", str(cache))
+    assert "cannot be read" in error_of(make_entry(url=server.url))
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["../tiny.bin", "gene/../../tiny.bin", "/etc/hosts", "..\\x", "C:\\x", "", "."],
+)
+def test_path_that_leaves_the_folder_is_refused(folders, server, make_entry, file):
+    message = error_of(make_entry(file=file, url=server.url))
+    assert repr(file) in message and "stays in the data folder" in message
+    assert server.requests == []
+
+
+def test_logging_level_of_pooch_is_put_back(folders, server, make_entry):
+    level = pooch.get_logger().level
+    locate(make_entry(url=server.url))
+    broken = make_entry(b"else", url=server.url, file="else.bin")
+    error_of(broken)
+    assert pooch.get_logger().level == level
+
+
+def test_download_prints_nothing(folders, server, make_entry):
+    entry = make_entry(url=server.url)
+    program = (
+        "from memdlib.datasets.fetch import locate\n"
+        "from memdlib.datasets.registry import Entry\n"
+        f"locate({entry!r})\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=os.environ, check=True
+    )
+    assert (run.stdout, run.stderr) == (b"", b"")
+    assert locate(replace(entry, url="http://127.0.0.1:1/")).read_bytes() == CONTENT
