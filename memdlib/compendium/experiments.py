@@ -34,6 +34,9 @@ from memdlib.compendium.results import RESULT, result_path
 from memdlib.compendium.runner import run_all
 from memdlib.datasets import DatasetError, load
 
+# How a record looks is no reason to compute its numbers again.
+PRESENTATION = ("memdlib.compendium.pages",)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -78,7 +81,7 @@ def run_digest(project: Path, run: Run, data_hash: str | None) -> str:
     return digest(
         run.title,
         text,
-        code_digest(project / "memdlib", code_of(source)),
+        code_digest(project / "memdlib", code_of(source), PRESENTATION),
         canonical_json([run.data, data_hash, run.parameters]),
         canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
     )

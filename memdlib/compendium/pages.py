@@ -101,15 +101,15 @@ def show(
 
 
 def number(value: float, digits: int) -> str:
-    """A number with so many digits after the point, never a negative zero.
+    """A number with so many digits after the point, a true minus, no negative zero.
 
     Examples
     --------
-    >>> number(-0.0001, 2), number(12345.678, 1)
-    ('0.00', '12345.7')
+    >>> number(-0.0001, 2), number(-12.34, 1)
+    ('0.00', '−12.3')
     """
     text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0.0 else text
+    return text.lstrip("-") if float(text) == 0.0 else text.replace("-", "−")
 
 
 def scientific(value: float) -> str:

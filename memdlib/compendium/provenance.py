@@ -74,10 +74,15 @@ def import_closure(package: Path, code: str) -> list[Path]:
     return sorted(files)
 
 
-def code_digest(package: Path, code: str) -> str:
-    """Digest of every module that ``code`` imports, docstrings and comments aside."""
-    parts = []
+def code_digest(package: Path, code: str, without: Iterable[str] = ()) -> str:
+    """Digest of every module that ``code`` imports, docstrings and comments aside.
+
+    Modules named in ``without`` are left out.
+    """
+    parts, left_out = [], {module_file(package, name) for name in without}
     for path in import_closure(package, code):
+        if path in left_out:
+            continue
         text = path.read_text()
         parts += [str(path.relative_to(package)), _syntax(text, path.suffix)]
     return digest(*parts)

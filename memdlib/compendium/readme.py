@@ -1,10 +1,11 @@
-"""The README's table of claims, generated from the ledger."""
+"""The README's tables, generated: claims from the ledger, times from a measurement."""
+
+import json
+from pathlib import Path
 
 from memdlib.compendium.claims import Claim, counts, read_claims
-from memdlib.compendium.pages import number
+from memdlib.compendium.pages import number, scientific
 from memdlib.compendium.project import root, write_whole
-
-BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
 
 
 def claims_table(claims: list[Claim]) -> str:
@@ -32,20 +33,52 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     """Our figure for a claim: mean ± spread, or the largest error of an identity."""
     finding = claim.findings[index]
     if claim.published is None:
-        return f"error ≤ {finding.value:.0e}"
+        return f"error below {scientific(finding.value)}"
     return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
 
 
-def with_table(text: str, table: str) -> str:
-    """The README with the table between its two marks."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def times_table(report: dict) -> str:
+    """Times of the README's commands as measured by ``benchmarks.fresh_clone``."""
+    machine = report["machine"]
+    steps = (
+        ("setup", "set-up (included in both)"),
+        ("book", "`make book`, after set-up"),
+        ("test", "`make test`, after set-up"),
+    )
+    kinds = [kind for kind in ("with data", "without data") if kind in report]
+    lines = [f"| step | {' | '.join(kinds)} |", "| :--- |" + " ---: |" * len(kinds)]
+    for step, label in steps:
+        cells = [f"{report[kind][step]} s" for kind in kinds]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    where = f"{machine['cores']} cores, Python {machine['python']}, {machine['system']}"
+    return "\n".join(
+        [*lines, "", f"Measured by `python -m benchmarks.fresh_clone` on {where}."]
+    )
+
+
+def with_tables(text: str, tables: dict[str, str]) -> str:
+    """The README with each table between its two marks."""
+    for name, table in tables.items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}\n{table}\n{end}{after}"
+    return text
+
+
+def generated(project: Path) -> str:
+    """The README as it should be."""
+    times = json.loads((project / "benchmarks" / "fresh_clone.json").read_text())
+    tables = {
+        "claims": claims_table(read_claims(project)),
+        "times": times_table(times),
+    }
+    return with_tables((project / "README.md").read_text(), tables)
 
 
 def main() -> int:
-    """Write the table into the README."""
-    path = root() / "README.md"
-    write_whole(path, with_table(path.read_text(), claims_table(read_claims())))
-    print("README.md: table of claims written")
+    """Write the tables into the README."""
+    project = root()
+    write_whole(project / "README.md", generated(project))
+    print("README.md: tables of claims and times written")
     return 0

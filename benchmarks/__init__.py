@@ -1,0 +1,1 @@
+"""Speed of memdlib as ratios against named peers: ``python -m benchmarks``."""
