@@ -278,7 +278,7 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(seen, self.classes_)
         if unknown.size:
             raise ValueError(
-                f"label {unknown[0]!r} is not among the classes of the first call, "
+                f"label {unknown.tolist()[0]!r} is not among the classes of the first call, "
                 f"{self.classes_.tolist()}"
             )
         codes = np.searchsorted(self.classes_, seen)[codes]

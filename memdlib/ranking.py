@@ -225,7 +225,18 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
     """Validate X, y and weights as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read, so that they count
-    for nothing at all. With ``several`` a single class is an error.
+    for nothing at all.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and ``feature_names_in_`` if ``reset``.
+    X, y, sample_weight
+        As passed to ``fit``.
+    reset : bool, default=True
+        False where the features must be those of an earlier fit.
+    several : bool, default=True
+        Whether a single class is an error.
 
     Returns
     -------
@@ -251,7 +262,7 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
     classes, codes = np.unique(y, return_inverse=True)
     if several and len(classes) < 2:
         raise ValueError(
-            f"y holds one class only ({classes[0]!r}); a divergence needs at least "
+            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at least "
             "two classes"
         )
     return X, codes, weight, classes

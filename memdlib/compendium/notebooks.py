@@ -228,7 +228,7 @@ def _lift_figure(cell, output) -> None:
                 "name": figure["name"],
                 "caption": figure["caption"] + download,
             },
-            "image": {"alt": figure["alt"], "classes": "memdlib-figure"},
+            "image": {"alt": figure["alt"], "classes": "memdlib-figure dark-light"},
         }
     )
 

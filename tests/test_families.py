@@ -1,0 +1,233 @@
+"""One set of properties for every registered family; a new one adds a row of samples."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from scipy.sparse import csr_array
+
+from memdlib.families import Bernoulli, Family, Normal, get, names
+
+# family name: mean parameters to try, its law in scipy, and the support to sum over
+SAMPLES = {
+    "normal": (
+        [[0.0, 1.0], [1.0, 3.0], [-2.0, 4.25], [5.0, 25.01]],
+        lambda mu: stats.norm(mu[0], np.sqrt(mu[1] - mu[0] ** 2)),
+        None,
+    ),
+    "bernoulli": (
+        [[0.5], [0.1], [0.999], [1e-6]],
+        lambda mu: stats.bernoulli(mu[0]),
+        np.array([0.0, 1.0]),
+    ),
+}
+CASES = [(name, np.array(mu)) for name in names() for mu in SAMPLES[name][0]]
+PAIRS = [
+    (name, np.array(a), np.array(b))
+    for name in names()
+    for a in SAMPLES[name][0]
+    for b in SAMPLES[name][0]
+]
+
+
+def expectation(name, mu, function):
+    """E function(X) under scipy's version of the density, by quadrature or a sum."""
+    _, law, support = SAMPLES[name]
+    law = law(mu)
+    if support is not None:
+        return float(np.sum(law.pmf(support) * function(support)))
+    low, high = law.mean() - 12 * law.std(), law.mean() + 12 * law.std()
+    return integrate.quad(
+        lambda x: law.pdf(x) * function(x), low, high, epsabs=1e-13, limit=300
+    )[0]
+
+
+def log_law(name, mu, x):
+    law = SAMPLES[name][1](mu)
+    return law.logpmf(x) if SAMPLES[name][2] is not None else law.logpdf(x)
+
+
+def test_every_family_has_samples():
+    assert sorted(SAMPLES) == names()
+    assert all(isinstance(get(name), Family) for name in names())
+
+
+@pytest.mark.parametrize(("name", "mu"), CASES)
+def test_mean_and_natural_parameters_are_inverse(name, mu):
+    f = get(name)
+    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "mu"), CASES)
+def test_gradient_of_log_normaliser_is_minus_the_mean(name, mu):
+    f = get(name)
+    lam = f.natural(mu)
+    for j in range(f.n_moments):
+        step = 1e-6 * max(1.0, abs(lam[j])) * np.eye(f.n_moments)[j]
+        slope = f.log_normaliser(lam + step) - f.log_normaliser(lam - step)
+        assert slope / (2 * step[j]) == pytest.approx(-mu[j], rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize(("name", "mu"), CASES)
+def test_density_moments_and_entropy(name, mu):
+    f = get(name)
+    lam = f.natural(mu)
+    x = np.array([0.0, 1.0]) if SAMPLES[name][2] is not None else mu[0] + np.arange(3)
+    np.testing.assert_allclose(
+        f.log_density(x, lam), log_law(name, mu, x), rtol=1e-9, atol=1e-11
+    )
+    for j in range(f.n_moments):
+        moment = expectation(name, mu, lambda x, j=j: x ** (j + 1))
+        assert moment == pytest.approx(mu[j], rel=1e-8, abs=1e-11)
+    entropy = SAMPLES[name][1](mu).entropy()
+    assert float(f.entropy(mu)) == pytest.approx(float(entropy), rel=1e-9)
+    assert float(Family.entropy(f, mu)) == pytest.approx(float(entropy), rel=1e-8)
+
+
+@pytest.mark.parametrize(("name", "a", "b"), PAIRS)
+def test_divergences_against_quadrature(name, a, b):
+    f = get(name)
+    forward = expectation(name, a, lambda x: log_law(name, a, x) - log_law(name, b, x))
+    backward = expectation(name, b, lambda x: log_law(name, b, x) - log_law(name, a, x))
+    assert float(f.kl(a, b)) == pytest.approx(forward, rel=1e-7, abs=1e-9)
+    assert float(f.jeffreys(a, b)) == pytest.approx(
+        forward + backward, rel=1e-7, abs=1e-9
+    )
+    # Remark 1 and the general form of KL, which the closed forms replace
+    remark = ((f.natural(b) - f.natural(a)) * (a - b)).sum()
+    assert float(f.jeffreys(a, b)) == pytest.approx(remark, rel=1e-6, abs=1e-9)
+    assert float(Family.kl(f, a, b)) == pytest.approx(forward, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", names())
+def test_js_gm_is_the_sum_over_pairs(name):
+    f, mu = get(name), np.array(SAMPLES[name][0])
+    w = np.array([0.1, 0.2, 0.3, 0.4])
+    pairs = sum(
+        w[k] * w[j] * float(f.jeffreys(mu[k], mu[j]))
+        for k in range(4)
+        for j in range(k)
+    )
+    assert float(f.js_gm(mu, w)) == pytest.approx(pairs, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", names())
+def test_arrays_of_classes_and_features(name):
+    f, mu = get(name), np.array(SAMPLES[name][0])
+    grid = np.stack([mu, mu[::-1]])
+    assert f.natural(grid).shape == grid.shape
+    assert f.log_normaliser(f.natural(grid)).shape == grid.shape[:-1]
+    assert f.kl(grid, grid[::-1]).shape == grid.shape[:-1]
+    np.testing.assert_array_equal(f.jeffreys(grid, grid), 0.0)
+
+
+@given(st.floats(0.01, 50), st.floats(-1e-7, 1e-7))
+def test_near_normal_densities_keep_their_digits(variance, change):
+    f, mp.mp.dps = Normal(), 60
+    # about a location near the means, as class moments are taken
+    a = f.mean_parameters(0.0, variance)
+    b = f.mean_parameters(0.0, variance * (1 + change))
+    v, w = mp.mpf(float(f.variance(a))), mp.mpf(float(f.variance(b)))
+    exact = (v / w + w / v - 2) / 2
+    assert float(f.jeffreys(a, b)) == pytest.approx(float(exact), rel=1e-12, abs=0)
+    exact = (v / w - 1 - mp.log(v / w)) / 2
+    assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
+def test_natural_about_zero_is_the_same_density():
+    f, x = Normal(), np.linspace(-3, 9, 7)
+    lam = f.natural(f.mean_parameters(1.5, 2.0))
+    raw = f.natural_about_zero(lam[None], np.array([2.5]))[0]
+    np.testing.assert_allclose(f.log_density(x, raw), stats.norm(4.0, 2**0.5).logpdf(x))
+
+
+def regularised(mu, weight=(5.0, 5.0), shrinkage=0.0):
+    return Normal().regularise(
+        np.array(mu), np.array(weight), shrinkage=shrinkage, smoothing=1.0
+    )
+
+
+def normal(*pairs):
+    """Mean parameters (K, 1, 2) of classes given as (mean, variance)."""
+    return np.array([[Normal.mean_parameters(*pair)] for pair in pairs])
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [
+        (((0, 1), (3, 4)), (1, 4)),
+        (((0, 0), (3, 4)), (2, 4)),  # the pooled within-class variance, 4 / 2
+        (((0, 0), (3, 0)), (2.25, 2.25)),  # the total variance
+        (((3, 0), (3, 0)), (1, 1)),  # a constant says nothing
+    ],
+)
+def test_zero_variances_follow_the_documented_rule(classes, expected):
+    found = Normal.variance(regularised(normal(*classes)))
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-14)
+
+
+def test_shrinkage_moves_to_the_pooled_variance():
+    mu = normal((0, 1), (3, 4))
+    weight = (30.0, 10.0)
+    half = Normal.variance(regularised(mu, weight, 0.5))[:, 0]
+    np.testing.assert_allclose(half, [(1 + 1.75) / 2, (4 + 1.75) / 2], rtol=1e-14)
+    full = Normal.variance(regularised(mu, weight, 1.0))[:, 0]
+    np.testing.assert_allclose(full, 1.75, rtol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_the_rules_have_no_scale(scale):
+    for pairs in (((0, 1), (3, 4)), ((0, 0), (3, 4)), ((0, 0), (3, 0))):
+        scaled = normal(*((scale * m, scale**2 * v) for m, v in pairs))
+        found = Normal.variance(regularised(scaled, shrinkage=0.3))
+        plain = Normal.variance(regularised(normal(*pairs), shrinkage=0.3))
+        np.testing.assert_allclose(found, scale**2 * plain, rtol=1e-12)
+
+
+def test_smoothing_adds_pooled_instances():
+    mu, weight = np.array([[[0.2]], [[0.8]]]), np.array([10.0, 30.0])
+    found = Bernoulli().regularise(mu, weight, shrinkage=0.0, smoothing=2.0)
+    pooled = (2 + 24) / 40
+    np.testing.assert_allclose(
+        found.ravel(), [(2 + 2 * pooled) / 12, (24 + 2 * pooled) / 32]
+    )
+    ends = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
+    found = Bernoulli().regularise(ends, weight, shrinkage=0.0, smoothing=0.0)
+    np.testing.assert_array_equal(found, 0.5)
+
+
+def test_presence_is_observed_in_dense_and_sparse():
+    X = np.array([[0.0, 2.0], [0.5, 0.0]])
+    present = Bernoulli().observe(X)
+    assert present.tolist() == [[0, 1], [1, 0]]
+    assert Bernoulli().observe(csr_array(X)).toarray().tolist() == present.tolist()
+    assert X[0, 1] == 2.0
+    for bad in (-X, csr_array(-X)):
+        with pytest.raises(ValueError, match=r"Negative values in data.*-2\.0"):
+            Bernoulli().observe(bad)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Normal().natural([[0, 1], [2, 4]]),
+            r"variance = 0\.0 at index \(1,\)",
+        ),
+        (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
+        (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*smoothing > 0"),
+        (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),
+    ],
+)
+def test_the_boundary_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_bernoulli_divergences_on_the_boundary():
+    f = Bernoulli()
+    assert f.kl([0.0], [0.25]) == pytest.approx(-np.log(0.75))
+    assert f.kl([0.5], [0.0]) == np.inf
+    assert f.entropy([0.0]) == 0
