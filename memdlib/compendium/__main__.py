@@ -40,7 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("readme", help="write the README's table of claims")
     given = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    # a shell may have told its background jobs to ignore the first
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
     try:
         match given.command:
             case "execute":

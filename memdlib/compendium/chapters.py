@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 
 from memdlib.compendium.notebooks import (
+    NotebookError,
     chapter_digest,
     differences,
     execute,
@@ -45,10 +46,12 @@ def stale(project: Path) -> list[Path]:
     found = []
     for source in sources(project):
         notebook = read_notebook(notebook_path(project, source))
-        if notebook is None or (
-            notebook.metadata.get("memdlib", {}).get("digest")
-            != chapter_digest(project, source)
-        ):
+        stored = notebook.metadata.get("memdlib", {}).get("digest") if notebook else ""
+        try:
+            fresh = stored == chapter_digest(project, source)
+        except NotebookError:
+            fresh = False  # its execution will say why
+        if not fresh:
             found.append(source)
     return found
 

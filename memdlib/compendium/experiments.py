@@ -32,7 +32,7 @@ from memdlib.compendium.provenance import (
 )
 from memdlib.compendium.results import RESULT, result_path
 from memdlib.compendium.runner import run_all
-from memdlib.datasets import DatasetError, load
+from memdlib.datasets import MissingDataError, load
 
 # How a record looks is no reason to compute its numbers again.
 PRESENTATION = ("memdlib.compendium.pages",)
@@ -81,7 +81,7 @@ def run_digest(project: Path, run: Run, data_hash: str | None) -> str:
     return digest(
         run.title,
         text,
-        code_digest(project / "memdlib", code_of(source), PRESENTATION),
+        code_digest(project / "memdlib", code_of(source, run.name), PRESENTATION),
         canonical_json([run.data, data_hash, run.parameters]),
         canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
     )
@@ -145,14 +145,17 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
         run = listed[name]
         try:
             hashes[name] = load(run.data).sha256 if run.data else None
-        except DatasetError as error:
+        except MissingDataError as error:
             kept = all(stored_digests(project, run))
             fate = "its committed result is kept" if kept else "it has no result yet"
             print(f"{name}: the data set {run.data!r} is not here, {fate}.\n  {error}")
             missing += not kept
             continue
-        token = run_digest(project, run, hashes[name])
-        if stored_digests(project, run) != (token, token):
+        try:
+            token = run_digest(project, run, hashes[name])
+        except NotebookError:
+            token = None  # its execution will say why
+        if token is None or stored_digests(project, run) != (token, token):
             waiting.append(name)
     _, failed = run_all(
         partial(_make, project, hashes), waiting, title="experiments", jobs=jobs

@@ -14,25 +14,37 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import yaml
+from packaging.requirements import Requirement
 
-from memdlib.compendium.notebooks import code_of, figure_tables, read_source
+from memdlib.compendium.notebooks import (
+    NotebookError,
+    code_of,
+    figure_tables,
+    read_source,
+)
+from memdlib.compendium.provenance import imported_modules
 
 # What a reader would call a result: a decimal number or a percentage.
-_RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])|\d\s?%|\d\s?per cent")
+_RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
 _NOT_PROSE = re.compile(
     r"(?s)^---\n.*?\n---\n|```.*?```|~~~.*?~~~|\$\$.*?\$\$|\{[\w:-]+\}`[^`]*`"
     r"|`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|<[^>\n]*>"
 )
 _UNSEEDED = re.compile(
-    r"default_rng\(\)|RandomState\(\)|np\.random\.(?!default_rng|RandomState|Generator)"
-    r"|random_state=None|import random\b"
+    r"(?:default_rng|RandomState)\((?:None)?\)"
+    r"|\b(?:np|numpy)\.random\.(?!default_rng|RandomState|Generator)"
+    r"|random_state=None|import random\b|from random import"
 )
 _EXTERNAL = re.compile(
-    r"!\[[^\]]*\]\(\s*https?:|<(?:img|script|iframe|link)\b|@import|url\(\s*['\"]?https?:"
+    r"!\[[^\]]*\]\(\s*https?:|\{(?:image|figure)\}\s*https?:"
+    r"|<(?:img|script|iframe|link)\b|@import|url\(\s*['\"]?https?:"
     r"|read_csv\(\s*['\"]https?:"
 )
 _BARE_FIGURE = re.compile(r"plt\.show\(|\.savefig\(|%matplotlib")
-_IMAGE = re.compile(r"!\[\s*\]\(|```\{(?:image|figure)\}(?![^`]*:alt:)")
+_IMAGE = re.compile(
+    r"!\[\s*\]\(|(```|:::)\{(?:image|figure)\}(?!(?:(?!\1)[\s\S])*:alt:[ \t]*\S)"
+)
+_EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 MIN_COMPARED = 3
 
 
@@ -110,15 +122,23 @@ def lint_environment(project: Path) -> list[str]:
         problems.append("requirements.txt differs from requirements.lock")
     if "://" in lock or "://" in plain:
         problems.append("the lock names a URL; make it with 'make lock'")
-    if lock.count("--hash=") < len(pins):
-        problems.append("requirements.lock has packages without a hash")
+    for entry in re.findall(r"(?m)^\S+==.*(?:\n[ \t].*)*", lock):
+        if "--hash=" not in entry:
+            name = entry.split("==")[0]
+            problems.append(f"requirements.lock has {name} without a hash")
     wanted = list(declared["project"]["dependencies"])
     for group in declared["dependency-groups"].values():
         wanted += [item for item in group if isinstance(item, str)]
     for requirement in wanted:
-        package = re.match(r"[A-Za-z0-9_.-]+", requirement).group().lower()
+        declared_range = Requirement(requirement)
+        package = declared_range.name.lower()
         if package not in pins:
             problems.append(f"{package} is in pyproject.toml, but not in the lock")
+        elif pins[package] not in declared_range.specifier:
+            problems.append(
+                f"the lock has {package} {pins[package]}; pyproject.toml wants "
+                f"{declared_range.specifier}"
+            )
     if conda.get("channels") != ["conda-forge", "nodefaults"]:
         problems.append("environment.yml: channels must be conda-forge, nodefaults")
     items = conda.get("dependencies", [])
@@ -133,26 +153,35 @@ def lint_environment(project: Path) -> list[str]:
 
 
 def lint_imports(project: Path) -> list[str]:
-    """Core modules that import ``compendium`` or ``datasets``, against the grain."""
+    """Imports against the grain, and those that no digest could follow.
+
+    Core modules must not import ``compendium`` or ``datasets``, and no module may use
+    relative imports.
+    """
     problems = []
     package = project / "memdlib"
     for path in sorted(package.rglob("*.py")):
-        room = path.relative_to(package).parts[0]
-        if room in ("compendium", "datasets"):
+        name, code = path.relative_to(project), path.read_text()
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                problems.append(f"{name}:{node.lineno}: relative import")
+        if path.relative_to(package).parts[0] in ("compendium", "datasets"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            module = getattr(node, "module", None) or ""
-            names = [module] + [a.name for a in getattr(node, "names", [])]
-            if any(
-                re.match(r"memdlib\.(compendium|datasets)\b", str(n)) for n in names
-            ):
-                problems.append(f"{path.relative_to(project)} imports {names}")
+        problems += [
+            f"{name} imports {module}"
+            for module in sorted(imported_modules(code))
+            if re.match(r"memdlib\.(compendium|datasets)\b", module)
+        ]
     return problems
 
 
 def lint_site(site: Path) -> list[str]:
     """Problems of built pages: outside assets, dead links, images without alt text."""
-    pages = {path: _Page(path) for path in sorted(site.rglob("*.html"))}
+    site = site.resolve()
+    found = sorted(site.rglob("*.html"))
+    # the theme leaves templates of its own among its static files
+    found = [p for p in found if "_static" not in p.relative_to(site).parts]
+    pages = {path: _Page(path) for path in found}
     problems = []
     for path, page in pages.items():
         name = path.relative_to(site)
@@ -163,7 +192,7 @@ def lint_site(site: Path) -> list[str]:
             if problem:
                 problems.append(f"{name}: {problem}")
     for path in sorted(site.rglob("*.css")):
-        if re.search(r"url\(\s*['\"]?https?:|@import\s+['\"]https?:", path.read_text()):
+        if _EXTERNAL_STYLE.search(path.read_text()):
             problems.append(f"{path.relative_to(site)}: external asset in a stylesheet")
     return problems
 
@@ -190,11 +219,22 @@ def compare_folders(first: Path, second: Path) -> list[str]:
 
 def lint_chapter_code(name: str, path: Path) -> list[str]:
     """Chapters must use the public face of packages: no private names."""
-    tree = ast.parse(code_of(read_source(path)))
+    try:
+        tree = ast.parse(code_of(read_source(path), name))
+    except NotebookError as error:
+        return [str(error)]
+    used = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            used.append(node.attr)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or ""]
+            names += [alias.name for alias in node.names]
+            used += ".".join(names).split(".")
     return [
-        f"{name}: uses the private name {node.attr!r}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr)
+        f"{name}: uses the private name {private!r}"
+        for private in used
+        if re.match(r"_[a-z]", private)
     ]
 
 
@@ -231,7 +271,7 @@ def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
     target = Path(target).resolve()
     if target.is_dir():
         target = target / "index.html"
-    if not target.is_file():
+    if not target.is_file() or not target.is_relative_to(site):
         return f"dead link {link}"
     if parts.fragment and target in pages:
         if unquote(parts.fragment) not in pages[target].anchors:

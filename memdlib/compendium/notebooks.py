@@ -6,6 +6,7 @@ the time or the machine. The book renders these stored outputs and nbval compare
 with a new execution, so what is read is what was verified.
 """
 
+import ast
 import os
 import re
 import tempfile
@@ -68,16 +69,30 @@ def is_notebook(path: Path) -> bool:
     return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
 
 
-def code_of(notebook: nbformat.NotebookNode) -> str:
-    """All code of a notebook as one piece of Python."""
-    return "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
+    """All code of a notebook as one piece of Python.
+
+    Raises
+    ------
+    NotebookError
+        If it is not Python; then nobody can say which modules it needs.
+    """
+    code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        raise NotebookError(
+            f"{label}: not Python (nor are %magic and !commands): "
+            f"{error.msg}: {(error.text or '').strip()!r}"
+        ) from None
+    return code
 
 
 def chapter_digest(project: Path, source: Path) -> str:
     """Digest of all that a chapter is computed from: text, code, data, packages."""
     data = sorted(p for p in (project / "data").rglob("*") if p.is_file())
     parts = [p.read_bytes() for p in (source, project / "requirements.lock", *data)]
-    code = code_of(read_source(source))
+    code = code_of(read_source(source), str(source.relative_to(project)))
     return digest(code_digest(project / "memdlib", code), *parts)
 
 
@@ -121,6 +136,7 @@ def execute(
                 cwd=cwd,
                 progress_bar=False,
                 execution_timeout=CELL_TIMEOUT,
+                shutdown_kernel="immediate",  # a graceful one complains of interrupts
             )
         except PapermillExecutionError as error:
             trace = _ANSI.sub("", "\n".join(error.traceback)).splitlines()

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -48,33 +49,65 @@ def run_all(
     done, failed = {}, {}
     if not names:
         return done, failed
-    context = multiprocessing.get_context("spawn")
     workers = min(jobs or os.cpu_count() or 1, len(names))
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_worker)
-    try:
-        pending = {pool.submit(work, name): name for name in names}
-        with tqdm(total=len(pending), desc=title, unit="notebook", disable=None) as bar:
-            for future in as_completed(pending):
-                name = pending[future]
-                try:
-                    done[name] = future.result()
-                except NotebookError as error:
-                    failed[name] = str(error)
-                except BrokenProcessPool:
-                    failed[name] = f"{name}: its process was killed; run it again"
-                bar.set_postfix_str(name)
-                bar.update()
-    except KeyboardInterrupt:
-        _stop(pool)
-        raise
-    pool.shutdown()
+    with tqdm(total=len(names), desc=title, unit="notebook", disable=None) as bar:
+        killed = _run(work, names, workers, done, failed, bar)
+        # A killed process breaks its pool; whoever else was in it is not to blame.
+        for name in killed:
+            if _run(work, [name], 1, done, failed, bar):
+                failed[name] = f"{name}: its process was killed; run it again"
     return done, failed
 
 
+def _run(work, names, workers, done, failed, bar) -> list[str]:
+    """Fill ``done`` and ``failed``; return the names that a broken pool left over."""
+    left = []
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_worker)
+    try:
+        pending = {pool.submit(_call, work, name): name for name in names}
+        for future in as_completed(pending):
+            name = pending[future]
+            try:
+                done[name] = future.result()
+            except NotebookError as error:
+                failed[name] = str(error)
+            except BrokenProcessPool:
+                left.append(name)
+                continue
+            bar.set_postfix_str(name)
+            bar.update()
+    except BaseException:
+        _stop(pool)
+        raise
+    pool.shutdown()
+    return left
+
+
 def _worker() -> None:
-    """Leave Ctrl-C to the parent; on its TERM, unwind and so shut the kernel down."""
+    """Leave Ctrl-C to the parent; on its TERM, or when it dies, stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _leave(*_) -> None:
+    """Unwind, once and without a word: so the kernel and its scratch folder go."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    sys.exit(143)
+
+
+def _follow_parent() -> None:
+    multiprocessing.parent_process().join()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _call(work: Callable[[str], object], name: str) -> object:
+    try:
+        return work(name)
+    except SystemExit:
+        os._exit(143)  # the pool would go on with the next name
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:

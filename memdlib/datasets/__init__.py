@@ -7,11 +7,12 @@ file, a function in ``readers.py``.
 """
 
 from memdlib.datasets.catalogue import load, names
-from memdlib.datasets.fetch import DatasetError
+from memdlib.datasets.fetch import DatasetError, MissingDataError
 from memdlib.datasets.simulate import simulate_gaussian_classes, simulate_text_counts
 
 __all__ = [
     "DatasetError",
+    "MissingDataError",
     "load",
     "names",
     "simulate_gaussian_classes",

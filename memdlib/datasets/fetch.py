@@ -26,6 +26,10 @@ class DatasetError(OSError):
     """
 
 
+class MissingDataError(DatasetError):
+    """The file of a data set is not on this machine and could not be downloaded."""
+
+
 def locate(entry: Entry) -> Path:
     """Return the verified file of a data set, downloading it if need be.
 
@@ -47,9 +51,11 @@ def locate(entry: Entry) -> Path:
 
     Raises
     ------
+    MissingDataError
+        If the file is nowhere and cannot be downloaded.
     DatasetError
         If a variable names something other than a folder, the file found is corrupt or
-        unreadable, the download fails, or ``entry.file`` leads out of the data folder.
+        unreadable, or ``entry.file`` leads out of the data folder.
 
     Examples
     --------
@@ -171,7 +177,7 @@ def _download(entry: Entry, cache: Path) -> None:
             )
     except (OSError, ValueError) as error:
         target = cache / entry.file
-        raise DatasetError(
+        raise MissingDataError(
             f"data set {entry.name!r}: {target.name} is not on this machine and could "
             f"not be downloaded: {error}\n"
             "Get it by other means, and load again:\n"
