@@ -278,8 +278,8 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(seen, self.classes_)
         if unknown.size:
             raise ValueError(
-                f"label {unknown.tolist()[0]!r} is not among the classes of the first call, "
-                f"{self.classes_.tolist()}"
+                f"label {unknown.tolist()[0]!r} is not among the classes of the first "
+                f"call, {self.classes_.tolist()}"
             )
         codes = np.searchsorted(self.classes_, seen)[codes]
         moments = family_moments(

@@ -262,8 +262,8 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
     classes, codes = np.unique(y, return_inverse=True)
     if several and len(classes) < 2:
         raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at least "
-            "two classes"
+            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at "
+            "least two classes"
         )
     return X, codes, weight, classes
 

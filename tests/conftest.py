@@ -2,11 +2,11 @@
 
 import os
 
+from hypothesis import settings
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ["SCIPY_ARRAY_API"] = "1"  # scikit-learn leaves a check out without it
-
-from hypothesis import settings
 
 settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")

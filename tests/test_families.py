@@ -1,4 +1,4 @@
-"""One set of properties for every registered family; a new one adds a row of samples."""
+"""Properties of every registered family; a new one adds a row of samples."""
 
 import mpmath as mp
 import numpy as np

@@ -18,7 +18,7 @@ from memdlib.compendium.claims import VERDICTS, read_claims
 from memdlib.compendium.protocols import repeated_accuracy
 from memdlib.compendium.render import check_sources
 from memdlib.compendium.results import read_result
-from memdlib.datasets import DatasetError, load
+from memdlib.datasets import MissingDataError, load
 
 ROOT = Path(__file__).parents[2]
 RUNS = {run.name: run for run in experiments.runs(ROOT)}
@@ -68,7 +68,7 @@ def test_no_run_is_stale(name):
 def loadable(name):
     try:
         load(name)
-    except DatasetError:
+    except MissingDataError:
         return False
     return True
 
@@ -124,3 +124,18 @@ def test_every_command_that_is_named_exists():
     assert {"book", "test", "experiments", "html", "test-browser"} <= named
     assert named <= targets
     assert (ROOT / ".ci/run").stat().st_mode & 0o100
+
+
+def test_no_published_figure_is_typed_into_a_source():
+    printed = re.findall(r"\d+\.\d\d", text_of("data/published/table2.csv"))
+    assert printed
+    for source in (ROOT / "book").rglob("*.md"):
+        text = source.read_text()
+        assert [number for number in printed if number in text] == [], source.name
+
+
+def test_notebooks_hold_no_paths_of_a_machine():
+    for path in (ROOT / "book").rglob("*.ipynb"):
+        text = path.read_text()
+        assert str(ROOT) not in text
+        assert "/tmp/" not in text

@@ -192,7 +192,7 @@ PAGE = "<html><body><h1 id='top'>T</h1>{}</body></html>"
     [
         "<a href='#top'>t</a><a href='other.html#top'>o</a><a href='https://x.org'>x</a>",
         "<img src='a.svg' alt='seen'><img src='data:image/png;base64,' alt='seen'>",
-        "<link rel='canonical' href='https://example.org/'><script src='a.js'></script>",
+        "<link rel='canonical' href='https://e.org/'><script src='a.js'></script>",
     ],
 )
 def test_clean_pages_pass(tmp_path, body):

@@ -1,0 +1,68 @@
+"""Set-up that is stopped or fails is done again, not taken for done."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import memdlib
+
+PROJECT = Path(memdlib.__file__).parents[1]
+STUB = """#!/bin/sh
+# stands in for Python: makes an environment whose pip takes its time
+if [ "$1" = "-c" ]; then exit 0; fi
+mkdir -p .venv/bin
+printf '#!/bin/sh\\ntouch started\\nsleep "$NAP"\\nexit "$FATE"\\n' > .venv/bin/python
+chmod +x .venv/bin/python
+"""
+
+
+def setup(folder, nap, fate):
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(PROJECT / name, folder)
+    stub = folder / "stub"
+    stub.write_text(STUB)
+    stub.chmod(0o755)
+    return subprocess.Popen(
+        ["make", "setup", f"PYTHON={stub}"],
+        cwd=folder,
+        env=os.environ | {"NAP": str(nap), "FATE": str(fate), "MAKEFLAGS": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def test_a_failed_set_up_is_not_marked_ready(tmp_path):
+    assert setup(tmp_path, nap=0, fate=1).wait(20) != 0
+    assert not (tmp_path / ".venv" / "ready").exists()
+    assert setup(tmp_path, nap=0, fate=0).wait(20) == 0
+    assert (tmp_path / ".venv" / "ready").exists()
+
+
+def test_an_interrupted_set_up_is_not_marked_ready(tmp_path):
+    process = setup(tmp_path, nap=30, fate=0)
+    end = time.monotonic() + 20
+    while not (tmp_path / "started").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.wait(20) != 0
+    assert not (tmp_path / ".venv" / "ready").exists()
+
+
+def test_an_old_python_is_told_apart(tmp_path):
+    setup(tmp_path, nap=0, fate=0).wait(20)
+    stub = tmp_path / "stub"
+    stub.write_text('#!/bin/sh\necho "memdlib needs Python 3.11" >&2; exit 1\n')
+    shutil.rmtree(tmp_path / ".venv")
+    done = subprocess.run(
+        ["make", "setup", f"PYTHON={stub}"],
+        cwd=tmp_path,
+        env=os.environ | {"MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "needs Python 3.11" in done.stderr

@@ -1,0 +1,206 @@
+"""Every page of the built book in headless Chromium; run it by ``make test-browser``.
+
+The pages are served on the loopback. Chromium is looked for at the path in the
+environment variable ``CHROMIUM``, else at ``/usr/bin/chromium``.
+"""
+
+import os
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+SITE = Path(__file__).parents[2] / "_build" / "html"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+PHONE, DESKTOP = (390, 844), (1280, 900)
+THEOREM = "book/notebooks/theory/margin-and-j.html"
+
+FOUND = [path for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts]
+REDIRECTS = {p for p in FOUND if 'http-equiv="refresh"' in p.read_text().lower()}
+# without a book there is still one test, and it says what to do
+PAGES = [str(p.relative_to(SITE)) for p in FOUND if p not in REDIRECTS] or [THEOREM]
+COMPUTED = [p for p in PAGES if p.startswith(("book/notebooks/", "book/records/"))]
+
+UNSET = """() => ({
+    wrong: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(
+        e => e.textContent),
+    raw: [...document.querySelectorAll(".math")].filter(
+        e => !e.querySelector("mjx-container")).map(e => e.textContent),
+})"""
+# What scrolls inside its own box, or is fixed, does not make the page wider.
+WIDEST = """() => {
+    const page = document.scrollingElement, found = [];
+    if (page.scrollWidth <= innerWidth) return "";
+    for (const e of document.body.querySelectorAll("*")) {
+        let box = e.parentElement;
+        while (box !== document.body && getComputedStyle(box).overflowX === "visible"
+                && getComputedStyle(box).position !== "fixed")
+            box = box.parentElement;
+        if (box === document.body && getComputedStyle(e).position !== "fixed")
+            found.push([e.getBoundingClientRect().right, e]);
+    }
+    const [right, e] = found.reduce((a, b) => (b[0] > a[0] ? b : a));
+    const name = e.tagName.toLowerCase() + (e.id && "#" + e.id)
+        + [...e.classList].map(c => "." + c).join("");
+    return `${page.scrollWidth} wide in ${innerWidth}; ${name} reaches ${right}`;
+}"""
+CONTRAST = """(selector) => {
+    const parse = text => text.match(/[\\d.]+/g).map(Number);
+    const light = text => {
+        const [r, g, b] = parse(text).slice(0, 3).map(v => {
+            v /= 255;
+            return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return [...document.querySelectorAll(selector)].map(e => {
+        const paint = element => getComputedStyle(element).backgroundColor;
+        let ground = e;
+        while (ground && parse(paint(ground))[3] === 0) ground = ground.parentElement;
+        const back = light(ground ? paint(ground) : "rgb(255, 255, 255)");
+        const front = light(getComputedStyle(e).color);
+        return (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+    });
+}"""
+
+
+class Visit:
+    """One page in a window of its own, and everything that went wrong with it."""
+
+    def __init__(self, browser, base, size, script=""):
+        self.base, self.problems = base, []
+        self.context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}
+        )
+        self.context.add_init_script(script)
+        self.page = page = self.context.new_page()
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+        page.on("requestfailed", lambda r: self._note("request failed", r.url))
+        page.on("pageerror", lambda error: self._note("page error", error))
+        page.on(
+            "console",
+            lambda m: self._note("console", m.text) if m.type == "error" else None,
+        )
+
+    def _note(self, what, which):
+        self.problems.append(f"{what}: {which}")
+
+    def _asked(self, request):
+        if not request.url.startswith((self.base, "data:", "blob:")):
+            self._note("request to the outside", request.url)
+
+    def _answered(self, response):
+        if response.status >= 400:
+            self._note(f"status {response.status}", response.url)
+
+    def open(self, name):
+        """Go to a page and wait until its formulas are set."""
+        self.page.goto(f"{self.base}/{name}", wait_until="networkidle")
+        self.page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
+        return self.page
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def base():
+    """Address of the built book."""
+    if not FOUND:
+        pytest.fail(f"there is no book in {SITE}: run 'make book' first", pytrace=False)
+    handler = partial(Quiet, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not Path(CHROMIUM).is_file():
+        pytest.fail(
+            f"there is no Chromium at {CHROMIUM}: install it, or set CHROMIUM to its "
+            "path",
+            pytrace=False,
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(base, browser):
+    """Make a visit with ``visit(size)``; all are closed in the end."""
+    made = []
+
+    def make(size, script=""):
+        made.append(Visit(browser, base, size, script))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.context.close()
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole(visit, name, size):
+    one = visit(size)
+    page = one.open(name)
+    assert "".join(page.locator("h1:visible").all_inner_texts()).strip()
+    assert page.evaluate(UNSET) == {"wrong": [], "raw": []}
+    assert page.evaluate(WIDEST) == ""
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", sorted(str(p.relative_to(SITE)) for p in REDIRECTS))
+def test_a_redirect_leads_into_the_book(visit, name):
+    one = visit(DESKTOP)
+    one.page.goto(f"{one.base}/{name}")
+    one.page.wait_for_url(f"{one.base}/book/**")
+    assert "".join(one.page.locator("h1:visible").all_inner_texts()).strip()
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_computed_page_offers_its_notebook(visit, name):
+    one = visit(DESKTOP)
+    links = one.open(name).locator('a[href$=".ipynb"]')
+    assert links.count() > 0
+    address = links.first.evaluate("link => link.href")
+    assert one.context.request.get(address).json()["nbformat"] == 4
+
+
+def test_in_the_dark_a_page_is_dark_and_can_be_read(visit):
+    one = visit(DESKTOP, "localStorage.mode = localStorage.theme = 'dark'")
+    page = one.open(THEOREM)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, ground.removeprefix("rgb(").rstrip(")").split(","))) < 80
+    for what in ("article p", "article h1", "article h2", "article mjx-container svg"):
+        ratios = page.evaluate(CONTRAST, what)
+        assert ratios
+        assert min(ratios) > 4.5, what
+    assert one.problems == []
+
+
+def test_the_search_finds_the_theorem(visit):
+    one = visit(DESKTOP)
+    page = one.open("search.html?q=Margins+add+up+to+J")
+    page.wait_for_selector("#search-results li a")
+    hits = page.locator("#search-results li a").evaluate_all(
+        "all => all.map(a => a.href)"
+    )
+    assert any(THEOREM in hit for hit in hits)
+    assert one.problems == []
