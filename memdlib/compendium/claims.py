@@ -112,7 +112,17 @@ def _claim(project: Path, name: str, entry: dict) -> Claim:
     published = None
     if "published" in entry:
         at = entry["published"]
-        published = printed_figures(at["table"], at["row"], project)[at["column"]]
+        try:
+            published = printed_figures(at["table"], at["row"], project)[at["column"]]
+        except (KeyError, ValueError, FileNotFoundError) as error:
+            raise LedgerError(
+                f"claim {name!r}: the printed figure is missing: {error}"
+            ) from None
+    if set(entry["tolerance"]) != {"absolute" if published is None else "spreads"}:
+        raise LedgerError(
+            f"claim {name!r}: a printed figure needs a tolerance in 'spreads', "
+            "an identity one in 'absolute'"
+        )
     findings = tuple(
         _finding(project, name, item, published, entry["tolerance"])
         for item in entry.get("evidence", [])
@@ -144,16 +154,12 @@ def _finding(project, name, item, published, tolerance) -> Finding:
         value = read_result(item["run"], project)["values"]
         for key in item["key"].split("."):
             value = value[key]
-    except (KeyError, FileNotFoundError) as error:
+        if published is None:
+            value, spread = float(value), None
+        else:
+            value, spread = value["mean"], value["sd"]
+    except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
-    spread = None
-    if isinstance(value, dict):
-        value, spread = value["mean"], value["sd"]
-    if (published is None) != ("absolute" in tolerance):
-        raise LedgerError(
-            f"claim {name!r}: a printed figure needs a tolerance in 'spreads', "
-            "an identity one in 'absolute'"
-        )
     if published is None:
         agrees = abs(value) <= tolerance["absolute"]
     else:

@@ -1,6 +1,7 @@
 """Render the book from the stored notebooks; a failed build leaves the last one."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,15 @@ def render(project: Path, target: Path) -> None:
     RenderError
         With what Sphinx complained of; warnings count.
     """
+    failed = [
+        f"{path.relative_to(project)}: a stored cell failed with {output.ename}"
+        for path in sorted((project / "book").rglob("*.ipynb"))
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
+    if failed:
+        raise RenderError("\n".join(failed))
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
@@ -104,7 +114,9 @@ def check() -> int:
     project = root()
     problems = check_sources(project)
     print(f"sources and notebooks: {len(problems)} problems", flush=True)
-    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+    work = project / "_build"
+    work.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=work, prefix="check-") as scratch:
         first, second = Path(scratch, "first"), Path(scratch, "second")
         try:
             render(project, first)
@@ -121,6 +133,7 @@ def check() -> int:
 
 
 def _complaints(log: str) -> str:
+    log = re.sub(r"\x1b\[[0-9;]*m", "", log)
     marked = [
         line
         for line in log.splitlines()

@@ -1,8 +1,14 @@
 """A tiny project that the machinery can be tried on."""
 
+import json
+import os
 import textwrap
+from unittest import mock
 
 import pytest
+
+from memdlib.compendium import chapters, experiments
+from memdlib.compendium.notebooks import NotebookError
 
 HEADER = """---
 jupytext:
@@ -45,8 +51,6 @@ class Project:
         return self.write(f"book/{name}.md", HEADER + f"# {name}\n\n" + "".join(cells))
 
     def result(self, run, values):
-        import json
-
         text = json.dumps({"values": values, "provenance": {"run": run}})
         return self.write(f"data/results/{run}.json", text)
 
@@ -54,6 +58,30 @@ class Project:
         """Every file but the sources' own, with its bytes."""
         found = (p for p in self.root.rglob("*") if p.is_file())
         return {str(p.relative_to(self.root)): p.read_bytes() for p in found}
+
+
+@pytest.fixture(autouse=True)
+def environment():
+    """Notebooks run in a changed environment; no test sees that of another."""
+    with mock.patch.dict(os.environ):
+        yield
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Run notebooks one by one and without worker processes, which is quicker."""
+
+    def run_all(work, names, *, title, jobs=None):
+        done, failed = {}, {}
+        for name in names:
+            try:
+                done[name] = work(name)
+            except NotebookError as error:
+                failed[name] = str(error)
+        return done, failed
+
+    for module in (chapters, experiments):
+        monkeypatch.setattr(module, "run_all", run_all)
 
 
 @pytest.fixture

@@ -1,0 +1,77 @@
+import signal
+
+import pytest
+
+from memdlib.compendium import __main__ as command
+from memdlib.compendium import chapters, experiments, readme, render
+from memdlib.datasets import DatasetError
+
+from .conftest import cell
+
+
+@pytest.fixture(autouse=True)
+def signals():
+    """The command line takes over two signals."""
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "name", "expected"),
+    [
+        ("execute", chapters, "main", {"everything": False, "jobs": None}),
+        ("--jobs 3 execute --all", chapters, "main", {"everything": True, "jobs": 3}),
+        ("experiments", experiments, "main", {"runs": [], "jobs": None}),
+        ("experiments a b", experiments, "main", {"runs": ["a", "b"], "jobs": None}),
+        ("render", render, "main", {}),
+        ("check", render, "check", {}),
+        ("readme", readme, "main", {}),
+    ],
+)
+def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):
+    asked = []
+
+    def work(*given, **more):
+        asked.append(({"runs": given[0]} if given else {}) | more)
+        return 7
+
+    monkeypatch.setattr(module, name, work)
+    assert command.main(arguments.split()) == 7
+    assert asked == [expected]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (DatasetError("no folder"), 1, "error: no folder"),
+        (KeyboardInterrupt(), 130, "interrupted: what was finished is kept"),
+    ],
+)
+def test_what_stops_a_command_is_one_line(monkeypatch, capsys, error, status, line):
+    def stop(*given, **more):
+        raise error
+
+    monkeypatch.setattr(experiments, "main", stop)
+    assert command.main(["experiments"]) == status
+    (said,) = capsys.readouterr().out.strip().splitlines()
+    assert said.startswith(line)
+
+
+def test_an_unknown_command_is_refused(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["bake"])
+    assert "invalid choice: 'bake'" in capsys.readouterr().err
+
+
+def test_stored_outputs_are_verified_by_execution(project, in_process, capfd):
+    for name in ("same", "other"):
+        project.chapter(name, cell("print(6 * 7)"))
+    assert chapters.main(everything=True) == 0
+    path = project.root / "book/notebooks/other.ipynb"
+    path.write_text(path.read_text().replace("42", "43"))
+    assert command.verify(jobs=1) == 1
+    said = capfd.readouterr().out
+    assert "FAILED book/notebooks/other.ipynb::Cell 0" in said
+    assert "1 failed, 1 passed" in said
