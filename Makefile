@@ -67,8 +67,8 @@ $(READY): requirements.lock pyproject.toml
 	echo "Setting up .venv from requirements.lock (a minute or two) ..."
 	rm -f $(READY)
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
 clean:  ## remove everything that is not committed

@@ -24,7 +24,6 @@ from memdlib.families import Family, get
 from memdlib.folds import content_positions
 from memdlib.moments import ClassMoments, translate
 from memdlib.ranking import (
-    DIVERGENCES,
     describe_input,
     family_moments,
     feature_divergences,
@@ -32,10 +31,10 @@ from memdlib.ranking import (
     rank,
 )
 from memdlib.validation import (
-    check_choice,
     check_nonnegative,
     check_unit_interval,
     count_features,
+    sum_duplicates,
 )
 
 Array = NDArray[np.float64]
@@ -62,6 +61,7 @@ class MarginalScores:
     location: Array
     log_prior: Array
 
+    @np.errstate(over="ignore", invalid="ignore")
     def total(self, X, features) -> Array:
         """Joint log density log pi_k + sum over ``features``, shape (n, K).
 
@@ -81,14 +81,15 @@ class MarginalScores:
                 change.data = (change.data - location[column]) ** j
                 change.data -= (-location[column]) ** j
                 at_zero -= change @ lam[..., j - 1].T
-            return at_zero + constant
+            return _finite(at_zero + constant, X)
         centred = np.asarray(X, dtype=np.float64) - location
         score, power = np.zeros((X.shape[0], len(self.log_prior))), centred
         for j in range(lam.shape[-1]):
             score -= power @ lam[..., j].T
             power = power * centred
-        return score + constant
+        return _finite(score + constant, X)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def correct_weight(self, X, codes, weight, ranking) -> Array:
         """Weight of the rows classified rightly by the top S features, S = 1..d."""
         n, d = X.shape
@@ -110,6 +111,7 @@ class MarginalScores:
             hit = running.argmax(axis=0) == codes[:, None]
             correct[start : start + step] = weight @ hit
             total = running[:, :, -1].T
+        _finite(total, X)
         return correct
 
 
@@ -383,7 +385,7 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
-        X = get(self.family).observe(X)
+        X = get(self.family).observe(sum_duplicates(X))
         return self._scores.total(X, self.ranking_[: self.n_selected_])
 
     def _automatic(self) -> bool:
@@ -410,8 +412,7 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             "shrinkage": check_unit_interval(self.shrinkage, "shrinkage"),
             "smoothing": check_nonnegative(self.smoothing, "smoothing"),
         }
-        divergence = check_choice(self.divergence, "divergence", DIVERGENCES)
-        values = feature_divergences(moments, family, divergence, **options)
+        values = feature_divergences(moments, family, self.divergence, **options)
         mu = family.regularise(moments.mean, moments.weight, **options)
         lam = family.natural(mu)
         with np.errstate(divide="ignore"):
@@ -451,8 +452,9 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             correct += scores.correct_weight(*data, ranking)
             tested += weight[test].sum()
         if tested:
-            self.validation_curve_ = correct / tested
-            self.n_selected_ = int(self.validation_curve_.argmax()) + 1
+            curve = self.validation_curve_ = correct / tested
+            # fractional weights add up to equal accuracies only within rounding
+            self.n_selected_ = int(np.argmax(curve >= curve.max() - 1e-12)) + 1
 
     def _folds(self, position):
         """Fold of each row, and which folds are held out in turn."""
@@ -464,3 +466,15 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         raise ValueError(
             f"validation={asked!r} must be a share in (0, 1) or a number of folds >= 2"
         )
+
+
+def _finite(score: Array, X) -> Array:
+    """Return joint log densities; raise for a row that overflows in every class."""
+    lost = ~np.isfinite(score.max(axis=1))
+    if lost.any():
+        largest = abs(X[np.flatnonzero(lost)[:1]]).max()
+        raise ValueError(
+            f"the log densities of a row that holds {largest:.6g} overflow; "
+            "bring X to the scale of the data that the model was fitted to"
+        )
+    return score

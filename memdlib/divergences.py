@@ -188,7 +188,8 @@ def jensen_shannon(
     # mixture - p_k from differences to p_1, so that near-equality keeps its digits
     offset = P - P[..., :1, :]
     deviation = np.einsum("k,...kc->...c", w, offset)[..., None, :] - offset
-    terms = _kl_terms(P, P + deviation, deviation)
+    mixture = np.einsum("k,...kc->...c", w, P)[..., None, :]
+    terms = _kl_terms(P, mixture, deviation)
     return np.einsum("k,...kc->...", w, terms)
 
 
@@ -279,7 +280,10 @@ def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _mixture(P: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray, NDArray]:
-    """Check K distributions and their weights; drop those of weight zero."""
+    """Check K distributions and their weights; drop those of weight zero.
+
+    The heaviest comes first: differences to it keep the digits of small weights.
+    """
     P = _distribution(P, "P")
     if P.ndim < 2:
         raise ValueError(f"P needs shape (..., K, n_cells); got {P.shape}")
@@ -291,4 +295,5 @@ def _mixture(P: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray, NDArray]
         raise ValueError(
             f"weights has shape {w.shape}, but P holds {n_classes} distributions"
         )
-    return P[..., w > 0, :], w[w > 0]
+    order = np.argsort(-w, kind="stable")[: np.count_nonzero(w)]
+    return P[..., order, :], w[order] / w.sum()

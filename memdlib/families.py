@@ -26,8 +26,12 @@ from scipy.special import entr, expit, logit, softplus
 
 from memdlib.divergences import kl as discrete_kl
 from memdlib.divergences import x_minus_log1p
+from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
+
+# Relative rounding error of class moments: an ulp or two for every batch merged.
+_ROUNDING = 2.0**10 * np.finfo(np.float64).eps
 
 
 class Family(ABC):
@@ -239,14 +243,7 @@ class Normal(Family):
 
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
-        variance = self.variance(mu)
-        _inside(
-            variance > 0,
-            variance,
-            "variance",
-            "a normal density needs a variance above zero; drop the feature or "
-            "regularise its variance",
-        )
+        variance = self._positive_variance(mu)
         return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
@@ -266,18 +263,18 @@ class Normal(Family):
         return square + 0.5 * np.log(np.pi / lam[..., 1])
 
     def entropy(self, mu: ArrayLike) -> Array:
-        return 0.5 * np.log(2.0 * np.pi * np.e * self.variance(mu))
+        return 0.5 * np.log(2.0 * np.pi * np.e * self._positive_variance(mu))
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        v1, v2 = self.variance(mu1), self.variance(mu2)
+        v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
         # r - 1 - log r with r = v1/v2, from r - 1 (exact near r = 1)
         return 0.5 * (x_minus_log1p((v1 - v2) / v2) + shift**2 / v2)
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        v1, v2 = self.variance(mu1), self.variance(mu2)
+        v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
         # v1/v2 + v2/v1 - 2 = (v1 - v2)^2 / (v1 v2), a square that cannot cancel
         ratio = ((v1 - v2) / v1) * ((v1 - v2) / v2)
@@ -297,7 +294,7 @@ class Normal(Family):
         """
         centre, second = mu[..., 0], mu[..., 1]
         share = (weight / weight.sum(axis=-1, keepdims=True))[..., None]
-        rounding = _rounding(weight)[..., None] * second
+        rounding = _ROUNDING * second
 
         def average(values):
             return (share * values).sum(axis=-2, keepdims=True)
@@ -312,6 +309,17 @@ class Normal(Family):
         variance = np.where(variance > 0, variance, fallback)
         constant = (within == 0) & (between == 0)
         return self.mean_parameters(np.where(constant, grand, centre), variance)
+
+    def _positive_variance(self, mu: ArrayLike) -> Array:
+        variance = self.variance(mu)
+        _inside(
+            variance >= np.finfo(np.float64).tiny,
+            variance,
+            "variance",
+            "a normal density needs a variance above zero; drop the feature, rescale "
+            "it or regularise its variance",
+        )
+        return variance
 
 
 @dataclass(frozen=True)
@@ -356,6 +364,7 @@ class Bernoulli(Family):
         return discrete_kl(_cells(mu1), _cells(mu2))
 
     def observe(self, X):
+        X = sum_duplicates(X)
         values = X.data if sparse.issparse(X) else X
         if values.size and values.min() < 0:
             raise ValueError(
@@ -377,12 +386,13 @@ class Bernoulli(Family):
         family; all classes then get the same mean 1/2, so that it carries no
         information. ``shrinkage`` has no effect.
         """
-        rounding = _rounding(weight).max()
         weight = weight[..., None, None]
         pooled = (weight * mu).sum(axis=-3, keepdims=True)
         pooled = pooled / weight.sum(axis=-3, keepdims=True)
-        smooth = (weight * mu + smoothing * pooled) / (weight + smoothing)
-        varies = (pooled > rounding) & (pooled < 1.0 - rounding)
+        total = weight + smoothing
+        smooth = (weight * mu + smoothing * pooled) / np.where(total > 0, total, 1.0)
+        smooth = np.where(total > 0, smooth, pooled)
+        varies = (pooled > _ROUNDING) & (pooled < 1.0 - _ROUNDING)
         return np.where(varies, smooth, 0.5)
 
 
@@ -431,11 +441,6 @@ def get(family: str | Family) -> Family:
 def _cells(mu: ArrayLike) -> Array:
     mu = np.asarray(mu, dtype=np.float64)[..., 0]
     return np.stack([mu, 1.0 - mu], axis=-1)
-
-
-def _rounding(weight: Array) -> Array:
-    """Relative rounding error of a mean over this much instance weight."""
-    return np.finfo(np.float64).eps * np.maximum(64.0, 4.0 * np.sqrt(weight))
 
 
 def _inside(valid: NDArray[np.bool_], values: Array, what: str, remedy: str) -> None:

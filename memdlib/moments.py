@@ -10,10 +10,13 @@ and over the classes that make up "all but class k".
 """
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+
+from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
 
@@ -155,10 +158,11 @@ def class_moments(
     >>> m.weight.tolist()
     [2.0, 1.0]
     """
-    codes = np.asarray(codes)
+    codes = np.asarray(codes).astype(np.intp, casting="same_kind")
     n = X.shape[0]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
     weight = weight.astype(np.float64)
+    X = sum_duplicates(X)
     collect = _sparse_sums if sparse.issparse(X) else _dense_sums
     if location is None:
         location = _rough_location(X)
@@ -186,18 +190,25 @@ def _rough_location(X) -> Array:
 
 def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
     n, d = X.shape
+    # about a row of each class: the sums of a constant are zero, its variance too
+    anchor = np.tile(location, (n_classes, 1))
+    example = np.full(n_classes, -1)
+    example[codes] = np.arange(n)
+    anchor[example >= 0] = X[example[example >= 0]]
     sums = np.zeros((order, n_classes, d))
     rows = max(1, _BLOCK // d)
     for start in range(0, n, rows):
         part = slice(start, start + rows)
         member = np.zeros((n_classes, len(codes[part])))
         member[codes[part], np.arange(member.shape[1])] = weight[part]
-        centred = np.asarray(X[part], dtype=np.float64) - location
+        centred = np.take(anchor, codes[part], axis=0)
+        np.subtract(X[part], centred, out=centred)
         power = centred
         for j in range(order):
             sums[j] += member @ power
             power = power * centred
-    return np.moveaxis(sums, 0, -1)
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
+    return translate(np.moveaxis(sums, 0, -1), total[:, None], anchor - location)
 
 
 def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
@@ -209,13 +220,21 @@ def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     # the unstored zeros lie at -location; at least none where rounding says so
     zeros = np.maximum(total[:, None] - stored.reshape(shape), 0.0)
-    centred = X.data.astype(np.float64) - location[column]
+    # about a stored value of each class, as in _dense_sums; one power has no variance
+    anchor = np.tile(location, n_classes)
+    if order > 1:
+        anchor[cell] = X.data
+    centred = X.data - anchor[cell]
     sums = np.empty((*shape, order))
     for j in range(1, order + 1):
         powers = np.bincount(
             cell, weights=weight[row] * centred**j, minlength=np.prod(shape)
         )
-        sums[..., j - 1] = powers.reshape(shape) + zeros * (-location) ** j
+        sums[..., j - 1] = powers.reshape(shape)
+    shift = anchor.reshape(shape) - location
+    sums = translate(sums, stored.reshape(shape), shift)
+    for j in range(1, order + 1):
+        sums[..., j - 1] += zeros * (-location) ** j
     return sums
 
 
@@ -228,7 +247,7 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
         Power sums j = 1..m, or mean parameters.
     weight : ndarray, broadcast against (..., d)
         Power sum j = 0: total weight, or 1 for mean parameters.
-    shift : ndarray of shape (d,)
+    shift : ndarray, broadcast against (..., d)
 
     Returns
     -------
@@ -240,14 +259,12 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     >>> translate(np.array([[1.0, 5.0]]), np.ones(1), np.array([10.0])).tolist()
     [[11.0, 125.0]]
     """
-    zeroth = np.broadcast_to(weight[..., None], (*sums.shape[:-1], 1))
-    powers = np.concatenate([zeroth, sums], axis=-1)
     moved = np.empty_like(sums)
-    binomial = np.ones(1)
     for j in range(1, sums.shape[-1] + 1):
-        binomial = np.concatenate([[1.0], binomial[1:] + binomial[:-1], [1.0]])
-        terms = [binomial[i] * powers[..., i] * shift ** (j - i) for i in range(j + 1)]
-        moved[..., j - 1] = np.sum(terms, axis=0)
+        power_sum = sums[..., j - 1] + weight * shift**j
+        for i in range(1, j):
+            power_sum += comb(j, i) * shift ** (j - i) * sums[..., i - 1]
+        moved[..., j - 1] = power_sum
     return moved
 
 

@@ -19,6 +19,7 @@ from memdlib.validation import (
     check_sample_weight,
     check_unit_interval,
     count_features,
+    sum_duplicates,
 )
 
 DIVERGENCES = ("js_gm", "jeffreys")
@@ -80,6 +81,11 @@ def feature_divergences(
     ndarray of shape (d,)
         Nats, nonnegative.
 
+    Raises
+    ------
+    ValueError
+        If there is no such divergence.
+
     References
     ----------
     .. [1] Dukkipati et al., ICDM 2013, eq. 19 (J), 20-21 (one-vs-rest), 24 (JS_GM).
@@ -93,6 +99,7 @@ def feature_divergences(
     >>> feature_divergences(m, Normal(), "jeffreys").round(6).tolist()
     [16.0, 0.25]
     """
+    check_choice(divergence, "divergence", DIVERGENCES)
     options = {"shrinkage": shrinkage, "smoothing": smoothing}
     prior = moments.prior
     if divergence == "js_gm" and prior.size > 2:
@@ -204,7 +211,7 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
         self.feature_divergences_ = feature_divergences(
             moments,
             family,
-            check_choice(self.divergence, "divergence", DIVERGENCES),
+            self.divergence,
             shrinkage=check_unit_interval(self.shrinkage, "shrinkage"),
             smoothing=check_nonnegative(self.smoothing, "smoothing"),
         )
@@ -254,6 +261,7 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
         dtype=[np.float64, np.float32],
         reset=reset,
     )
+    X = sum_duplicates(X)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 
 def check_sample_weight(
@@ -49,6 +50,24 @@ def check_sample_weight(
             "Sample weights must contain at least one non-zero number; all are zero"
         )
     return weight
+
+
+def sum_duplicates(X):
+    """Return X, or its copy with repeated entries summed if it is sparse and has any.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+
+    Returns
+    -------
+    ndarray or sparse matrix
+        An entry stored in two parts has other powers, and another sign, than its sum.
+    """
+    if sparse.issparse(X) and not getattr(X, "has_canonical_format", True):
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def check_unit_interval(value: float, name: str) -> float:
@@ -102,7 +121,8 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
             f"give 1 to {available}, a share in (0, 1], or None for all"
         )
     if isinstance(asked, Real) and not isinstance(asked, bool) and 0 < asked <= 1:
-        return math.ceil(asked * available)
+        # less a rounding error, or 0.07 of 100 would be 8
+        return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(
         f"{name}={asked!r} must be an integer from 1 to {available}, "
         "a share in (0, 1], or None for all"

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
+from scipy.spatial import distance
 
 from memdlib.divergences import (
     jeffreys,
@@ -18,26 +19,49 @@ from memdlib.divergences import (
 mp.mp.dps = 50
 
 
-def distributions(n_classes=1):
+def distributions(n_classes=1, values=None):
     """Strategy: that many distributions on the same 2 to 8 cells, no cell empty."""
+    values = st.floats(1e-3, 1.0) if values is None else values
     return st.integers(2, 8).flatmap(
-        lambda cells: arrays(
-            float, (n_classes, cells), elements=st.floats(1e-3, 1.0)
-        ).map(lambda a: a / a.sum(axis=1, keepdims=True))
+        lambda cells: arrays(float, (n_classes, cells), elements=values)
+        .filter(lambda a: a.sum(axis=1).all())
+        .map(lambda a: a / a.sum(axis=1, keepdims=True))
     )
 
 
+# cells that are empty, nearly so, or alike: where formulas divide and subtract
+HARD = st.sampled_from([0.0, 1e-300, 1e-17, 1e-8, 0.5, 1.0])
+
+
+def exact(p):
+    """The distribution in 50 digits."""
+    p = [mp.mpf(float(v)) for v in p]
+    return [v / mp.fsum(p) for v in p]
+
+
 def exact_kl(p, q):
-    p, q = [mp.mpf(float(v)) for v in p], [mp.mpf(float(v)) for v in q]
-    p, q = [v / mp.fsum(p) for v in p], [v / mp.fsum(q) for v in q]
     return mp.fsum(a * mp.log(a / b) for a, b in zip(p, q, strict=True) if a)
 
 
-def near_pair(size, seed=0):
-    rng = np.random.default_rng([3, seed])
-    p = rng.dirichlet(np.ones(200))
-    q = p * (1 + size * rng.standard_normal(200))
-    return p, q / q.sum()
+def exact_js(P, w):
+    mixture = [mp.fsum(map(mp.fmul, w, cell)) for cell in zip(*P, strict=True)]
+    return mp.fsum(a * exact_kl(p, mixture) for a, p in zip(w, P, strict=True))
+
+
+def exact_js_gm(P, w):
+    return mp.fsum(
+        w[k] * w[j] * (exact_kl(P[k], P[j]) + exact_kl(P[j], P[k]))
+        for k in range(len(P))
+        for j in range(k)
+    )
+
+
+def near(size, n_classes=2):
+    """Distributions on 200 cells, a tenth of them empty, that differ by that much."""
+    rng = np.random.default_rng([3, 0])
+    p = rng.dirichlet(np.ones(200)) * (np.arange(200) % 10 > 0)
+    P = p * (1 + size * rng.standard_normal((n_classes, 200)))
+    return P / P.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("x", [-0.9, -0.5, -1e-9, 1e-300, 1e-12, 1e-3, 0.5, 0.51, 9.0])
@@ -58,30 +82,40 @@ def test_log_ratio_at_its_edges(p, q, expected):
     assert float(log_ratio(p, q)) == pytest.approx(expected, rel=1e-15)
 
 
-def test_kl_equals_scipy():
+def test_kl_and_jensen_shannon_equal_scipy():
     rng = np.random.default_rng([3, 1])
     P, Q = rng.dirichlet(np.ones(6), size=(2, 50))
     np.testing.assert_allclose(kl(P, Q), stats.entropy(P, Q, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        jensen_shannon(np.stack([P, Q], axis=1)),
+        distance.jensenshannon(P, Q, axis=1) ** 2,
+        rtol=1e-10,
+    )
 
 
-@pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-7])
+@pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-7, 1e-8])
 def test_near_equality_keeps_its_digits(size):
-    p, q = near_pair(size)
-    forward, backward = exact_kl(p, q), exact_kl(q, p)
+    p, q = near(size)
+    forward, backward = exact_kl(exact(p), exact(q)), exact_kl(exact(q), exact(p))
     assert float(kl(p, q)) == pytest.approx(float(forward), rel=1e-8)
     assert float(jeffreys(p, q)) == pytest.approx(float(forward + backward), rel=1e-8)
-    middle = (p + q) / 2
-    exact = (exact_kl(p, middle) + exact_kl(q, middle)) / 2
-    assert float(jensen_shannon([p, q])) == pytest.approx(float(exact), rel=1e-7)
-    assert float(js_gm([p, q])) == pytest.approx(
-        float(forward + backward) / 4, rel=1e-8
-    )
+
+
+@pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-7, 1e-8])
+@pytest.mark.parametrize("w", [[0.2, 0.3, 0.5], [1e-6, 1 - 1e-6, 0], [1, 1e-9, 1e-12]])
+def test_near_equality_of_three_keeps_its_digits(size, w):
+    P, w = near(size, 3), np.array(w) / sum(w)
+    exact_P, exact_w = [exact(p) for p in P], exact(w)
+    js, js_geometric = exact_js(exact_P, exact_w), exact_js_gm(exact_P, exact_w)
+    assert float(jensen_shannon(P, w)) == pytest.approx(float(js), rel=1e-8)
+    assert float(js_gm(P, w)) == pytest.approx(float(js_geometric), rel=1e-8)
 
 
 def test_kl_of_extreme_ratios():
     p, q = [1e-200, 1.0], [0.5, 0.5]
     assert float(kl(p, q)) == pytest.approx(np.log(2), rel=1e-15)
-    assert float(kl(q, p)) == pytest.approx(float(exact_kl(q, p)), rel=1e-12)
+    expected = exact_kl(exact(q), exact(p))
+    assert float(kl(q, p)) == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_violated_absolute_continuity_is_infinite():
@@ -100,6 +134,31 @@ def test_jensen_shannon_of_known_cases():
     assert jensen_shannon([[0.3, 0.7]] * 3) == 0
     w = [0.2, 0.3, 0.5]
     assert float(jensen_shannon(np.eye(3), w)) == pytest.approx(stats.entropy(w))
+
+
+@pytest.mark.parametrize("w", [[1e-17, 1.0], [1e-8, 1.0], [1.0, 1e-12]])
+def test_a_class_of_tiny_weight_counts_for_little_not_for_infinity(w):
+    # weights that sum to one within rounding only, as those of float32 do
+    entropy = float(-sum(a * mp.log(a) for a in exact(w)))
+    assert float(jensen_shannon(np.eye(2), w)) == pytest.approx(entropy, rel=1e-7)
+    P = [[0.5, 0.5], [0.4, 0.6]]
+    expected = np.prod(w) * 0.1 * np.log(1.5)
+    assert float(js_gm(P, w)) == pytest.approx(expected, rel=1e-7)
+
+
+@given(distributions(3, HARD), distributions(1, st.sampled_from([1e-12, 0.3, 1.0])))
+def test_empty_cells_give_infinity_where_they_must_and_never_nan(P, w):
+    w = np.resize(w[0], 3) / np.resize(w[0], 3).sum()
+    alike = ((P > 0) == (P[0] > 0)).all()
+    assert np.isfinite(js_gm(P, w)) == alike
+    assert js_gm(P, w) >= 0
+    assert 0 <= jensen_shannon(P, w) <= stats.entropy(w) * (1 + 1e-12)
+    for k in range(3):
+        inside = not (P[k][P[0] == 0] > 0).any()
+        assert np.isfinite(kl(P[k], P[0])) == inside
+        assert kl(P[k], P[0]) >= 0
+        same = (P[k] == P[0]).all()
+        assert (jeffreys(P[k], P[0]) == 0) == same
 
 
 @given(distributions(2))
@@ -155,6 +214,9 @@ def test_leading_axes_are_kept():
         (lambda: js_gm([0.5, 0.5]), r"P needs shape \(\.\.\., K, n_cells\)"),
         (lambda: js_gm([[0.5, 0.5]] * 2, [1.0]), r"weights has shape \(1,\)"),
         (lambda: jeffreys([], []), "at least one cell"),
+        (lambda: js_gm(np.eye(2), [0.5, 0.6]), r"weights sums to 1\.1 .*not to 1"),
+        (lambda: jensen_shannon(np.eye(2), [2, -1]), r"weights\[1\] = -1\.0"),
+        (lambda: jensen_shannon([[0.5, 0.5], [0.5, 0.4]]), r"P sums to 0\.9 .*divide"),
     ],
 )
 def test_bad_input_is_named(call, message):

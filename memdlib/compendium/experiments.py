@@ -101,6 +101,8 @@ def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
 def make_run(project: Path, name: str, data_hash: str | None) -> None:
     """Execute one run and store its result and its lab record, both whole."""
     run = next(run for run in runs(project) if run.name == name)
+    # before it runs: who edits meanwhile makes the result stale
+    token = run_digest(project, run, data_hash)
     notebook = read_source(project / "book/experiments" / run.notebook)
     notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
     parameters = run.parameters | {"run": run.name}
@@ -112,7 +114,6 @@ def make_run(project: Path, name: str, data_hash: str | None) -> None:
         if not written.is_file():
             raise NotebookError(f"{name}: the notebook never called write_result")
         values = json.loads(written.read_text())
-    token = run_digest(project, run, data_hash)
     provenance = {
         "run": name,
         "notebook": f"book/experiments/{run.notebook}",

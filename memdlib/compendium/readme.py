@@ -60,6 +60,8 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
     """The README with each table between its two marks."""
     for name, table in tables.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise ValueError(f"README.md needs the marks {begin} and {end}, once each")
         before, rest = text.split(begin)
         _, after = rest.split(end)
         text = f"{before}{begin}\n{table}\n{end}{after}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,7 +62,8 @@ def render(project: Path, target: Path) -> None:
         if done.returncode or (built / "reports").exists():
             raise RenderError(_complaints(done.stdout + done.stderr))
         (built / ".buildinfo").unlink(missing_ok=True)
-        shutil.rmtree(target, ignore_errors=True)
+        if target.exists():
+            target.replace(Path(scratch, "last"))
         built.replace(target)
 
 

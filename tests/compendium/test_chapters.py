@@ -9,9 +9,9 @@ def stored(project, name):
     return project.root / "book" / "notebooks" / f"{name}.ipynb"
 
 
-def test_chapters_from_source_to_stored_notebook(project, capsys):
+def test_chapters_from_source_to_stored_notebook(project, capsys, request):
     project.write("memdlib/core.py", "VALUE = 1\n")
-    good = project.chapter("good", cell("print('fine')"))
+    project.chapter("good", cell("print('fine')"))
     project.chapter("bad", cell("1 / 0"))
     project.write("book/plain.md", "# No code\n")
     assert [p.name for p in chapters.sources(project.root)] == ["bad.md", "good.md"]
@@ -24,6 +24,7 @@ def test_chapters_from_source_to_stored_notebook(project, capsys):
     first = stored(project, "good").read_bytes()
     assert chapters.stale(project.root) == [project.root / "book" / "bad.md"]
 
+    request.getfixturevalue("in_process")
     project.chapter("bad", cell("print('mended')"))
     assert chapters.main(everything=True, jobs=2) == 0
     said = capsys.readouterr().out
@@ -38,7 +39,18 @@ def test_chapters_from_source_to_stored_notebook(project, capsys):
     assert chapters.main(everything=False) == 1
     assert "the kernel died" in capsys.readouterr().out
     assert stored(project, "good").read_bytes() == first
-    good.write_text(good.read_text())
+
+
+def test_a_chapter_that_is_not_python_does_not_stop_the_others(
+    project, capsys, in_process
+):
+    project.chapter("magic", cell("%timeit 1"))
+    project.chapter("plain", cell("print(1)"))
+    assert chapters.main(everything=False) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 chapters executed." in said
+    assert "book/magic.md: not Python" in said and "'%timeit 1'" in said
+    assert chapters.stale(project.root) == [project.root / "book" / "magic.md"]
 
 
 def test_what_makes_a_chapter_stale(project):

@@ -1,8 +1,10 @@
+import re
+
 import pytest
 
 from memdlib.compendium.claims import LedgerError, counts, read_claims
 from memdlib.compendium.published import printed_figures
-from memdlib.compendium.readme import claims_table, with_tables
+from memdlib.compendium.readme import claims_table, finding_text, with_tables
 
 VALUE = """
 [{id}]
@@ -55,7 +57,8 @@ def test_verdict_on_a_figure(project, mean, sd, verdict):
 
 
 @pytest.mark.parametrize(
-    ("error", "verdict"), [(9e-10, "reproduced"), (1.1e-9, "differs")]
+    ("error", "verdict"),
+    [(0, "reproduced"), (9e-10, "reproduced"), (1.1e-9, "differs"), (-1.0, "differs")],
 )
 def test_verdict_on_an_identity(project, error, verdict):
     text = IDENTITY.format(id="c", more='reason = "unknown"')
@@ -64,24 +67,96 @@ def test_verdict_on_an_identity(project, error, verdict):
     assert claim.published is None
 
 
+def test_the_first_finding_decides_and_the_others_are_shown(project):
+    text = VALUE.format(id="c", more="").replace(
+        'label = "plain" }', 'label = "plain" }, { run = "run", key = "worse" }'
+    )
+    text = text.replace("}, {", "},\n{")
+    project.write("data/claims.toml", text)
+    good, bad = {"mean": 86.0, "sd": 1.0}, {"mean": 70.0, "sd": 2.0}
+    project.result("run", {"deep": {"accuracy": good}, "worse": bad})
+    (claim,) = read_claims(project.root)
+    assert claim.verdict == "reproduced"
+    assert [(f.label, f.value, f.spread, f.run, f.agrees) for f in claim.findings] == [
+        ("plain", 86.0, 1.0, "run", True),
+        ("", 70.0, 2.0, "run", False),
+    ]
+    assert finding_text(claim, 1) == "70.00 ± 2.00"
+    assert claim.tolerance == "within 2 standard deviations of one run: one draw"
+    project.result("run", {"deep": {"accuracy": bad}, "worse": good})
+    with pytest.raises(LedgerError, match="gives no reason"):
+        read_claims(project.root)
+
+
 def test_beyond_reach_and_the_count(project):
     beyond = VALUE.format(id="far", more='beyond = "the data are lost"').replace(
         'evidence = [{ run = "run", key = "deep.accuracy", label = "plain" }]\n', ""
     )
     claims = ledger(project, VALUE.format(id="near", more="") + beyond)
     assert [c.verdict for c in claims] == ["reproduced", "beyond reach"]
+    assert claims[1].reason == "the data are lost"
     assert counts(claims) == {"reproduced": 1, "differs": 0, "beyond reach": 1}
     table = claims_table(claims)
     assert "| 86.40 | 86.00 ± 1.00 | reproduced |" in table
+    assert "`make experiments RUNS=run`" in table
+    assert "| it is so | 86.40 |  | beyond reach |  |" in table
     assert "2 claims: 1 reproduced, 1 beyond reach." in table
+
+
+def test_a_difference_keeps_its_reason_and_an_identity_its_error(project):
+    text = VALUE.format(id="c", more='reason = "other folds"')
+    claims = ledger(project, text + IDENTITY.format(id="i", more=""), mean=70.0)
+    assert (claims[0].verdict, claims[0].reason) == ("differs", "other folds")
+    assert claims[1].tolerance == "at most 1e-09: exact"
+    table = claims_table(claims)
+    assert "| it is so | 86.40 | 70.00 ± 1.00 | differs |" in table
+    assert (
+        r"| left is right |  | error below $1\times 10^{-12}$ | reproduced |" in table
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (VALUE.replace('why = "one draw"', "").format(id="c", more=""), "lacks why"),
+        *(
+            (
+                re.sub(f"(?m)^{field} = .*$", "", VALUE).format(id="c", more=""),
+                f"claim 'c': lacks {field}",
+            )
+            for field in ("source", "locator", "statement", "tolerance", "why")
+        ),
         (VALUE.format(id="c", more="verdict = 'good'"), "does not know verdict"),
         (VALUE.format(id="c", more="beyond = 'no'"), "either evidence or 'beyond'"),
+        (
+            re.sub("(?m)^evidence.*$", "", VALUE).format(id="c", more=""),
+            "either evidence or 'beyond'",
+        ),
+        *(
+            (
+                VALUE.replace(f'"{word}"', '"lost"', 1).format(id="c", more=""),
+                "claim 'c': the printed figure is missing: .*lost",
+            )
+            for word in ("table", "x", "a")
+        ),
+        (
+            VALUE.replace("deep.accuracy", "error").format(id="c", more=""),
+            "claim 'c': evidence is missing",
+        ),
+        (
+            VALUE.replace("deep.accuracy", "deep.accuracy.mean.x").format(
+                id="c", more=""
+            ),
+            "claim 'c': evidence is missing",
+        ),
+        (
+            IDENTITY.replace('"error"', '"deep"').format(id="c", more=""),
+            "claim 'c': evidence is missing",
+        ),
+        (
+            VALUE.replace('key = "deep.accuracy", ', "").format(id="c", more=""),
+            "evidence is missing: 'key'",
+        ),
         (
             VALUE.replace("deep.accuracy", "deep.x").format(id="c", more=""),
             "missing: 'x'",
@@ -89,6 +164,13 @@ def test_beyond_reach_and_the_count(project):
         (VALUE.replace('"run"', '"lost"').format(id="c", more=""), "RUNS=lost"),
         (
             VALUE.replace("spreads = 2", "absolute = 2").format(id="c", more=""),
+            "needs a",
+        ),
+        (VALUE.replace("spreads = 2", "near = 2").format(id="c", more=""), "needs a"),
+        (
+            VALUE.replace("spreads = 2", "spreads = 2, absolute = 2").format(
+                id="c", more=""
+            ),
             "needs a",
         ),
         (

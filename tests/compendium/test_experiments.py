@@ -5,9 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from memdlib.compendium import experiments
@@ -56,7 +56,7 @@ def made(project):
     }
 
 
-def test_runs_leave_results_and_records_and_are_made_once(bench, capsys):
+def test_runs_leave_results_and_records_and_are_made_once(bench, capsys, request):
     assert experiments.main([], jobs=2) == 0
     assert "2 runs made, 0 fresh." in capsys.readouterr().out
     first = made(bench)
@@ -79,16 +79,16 @@ def test_runs_leave_results_and_records_and_are_made_once(bench, capsys):
     assert "0 runs made, 2 fresh." in capsys.readouterr().out
     assert made(bench) == first
 
-    # a lost record is made again, to the same bytes
-    (bench.root / "book/records/second.ipynb").unlink()
-    assert experiments.main(["second"]) == 0
-    assert "1 runs made, 0 fresh." in capsys.readouterr().out
-    assert made(bench) == first
+    # a lost record or result is made again, to the same bytes
+    request.getfixturevalue("in_process")
+    for lost in ("book/records/second.ipynb", "data/results/first.json"):
+        (bench.root / lost).unlink()
+        assert experiments.main([]) == 0
+        assert "1 runs made, 1 fresh." in capsys.readouterr().out
+        assert made(bench) == first
 
 
 def test_what_makes_a_run_stale(bench):
-    run = experiments.runs(bench.root)[0]
-
     def token(data_hash="h"):
         return experiments.run_digest(
             bench.root, experiments.runs(bench.root)[0], data_hash
@@ -111,10 +111,27 @@ def test_what_makes_a_run_stale(bench):
         "numpy==1.0\npandas==1.0\nscikit-learn==1.0\nscipy==1.0\nsphinx==9.0\n",
     )
     assert token() == before
-    assert run.name == "first"
+    bench.write("book/experiments/runs.toml", RUNS.replace("The first", "A"))
+    assert token() != before
+    bench.write("book/experiments/runs.toml", RUNS)
+    write_experiment(bench, "from memdlib.core import f\n" + WRITE)
+    bench.write("memdlib/core.py", "def f():\n    return 1\n")
+    with_code = token()
+    bench.write("memdlib/core.py", "def f():\n    return 2\n")
+    assert token() != with_code
 
 
-def test_missing_data_keep_the_committed_result(bench, monkeypatch, capsys):
+def test_a_notebook_that_is_edited_while_it_runs_is_stale(bench, capsys, in_process):
+    source = bench.root / "book/experiments/e.md"
+    edit = f"path = Path({str(source)!r})\npath.write_text(path.read_text() + 'More.')"
+    write_experiment(bench, WRITE + edit)
+    assert experiments.main(["second"]) == 0
+    (run,) = (run for run in experiments.runs(bench.root) if run.name == "second")
+    record, result = experiments.stored_digests(bench.root, run)
+    assert record == result != experiments.run_digest(bench.root, run, None)
+
+
+def test_missing_data_keep_the_committed_result(bench, monkeypatch, capsys, in_process):
     def absent(name):
         raise MissingDataError("no file here; get it from there")
 
@@ -132,12 +149,18 @@ def test_missing_data_keep_the_committed_result(bench, monkeypatch, capsys):
     assert made(bench) == kept
 
 
-def test_an_unknown_run_and_a_silent_notebook(bench, capsys):
+def test_an_unknown_run_and_notebooks_that_fail(bench, capsys, in_process):
     assert experiments.main(["third"]) == 2
     assert "no run named 'third'; the runs are first, second" in capsys.readouterr().out
     write_experiment(bench, "print('no result')")
     assert experiments.main(["second"]) == 1
     assert "second: the notebook never called write_result" in capsys.readouterr().out
+    write_experiment(bench, "%matplotlib inline")
+    assert experiments.main([]) == 1
+    said = capsys.readouterr().out
+    assert "0 runs made, 0 fresh." in said
+    assert "second: not Python" in said
+    assert made(bench) == {}
     with pytest.raises(FileNotFoundError, match="make experiments RUNS=second"):
         read_result("second")
 
@@ -145,42 +168,28 @@ def test_an_unknown_run_and_a_silent_notebook(bench, capsys):
 SLOW = """
 import os, time
 from pathlib import Path
-Path(os.environ["MARK"]).touch()
+Path(os.environ["MARKS"], run).touch()
 time.sleep(float(os.environ["NAP"]))
 """
 
 
-def start(project, tmp_path, nap):
-    environment = os.environ | {
-        "MARK": str(tmp_path / "mark"),
-        "NAP": str(nap),
-        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
-    }
-    return subprocess.Popen(
-        [sys.executable, "-m", "memdlib.compendium", "experiments", "second"],
-        env=environment,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+COMMAND = ("experiments", "second", "first")
 
 
-def finish(project, tmp_path):
-    with start(project, tmp_path, nap=0) as process:
-        said = process.communicate(timeout=60)[0]
-    assert process.returncode == 0, said
-
-
-def kernels(tmp_path):
-    """Kernels that were started by this test, by their connection files."""
-    wanted = str(tmp_path / "runtime").encode()
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if wanted in (process / "cmdline").read_bytes():
-                found.append(int(process.name))
-    return found
+def start(folder):
+    """Start the command as a shell starts one in the background: deaf to Ctrl-C."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "memdlib.compendium", "--jobs=1", *COMMAND],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, heard)
 
 
 def wait_until(condition, seconds=40):
@@ -190,28 +199,50 @@ def wait_until(condition, seconds=40):
     assert condition()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_stopped_in_the_middle_it_ends_with_the_same_bytes(bench, tmp_path, how):
+def alive(processes):
+    return [p for p in processes if p.is_running() and p.status() != "zombie"]
+
+
+@pytest.mark.parametrize("how", ["INT", "TERM", "KILL"])
+def test_stopped_in_the_middle_it_ends_with_the_same_bytes(
+    bench, tmp_path, monkeypatch, in_process, how
+):
     write_experiment(bench, SLOW + WRITE)
     before = bench.files()
-    process = start(bench, tmp_path, nap=60)
-    wait_until((tmp_path / "mark").exists)
-    process.send_signal(how)
-    said = process.communicate(timeout=40)[0]
-    if how is not signal.SIGKILL:
+    marks, scratch = tmp_path / "marks", tmp_path / "scratch"
+    for folder in (marks, scratch):
+        folder.mkdir()
+    monkeypatch.setenv("MARKS", str(marks))
+    monkeypatch.setenv("NAP", "60")
+    with monkeypatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setenv("TMPDIR", str(scratch))
+        process = stack.enter_context(start(tmp_path))
+        stack.callback(process.kill)
+        wait_until((marks / "second").exists)
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
+        if how == "INT":  # Ctrl-C reaches everybody in the terminal
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.send_signal(signal.Signals[f"SIG{how}"])
+        said = process.communicate(timeout=40)[0]
+    if how != "KILL":
         assert process.returncode == 130
-        assert (
-            said.strip().splitlines()[-1].startswith("interrupted: what was finished")
-        )
-        assert "Traceback" not in said
-    wait_until(lambda: not kernels(tmp_path))
+        (line,) = said.strip().splitlines()
+        assert line.startswith("interrupted: what was finished is kept")
+        assert list(scratch.iterdir()) == []
+    wait_until(lambda: not alive(family))
+    assert [path.name for path in marks.iterdir()] == ["second"]
     assert bench.files() == before
-    finish(bench, tmp_path)
-    interrupted = made(bench)
-    for name in list(interrupted):
+
+    monkeypatch.setenv("NAP", "0")
+    assert experiments.main([]) == 0
+    after = made(bench)
+    assert len(after) == 4
+    for name in after:
         (bench.root / name).unlink()
-    finish(bench, tmp_path)
-    assert made(bench) == interrupted
+    assert experiments.main([]) == 0
+    assert made(bench) == after
 
 
 @pytest.mark.parametrize("folder", ["lost", "mark"])

@@ -1,6 +1,7 @@
 import nbformat
 import pytest
 
+from memdlib.compendium import notebooks
 from memdlib.compendium.notebooks import (
     NotebookError,
     differences,
@@ -9,6 +10,7 @@ from memdlib.compendium.notebooks import (
     is_notebook,
     normalise,
     read_source,
+    store,
     to_text,
 )
 
@@ -73,6 +75,43 @@ def test_what_goes_wrong_is_told_in_one_message(project, code, parameters, messa
     with pytest.raises(NotebookError, match=message) as caught:
         run(project, cell(code), parameters=parameters)
     assert str(caught.value).startswith("book/x.md: ")
+
+
+def test_a_cell_that_takes_too_long_is_stopped(project, monkeypatch):
+    monkeypatch.setattr(notebooks, "CELL_TIMEOUT", 1)
+    with pytest.raises(NotebookError, match="book/x.md: A cell timed out") as caught:
+        run(project, cell("import time\ntime.sleep(60)"))
+    assert "\n" not in str(caught.value)
+
+
+def test_cells_are_numbered_and_what_depends_on_the_time_goes():
+    code = nbformat.v4.new_code_cell("1", id="random", execution_count=1)
+    code.metadata = {
+        "tags": ["margin"],
+        "papermill": {"duration": 1.5},
+        "execution": {"iopub.status.busy": "2026-01-01"},
+    }
+    given = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("a", id="other"), code],
+        metadata={
+            "papermill": {"version": "2"},
+            "language_info": {"name": "python", "version": "3.1"},
+        },
+    )
+    made = normalise(given, {"digest": "d"})
+    assert [c.id for c in made.cells] == ["cell-000", "cell-001"]
+    assert made.cells[1].metadata == {"tags": ["margin"]}
+    assert sorted(made.metadata) == ["kernelspec", "language_info", "memdlib"]
+    assert "version" not in made.metadata.language_info
+
+
+def test_the_plotted_data_are_stored_beside_the_notebook(tmp_path):
+    figure = nbformat.v4.new_output("display_data", {"text/plain": "figure"})
+    figure.metadata = {"memdlib_figure": {"name": "f", "csv": "x\n1\n"}}
+    code = nbformat.v4.new_code_cell("1", outputs=[figure], id="cell-000")
+    store(nbformat.v4.new_notebook(cells=[code]), tmp_path / "new" / "n.ipynb")
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["f.csv", "n.ipynb"]
+    assert (tmp_path / "new" / "f.csv").read_text() == "x\n1\n"
 
 
 def test_plain_pages_are_told_from_notebooks(project):

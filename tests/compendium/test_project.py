@@ -1,3 +1,5 @@
+import errno
+import io
 import os
 
 import pytest
@@ -16,6 +18,14 @@ def test_outside_a_checkout_the_error_says_what_to_do(tmp_path, monkeypatch):
         root()
 
 
+@pytest.mark.parametrize("content", ["ä\n", "ä\n".encode()])
+def test_a_file_is_written_for_all_to_read(tmp_path, content):
+    path = tmp_path / "new" / "folder" / "file.txt"
+    write_whole(path, content)
+    assert path.read_bytes() == "ä\n".encode()
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
 @pytest.mark.parametrize("failing", ["replace", "chmod"])
 def test_an_interrupted_write_leaves_the_old_file_alone(tmp_path, monkeypatch, failing):
     path = tmp_path / "folder" / "file.txt"
@@ -29,3 +39,19 @@ def test_an_interrupted_write_leaves_the_old_file_alone(tmp_path, monkeypatch, f
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    write_whole(path, "old")
+
+    class Full(io.FileIO):
+        def write(self, data):
+            super().write(data[:1])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdopen", Full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]

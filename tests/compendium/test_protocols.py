@@ -57,6 +57,26 @@ def test_no_method_sees_the_rows_it_is_tested_on():
         assert fitted | asked == set(X[:, 0])
 
 
+def test_each_repeat_has_a_seed_of_its_own():
+    seeds = []
+
+    class Seeded(Recorder):
+        def __init__(self, random_state=None):
+            self.random_state = random_state
+
+        def fit(self, X, y):
+            seeds.append(self.random_state)
+            return super().fit(X, y)
+
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    first, second = (
+        repeated_accuracy({"r": Seeded()}, X, y, n_splits=2, repeats=r, first_seed=s)
+        for r, s in ((2, 5), (1, 6))
+    )
+    assert seeds == [5, 5, 6, 6, 6, 6]
+    assert first["r"]["correct"][1].tolist() == second["r"]["correct"][0].tolist()
+
+
 def test_corrected_interval_by_hand():
     rng = np.random.default_rng([8, 1])
     tested = np.full((3, 4), 10)

@@ -31,12 +31,24 @@ def package(project, **changes):
         ("a.py", BASE["a.py"].replace("Doc", "Better words") + "# a comment\n", False),
         ("c.py", "unrelated = 2\n", False),
         ("sub/__init__.py", "", False),
+        ("facts.toml", "a = 1\n", True),
+        ("sub/facts.toml", "a = 1\n", False),
+        ("a.py", BASE["a.py"].replace("(x):\n", '(x):\n    """Doc."""\n'), False),
+        ("a.py", BASE["a.py"].replace("(x):\n", "(x):\n    'b' + x\n"), True),
+        ("a.py", BASE["a.py"].replace("(x):\n    return", "(x): return"), False),
     ],
 )
 def test_only_code_that_is_imported_matters(project, name, text, matters):
     before = code_digest(package(project), CODE)
     after = code_digest(package(project, **{name: text}), CODE)
     assert (before != after) is matters
+
+
+def test_imports_are_followed_wherever_they_stand(project):
+    inside = "def g(x):\n    from memdlib import sub\n    return sub.unrelated + x\n"
+    before = code_digest(package(project, **{"a.py": inside}), CODE)
+    changed = package(project, **{"a.py": inside, "c.py": "unrelated = 2\n"})
+    assert code_digest(changed, CODE) != before
 
 
 def test_modules_can_be_left_out(project):
@@ -53,6 +65,12 @@ def test_modules_can_be_left_out(project):
         ("from memdlib import a", {"memdlib", "memdlib.a"}),
         ("def f():\n    from memdlib.sub import x", {"memdlib.sub", "memdlib.sub.x"}),
         ("import numpy, memdlibrary", set()),
+        ("import numpy, memdlib.a, memdlib.b", {"memdlib.a", "memdlib.b"}),
+        (
+            "from memdlib.a import (\n    f,\n    g as h,\n)",
+            {"memdlib.a", "memdlib.a.f", "memdlib.a.g"},
+        ),
+        ("try:\n    import memdlib.a\nexcept E:\n    pass", {"memdlib.a"}),
     ],
 )
 def test_every_form_of_import_is_seen(code, expected):
@@ -70,6 +88,11 @@ def test_versions_are_read_from_the_lock():
         "numpy": "2.4.6",
         "scipy": "1.2",
     }
+
+
+def test_a_package_that_is_not_locked_is_an_error():
+    with pytest.raises(KeyError, match="scipy"):
+        locked_versions("numpy==2.4.6\n", ["numpy", "scipy"])
 
 
 def test_json_is_canonical_and_refuses_nan():
