@@ -63,9 +63,24 @@ class MarginalScores:
 
     @np.errstate(over="ignore", invalid="ignore")
     def total(self, X, features) -> Array:
-        """Joint log density log pi_k + sum over ``features``, shape (n, K).
+        """Joint log density log pi_k + sum over some features.
 
         The base measure is the same for all classes and left out.
+
+        Parameters
+        ----------
+        X : ndarray or csr of shape (n, d)
+        features : ndarray of int
+            Which features to sum over.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+
+        Raises
+        ------
+        ValueError
+            If a row overflows in every class; names its largest value.
         """
         lam, location = self.lam[:, features], self.location[features]
         X = X[:, features]

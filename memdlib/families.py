@@ -173,6 +173,15 @@ class Family(ABC):
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2), in nats.
 
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., m)
+            Mean parameters.
+
+        Returns
+        -------
+        ndarray of shape (...)
+
         References
         ----------
         .. [1] Dukkipati et al., ICDM 2013, Remark 1 (eq. 19).

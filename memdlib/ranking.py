@@ -116,6 +116,15 @@ def feature_divergences(
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
     """Features from the largest divergence down; ties keep the order of the columns.
 
+    Parameters
+    ----------
+    divergences : ndarray of shape (d,)
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Feature indices.
+
     Examples
     --------
     >>> import numpy as np

@@ -23,9 +23,11 @@ def distributions(n_classes=1, values=None):
     """Strategy: that many distributions on the same 2 to 8 cells, no cell empty."""
     values = st.floats(1e-3, 1.0) if values is None else values
     return st.integers(2, 8).flatmap(
-        lambda cells: arrays(float, (n_classes, cells), elements=values)
-        .filter(lambda a: a.sum(axis=1).all())
-        .map(lambda a: a / a.sum(axis=1, keepdims=True))
+        lambda cells: (
+            arrays(float, (n_classes, cells), elements=values)
+            .filter(lambda a: a.sum(axis=1).all())
+            .map(lambda a: a / a.sum(axis=1, keepdims=True))
+        )
     )
 
 

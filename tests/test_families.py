@@ -1,5 +1,7 @@
 """Properties of every registered family; a new one adds a row of samples."""
 
+from types import SimpleNamespace
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -102,15 +104,25 @@ def test_divergences_against_quadrature(name, a, b):
 
 
 @pytest.mark.parametrize("name", names())
-def test_js_gm_is_the_sum_over_pairs(name):
+@pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
+def test_js_gm_is_the_sum_over_pairs(name, w):
     f, mu = get(name), np.array(SAMPLES[name][0])
-    w = np.array([0.1, 0.2, 0.3, 0.4])
     pairs = sum(
-        w[k] * w[j] * float(f.jeffreys(mu[k], mu[j]))
+        w[k]
+        * w[j]
+        * expectation(
+            name,
+            mu[k],
+            lambda x, k=k, j=j: log_law(name, mu[k], x) - log_law(name, mu[j], x),
+        )
         for k in range(4)
-        for j in range(k)
+        for j in range(4)
+        if k != j
     )
-    assert float(f.js_gm(mu, w)) == pytest.approx(pairs, rel=1e-9)
+    assert float(f.js_gm(mu, w)) == pytest.approx(pairs, rel=1e-7)
+    order = [2, 0, 3, 1]
+    turned = f.js_gm(mu[order], np.array(w)[order])
+    assert float(turned) == pytest.approx(pairs, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", names())
@@ -136,11 +148,37 @@ def test_near_normal_densities_keep_their_digits(variance, change):
     assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
-def test_natural_about_zero_is_the_same_density():
-    f, x = Normal(), np.linspace(-3, 9, 7)
-    lam = f.natural(f.mean_parameters(1.5, 2.0))
-    raw = f.natural_about_zero(lam[None], np.array([2.5]))[0]
-    np.testing.assert_allclose(f.log_density(x, raw), stats.norm(4.0, 2**0.5).logpdf(x))
+@given(st.floats(0.05, 0.95), st.sampled_from([1e-4, -1e-6, 1e-8]))
+def test_near_bernoulli_densities_keep_their_digits(mean, change):
+    f, mp.mp.dps = Bernoulli(), 60
+    a, b = np.array([mean]), np.array([mean * (1 + change)])
+    p, q = mp.mpf(float(a[0])), mp.mpf(float(b[0]))
+    logit = mp.log(p / (1 - p)) - mp.log(q / (1 - q))
+    # lambda itself has only the digits of its own size
+    digits = 4e-15 / abs(change)
+    assert float(f.jeffreys(a, b)) == pytest.approx(float((p - q) * logit), rel=digits)
+    exact = p * mp.log(p / q) + (1 - p) * mp.log((1 - p) / (1 - q))
+    assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", [n for n in names() if get(n).translates])
+def test_natural_about_zero_is_the_same_density(name):
+    f, location = get(name), np.array([2.5, -40.0])
+    centred = np.array(SAMPLES[name][0][:2])
+    raw = f.natural_about_zero(f.natural(centred), location)
+    for s in range(2):
+        x = location[s] + np.linspace(-3, 9, 7)
+        expected = log_law(name, centred[s], x - location[s])
+        np.testing.assert_allclose(f.log_density(x, raw[s]), expected, rtol=1e-9)
+
+
+def test_natural_about_zero_expands_any_power():
+    cubic, lam = SimpleNamespace(n_moments=3), np.array([[0.5, -2.0, 3.0]])
+    raw = Family.natural_about_zero(cubic, lam, np.array([1.5]))[0]
+    x = np.linspace(-2, 2, 5)
+    about = sum(lam[0, j] * ((x - 1.5) ** (j + 1)) for j in range(3))
+    ours = sum(raw[j] * x ** (j + 1) for j in range(3))
+    np.testing.assert_allclose(ours - ours[2], about - about[2], atol=1e-12)
 
 
 def regularised(mu, weight=(5.0, 5.0), shrinkage=0.0):
@@ -168,6 +206,48 @@ def test_zero_variances_follow_the_documented_rule(classes, expected):
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-14)
 
 
+def test_without_shrinkage_only_zero_variances_change():
+    rng = np.random.default_rng([9, 1])
+    mean, variance = rng.normal(size=(2, 3, 8)) ** 2
+    variance[1, ::2] = 0
+    mu = Normal.mean_parameters(mean, variance)
+    found = regularised(mu, (3.0, 4.0, 5.0))
+    kept = np.ones((3, 8), dtype=bool)
+    kept[1, ::2] = False
+    np.testing.assert_allclose(found[kept], mu[kept], rtol=1e-15)
+    within = (3 * variance[0] + 4 * variance[1] + 5 * variance[2]) / 12
+    np.testing.assert_allclose(
+        Normal.variance(found)[1, ::2], within[::2], rtol=1e-13, atol=1e-15
+    )
+    np.testing.assert_allclose(found[..., 0], mu[..., 0], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_zero"), [(3e-15, True), (-3e-15, True), (1e-11, False)]
+)
+def test_rounding_errors_count_as_zero_and_small_variances_do_not(error, is_zero):
+    mu = np.array([[[10.0, 100.0 * (1 + error)]], [[0.0, 4.0]]])
+    expected = 2.0 if is_zero else 100 * error
+    found = Normal.variance(regularised(mu))[0, 0]
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", names())
+def test_pairs_of_classes_are_regularised_like_each_alone(name):
+    f, mu = get(name), np.array(SAMPLES[name][0])
+    rng = np.random.default_rng([9, 2])
+    pairs = mu[rng.integers(4, size=(5, 2, 6))]  # 5 pairs, 2 classes, 6 features
+    weight = rng.uniform(1, 9, size=(5, 2))
+    options = {"shrinkage": 0.3, "smoothing": 0.7}
+    found = f.regularise(pairs, weight, **options)
+    for p in range(5):
+        for s in range(6):
+            alone = f.regularise(pairs[p][:, [s]], weight[p], **options)
+            np.testing.assert_allclose(found[p][:, [s]], alone, rtol=1e-14)
+    every = f.regularise(mu[:, None], np.full(4, 1e30), shrinkage=0.0, smoothing=0.0)
+    np.testing.assert_allclose(every, mu[:, None], rtol=1e-15)
+
+
 def test_shrinkage_moves_to_the_pooled_variance():
     mu = normal((0, 1), (3, 4))
     weight = (30.0, 10.0)
@@ -193,6 +273,8 @@ def test_smoothing_adds_pooled_instances():
     np.testing.assert_allclose(
         found.ravel(), [(2 + 2 * pooled) / 12, (24 + 2 * pooled) / 32]
     )
+    empty = Bernoulli().regularise(mu, weight * [0, 1], shrinkage=0.0, smoothing=0.0)
+    np.testing.assert_array_equal(empty, [[[0.8]], [[0.8]]])
     ends = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
     found = Bernoulli().regularise(ends, weight, shrinkage=0.0, smoothing=0.0)
     np.testing.assert_array_equal(found, 0.5)
@@ -200,6 +282,9 @@ def test_smoothing_adds_pooled_instances():
 
 def test_presence_is_observed_in_dense_and_sparse():
     X = np.array([[0.0, 2.0], [0.5, 0.0]])
+    twice = csr_array((np.ones(3), [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    assert Bernoulli().observe(twice).toarray().tolist() == [[0, 1], [1, 0]]
+    assert twice.nnz == 3  # the caller's matrix is left alone
     present = Bernoulli().observe(X)
     assert present.tolist() == [[0, 1], [1, 0]]
     assert Bernoulli().observe(csr_array(X)).toarray().tolist() == present.tolist()
@@ -216,6 +301,18 @@ def test_presence_is_observed_in_dense_and_sparse():
             lambda: Normal().natural([[0, 1], [2, 4]]),
             r"variance = 0\.0 at index \(1,\)",
         ),
+        (
+            lambda: Normal().kl([[0, 1], [2, 5]], [[0, 1], [2, 3]]),
+            r"variance = -1\.0 at index \(1,\): .*drop the feature, rescale it or reg",
+        ),
+        (lambda: Normal().jeffreys([3, 9], [0, 1]), r"variance = 0\.0: a normal dens"),
+        (lambda: Normal().entropy([0, np.nan]), "variance = nan: a normal density"),
+        (lambda: Normal().natural([0, 1e-310]), "variance = 1e-310: a normal density"),
+        (
+            lambda: Bernoulli().js_gm([[[0.5]], [[-0.1]]], [0.5, 0.5]),
+            r"mean = -0\.1 at index \(1, 0, 0\)",
+        ),
+        (lambda: Bernoulli().kl([1.5], [0.5]), r"p\[0\] = |p\[1\] = -0\.5"),
         (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
         (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*smoothing > 0"),
         (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),

@@ -1,5 +1,6 @@
 import numpy as np
-from scipy.sparse import csr_array
+import pytest
+from scipy.sparse import csc_array, csr_array, csr_matrix
 
 from memdlib.folds import content_positions
 
@@ -21,6 +22,37 @@ def test_positions_cut_every_class_evenly():
     for k in range(3):
         sizes = np.bincount(fold[y == k], minlength=5)
         assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
+def test_a_cut_takes_that_share_of_every_class_weight(share):
+    X, y = rows()
+    weight = np.random.default_rng([6, 3]).integers(1, 5, 300).astype(float)
+    taken = positions(X, y, weight) < share
+    for k in range(3):
+        asked = share * weight[y == k].sum()
+        assert abs(weight[taken & (y == k)].sum() - asked) <= weight.max()
+
+
+def test_positions_lie_inside_and_are_spread_within_the_class():
+    X, y = rows()
+    at = positions(X, y)
+    for k in range(3):
+        n = np.sum(y == k)
+        expected = (np.arange(n) + 0.5) / n
+        np.testing.assert_allclose(np.sort(at[y == k]), expected, rtol=1e-12)
+    np.testing.assert_array_equal(at, positions(X, y))
+
+
+def test_number_types_and_sparse_formats_do_not_matter():
+    X = np.random.default_rng([6, 4]).poisson(0.8, size=(60, 5))
+    y = np.arange(60) % 2
+    for kinds in (
+        [X, X.astype(float), X.astype(np.float32), np.asfortranarray(X)],
+        [kind(X) for kind in (csr_array, csr_matrix, csc_array)],
+    ):
+        for data in kinds[1:]:
+            np.testing.assert_array_equal(positions(kinds[0], y), positions(data, y))
 
 
 def test_order_does_not_matter_and_seeds_do():

@@ -76,6 +76,55 @@ def test_every_container_gives_the_class_means(make, order):
     np.testing.assert_allclose(m.prior, np.bincount(y, weight) / weight.sum())
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize(("n", "d"), [(60, 9), (2500, 1), (4000, 2)])
+@pytest.mark.parametrize("weighing", ["none", "tenth", "uneven"])
+def test_a_class_that_is_constant_has_no_variance(kind, n, d, weighing):
+    # a plain sum of equal terms is off by up to n ulp, always to the same side
+    rng = np.random.default_rng([4, n, d])
+    X, y = rng.normal(size=(n, d)), np.arange(n) % 8 // 7
+    X[y == 0] = rng.uniform(-10, 10, d)
+    weight = {"none": None, "tenth": np.full(n, 0.1), "uneven": rng.uniform(1, 2, n)}
+    m = class_moments(kind(X), y, 2, order=2, sample_weight=weight[weighing]).mean[0]
+    assert np.all(m[:, 1] > 0.01)
+    assert np.abs(m[:, 1] / m[:, 0] ** 2 - 1).max() < 8 * np.finfo(float).eps
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_integer_types_of_codes_and_data(kind):
+    rng = np.random.default_rng([4, 5])
+    X, y = rng.integers(0, 3, size=(90, 150)), rng.integers(3, size=90)
+    expected = direct(X.astype(float), y, np.ones(90), 3, 2)
+    for data in (X, X.astype(np.int8), X.astype(np.float32)):
+        for codes in (y, y.astype(np.uint8), y.astype(np.uint64), y.tolist()):
+            m = class_moments(kind(data), codes, 3, order=2)
+            np.testing.assert_allclose(raw(m), expected, rtol=1e-12, atol=1e-12)
+    with pytest.raises(TypeError, match="Cannot cast"):
+        class_moments(kind(X), y.astype(float), 3, order=2)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+def test_an_entry_stored_in_parts_is_their_sum(kind):
+    X, y = sample(40, 5)
+    X[X < 3] = 0
+    whole = sparse.coo_array(X)
+    split = sparse.coo_array(
+        (np.r_[whole.data - 9, np.full(whole.nnz, 9.0)], np.hstack([whole.coords] * 2)),
+        shape=X.shape,
+    )
+    if kind is sparse.csr_array:  # a conversion would sum
+        order = np.argsort(split.coords[0], kind="stable")
+        ends = np.cumsum(np.bincount(split.coords[0], minlength=40))
+        split = kind((split.data[order], split.coords[1][order], np.r_[0, ends]))
+    elif kind is sparse.csc_array:
+        order = np.argsort(split.coords[1], kind="stable")
+        ends = np.cumsum(np.bincount(split.coords[1], minlength=5))
+        split = kind((split.data[order], split.coords[0][order], np.r_[0, ends]))
+    m = class_moments(split, y, 3, order=2)
+    np.testing.assert_allclose(raw(m), direct(X, y, np.ones(40), 3, 2), atol=1e-12)
+    assert split.nnz == 2 * whole.nnz  # the caller's matrix is left alone
+
+
 def test_memory_map_and_blocks(tmp_path, monkeypatch):
     X, y = sample()
     whole = class_moments(X, y, 3, order=2)
@@ -108,11 +157,27 @@ def test_batches_add_up_wherever_they_are_cut(cuts):
     np.testing.assert_allclose(raw(backwards), raw(whole), rtol=1e-12)
 
 
-def test_one_vs_rest_is_the_union_of_the_others():
-    X, y = sample()
-    pair = class_moments(X, y, 3, order=2).one_vs_rest()
-    assert pair.sums.shape == (3, 2, 7, 2)
-    for k in range(3):
+@given(st.permutations(range(3)), st.integers(0, 99))
+def test_merging_is_associative_whatever_the_locations(order, seed):
+    X, y = sample(60, 2, seed=seed)
+    parts = [
+        class_moments(X[i::3] + 0.0, y[i::3], 3, order=2, location=X[i] + 5 * i)
+        for i in order
+    ]
+    left = parts[0].merge(parts[1]).merge(parts[2])
+    right = parts[0].merge(parts[1].merge(parts[2]))
+    np.testing.assert_allclose(left.sums, right.sums, rtol=1e-12, atol=1e-10)
+    np.testing.assert_array_equal(left.weight, right.weight)
+    whole = class_moments(X, y, 3, order=2, location=parts[0].location)
+    np.testing.assert_allclose(left.sums, whole.sums, rtol=1e-12, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_one_vs_rest_is_the_union_of_the_others(n_classes):
+    X, y = sample(n_classes=n_classes)
+    pair = class_moments(X, y, n_classes, order=2).one_vs_rest()
+    assert pair.sums.shape == (n_classes, 2, 7, 2)
+    for k in range(n_classes):
         for side, rows in enumerate((y == k, y != k)):
             expected = np.stack([X[rows].mean(0), (X[rows] ** 2).mean(0)], axis=-1)
             found = translate(pair.mean[k, side], np.ones(1), pair.location)
@@ -134,6 +199,9 @@ def test_an_empty_class_says_what_all_say():
     m = class_moments(X, y, 3, order=2)
     assert m.prior[2] == 0
     np.testing.assert_allclose(raw(m)[2, :, 0], X.mean(axis=0))
+    np.testing.assert_allclose(raw(m)[2, :, 1], (X**2).mean(axis=0))
+    np.testing.assert_array_equal(m.sums[2], 0)
+    np.testing.assert_array_equal(m.one_vs_rest().weight[:, 1], [*m.weight[1::-1], 200])
 
 
 def test_translate_expands_the_binomial():
@@ -147,8 +215,9 @@ def test_translate_expands_the_binomial():
 def test_errors_name_the_place():
     X, y = sample(10)
     X[3, 5] = 1e200
-    with pytest.raises(ValueError, match=r"feature 5 overflow; rescale"):
-        class_moments(X, y, 3, order=2)
+    for kind in (np.asarray, sparse.csr_array, sparse.csc_matrix):
+        with pytest.raises(ValueError, match=r"feature 5 overflow; rescale"):
+            class_moments(kind(X), y, 3, order=2)
     with pytest.raises(ValueError, match=r"\(3, 2, 1\) cannot be added .*\(3, 7, 2\)"):
         class_moments(*sample(), 3, order=2).merge(
             class_moments(*sample(d=2), 3, order=1)

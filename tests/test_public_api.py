@@ -1,3 +1,4 @@
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -6,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import memdlib
-from memdlib.compendium.gates import lint_imports
 
+ROOT = Path(memdlib.__file__).parent
 CORE = [
     m.name
     for m in pkgutil.iter_modules(memdlib.__path__)
@@ -15,33 +16,66 @@ CORE = [
 ]
 
 
-def public(module):
-    return [
-        (name, thing)
-        for name, thing in vars(module).items()
-        if not name.startswith("_")
-        and getattr(thing, "__module__", None) == module.__name__
-        and (inspect.isclass(thing) or inspect.isfunction(thing))
-    ]
-
-
 def test_the_names_that_others_rely_on():
     assert memdlib.__all__ == ["DivergenceRanker", "MeMdClassifier"]
-    for name in memdlib.__all__:
-        assert hasattr(memdlib, name)
-    assert Path(memdlib.__file__).with_name("py.typed").is_file()
+    names = {}
+    exec("from memdlib import *", names)
+    assert set(names) - {"__builtins__"} == set(memdlib.__all__)
+    assert ROOT.joinpath("py.typed").is_file()
+    assert memdlib.__version__.count(".") == 2
 
 
-def test_the_core_does_not_know_the_compendium():
-    assert lint_imports(Path(memdlib.__file__).parents[1]) == []
+@pytest.mark.parametrize("name", ["__init__", *CORE])
+def test_the_core_does_not_know_the_other_rooms(name):
+    tree = ast.parse(ROOT.joinpath(f"{name}.py").read_text())
+    imported = set()
+    for node in ast.walk(tree):  # inside functions too
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert node.value not in ("memdlib.compendium", "memdlib.datasets")
+    assert imported
+    rooms = ("memdlib.compendium", "memdlib.datasets")
+    assert [i for i in imported if i.startswith(rooms)] == []
+
+
+def public(holder, module):
+    return [
+        (name, thing)
+        for name, thing in vars(holder).items()
+        if not name.startswith("_")
+        and (inspect.isclass(thing) or inspect.isfunction(thing))
+        and thing.__module__ == module.__name__
+    ]
 
 
 @pytest.mark.parametrize("name", CORE)
 def test_everything_public_is_documented(name):
     module = importlib.import_module(f"memdlib.{name}")
     assert module.__doc__
-    for label, thing in public(module):
-        text = inspect.getdoc(thing)
-        assert text, label
-        if inspect.isfunction(thing) and len(inspect.signature(thing).parameters) > 2:
-            assert "Parameters" in text or len(text.splitlines()) == 1, label
+    assert public(module, module)
+    for label, thing in public(module, module):
+        assert thing.__doc__, label
+        if inspect.isfunction(thing):
+            says_what_it_takes(label, thing, inspect.getdoc(thing))
+            continue
+        for method, function in public(thing, module):
+            text = inspect.getdoc(getattr(thing, method))
+            assert text, f"{label}.{method}"
+            overrides = any(hasattr(base, method) for base in thing.__mro__[1:])
+            if label in memdlib.__all__ or not overrides:
+                says_what_it_takes(f"{label}.{method}", function, text)
+
+
+def says_what_it_takes(label, function, text):
+    """A text of one line, or sections that name every parameter."""
+    taken = [p for p in inspect.signature(function).parameters if p != "self"]
+    if len(text.splitlines()) == 1 or not taken:
+        return
+    assert "Parameters\n---" in text, label
+    assert "Returns\n---" in text, label
+    listed = text.split("Parameters\n---")[1].split("Returns\n---")[0]
+    assert [p for p in taken if p not in listed] == [], label

@@ -58,6 +58,52 @@ def test_divergences_against_their_definitions(n_classes):
     )
 
 
+def presence_j(p, q):
+    """J between two Bernoulli laws, from the log odds."""
+    return (p - q) * (np.log(p / (1 - p)) - np.log(q / (1 - q)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("smoothing", [0.5, 4.0])
+def test_presence_divergences_against_their_definitions(n_classes, smoothing):
+    rng = np.random.default_rng([5, n_classes])
+    X, y = rng.poisson(0.7, size=(120, 6)), np.arange(120) % n_classes
+    seen, pi = X > 0, np.bincount(y) / 120
+    pooled = seen.mean(axis=0)
+
+    def smooth(rows):
+        return (seen[rows].sum(0) + smoothing * pooled) / (rows.sum() + smoothing)
+
+    p = [smooth(y == k) for k in range(n_classes)]
+    rest = [smooth(y != k) for k in range(n_classes)]
+    pairs = sum(
+        pi[k] * pi[j] * presence_j(p[k], p[j])
+        for k in range(n_classes)
+        for j in range(k)
+    )
+    one_vs_rest = sum(pi[k] * presence_j(p[k], rest[k]) for k in range(n_classes))
+    for divergence, expected in (("js_gm", pairs), ("jeffreys", one_vs_rest)):
+        ranker = DivergenceRanker(divergence, "bernoulli", smoothing=smoothing)
+        for data in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
+            found = ranker.fit(data, y).feature_divergences_
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+            np.testing.assert_array_equal(ranker.ranking_, np.argsort(-expected))
+
+
+@pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_class_that_is_constant_does_not_rule_the_ranking(divergence, kind):
+    rng = np.random.default_rng([5, 9])
+    y = np.arange(3000) % 8 // 7
+    X = rng.normal(size=(3000, 4))
+    X[:, 1] += 3 * y
+    X[y == 0, 0] = 0.3  # the variance of the other class stands in for its own
+    for weight in (None, np.full(3000, 0.1)):
+        ranker = DivergenceRanker(divergence).fit(kind(X), y, sample_weight=weight)
+        assert ranker.ranking_[0] == 1
+        assert ranker.feature_divergences_[0] < 10
+
+
 def test_two_classes_rank_alike_under_both():
     X, y = classes(2)
     a, b = (DivergenceRanker(d).fit(X, y) for d in ("jeffreys", "js_gm"))
@@ -143,8 +189,34 @@ def test_it_lives_in_pipelines_and_frames():
     assert search.best_score_ > 0.9
     ranker = clone(DivergenceRanker(k=2)).set_output(transform="pandas").fit(X, y)
     assert list(ranker.transform(X)) == ["petal length (cm)", "petal width (cm)"]
-    again = pickle.loads(pickle.dumps(ranker))
+    assert ranker.get_feature_names_out().tolist() == list(ranker.transform(X))
+    np.testing.assert_array_equal(ranker.get_support(indices=True), [2, 3])
+    np.testing.assert_array_equal(
+        DivergenceRanker(family=Normal(), k=2).fit(X, y).transform(X),
+        ranker.transform(X),
+    )
+    again = pickle.loads(pickle.dumps(clone(ranker).fit(X, y)))
     np.testing.assert_array_equal(again.ranking_, ranker.ranking_)
+
+
+def test_an_unknown_divergence_is_no_other():
+    moments = class_moments(*classes(3), 3, order=2)
+    with pytest.raises(ValueError, match=r"divergence='js' must be one of"):
+        feature_divergences(moments, Normal(), "js")
+
+
+def test_bad_data_is_named():
+    for X, y, message in (
+        ([[np.nan], [1.0]], [0, 1], "contains NaN"),
+        ([[1.0], [2.0]], [3, 3], "y holds one class only"),
+        ([[1.0], [1e200]], [0, 1], "feature 0 overflow; rescale"),
+        ([[1e-160], [2e-160], [3e-160], [5e-160]], [0, 0, 1, 1], "variance = "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DivergenceRanker(k=1).fit(X, y)
+    ranker = DivergenceRanker(k=1).fit([[0.0, 1], [1, 3], [5, 4], [7, 9]], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="X has 3 features, but DivergenceRanker"):
+        ranker.transform(np.ones((2, 3)))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
-from memdlib.validation import check_sample_weight, count_features
+from memdlib.validation import (
+    check_choice,
+    check_nonnegative,
+    check_sample_weight,
+    check_unit_interval,
+    count_features,
+    sum_duplicates,
+)
 
 
 def test_weights_pass_through_and_scalars_spread():
@@ -17,6 +25,9 @@ def test_weights_pass_through_and_scalars_spread():
         ([1, -1], r"sample_weight\[1\] = -1\.0"),
         ([np.inf, 1], r"sample_weight\[0\] = inf"),
         ([0, 0], "at least one non-zero number"),
+        (0, "at least one non-zero number"),
+        ([[1], [2]], r"shape \(2, 1\); expected \(2,\)"),
+        ([1, np.nan], r"sample_weight\[1\] = nan"),
     ],
 )
 def test_bad_weights_are_named(weight, message):
@@ -31,7 +42,47 @@ def test_counts_and_shares(asked, meant):
     assert count_features(asked, 7, "k") == meant
 
 
-@pytest.mark.parametrize("asked", [8, 0, -1, 1.01, 0.0, True, "3"])
+@pytest.mark.parametrize("available", [10, 50, 100, 1000])
+def test_a_share_in_per_cent_is_not_rounded_up_by_a_rounding_error(available):
+    found = [count_features(p / 100, available, "k") for p in range(1, 101)]
+    assert found == [-(-p * available // 100) for p in range(1, 101)]
+
+
+@pytest.mark.parametrize("asked", [8, 0, -1, 1.01, 0.0, True, "3", np.nan, 1j])
 def test_impossible_counts(asked):
     with pytest.raises(ValueError, match="^k="):
         count_features(asked, 7, "k")
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.25)])
+def test_numbers_in_range_become_floats(value):
+    for check in (check_unit_interval, check_nonnegative):
+        assert isinstance(check(value, "a"), float)
+        assert check(value, "a") == value
+
+
+@pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf, "0.5", None, 1j, [0.5]])
+def test_numbers_out_of_range_are_named(value):
+    for check in (check_unit_interval, check_nonnegative):
+        with pytest.raises(ValueError, match=r"^a=.* must be a"):
+            check(value, "a")
+    with pytest.raises(ValueError, match=r"^a=1\.5 must be a number between 0 and 1"):
+        check_unit_interval(1.5, "a")
+
+
+@pytest.mark.parametrize("value", ["z", None, ["x"], 3])
+def test_unknown_words_are_named(value):
+    assert check_choice("x", "a", ("x", "y")) == "x"
+    with pytest.raises(ValueError, match=r"^a=.* must be one of \['x', 'y'\]"):
+        check_choice(value, "a", ("x", "y"))
+
+
+def test_duplicates_are_summed_in_a_copy_only_where_there_are_any():
+    X = sparse.csr_array(np.eye(3))
+    assert sum_duplicates(X) is X
+    dense = np.eye(3)
+    assert sum_duplicates(dense) is dense
+    twice = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
+    assert sum_duplicates(twice).data.tolist() == [3.0]
+    assert twice.data.tolist() == [1.0, 2.0]
+    assert sum_duplicates(sparse.lil_array(X)).shape == (3, 3)
