@@ -41,7 +41,7 @@ def times_table(report: dict) -> str:
     """Times of the README's commands as measured by ``benchmarks.fresh_clone``."""
     machine = report["machine"]
     steps = (
-        ("setup", "set-up (included in both)"),
+        ("setup", "set-up, once"),
         ("book", "`make book`, after set-up"),
         ("test", "`make test`, after set-up"),
     )
