@@ -23,6 +23,8 @@ def work(folder, name):
             time.sleep(60)
         case "b":
             raise LookupError(f"{name}: a bug")
+        case "l":
+            time.sleep(3)  # longer than the parent takes to stop
     return name.upper()
 
 
