@@ -8,18 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.families import Family, get
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.validation import (
     check_choice,
     check_nonnegative,
-    check_sample_weight,
     check_unit_interval,
     count_features,
-    sum_duplicates,
+    labelled_data,
 )
 
 DIVERGENCES = ("js_gm", "jeffreys")
@@ -235,54 +233,6 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         return describe_input(super().__sklearn_tags__(), self.family)
-
-
-def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
-    """Validate X, y and weights as every estimator here needs them.
-
-    Rows of weight zero are left out before the classes are read, so that they count
-    for nothing at all.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` if ``reset``.
-    X, y, sample_weight
-        As passed to ``fit``.
-    reset : bool, default=True
-        False where the features must be those of an earlier fit.
-    several : bool, default=True
-        Whether a single class is an error.
-
-    Returns
-    -------
-    X : ndarray or csr of shape (n, d)
-    codes : ndarray of shape (n,)
-        Class indices.
-    weight : ndarray of shape (n,)
-    classes : ndarray of shape (K,)
-    """
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        reset=reset,
-    )
-    X = sum_duplicates(X)
-    check_classification_targets(y)
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    kept = weight > 0
-    if not kept.all():
-        X, y, weight = X[kept], y[kept], weight[kept]
-    classes, codes = np.unique(y, return_inverse=True)
-    if several and len(classes) < 2:
-        raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at "
-            "least two classes"
-        )
-    return X, codes, weight, classes
 
 
 def describe_input(tags, family):

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from memdlib import DivergenceRanker, MeMdClassifier, classifiers
+from memdlib import DivergenceRanker, MeMdClassifier, scores
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import get
 from memdlib.folds import content_positions
@@ -135,7 +135,7 @@ def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
 def test_accuracy_curve_is_a_fit_for_every_size(
     monkeypatch, divergence, family, kind, block
 ):
-    monkeypatch.setattr(classifiers, "_BLOCK", block)
+    monkeypatch.setattr(scores, "_BLOCK", block)
     X, y = words(n=160)
     X = X.toarray()[:, 20:32]
     new, y_new = kind(X[::2]), y[::2]

@@ -1,0 +1,62 @@
+"""Maximum-entropy families: which moments are kept, and what follows from them.
+
+A family fixes a support, a base measure and the feature functions
+phi(x) = (x, x^2, ..., x^m). Under the constraint E phi(X) = mu, entropy (relative to
+the base measure) is largest at
+
+    p(x) = exp(-lambda_0 - lambda . phi(x)),    lambda_0 = psi(lambda),
+
+so that a family is a pair of inverse maps between *mean parameters* mu and *natural
+parameters* lambda, and the log-normaliser psi. Everything else (entropy, divergences,
+the score of an instance) follows from these three.
+
+All methods are vectorised: the last axis of ``mu`` and ``lam`` runs over the m moments,
+any leading axes (classes, features) are kept.
+"""
+
+from memdlib.families.base import Family
+from memdlib.families.counts import Bernoulli
+from memdlib.families.normal import Normal
+
+__all__ = ["Bernoulli", "Family", "Normal", "get", "names"]
+
+_REGISTRY: dict[str, Family] = {f.name: f for f in (Normal(), Bernoulli())}
+
+
+def names() -> list[str]:
+    """Names of the registered families.
+
+    Examples
+    --------
+    >>> names()
+    ['bernoulli', 'normal']
+    """
+    return sorted(_REGISTRY)
+
+
+def get(family: str | Family) -> Family:
+    """Return a family by name, or the family itself.
+
+    Parameters
+    ----------
+    family : str or Family
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    ValueError
+        If no family has that name; lists those that exist.
+
+    Examples
+    --------
+    >>> get("normal")
+    Normal()
+    """
+    if isinstance(family, Family):
+        return family
+    if isinstance(family, str) and family in _REGISTRY:
+        return _REGISTRY[family]
+    raise ValueError(f"family={family!r} is not known; choose one of {names()}")

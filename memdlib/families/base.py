@@ -1,0 +1,220 @@
+"""What every maximum-entropy family offers, from three maps that each supplies."""
+
+from abc import ABC, abstractmethod
+from math import comb
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Relative rounding error of class moments: an ulp or two for every batch merged.
+ROUNDING = 2.0**10 * np.finfo(np.float64).eps
+
+
+class Family(ABC):
+    """A maximum-entropy family with power moments as sufficient statistics.
+
+    A subclass states ``name`` and ``n_moments`` and supplies :meth:`natural`,
+    :meth:`mean` and :meth:`log_normaliser`. The rest has a default here, which a
+    subclass overrides where a closed form is better conditioned.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry.
+    n_moments : int
+        Number m of power moments x, x^2, ..., x^m.
+    translates : bool
+        Whether a shift of x stays inside the family; moments are then taken about a
+        location near the data, which keeps their digits.
+    nonnegative : bool
+        Whether the support excludes negative values.
+    """
+
+    name: ClassVar[str]
+    n_moments: ClassVar[int]
+    translates: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = False
+
+    @abstractmethod
+    def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda (..., m) of mean parameters mu (..., m)."""
+
+    @abstractmethod
+    def mean(self, lam: ArrayLike) -> Array:
+        """Mean parameters mu (..., m) of natural parameters lambda (..., m)."""
+
+    @abstractmethod
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        """psi(lambda) = lambda_0, shape (...); its gradient is -mu."""
+
+    def log_base_measure(self, x: ArrayLike) -> Array:
+        """Log density of the base measure; zero unless a family says otherwise."""
+        return np.zeros(np.shape(x))
+
+    def observe(self, X):
+        """Check data against the support; return what the moments are taken of.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n, d)
+
+        Raises
+        ------
+        ValueError
+            If a value lies outside the support; names the value and its place.
+        """
+        return X
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Move class mean parameters off the boundary, where no density exists.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (..., K, d, m)
+            Class mean parameters.
+        weight : ndarray of shape (..., K)
+            Total instance weight of each class.
+        shrinkage : float in [0, 1]
+            Pull of class variances towards the pooled within-class variance.
+        smoothing : float >= 0
+            Weight, in instances, of the pooled mean added to each class.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, m)
+        """
+        return mu
+
+    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+        """Log density -lambda_0 - lambda . phi(x) + log base measure.
+
+        Parameters
+        ----------
+        X : array_like
+            Values; broadcast against the leading axes of ``lam``.
+        lam : array_like of shape (..., m)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray
+            Nats.
+        """
+        x, lam = np.asarray(X, dtype=np.float64), np.asarray(lam, dtype=np.float64)
+        powers = np.stack([x**j for j in range(1, self.n_moments + 1)], axis=-1)
+        linear = (lam * powers).sum(axis=-1)
+        return self.log_base_measure(x) - self.log_normaliser(lam) - linear
+
+    def natural_about_zero(self, lam: ArrayLike, location: ArrayLike) -> Array:
+        """Natural parameters of x, given those of x - location.
+
+        Parameters
+        ----------
+        lam : array_like of shape (..., d, m)
+        location : array_like of shape (d,)
+
+        Returns
+        -------
+        ndarray of shape (..., d, m)
+            Coefficients of x, ..., x^m in lambda . phi(x - location).
+        """
+        lam = np.asarray(lam, dtype=np.float64)
+        shift = -np.asarray(location, dtype=np.float64)
+        m = self.n_moments
+        terms = [
+            [comb(j, i) * lam[..., j - 1] * shift ** (j - i) for j in range(i, m + 1)]
+            for i in range(1, m + 1)
+        ]
+        return np.stack([np.sum(t, axis=0) for t in terms], axis=-1)
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        """Entropy lambda_0 + lambda . mu relative to the base measure, in nats."""
+        mu = np.asarray(mu, dtype=np.float64)
+        lam = self.natural(mu)
+        return self.log_normaliser(lam) + (lam * mu).sum(axis=-1)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2, in nats."""
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        lam1, lam2 = self.natural(mu1), self.natural(mu2)
+        gap = self.log_normaliser(lam2) - self.log_normaliser(lam1)
+        return np.maximum(gap + ((lam2 - lam1) * mu1).sum(axis=-1), 0.0)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2), in nats.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., m)
+            Mean parameters.
+
+        Returns
+        -------
+        ndarray of shape (...)
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, Remark 1 (eq. 19).
+        """
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(axis=-1)
+
+    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+        """JS_GM of K members = -Cov_weights(lambda, mu), in nats.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, ..., m)
+            Mean parameters; the first axis runs over the classes.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+
+        Returns
+        -------
+        ndarray of shape (...)
+
+        Notes
+        -----
+        O(K) where the sum over pairs of classes (eq. 24 of [1]_) is O(K^2). Both
+        factors are centred first: the difference of two large products would cancel.
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        lam = self.natural(mu)
+        mu = mu - mu[:1]
+        lam = lam - lam[:1]
+        mu = mu - np.einsum("k,k...->...", w, mu)
+        lam = lam - np.einsum("k,k...->...", w, lam)
+        return np.maximum(-np.einsum("k,k...m,k...m->...", w, lam, mu), 0.0)
+
+
+def check_domain(
+    valid: NDArray[np.bool_], values: Array, what: str, remedy: str
+) -> None:
+    """Raise, naming the first value outside the domain and where it stands.
+
+    Parameters
+    ----------
+    valid : ndarray of bool
+    values : ndarray
+        Same shape; the value to name.
+    what, remedy : str
+        What the values are, and what to do about one outside.
+    """
+    if np.all(valid):
+        return
+    where = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
+    place = f" at index {where}" if where else ""
+    raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
