@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from memdlib.families import Family, get
 from memdlib.folds import content_positions
-from memdlib.moments import ClassMoments, translate
+from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.ranking import (
     describe_input,
     family_moments,
@@ -320,9 +320,7 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         )
         self.class_prior_ = moments.prior
         self.mean_params_ = translate(mu, np.ones(1), moments.location)
-        self.natural_params_ = family.natural_about_zero(
-            self._scores.lam, moments.location
-        )
+        self.natural_params_ = translate_natural(self._scores.lam, moments.location)
         self.validation_curve_ = None
         n_features = None if self._automatic() else self.n_features
         self.n_selected_ = count_features(n_features, mu.shape[1], "n_features")

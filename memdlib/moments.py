@@ -268,6 +268,33 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     return moved
 
 
+def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
+    """Natural parameters of x, given those of x - location.
+
+    Parameters
+    ----------
+    lam : array_like of shape (..., m)
+    location : array_like, broadcast against (...)
+
+    Returns
+    -------
+    ndarray of shape (..., m)
+        Coefficients of x, ..., x^m in lambda . phi(x - location).
+
+    Examples
+    --------
+    >>> translate_natural([0.0, 1.0], 3.0).tolist()
+    [-6.0, 1.0]
+    """
+    lam = np.asarray(lam, dtype=np.float64)
+    shift, m = -np.asarray(location, dtype=np.float64), lam.shape[-1]
+    terms = [
+        [comb(j, i) * lam[..., j - 1] * shift ** (j - i) for j in range(i, m + 1)]
+        for i in range(1, m + 1)
+    ]
+    return np.stack([np.sum(t, axis=0) for t in terms], axis=-1)
+
+
 def _leave_one_out(values: Array) -> Array:
     """Sums over the first axis without each of its entries, free of subtraction."""
     nothing = np.zeros_like(values[:1])

@@ -10,6 +10,7 @@ from scipy.spatial import distance
 from memdlib.divergences import (
     jeffreys,
     jensen_shannon,
+    jensen_tsallis,
     js_gm,
     kl,
     log_ratio,
@@ -237,3 +238,49 @@ def test_leading_axes_are_kept():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def exact_tsallis(P, w, q):
+    def entropy(p):
+        return (1 - mp.fsum(x**q for x in p if x > 0)) / (q - 1)
+
+    mixture = [mp.fsum(v * p[c] for v, p in zip(w, P, strict=True)) for c in cells(P)]
+    parts = mp.fsum(v**q * entropy(p) for v, p in zip(w, P, strict=True))
+    return entropy(mixture) - parts
+
+
+def cells(P):
+    return range(len(P[0]))
+
+
+@pytest.mark.parametrize("q", [0.3, 0.5, 1 - 1e-9, 1 + 1e-9, 1.5, 2.0, 4.0])
+@given(distributions(3))
+def test_jensen_tsallis_is_its_definition(q, P):
+    w = np.array([0.2, 0.3, 0.5])
+    exact_P, exact_w = [exact(p) for p in P], exact(w)
+    expected = exact_tsallis(exact_P, exact_w, mp.mpf(q))
+    assert float(jensen_tsallis(P, q, w)) == pytest.approx(float(expected), abs=2e-15)
+
+
+def test_jensen_tsallis_at_its_known_orders():
+    P, w = np.array([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]), [0.4, 0.6]
+    assert jensen_tsallis(P, 1, w) == jensen_shannon(P, w)
+    assert float(jensen_tsallis(P, 1 + 1e-12, w)) == close(
+        jensen_shannon(P, w), rel=1e-10
+    )
+    # Martins et al., section 4.3: k_2 = ln_2 2 - T_2 = <p, q> / 2
+    for pair in (P, [[1, 0], [1, 0]], [[1, 0], [0, 1]]):
+        inner = np.dot(pair[0], pair[1]) / 2
+        assert float(0.5 - jensen_tsallis(pair, 2)) == pytest.approx(inner, abs=1e-15)
+    stack = jensen_tsallis(np.stack([P, P[::-1]]), 0.5, [0.5, 0.5])
+    assert stack.shape == (2,)
+    assert stack[0] == close(stack[1], rel=1e-13)
+    with pytest.raises(ValueError, match="q=0 must be a finite number above zero"):
+        jensen_tsallis(P, 0)
+
+
+def test_cells_that_underflow_add_nothing():
+    P = [[1 - 1e-3, 1e-3, 5e-324], [0.5, 0.5, 0.0]]
+    expected = jensen_shannon([p[:2] for p in P], [0.25, 0.75])
+    assert jensen_shannon(P, [0.25, 0.75]) == expected
+    assert np.isfinite(jensen_tsallis(P, 0.5, [0.25, 0.75]))

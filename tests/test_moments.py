@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from memdlib import moments
-from memdlib.moments import ClassMoments, class_moments, translate
+from memdlib.moments import (
+    ClassMoments,
+    class_moments,
+    translate,
+    translate_natural,
+)
 
 
 def sample(n=200, d=7, n_classes=3, seed=0):
@@ -222,3 +227,12 @@ def test_errors_name_the_place():
         class_moments(*sample(), 3, order=2).merge(
             class_moments(*sample(d=2), 3, order=1)
         )
+
+
+def test_translate_natural_expands_any_power():
+    lam = np.array([[0.5, -2.0, 3.0]])
+    raw = translate_natural(lam, np.array([1.5]))[0]
+    x = np.linspace(-2, 2, 5)
+    about = sum(lam[0, j] * ((x - 1.5) ** (j + 1)) for j in range(3))
+    ours = sum(raw[j] * x ** (j + 1) for j in range(3))
+    np.testing.assert_allclose(ours - ours[2], about - about[2], atol=1e-12)

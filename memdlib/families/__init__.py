@@ -15,12 +15,38 @@ any leading axes (classes, features) are kept.
 """
 
 from memdlib.families.base import Family
-from memdlib.families.counts import Bernoulli
+from memdlib.families.counts import Bernoulli, Geometric, Multinomial, Poisson
+from memdlib.families.interval import Exponential, TruncatedExponential
 from memdlib.families.normal import Normal
+from memdlib.families.polynomial import Polynomial
 
-__all__ = ["Bernoulli", "Family", "Normal", "get", "names"]
+__all__ = [
+    "Bernoulli",
+    "Exponential",
+    "Family",
+    "Geometric",
+    "Multinomial",
+    "Normal",
+    "Poisson",
+    "Polynomial",
+    "TruncatedExponential",
+    "get",
+    "names",
+]
 
-_REGISTRY: dict[str, Family] = {f.name: f for f in (Normal(), Bernoulli())}
+_REGISTRY: dict[str, Family] = {
+    f.name: f
+    for f in (
+        Normal(),
+        Exponential(),
+        TruncatedExponential(),
+        Geometric(),
+        Bernoulli(),
+        Poisson(),
+        Multinomial(),
+        Polynomial(),
+    )
+}
 
 
 def names() -> list[str]:
@@ -29,7 +55,7 @@ def names() -> list[str]:
     Examples
     --------
     >>> names()
-    ['bernoulli', 'normal']
+    ['bernoulli', 'exponential', ..., 'normal', 'poisson', ...]
     """
     return sorted(_REGISTRY)
 

@@ -1,11 +1,12 @@
 """What every maximum-entropy family offers, from three maps that each supplies."""
 
 from abc import ABC, abstractmethod
-from math import comb
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from memdlib.quadrature import jensen_shannon_quadrature
 
 Array = NDArray[np.float64]
 
@@ -114,28 +115,6 @@ class Family(ABC):
         linear = (lam * powers).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
-    def natural_about_zero(self, lam: ArrayLike, location: ArrayLike) -> Array:
-        """Natural parameters of x, given those of x - location.
-
-        Parameters
-        ----------
-        lam : array_like of shape (..., d, m)
-        location : array_like of shape (d,)
-
-        Returns
-        -------
-        ndarray of shape (..., d, m)
-            Coefficients of x, ..., x^m in lambda . phi(x - location).
-        """
-        lam = np.asarray(lam, dtype=np.float64)
-        shift = -np.asarray(location, dtype=np.float64)
-        m = self.n_moments
-        terms = [
-            [comb(j, i) * lam[..., j - 1] * shift ** (j - i) for j in range(i, m + 1)]
-            for i in range(1, m + 1)
-        ]
-        return np.stack([np.sum(t, axis=0) for t in terms], axis=-1)
-
     def entropy(self, mu: ArrayLike) -> Array:
         """Entropy lambda_0 + lambda . mu relative to the base measure, in nats."""
         mu = np.asarray(mu, dtype=np.float64)
@@ -198,6 +177,78 @@ class Family(ABC):
         mu = mu - np.einsum("k,k...->...", w, mu)
         lam = lam - np.einsum("k,k...->...", w, lam)
         return np.maximum(-np.einsum("k,k...m,k...m->...", w, lam, mu), 0.0)
+
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+        """JS of K members, by quadrature or by summation over the support.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, d, m)
+            Mean parameters; the first axis runs over the classes.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+
+        Returns
+        -------
+        value : ndarray of shape (d,)
+            Nats.
+        error : ndarray of shape (d,)
+            Estimate of the error, in nats.
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, eq. 6 and 22.
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        mu, w = mu[w > 0], w[w > 0]
+        lam = self.natural(mu)
+        edges = np.sort(np.concatenate([self.panels(member) for member in mu], axis=1))
+
+        def log_density(x, features):
+            return self.log_density(x, lam[:, features, None, :])
+
+        return jensen_shannon_quadrature(log_density, edges, w / w.sum())
+
+    def panels(self, mu: Array) -> Array:
+        """Ends of panels on which a member is smooth, and which cover its support.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (d, m)
+
+        Returns
+        -------
+        ndarray of shape (d, B)
+            What lies outside has a probability below 1e-15.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} says nothing of its support; write panels, or "
+            "jensen_shannon itself"
+        )
+
+
+def smooth_towards_pooled(mu: Array, weight: Array, smoothing: float) -> Array:
+    """Add ``smoothing`` instances at the pooled mean to every class.
+
+    Parameters
+    ----------
+    mu : ndarray of shape (..., K, d, m)
+        Class mean parameters.
+    weight : ndarray of shape (..., K)
+        Total instance weight of each class.
+    smoothing : float
+
+    Returns
+    -------
+    ndarray of shape (..., K, d, m)
+        Classes that agree are left as they are.
+    """
+    weight = weight[..., None, None]
+    pooled = (weight * mu).sum(axis=-3, keepdims=True)
+    pooled = pooled / weight.sum(axis=-3, keepdims=True)
+    total = weight + smoothing
+    smooth = (weight * mu + smoothing * pooled) / np.where(total > 0, total, 1.0)
+    return np.where(total > 0, smooth, pooled)
 
 
 def check_domain(

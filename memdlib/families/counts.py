@@ -1,4 +1,4 @@
-"""Families of counts."""
+"""Families of counts: presence, Poisson, geometric, and documents as a whole."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,17 +6,90 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import entr, expit, logit, softplus
+from scipy.special import entr, expit, gammaln, logit, softplus
 
+from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.divergences import kl as discrete_kl
-from memdlib.families.base import ROUNDING, Family, check_domain
+from memdlib.divergences import log_ratio, x_minus_log1p
+from memdlib.families.base import (
+    ROUNDING,
+    Family,
+    check_domain,
+    smooth_towards_pooled,
+)
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
 
+# Probability of the counts that are left out of a sum over all of them.
+_TAIL = 1e-17
+# Cells of a sum handled at a time, and the most that one feature may need.
+_BLOCK, _MOST_CELLS = 2**22, 10**6
+
+
+class CountFamily(Family):
+    """A family on the counts 0, 1, 2, ... with the mean as its only moment.
+
+    Fractional values are read as expected counts: the densities extend to them, up to a
+    base measure that all classes share.
+    """
+
+    n_moments: ClassVar[int] = 1
+    nonnegative: ClassVar[bool] = True
+
+    def observe(self, X):
+        check_nonnegative_data(X, self.name)
+        return X
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        A feature that is zero throughout gets the mean 1 in every class, so that it
+        carries no information. ``shrinkage`` has no effect.
+        """
+        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        return np.where((mu > 0).any(axis=-3, keepdims=True), smooth, 1.0)
+
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+        mu = np.asarray(mu, dtype=np.float64)
+        lam, last = self.natural(mu), self.largest_count(mu).max(axis=0)
+        if last.max() > _MOST_CELLS:
+            feature = int(np.argmax(last))
+            raise ValueError(
+                f"the Jensen-Shannon divergence of feature {feature} needs a sum over "
+                f"{int(last.max())} counts; rescale it, or rank by js_gm"
+            )
+        value = np.empty(mu.shape[1])
+        order, start = np.argsort(-last, kind="stable"), 0
+        while start < len(order):
+            cells = int(last[order[start]]) + 1
+            step = max(1, _BLOCK // (cells * len(mu)))
+            part = order[start : start + step]
+            counts = np.arange(cells)[:, None, None]
+            log_p = self.log_density(counts, lam[:, part])
+            P = np.exp(np.moveaxis(log_p, 0, -1)).swapaxes(0, 1)
+            value[part] = discrete_jensen_shannon(P, weights)
+            start += step
+        return value, np.full(len(value), _TAIL)
+
+    def largest_count(self, mu: Array) -> Array:
+        """Count beyond which a member has next to no probability.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (..., 1)
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        raise NotImplementedError(f"{type(self).__name__} must bound its tail")
+
 
 @dataclass(frozen=True)
-class Bernoulli(Family):
+class Bernoulli(CountFamily):
     """Presence of a feature: E [x > 0] on {0, 1}.
 
     Counts and weights are read as presence (x > 0), the usual document model;
@@ -29,8 +102,6 @@ class Bernoulli(Family):
     """
 
     name: ClassVar[str] = "bernoulli"
-    n_moments: ClassVar[int] = 1
-    nonnegative: ClassVar[bool] = True
 
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
@@ -56,17 +127,15 @@ class Bernoulli(Family):
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         return discrete_kl(_cells(mu1), _cells(mu2))
 
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+        value = discrete_jensen_shannon(np.swapaxes(_cells(mu), 0, 1), weights)
+        return value, np.zeros_like(value)
+
     def observe(self, X):
-        X = sum_duplicates(X)
-        values = X.data if sparse.issparse(X) else X
-        if values.size and values.min() < 0:
-            raise ValueError(
-                "Negative values in data: the Bernoulli family reads counts as "
-                f"presence (x > 0), and the smallest value is {values.min()}"
-            )
+        X = sum_duplicates(super().observe(X))
         if sparse.issparse(X):
             present = X.astype(np.float64)
-            present.data = (values > 0).astype(np.float64)
+            present.data = (X.data > 0).astype(np.float64)
             return present
         return (X > 0).astype(np.float64)
 
@@ -79,14 +148,202 @@ class Bernoulli(Family):
         family; all classes then get the same mean 1/2, so that it carries no
         information. ``shrinkage`` has no effect.
         """
-        weight = weight[..., None, None]
-        pooled = (weight * mu).sum(axis=-3, keepdims=True)
-        pooled = pooled / weight.sum(axis=-3, keepdims=True)
-        total = weight + smoothing
-        smooth = (weight * mu + smoothing * pooled) / np.where(total > 0, total, 1.0)
-        smooth = np.where(total > 0, smooth, pooled)
-        varies = (pooled > ROUNDING) & (pooled < 1.0 - ROUNDING)
-        return np.where(varies, smooth, 0.5)
+        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        always = (mu >= 1.0 - ROUNDING).all(axis=-3, keepdims=True)
+        never = (mu <= ROUNDING).all(axis=-3, keepdims=True)
+        return np.where(always | never, 0.5, smooth)
+
+
+@dataclass(frozen=True)
+class Poisson(CountFamily):
+    """Poisson counts: E x, relative to the base measure 1/x! on 0, 1, 2, ...
+
+    Maximum entropy under a mean alone is geometric; relative to 1/x! it is Poisson,
+    lambda = -log mu.
+
+    Examples
+    --------
+    >>> f = Poisson()
+    >>> bool(np.isclose(np.exp(f.log_density(2.0, f.natural([3.0]))), 4.5 * np.exp(-3)))
+    True
+    """
+
+    name: ClassVar[str] = "poisson"
+
+    def natural(self, mu: ArrayLike) -> Array:
+        return -np.log(_positive_mean(mu, "Poisson"))
+
+    def mean(self, lam: ArrayLike) -> Array:
+        return np.exp(-np.asarray(lam, dtype=np.float64))
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        return np.exp(-np.asarray(lam, dtype=np.float64)[..., 0])
+
+    def log_base_measure(self, x: ArrayLike) -> Array:
+        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
+        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
+        return mu1 * x_minus_log1p((mu2 - mu1) / mu1)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
+        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
+        return (mu1 - mu2) * log_ratio(mu1, mu2)
+
+    def largest_count(self, mu: Array) -> Array:
+        # Bernstein: P(X >= mu + t) <= exp(-t^2 / (2 mu + 2 t / 3))
+        bound, mean = -np.log(_TAIL), mu[..., 0]
+        excess = bound / 3.0 + np.sqrt(bound**2 / 9.0 + 2.0 * bound * mean)
+        return np.ceil(mean + excess)
+
+
+@dataclass(frozen=True)
+class Geometric(CountFamily):
+    """Geometric counts: E x on 0, 1, 2, ...; p(x) = (1 - q) q^x, q = mu / (1 + mu).
+
+    Examples
+    --------
+    >>> f = Geometric()
+    >>> np.exp(-f.natural([1.0])).tolist()
+    [0.5]
+    """
+
+    name: ClassVar[str] = "geometric"
+
+    def natural(self, mu: ArrayLike) -> Array:
+        return np.log1p(1.0 / _positive_mean(mu, "geometric"))
+
+    def mean(self, lam: ArrayLike) -> Array:
+        lam = np.asarray(lam, dtype=np.float64)
+        check_domain(
+            lam > 0, lam, "lambda", "exp(-lambda x) is summable only for lambda > 0"
+        )
+        return 1.0 / np.expm1(lam)
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        mu = _positive_mean(mu, "geometric")[..., 0]
+        return np.log1p(mu) + mu * np.log1p(1.0 / mu)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        # (1 + mu_1) coins of bias q are tossed on average
+        mu1, mu2 = _positive_mean(mu1, "geometric"), _positive_mean(mu2, "geometric")
+        coins = discrete_kl(_cells(mu1 / (1 + mu1)), _cells(mu2 / (1 + mu2)))
+        return (1.0 + mu1[..., 0]) * coins
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1 = _positive_mean(mu1, "geometric")[..., 0]
+        mu2 = _positive_mean(mu2, "geometric")[..., 0]
+        change = mu1 - mu2
+        return change * np.log1p(change / (mu2 * (1.0 + mu1)))
+
+    def largest_count(self, mu: Array) -> Array:
+        return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
+
+
+@dataclass(frozen=True)
+class Multinomial(CountFamily):
+    """Counts of one document as a whole: word probabilities theta, given its length.
+
+    The mean parameters of the d features are the expected counts of a document of
+    length one, theta_1..theta_d, which sum to one *over the features*; lambda = -log
+    theta, and the log-normaliser is zero. Log densities, entropy and divergences are
+    sums of one term a feature, which is what the methods return; divergences are those
+    of documents of length one, and grow in proportion to the length.
+
+    Examples
+    --------
+    >>> f = Multinomial()
+    >>> f.entropy([[0.5], [0.25], [0.25]]).sum().round(6)
+    np.float64(1.039721)
+    """
+
+    name: ClassVar[str] = "multinomial"
+
+    def natural(self, mu: ArrayLike) -> Array:
+        mu = np.asarray(mu, dtype=np.float64)
+        check_domain(
+            mu > 0,
+            mu,
+            "theta",
+            "a multinomial density needs word probabilities above zero; use "
+            "smoothing > 0",
+        )
+        return -np.log(mu)
+
+    def mean(self, lam: ArrayLike) -> Array:
+        return np.exp(-np.asarray(lam, dtype=np.float64))
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        return np.zeros(np.shape(lam)[:-1])
+
+    def log_base_measure(self, x: ArrayLike) -> Array:
+        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        return entr(np.asarray(mu, dtype=np.float64)[..., 0])
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
+        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
+        return mu1 * x_minus_log1p((mu2 - mu1) / mu1)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
+        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
+        return (mu1 - mu2) * log_ratio(mu1, mu2)
+
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+        theta = np.asarray(mu, dtype=np.float64)[..., 0]
+        w = np.asarray(weights, dtype=np.float64)
+        offset = theta - theta[:1]
+        change = np.einsum("k,kd->d", w, offset) - offset
+        value = np.einsum("k,kd->d", w, theta * x_minus_log1p(change / theta))
+        return value, np.zeros_like(value)
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Word probabilities of each class, with ``smoothing`` pooled documents added.
+
+        The probabilities of all classes are then mixed with the uniform ones, in the
+        ratio of ``smoothing`` to the total weight, so that no word is impossible; words
+        of equal probability in all classes stay so. ``shrinkage`` has no effect.
+        """
+        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        length = smooth.sum(axis=-2, keepdims=True)
+        theta = np.where(length > 0, smooth, 1.0)
+        theta = theta / theta.sum(axis=-2, keepdims=True)
+        share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
+        return (1.0 - share) * theta + share / mu.shape[-2]
+
+
+def check_nonnegative_data(X, name: str) -> None:
+    """Raise ValueError, naming the smallest value, if one is negative.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+    name : str
+        Name of the family, for the message.
+    """
+    values = sum_duplicates(X).data if sparse.issparse(X) else X
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data: the family {name!r} has the support x >= 0, and "
+            f"the smallest value is {values.min()}"
+        )
+
+
+def _positive_mean(mu: ArrayLike, name: str) -> Array:
+    mu = np.asarray(mu, dtype=np.float64)
+    remedy = f"a {name} density needs a mean above zero; use smoothing > 0"
+    check_domain(mu > 0, mu, "mean", remedy)
+    return mu
 
 
 def _cells(mu: ArrayLike) -> Array:

@@ -80,6 +80,10 @@ class Normal(Family):
         ratio = ((v1 - v2) / v1) * ((v1 - v2) / v2)
         return 0.5 * (ratio + shift**2 / v1 + shift**2 / v2)
 
+    def panels(self, mu: Array) -> Array:
+        sd = np.sqrt(self._positive_variance(mu))[..., None]
+        return mu[..., :1] + sd * np.linspace(-9.0, 9.0, 13)
+
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:

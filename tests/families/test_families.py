@@ -1,7 +1,5 @@
 """Properties of every registered family; a new one adds a row of samples."""
 
-from types import SimpleNamespace
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -9,8 +7,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.sparse import csr_array
+from scipy.special import gammaln
 
-from memdlib.families import Bernoulli, Family, Normal, get, names
+from memdlib import divergences
+from memdlib.families import (
+    Bernoulli,
+    Exponential,
+    Family,
+    Geometric,
+    Multinomial,
+    Normal,
+    Poisson,
+    Polynomial,
+    TruncatedExponential,
+    get,
+    names,
+)
+from memdlib.moments import translate_natural
+
+TRUNCATED_NORMALS = {
+    (float(law.moment(1)), float(law.moment(2))): law
+    for law in (
+        stats.truncnorm(-m / s, (1 - m) / s, loc=m, scale=s)
+        for m, s in [(0.5, 0.3), (0.2, 0.15), (0.8, 0.5), (1.4, 0.6)]
+    )
+}
+
+
+class Mirrored:
+    """The law of 1 - X."""
+
+    def __init__(self, law):
+        self.law = law
+
+    def mean(self):
+        return 1 - self.law.mean()
+
+    def std(self):
+        return self.law.std()
+
+    def entropy(self):
+        return self.law.entropy()
+
+    def support(self):
+        return 0.0, 1.0
+
+    def pdf(self, x):
+        return self.law.pdf(1 - x)
+
+    def logpdf(self, x):
+        return self.law.logpdf(1 - x)
+
+
+TRUNCATED_EXPONENTIALS = {
+    float(law.mean()): law
+    for law in (
+        stats.uniform(),
+        stats.truncexpon(1 / 0.4, scale=0.4),
+        stats.truncexpon(1 / 0.02, scale=0.02),
+        Mirrored(stats.truncexpon(1 / 0.05, scale=0.05)),
+    )
+}
 
 # family name: mean parameters to try, its law in scipy, and the support to sum over
 SAMPLES = {
@@ -19,16 +76,44 @@ SAMPLES = {
         lambda mu: stats.norm(mu[0], np.sqrt(mu[1] - mu[0] ** 2)),
         None,
     ),
+    "exponential": (
+        [[1.0], [0.5], [40.0], [1.001]],
+        lambda mu: stats.expon(scale=mu[0]),
+        None,
+    ),
+    "truncated_exponential": (
+        [[mean] for mean in TRUNCATED_EXPONENTIALS],
+        lambda mu: TRUNCATED_EXPONENTIALS[float(mu[0])],
+        None,
+    ),
+    "polynomial": (
+        [list(mu) for mu in TRUNCATED_NORMALS],
+        lambda mu: TRUNCATED_NORMALS[tuple(map(float, mu))],
+        None,
+    ),
     "bernoulli": (
         [[0.5], [0.1], [0.999], [1e-6]],
         lambda mu: stats.bernoulli(mu[0]),
         np.array([0.0, 1.0]),
     ),
+    "geometric": (
+        [[1.0], [0.2], [30.0], [1e-3]],
+        lambda mu: stats.geom(1 / (1 + mu[0]), loc=-1),
+        np.arange(2500.0),
+    ),
+    "poisson": (
+        [[1.0], [0.2], [30.0], [1e-3]],
+        lambda mu: stats.poisson(mu[0]),
+        np.arange(200.0),
+    ),
 }
-CASES = [(name, np.array(mu)) for name in names() for mu in SAMPLES[name][0]]
+# a document as a whole: its probabilities are tied over the features, see below
+APART = {"multinomial"}
+EACH = sorted(SAMPLES)
+CASES = [(name, np.array(mu)) for name in EACH for mu in SAMPLES[name][0]]
 PAIRS = [
     (name, np.array(a), np.array(b))
-    for name in names()
+    for name in EACH
     for a in SAMPLES[name][0]
     for b in SAMPLES[name][0]
 ]
@@ -39,8 +124,11 @@ def expectation(name, mu, function):
     _, law, support = SAMPLES[name]
     law = law(mu)
     if support is not None:
+        support = support[law.pmf(support) > 0]
         return float(np.sum(law.pmf(support) * function(support)))
-    low, high = law.mean() - 12 * law.std(), law.mean() + 12 * law.std()
+    low, high = law.support()
+    low = max(low, law.mean() - 40 * law.std())
+    high = min(high, law.mean() + 40 * law.std())
     return integrate.quad(
         lambda x: law.pdf(x) * function(x), low, high, epsabs=1e-13, limit=300
     )[0]
@@ -52,14 +140,15 @@ def log_law(name, mu, x):
 
 
 def test_every_family_has_samples():
-    assert sorted(SAMPLES) == names()
+    assert sorted({*SAMPLES, *APART}) == names()
     assert all(isinstance(get(name), Family) for name in names())
 
 
 @pytest.mark.parametrize(("name", "mu"), CASES)
 def test_mean_and_natural_parameters_are_inverse(name, mu):
     f = get(name)
-    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=1e-12)
+    rtol = 1e-9 if name == "polynomial" else 1e-12
+    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=rtol)
 
 
 @pytest.mark.parametrize(("name", "mu"), CASES)
@@ -76,14 +165,18 @@ def test_gradient_of_log_normaliser_is_minus_the_mean(name, mu):
 def test_density_moments_and_entropy(name, mu):
     f = get(name)
     lam = f.natural(mu)
-    x = np.array([0.0, 1.0]) if SAMPLES[name][2] is not None else mu[0] + np.arange(3)
+    low, high = SAMPLES[name][1](mu).support()
+    x = mu[0] + np.arange(3) if np.isinf(high) else np.linspace(low, high, 4)
+    x = np.array([0.0, 1.0]) if SAMPLES[name][2] is not None else x
     np.testing.assert_allclose(
         f.log_density(x, lam), log_law(name, mu, x), rtol=1e-9, atol=1e-11
     )
     for j in range(f.n_moments):
         moment = expectation(name, mu, lambda x, j=j: x ** (j + 1))
         assert moment == pytest.approx(mu[j], rel=1e-8, abs=1e-11)
+    # relative to the base measure: minus E log p plus E log base
     entropy = SAMPLES[name][1](mu).entropy()
+    entropy += expectation(name, mu, f.log_base_measure)
     assert float(f.entropy(mu)) == pytest.approx(float(entropy), rel=1e-9)
     assert float(Family.entropy(f, mu)) == pytest.approx(float(entropy), rel=1e-8)
 
@@ -103,7 +196,7 @@ def test_divergences_against_quadrature(name, a, b):
     assert float(Family.kl(f, a, b)) == pytest.approx(forward, rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
 def test_js_gm_is_the_sum_over_pairs(name, w):
     f, mu = get(name), np.array(SAMPLES[name][0])
@@ -125,7 +218,7 @@ def test_js_gm_is_the_sum_over_pairs(name, w):
     assert float(turned) == pytest.approx(pairs, rel=1e-7, abs=0)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EACH)
 def test_arrays_of_classes_and_features(name):
     f, mu = get(name), np.array(SAMPLES[name][0])
     grid = np.stack([mu, mu[::-1]])
@@ -163,24 +256,216 @@ def test_near_bernoulli_densities_keep_their_digits(mean, change):
     assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-7, abs=0)
 
 
-@pytest.mark.parametrize("name", [n for n in names() if get(n).translates])
+@pytest.mark.parametrize("name", [n for n in EACH if get(n).translates])
 def test_natural_about_zero_is_the_same_density(name):
     f, location = get(name), np.array([2.5, -40.0])
     centred = np.array(SAMPLES[name][0][:2])
-    raw = f.natural_about_zero(f.natural(centred), location)
+    raw = translate_natural(f.natural(centred), location)
     for s in range(2):
         x = location[s] + np.linspace(-3, 9, 7)
         expected = log_law(name, centred[s], x - location[s])
         np.testing.assert_allclose(f.log_density(x, raw[s]), expected, rtol=1e-9)
 
 
-def test_natural_about_zero_expands_any_power():
-    cubic, lam = SimpleNamespace(n_moments=3), np.array([[0.5, -2.0, 3.0]])
-    raw = Family.natural_about_zero(cubic, lam, np.array([1.5]))[0]
-    x = np.linspace(-2, 2, 5)
-    about = sum(lam[0, j] * ((x - 1.5) ** (j + 1)) for j in range(3))
-    ours = sum(raw[j] * x ** (j + 1) for j in range(3))
-    np.testing.assert_allclose(ours - ours[2], about - about[2], atol=1e-12)
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
+def test_jensen_shannon_is_what_a_value_says_of_the_class(name, w):
+    f, mu = get(name), np.array(SAMPLES[name][0])
+    laws = [SAMPLES[name][1](m) for m in mu]
+
+    def excess(x, k):
+        log_p = np.array([log_law(name, m, x) for m in mu])
+        mixture = sum(v * np.exp(t) for v, t in zip(w, log_p, strict=True))
+        lost = np.isneginf(log_p[k]) | (mixture == 0)
+        return np.where(lost, 0, log_p[k] - np.log(np.where(lost, 1, mixture)))
+
+    expected = 0.0
+    for k, law in enumerate(laws):
+        if w[k] == 0:
+            continue
+        if SAMPLES[name][2] is not None:
+            expected += w[k] * expectation(name, mu[k], lambda x, k=k: excess(x, k))
+            continue
+        low, high = (
+            np.clip([m.mean() - 40 * m.std(), m.mean() + 40 * m.std()], *m.support())
+            for m in (law, law)
+        )
+        cuts = [m.mean() + z * m.std() for m in laws for z in (-4, -1, 0, 1, 4)]
+        expected += (
+            w[k]
+            * integrate.quad(
+                lambda x, k=k, law=law: law.pdf(x) * excess(x, k),
+                low[0],
+                high[1],
+                points=[c for c in cuts if low[0] < c < high[1]],
+                epsabs=1e-12,
+                limit=400,
+            )[0]
+        )
+    value, error = f.jensen_shannon(mu[:, None], w)
+    assert value.shape == error.shape == (1,)
+    assert error[0] < 1e-9
+    assert value[0] == pytest.approx(expected, rel=1e-7)
+    assert value[0] <= min(float(f.js_gm(mu, w)), stats.entropy(w)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_jensen_shannon_of_many_features_is_that_of_each(name):
+    f, mu = get(name), np.array(SAMPLES[name][0])
+    rng = np.random.default_rng([9, 3])
+    classes = mu[rng.integers(4, size=(3, 40))]
+    w = [0.2, 0.3, 0.5]
+    together, _ = f.jensen_shannon(classes, w)
+    alone = [f.jensen_shannon(classes[:, [s]], w)[0][0] for s in range(40)]
+    np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-14)
+    same = classes[:1].repeat(3, axis=0)
+    assert np.abs(f.jensen_shannon(same, w)[0]).max() < 1e-15
+
+
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("size", [1e-3, 1e-7])
+def test_near_densities_keep_their_digits(name, size):
+    """KL = curvature / 2 and JS = curvature / 8 of a small step in the mean."""
+    f, mp.mp.dps = get(name), 50
+    mu = np.array(SAMPLES[name][0])
+    step = size * f.natural(mu)
+    step[np.abs(step) < size] = size
+    moved = f.mean(f.natural(mu) + step)
+    step = f.natural(moved) - f.natural(mu)
+    symmetric = ((mu - moved) * step).sum(axis=-1)
+    np.testing.assert_allclose(f.jeffreys(mu, moved), symmetric, rtol=5e-16 / size**1.2)
+    halves = 20 * size
+    np.testing.assert_allclose(f.kl(mu, moved), symmetric / 2, rtol=halves)
+    both = f.kl(mu, moved) + f.kl(moved, mu)
+    rtol = 1e-6 if name == "polynomial" else 1e-8  # found by iteration
+    np.testing.assert_allclose(both, f.jeffreys(mu, moved), rtol=rtol)
+    js, _ = f.jensen_shannon(np.stack([mu, moved]), [0.5, 0.5])
+    np.testing.assert_allclose(js, symmetric / 8, rtol=halves)
+
+
+def test_a_document_is_one_draw_of_all_its_words():
+    f, rng = Multinomial(), np.random.default_rng([9, 4])
+    theta = rng.dirichlet(np.ones(6), size=3)
+    mu, X = theta[..., None], rng.poisson(2.0, size=(5, 6))
+    for k in range(3):
+        law = stats.multinomial(X.sum(axis=1), theta[k])
+        ours = f.log_density(X, f.natural(mu[k])).sum(axis=1)
+        ours += gammaln(X.sum(axis=1) + 1)
+        np.testing.assert_allclose(ours, law.logpmf(X), rtol=1e-12)
+    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=1e-15)
+    total = f.kl(mu[0], mu[1]).sum(), stats.entropy(theta[0], theta[1])
+    assert total[0] == pytest.approx(total[1], rel=1e-13)
+    assert f.entropy(mu[0]).sum() == pytest.approx(stats.entropy(theta[0]))
+    w = np.array([0.2, 0.3, 0.5])
+    for found, of_cells in (
+        (f.js_gm(mu, w), divergences.js_gm(theta, w)),
+        (f.jensen_shannon(mu, w)[0], divergences.jensen_shannon(theta, w)),
+        (f.jeffreys(mu[0], mu[1]), divergences.jeffreys(theta[0], theta[1])),
+    ):
+        assert (found >= 0).all()
+        assert found.sum() == pytest.approx(float(of_cells), rel=1e-13)
+
+
+def test_word_probabilities_are_smoothed_alike_in_all_classes():
+    f, weight = Multinomial(), np.array([3.0, 5.0])
+    counts = np.array([[4.0, 0.0, 0.0, 6.0], [1.0, 2.0, 0.0, 3.0]])
+    mu = f.regularise(counts[..., None], weight, shrinkage=0.0, smoothing=2.0)[..., 0]
+    pooled = weight @ counts / 8
+    added = weight[:, None] * counts + 2 * pooled
+    expected = added / added.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(mu, 0.8 * expected + 0.2 / 4, rtol=1e-14)
+    np.testing.assert_allclose(mu.sum(axis=1), 1, rtol=1e-15)
+    assert mu[0, 2] == mu[1, 2]
+    plain = f.regularise(counts[..., None], weight, shrinkage=0.0, smoothing=0.0)
+    np.testing.assert_allclose(plain[0, :, 0], [0.4, 0, 0, 0.6])
+    nothing = f.regularise(0 * counts[..., None], weight, shrinkage=0, smoothing=1.0)
+    np.testing.assert_allclose(nothing, 0.25)
+
+
+@pytest.mark.parametrize("support", [(0.0, 1.0), (0.0, 1.0, 2.0, 3.0), (-3.0, 5.0)])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_polynomials_of_any_order(support, m):
+    f, rng = Polynomial(m, support), np.random.default_rng([9, 5])
+    lam = rng.normal(size=(2, 5, m)) / max(1, support[-1]) ** np.arange(1, m + 1)
+    mu = f.mean(lam)
+    np.testing.assert_allclose(f.natural(mu), lam, rtol=1e-6, atol=1e-7)
+
+    def integral(function):
+        if len(support) > 2:
+            return np.sum([function(x) for x in support], axis=0)
+        return integrate.quad_vec(function, *support, epsabs=1e-13)[0]
+
+    def p(x):
+        return np.exp(-(lam * x ** np.arange(1, m + 1)).sum(axis=-1))
+
+    total = integral(p)
+    np.testing.assert_allclose(f.log_normaliser(lam), np.log(total), rtol=1e-11)
+    for j in range(m):
+        moment = integral(lambda x, j=j: p(x) * x ** (j + 1)) / total
+        np.testing.assert_allclose(mu[..., j], moment, rtol=1e-10)
+    log_ratio = integral(lambda x: p(x)[0] * np.log(p(x)[0] / p(x)[1])) / total[0]
+    kl = log_ratio - np.log(total[0] / total[1])
+    np.testing.assert_allclose(f.kl(mu[0], mu[1]), kl, rtol=1e-6)
+    np.testing.assert_allclose(Family.kl(f, mu[0], mu[1]), kl, rtol=1e-5, atol=1e-12)
+
+
+def test_smoothing_makes_polynomial_moments_possible():
+    levels = tuple(range(5))
+    f, weight = Polynomial(3, levels), np.array([4.0, 6.0])
+    at_two = np.array([[2.0, 4.0, 8.0]])
+    mixed = np.array([[1.5, 4.5, 13.5]])
+    mu = np.stack([at_two, mixed])
+    with pytest.raises(ValueError, match="must lie strictly between"):
+        f.natural(mu)
+    found = f.regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
+    assert np.isfinite(f.natural(found)).all()
+    same = f.regularise(np.stack([at_two] * 2), weight, shrinkage=0.0, smoothing=1.0)
+    np.testing.assert_array_equal(same[0], same[1])
+
+
+@pytest.mark.parametrize(
+    "f", [Exponential(), Poisson(), Geometric(), TruncatedExponential(0.0, 9.0)]
+)
+def test_what_never_varies_says_nothing(f):
+    weight = np.array([10.0, 30.0])
+    never = f.regularise(np.zeros((2, 3, 1)), weight, shrinkage=0, smoothing=0)
+    np.testing.assert_array_equal(never, f.regularise(never, weight * 2, **NONE))
+    assert (f.jeffreys(never[0], never[1]) == 0).all()
+    once = np.array([[[0.0]], [[0.8]]])
+    found = f.regularise(once, weight, shrinkage=0.0, smoothing=2.0)
+    np.testing.assert_allclose(found.ravel(), [1.2 / 12, (24 + 1.2) / 32])
+
+
+NONE = {"shrinkage": 0.0, "smoothing": 0.0}
+
+
+def test_data_off_the_support_are_refused():
+    X = np.array([[0.0, 2.0], [0.5, 0.0]])
+    for f in (Exponential(), Poisson(), Geometric(), Multinomial()):
+        assert f.observe(X) is X
+        with pytest.raises(ValueError, match=rf"Negative values.*{f.name}.*-2\.0"):
+            f.observe(csr_array(-X))
+    inside = TruncatedExponential(-1.0, 2.0), Polynomial(2, (0.0, 2.0))
+    inside += (Polynomial(1, (0.0, 0.5, 2.0)),)
+    for f in inside:
+        assert f.observe(X) is X
+        assert f.observe(csr_array(X)).nnz == 2
+    with pytest.raises(
+        ValueError, match=r"reach from 0\.0 to 2\.0, beyond the support"
+    ):
+        TruncatedExponential(0.0, 1.0).observe(csr_array(X))
+    with pytest.raises(ValueError, match=r"value 2\.0 is not on the support \[0, 1\]"):
+        Polynomial(2, (0.0, 1.0)).observe(X)
+    with pytest.raises(ValueError, match=r"value 0\.5 is not on the support the lev"):
+        Polynomial(1, (0.0, 1.0, 2.0)).observe(csr_array(X))
+    with pytest.raises(ValueError, match=r"value 0\.0 is not on the support the lev"):
+        Polynomial(1, (0.5, 1.0, 2.0)).observe(csr_array(X))
+
+
+def test_a_sum_over_too_many_counts_is_refused():
+    mu = np.array([[[3.0], [1e6]], [[4.0], [1e6]]])
+    with pytest.raises(ValueError, match=r"feature 1 needs a sum over \d+ counts"):
+        Geometric().jensen_shannon(mu, [0.5, 0.5])
 
 
 def regularised(mu, weight=(5.0, 5.0), shrinkage=0.0):
@@ -241,7 +526,7 @@ def test_means_of_a_constant_are_made_equal():
     np.testing.assert_array_equal(found[0], found[1])
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EACH)
 def test_pairs_of_classes_are_regularised_like_each_alone(name):
     f, mu = get(name), np.array(SAMPLES[name][0])
     rng = np.random.default_rng([9, 2])
@@ -324,6 +609,15 @@ def test_presence_is_observed_in_dense_and_sparse():
         (lambda: Bernoulli().kl([1.5], [0.5]), r"p\[0\] = |p\[1\] = -0\.5"),
         (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
         (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*smoothing > 0"),
+        (lambda: Poisson().natural([[0.0]]), r"mean = 0\.0 .*smoothing > 0"),
+        (lambda: Geometric().kl([0.0], [1.0]), r"mean = 0\.0 .*smoothing > 0"),
+        (lambda: Geometric().mean([0.0]), r"lambda = 0\.0 .*summable"),
+        (lambda: Exponential().jeffreys([1.0], [-1.0]), r"mean = -1\.0 .*expon"),
+        (lambda: Exponential().mean([-2.0]), r"lambda = -2\.0 .*integrable"),
+        (lambda: Multinomial().natural([[0.5], [0.0]]), r"theta = 0\.0 at index"),
+        (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
+        (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
+        (lambda: Polynomial(2, (0, np.inf)), "must be bounded"),
         (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),
     ],
 )

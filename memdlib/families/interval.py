@@ -1,0 +1,232 @@
+"""Exponential densities: the mean, on a half-line or on an interval."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from memdlib.divergences import x_minus_log1p
+from memdlib.families.base import Family, check_domain, smooth_towards_pooled
+from memdlib.families.counts import check_nonnegative_data
+from memdlib.support import gauss_legendre
+
+Array = NDArray[np.float64]
+
+# Panels of exp(-t): what lies beyond the last end has probability exp(-40).
+_PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 32, 40])
+
+
+@dataclass(frozen=True)
+class Exponential(Family):
+    """Exponential densities: E x on [0, inf), rate lambda = 1 / mu.
+
+    Examples
+    --------
+    >>> Exponential().natural([4.0]).tolist()
+    [0.25]
+    """
+
+    name: ClassVar[str] = "exponential"
+    n_moments: ClassVar[int] = 1
+    nonnegative: ClassVar[bool] = True
+
+    def natural(self, mu: ArrayLike) -> Array:
+        return 1.0 / self._positive(mu)
+
+    def mean(self, lam: ArrayLike) -> Array:
+        lam = np.asarray(lam, dtype=np.float64)
+        check_domain(
+            lam > 0, lam, "lambda", "exp(-lambda x) is integrable only for lambda > 0"
+        )
+        return 1.0 / lam
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        return -np.log(np.asarray(lam, dtype=np.float64)[..., 0])
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        return 1.0 + np.log(self._positive(mu)[..., 0])
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
+        return x_minus_log1p((mu1 - mu2) / mu2)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
+        return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
+
+    def panels(self, mu: Array) -> Array:
+        return mu * _PANELS
+
+    def observe(self, X):
+        check_nonnegative_data(X, self.name)
+        return X
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        A feature that is zero throughout gets the mean 1 in every class, so that it
+        carries no information. ``shrinkage`` has no effect.
+        """
+        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        return np.where((mu > 0).any(axis=-3, keepdims=True), smooth, 1.0)
+
+    @staticmethod
+    def _positive(mu: ArrayLike) -> Array:
+        mu = np.asarray(mu, dtype=np.float64)
+        check_domain(
+            mu > 0,
+            mu,
+            "mean",
+            "an exponential density needs a mean above zero; use smoothing > 0",
+        )
+        return mu
+
+
+@dataclass(frozen=True)
+class TruncatedExponential(Family):
+    """Exponential densities cut to an interval: E x on [a, b].
+
+    lambda may have either sign; it is zero, and the density uniform, where the mean is
+    the midpoint.
+
+    Parameters
+    ----------
+    a, b : float, default=0.0 and 1.0
+        Ends of the interval.
+
+    Examples
+    --------
+    >>> f = TruncatedExponential(0.0, 2.0)
+    >>> f.natural([[1.0], [0.5]]).ravel().round(6).tolist()
+    [0.0, 1.796756]
+    """
+
+    a: float = 0.0
+    b: float = 1.0
+    name: ClassVar[str] = "truncated_exponential"
+    n_moments: ClassVar[int] = 1
+
+    def __post_init__(self):
+        if not (np.isfinite(self.a) and np.isfinite(self.b) and self.a < self.b):
+            raise ValueError(f"a={self.a}, b={self.b} must be finite, a below b")
+
+    def natural(self, mu: ArrayLike) -> Array:
+        return _rate(self._unit_mean(mu)) / (self.b - self.a)
+
+    def mean(self, lam: ArrayLike) -> Array:
+        rate = np.asarray(lam, dtype=np.float64) * (self.b - self.a)
+        return self.a + (self.b - self.a) * _unit_mean(rate)
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        width = self.b - self.a
+        return np.log(width) + _unit_log_normaliser(lam * width) - lam * self.a
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        m1 = self._unit_mean(mu1)[..., 0]
+        rate1, rate2 = _rate(m1), _rate(self._unit_mean(mu2)[..., 0])
+        change = rate2 - rate1
+        plain = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1) + change * m1
+        # Taylor's remainder, a sum of positive terms where the difference cancels
+        nodes, weights = gauss_legendre(24)
+        share = 0.5 * (nodes + 1.0)
+        curvature = _unit_variance(rate1[..., None] + share * change[..., None])
+        remainder = change**2 * (curvature @ (0.5 * weights * (1.0 - share)))
+        return np.where(np.abs(change) <= 1.0, remainder, plain)
+
+    def panels(self, mu: Array) -> Array:
+        # towards the heavier end on the scale of the density, evenly beyond
+        rate = _rate(self._unit_mean(mu))
+        near = np.minimum(_PANELS / np.maximum(np.abs(rate), 1e-3), 1.0)
+        unit = np.where(rate >= 0, near, 1.0 - near)
+        even = np.broadcast_to(np.linspace(0.0, 1.0, 9), (len(unit), 9))
+        return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
+
+    def observe(self, X):
+        values = X.data if sparse.issparse(X) else X
+        low, high = (values.min(), values.max()) if values.size else (self.a, self.a)
+        if sparse.issparse(X):
+            low, high = min(low, 0.0), max(high, 0.0)
+        if low < self.a or high > self.b:
+            raise ValueError(
+                f"the data reach from {low} to {high}, beyond the support "
+                f"[{self.a}, {self.b}]; widen it or rescale the data"
+            )
+        return X
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        A feature that stays at one end throughout gets the midpoint as its mean in
+        every class, so that it carries no information. ``shrinkage`` has no effect.
+        """
+        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        at_a = (mu <= self.a).all(axis=-3, keepdims=True)
+        at_b = (mu >= self.b).all(axis=-3, keepdims=True)
+        return np.where(at_a | at_b, 0.5 * (self.a + self.b), smooth)
+
+    def _unit_mean(self, mu: ArrayLike) -> Array:
+        """Mean on [0, 1]."""
+        mu = np.asarray(mu, dtype=np.float64)
+        check_domain(
+            (mu > self.a) & (mu < self.b),
+            mu,
+            "mean",
+            f"a density on [{self.a}, {self.b}] needs a mean strictly inside; use "
+            "smoothing > 0",
+        )
+        return (mu - self.a) / (self.b - self.a)
+
+
+def _unit_mean(rate: Array) -> Array:
+    """Mean 1/rate - 1/(exp(rate) - 1) of exp(-rate t) on [0, 1]."""
+    size = np.abs(rate)
+    small = size < 0.05
+    t = np.where(small, rate, 1.0)
+    series = 0.5 - t * (1 / 12 - t**2 * (1 / 720 - t**2 / 30240))
+    with np.errstate(over="ignore"):
+        large = np.where(small, 1.0, size)
+        mean = 1.0 / large - 1.0 / np.expm1(large)
+    return np.where(small, series, np.where(rate > 0, mean, 1.0 - mean))
+
+
+def _unit_variance(rate: Array) -> Array:
+    """Variance 1/rate^2 - 1/(4 sinh^2(rate/2)) of exp(-rate t) on [0, 1]."""
+    small = np.abs(rate) < 0.3
+    t = np.where(small, rate, 0.0) ** 2
+    series = 1 / 12 - t * (1 / 240 - t * (1 / 6048 - t * (1 / 172800 - t / 5322240)))
+    with np.errstate(over="ignore"):
+        large = np.where(small, 1.0, np.minimum(np.abs(rate), 1e3))
+        variance = 1.0 / np.where(small, 1.0, rate) ** 2
+        variance = variance - 0.25 / np.sinh(0.5 * large) ** 2
+    return np.where(small, series, variance)
+
+
+def _unit_log_normaliser(rate: Array) -> Array:
+    """Logarithm of the integral of exp(-rate t) over [0, 1]."""
+    size = np.abs(rate)
+    tiny = size < 1e-4
+    safe = np.where(tiny, 1.0, size)
+    value = np.where(tiny, size**2 / 24 - size / 2, np.log(-np.expm1(-safe) / safe))
+    # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
+    return np.where(rate >= 0, value, value + size)
+
+
+def _rate(mean: Array) -> Array:
+    """Invert the mean on [0, 1] by Newton's method for 1 / mean, which is convex."""
+    far = np.minimum(mean, 1.0 - mean)
+    rate = 3.0 * (1.0 / far - 2.0)
+    for _ in range(40):
+        current = _unit_mean(rate)
+        # the slope of 1/m is variance / m^2
+        step = (1.0 / current - 1.0 / far) * current**2 / _unit_variance(rate)
+        rate = np.maximum(rate - step, 0.0)
+        if (np.abs(step) <= 4e-16 * (1.0 + rate)).all():
+            break
+    return np.where(mean <= 0.5, rate, -rate)
