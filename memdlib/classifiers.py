@@ -17,19 +17,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib.families import Family, get
+from memdlib.families import get
 from memdlib.folds import content_positions
+from memdlib.marginals import ClassMarginals, family_moments
 from memdlib.moments import ClassMoments, translate, translate_natural
-from memdlib.ranking import (
-    describe_input,
-    family_moments,
-    feature_divergences,
-    rank,
-)
+from memdlib.ranking import describe_input, rank
 from memdlib.scores import MarginalScores
 from memdlib.validation import (
-    check_nonnegative,
-    check_unit_interval,
     count_features,
     labelled_data,
     sum_duplicates,
@@ -41,12 +35,15 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    divergence : {"js_gm", "jeffreys"}, default="js_gm"
+    divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
         Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
-        more than two classes. For two classes they are one algorithm.
+        more than two classes. For two classes they are one algorithm. "js" is the
+        Jensen-Shannon divergence itself, by quadrature.
     family : str or Family, default="normal"
-        Maximum-entropy family of the class marginals: "normal" (two moments) or
-        "bernoulli" (presence of counts).
+        Maximum-entropy family of the class marginals, by name (see
+        :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
+        of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
+        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
         them, all (None), or the smallest S of highest accuracy on training rows that
@@ -54,13 +51,14 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
     validation : float in (0, 1) or int >= 2, default=0.2
         How "auto" sets rows aside: a share of them once (the paper's rule for text),
         or that many cross-validation folds (its rule for genes).
-    shrinkage : float in [0, 1], default=0.0
-        Replaces each class variance v_k by (1 - shrinkage) v_k + shrinkage v_within.
-        At 0 the moments are left as they are, except that a variance of zero is
-        replaced (see :meth:`memdlib.families.Normal.regularise`).
+    shrinkage : float in [0, 1] or "auto", default=0.0
+        "normal" only: replaces each class variance v_k by (1 - shrinkage) v_k +
+        shrinkage v_within. At 0 the moments are left as they are, except that a
+        variance of zero is replaced (see :meth:`memdlib.families.Normal.regularise`);
+        "auto" estimates it (see :meth:`memdlib.families.Normal.choose_shrinkage`).
     smoothing : float >= 0, default=1.0
-        Count families: weight, in instances, of the pooled mean added to each class.
-        No effect on "normal".
+        All other families: weight, in instances, of the pooled mean added to each
+        class, which keeps it off the boundary of the family.
     random_state : int, RandomState or None, default=None
         Draws the rows that "auto" sets aside.
 
@@ -79,6 +77,8 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         Feature indices, the most divergent first.
     n_selected_ : int
         S, the number of features in use.
+    shrinkage_ : float
+        The shrinkage in use.
     validation_curve_ : ndarray of shape (d,) or None
         Held-out accuracy with the top 1..d features; None unless n_features="auto",
         or with too few rows to hold any out (all features are then used).
@@ -296,6 +296,18 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         )
         return np.arange(1, X.shape[1] + 1), correct / weight.sum()
 
+    @property
+    def mean_params_(self):
+        """Mean parameters of the class marginals, shape (K, d, m)."""
+        location = self._moments.location
+        return translate(self._marginals.mean_params, np.ones(1), location)
+
+    @property
+    def natural_params_(self):
+        """Natural parameters of the class marginals, shape (K, d, m)."""
+        location = self._moments.location
+        return translate_natural(self._marginals.natural_params, location)
+
     def __sklearn_tags__(self):
         tags = describe_input(super().__sklearn_tags__(), self.family)
         # continuous test data mean little to a family of counts
@@ -314,32 +326,19 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
 
     def _estimate(self):
         """Everything that follows from the moments."""
-        family, moments = get(self.family), self._moments
-        self.feature_divergences_, self.ranking_, self._scores, mu = self._model(
-            family, moments
-        )
-        self.class_prior_ = moments.prior
-        self.mean_params_ = translate(mu, np.ones(1), moments.location)
-        self.natural_params_ = translate_natural(self._scores.lam, moments.location)
+        marginals = self._marginals = self._fit_marginals(self._moments)
+        self.feature_divergences_ = marginals.divergences(self.divergence)
+        self.ranking_ = rank(self.feature_divergences_)
+        self._scores = MarginalScores.of(marginals)
+        self.shrinkage_ = marginals.shrinkage
+        self.class_prior_ = self._moments.prior
         self.validation_curve_ = None
         n_features = None if self._automatic() else self.n_features
-        self.n_selected_ = count_features(n_features, mu.shape[1], "n_features")
+        self.n_selected_ = count_features(n_features, len(self.ranking_), "n_features")
 
-    def _model(self, family: Family, moments: ClassMoments):
-        """Divergences, ranking, scores and centred mean parameters."""
-        options = {
-            "shrinkage": check_unit_interval(self.shrinkage, "shrinkage"),
-            "smoothing": check_nonnegative(self.smoothing, "smoothing"),
-        }
-        values = feature_divergences(moments, family, self.divergence, **options)
-        mu = family.regularise(moments.mean, moments.weight, **options)
-        lam = family.natural(mu)
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(moments.prior)
-        scores = MarginalScores(
-            lam, family.log_normaliser(lam), moments.location, log_prior
-        )
-        return values, rank(values), scores, mu
+    def _fit_marginals(self, moments: ClassMoments) -> ClassMarginals:
+        family = get(self.family)
+        return ClassMarginals(moments, family, self.shrinkage, self.smoothing)
 
     def _choose_n_features(self, X, codes, weight):
         """Set n_selected_ to the smallest S of highest held-out accuracy."""
@@ -366,9 +365,10 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             training = reduce(ClassMoments.merge, kept) if kept else None
             if not test.any() or training is None or not training.weight.any():
                 continue
-            _, ranking, scores, _ = self._model(family, training)
+            marginals = self._fit_marginals(training)
+            ranking = rank(marginals.divergences(self.divergence))
             data = X[test], codes[test], weight[test]
-            correct += scores.correct_weight(*data, ranking)
+            correct += MarginalScores.of(marginals).correct_weight(*data, ranking)
             tested += weight[test].sum()
         if tested:
             curve = self.validation_curve_ = correct / tested

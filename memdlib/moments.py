@@ -10,6 +10,7 @@ and over the classes that make up "all but class k".
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -20,8 +21,9 @@ from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
 
-# Entries of X handled at a time: 1 MiB of doubles stays in the cache.
-_BLOCK = 2**17
+# Entries of X that are read in one go, and of a class that are handled at a time
+# (a MiB of doubles stays in the cache).
+_STRETCH, _BLOCK = 2**20, 2**17
 
 
 @dataclass(frozen=True)
@@ -169,15 +171,20 @@ def class_moments(
     location = np.asarray(location, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = collect(X, codes, weight, n_classes, order, location)
+        if not np.isfinite(sums.sum()):
+            _raise_overflow(sums)
+    return ClassMoments(
+        np.bincount(codes, weights=weight, minlength=n_classes), sums, location
+    )
+
+
+def _raise_overflow(sums: Array) -> None:
     broken = ~np.isfinite(sums).all(axis=(0, 2))
     if broken.any():
         raise ValueError(
             f"the moments of feature {int(np.flatnonzero(broken)[0])} overflow; "
             "rescale it (for example with StandardScaler)"
         )
-    return ClassMoments(
-        np.bincount(codes, weights=weight, minlength=n_classes), sums, location
-    )
 
 
 def _rough_location(X) -> Array:
@@ -196,39 +203,51 @@ def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
     example[codes] = np.arange(n)
     anchor[example >= 0] = X[example[example >= 0]]
     sums = np.zeros((order, n_classes, d))
-    rows = max(1, _BLOCK // d)
-    for start in range(0, n, rows):
-        part = slice(start, start + rows)
-        member = np.zeros((n_classes, len(codes[part])))
-        member[codes[part], np.arange(member.shape[1])] = weight[part]
-        centred = np.take(anchor, codes[part], axis=0)
-        np.subtract(X[part], centred, out=centred)
-        power = centred
-        for j in range(order):
-            sums[j] += member @ power
-            power = power * centred
+    # a stretch of rows is read once, class by class, in pieces that stay in the cache
+    stretch, piece = max(1, _STRETCH // d), max(1, _BLOCK // d)
+    buffer = np.empty((2, min(piece, n), d))
+    for start in range(0, n, stretch):
+        block = np.asarray(X[start : start + stretch], dtype=np.float64)
+        member = codes[start : start + stretch]
+        by_class = np.argsort(member, kind="stable")
+        ends = np.searchsorted(member[by_class], np.arange(n_classes + 1))
+        for k, (first, last) in enumerate(pairwise(ends)):
+            for at in range(first, last, piece):
+                rows = by_class[at : min(at + piece, last)]
+                centred, power = buffer[:, : len(rows)]
+                np.take(block, rows, axis=0, out=centred, mode="clip")
+                centred -= anchor[k]
+                share = weight[start + rows]
+                sums[0, k] += share @ centred
+                for j in range(1, order):
+                    np.multiply(power if j > 1 else centred, centred, out=power)
+                    sums[j, k] += share @ power
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     return translate(np.moveaxis(sums, 0, -1), total[:, None], anchor - location)
 
 
 def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
-    X = X.tocoo()
-    row, column = X.coords
-    cell = codes[row] * X.shape[1] + column
+    X = X.tocsr()
+    in_row = np.diff(X.indptr)
+    cell = np.repeat(codes * X.shape[1], in_row)
+    cell += X.indices
     shape = (n_classes, X.shape[1])
-    stored = np.bincount(cell, weights=weight[row], minlength=np.prod(shape))
+    values, of_row = X.data.astype(np.float64, copy=False), np.repeat(weight, in_row)
+    if order == 1 and not location.any():
+        sums = np.bincount(cell, weights=of_row * values, minlength=np.prod(shape))
+        return sums.reshape((*shape, 1))
+    stored = np.bincount(cell, weights=of_row, minlength=np.prod(shape))
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     # the unstored zeros lie at -location; at least none where rounding says so
     zeros = np.maximum(total[:, None] - stored.reshape(shape), 0.0)
-    # about a stored value of each class, as in _dense_sums; one power has no variance
+    # about a stored value of each class, as in _dense_sums
     anchor = np.tile(location, n_classes)
-    if order > 1:
-        anchor[cell] = X.data
-    centred = X.data - anchor[cell]
+    anchor[cell] = values
+    centred = values - anchor[cell]
     sums = np.empty((*shape, order))
     for j in range(1, order + 1):
         powers = np.bincount(
-            cell, weights=weight[row] * centred**j, minlength=np.prod(shape)
+            cell, weights=of_row * centred**j, minlength=np.prod(shape)
         )
         sums[..., j - 1] = powers.reshape(shape)
     shift = anchor.reshape(shape) - location
@@ -259,11 +278,13 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     >>> translate(np.array([[1.0, 5.0]]), np.ones(1), np.array([10.0])).tolist()
     [[11.0, 125.0]]
     """
-    moved = np.empty_like(sums)
+    if not np.any(shift):
+        return sums
+    moved, powers = np.empty(sums.shape), _powers(shift, sums.shape[-1])
     for j in range(1, sums.shape[-1] + 1):
-        power_sum = sums[..., j - 1] + weight * shift**j
+        power_sum = sums[..., j - 1] + weight * powers[j]
         for i in range(1, j):
-            power_sum += comb(j, i) * shift ** (j - i) * sums[..., i - 1]
+            power_sum += (comb(j, i) * powers[j - i]) * sums[..., i - 1]
         moved[..., j - 1] = power_sum
     return moved
 
@@ -288,11 +309,22 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
     """
     lam = np.asarray(lam, dtype=np.float64)
     shift, m = -np.asarray(location, dtype=np.float64), lam.shape[-1]
+    if not np.any(shift):
+        return lam
+    powers = _powers(shift, m)
     terms = [
-        [comb(j, i) * lam[..., j - 1] * shift ** (j - i) for j in range(i, m + 1)]
+        [comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1)]
         for i in range(1, m + 1)
     ]
     return np.stack([np.sum(t, axis=0) for t in terms], axis=-1)
+
+
+def _powers(x: Array, highest: int) -> list[Array]:
+    """Powers 0, 1, ..., highest of x by multiplication, which is faster than pow."""
+    found = [np.ones(np.shape(x)), x]
+    while len(found) <= highest:
+        found.append(found[-1] * x)
+    return found
 
 
 def _leave_one_out(values: Array) -> Array:

@@ -10,105 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.families import Family, get
-from memdlib.moments import ClassMoments, class_moments
-from memdlib.validation import (
-    check_choice,
-    check_nonnegative,
-    check_unit_interval,
-    count_features,
-    labelled_data,
-)
-
-DIVERGENCES = ("js_gm", "jeffreys")
-
-
-def family_moments(
-    family: Family, X, codes, n_classes: int, weight, location=None
-) -> ClassMoments:
-    """Class moments that a family needs, about a location that it allows.
-
-    Parameters
-    ----------
-    family : Family
-    X : ndarray or sparse of shape (n, d)
-        Observed data, as :meth:`Family.observe` returns them.
-    codes, n_classes, weight, location
-        As in :func:`memdlib.moments.class_moments`.
-
-    Returns
-    -------
-    ClassMoments
-    """
-    if not family.translates:
-        location = np.zeros(X.shape[1])
-    return class_moments(
-        X,
-        codes,
-        n_classes,
-        order=family.n_moments,
-        sample_weight=weight,
-        location=location,
-    )
-
-
-def feature_divergences(
-    moments: ClassMoments,
-    family: Family,
-    divergence: str = "js_gm",
-    *,
-    shrinkage: float = 0.0,
-    smoothing: float = 1.0,
-) -> NDArray[np.float64]:
-    """Divergence between the class marginals of every feature.
-
-    Parameters
-    ----------
-    moments : ClassMoments
-        Of K classes and d features.
-    family : Family
-        Family of the marginals.
-    divergence : {"js_gm", "jeffreys"}, default="js_gm"
-        "jeffreys" is J for two classes and the prior-weighted average of J(class,
-        complement) for more (one-vs-rest).
-    shrinkage, smoothing : float
-        As in :class:`memdlib.MeMdClassifier`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Nats, nonnegative.
-
-    Raises
-    ------
-    ValueError
-        If there is no such divergence.
-
-    References
-    ----------
-    .. [1] Dukkipati et al., ICDM 2013, eq. 19 (J), 20-21 (one-vs-rest), 24 (JS_GM).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memdlib.families import Normal
-    >>> X = np.array([[0.0, 1.0], [2.0, 2.0], [4.0, 1.5], [6.0, 1.5]])
-    >>> m = class_moments(X, [0, 0, 1, 1], 2, order=2)
-    >>> feature_divergences(m, Normal(), "jeffreys").round(6).tolist()
-    [16.0, 0.25]
-    """
-    check_choice(divergence, "divergence", DIVERGENCES)
-    options = {"shrinkage": shrinkage, "smoothing": smoothing}
-    prior = moments.prior
-    if divergence == "js_gm" and prior.size > 2:
-        mu = family.regularise(moments.mean, moments.weight, **options)
-        return family.js_gm(mu, prior)
-    pair = moments if prior.size == 2 else moments.one_vs_rest()
-    mu = family.regularise(pair.mean, pair.weight, **options)
-    jeffreys = family.jeffreys(mu[..., 0, :, :], mu[..., 1, :, :])
-    if prior.size == 2:
-        return jeffreys * (prior.prod() if divergence == "js_gm" else 1.0)
-    return prior @ jeffreys
+from memdlib.families import get
+from memdlib.marginals import ClassMarginals, family_moments
+from memdlib.validation import count_features, labelled_data
 
 
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -137,13 +41,14 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    divergence : {"js_gm", "jeffreys"}, default="js_gm"
-        Divergence between the class marginals. For two classes both rank alike.
+    divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
+        Divergence between the class marginals. For two classes the first two rank
+        alike; "js" is the Jensen-Shannon divergence itself, by quadrature.
     family : str or Family, default="normal"
         Maximum-entropy family of the marginals.
     k : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
-    shrinkage : float in [0, 1], default=0.0
+    shrinkage : float in [0, 1] or "auto", default=0.0
         Pull of class variances towards the pooled one; see
         :class:`memdlib.MeMdClassifier`.
     smoothing : float, default=1.0
@@ -215,13 +120,8 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
         moments = family_moments(
             family, family.observe(X), codes, len(self.classes_), weight
         )
-        self.feature_divergences_ = feature_divergences(
-            moments,
-            family,
-            self.divergence,
-            shrinkage=check_unit_interval(self.shrinkage, "shrinkage"),
-            smoothing=check_nonnegative(self.smoothing, "smoothing"),
-        )
+        marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
+        self.feature_divergences_ = marginals.divergences(self.divergence)
         self.ranking_ = rank(self.feature_divergences_)
         return self
 

@@ -1,10 +1,14 @@
 """Scores of instances: sums of log densities of class marginals, linear in phi(x)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from memdlib.families import Family
+from memdlib.marginals import ClassMarginals
 
 Array = NDArray[np.float64]
 
@@ -18,17 +22,43 @@ class MarginalScores:
 
     Parameters
     ----------
-    lam : ndarray of shape (K, d, m)
+    family : Family
+    natural : ndarray of shape (K, d, m)
         Natural parameters in x - location.
-    log_normaliser : ndarray of shape (K, d)
     location : ndarray of shape (d,)
     log_prior : ndarray of shape (K,)
     """
 
-    lam: Array
-    log_normaliser: Array
+    family: Family
+    natural: Array
     location: Array
     log_prior: Array
+
+    @classmethod
+    def of(cls, marginals: ClassMarginals) -> "MarginalScores":
+        """Scores of class marginals.
+
+        Parameters
+        ----------
+        marginals : ClassMarginals
+
+        Returns
+        -------
+        MarginalScores
+        """
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(marginals.moments.prior)
+        return cls(
+            marginals.family,
+            marginals.natural_params,
+            marginals.moments.location,
+            log_prior,
+        )
+
+    @cached_property
+    def log_normaliser(self) -> Array:
+        """Log-normalisers of the marginals, shape (K, d)."""
+        return self.family.log_normaliser(self.natural)
 
     @np.errstate(over="ignore", invalid="ignore")
     def total(self, X, features) -> Array:
@@ -51,7 +81,7 @@ class MarginalScores:
         ValueError
             If a row overflows in every class; names its largest value.
         """
-        lam, location = self.lam[:, features], self.location[features]
+        lam, location = self.natural[:, features], self.location[features]
         X = X[:, features]
         constant = self.log_prior - self.log_normaliser[:, features].sum(axis=1)
         if sparse.issparse(X):
@@ -88,8 +118,8 @@ class MarginalScores:
             centred = np.asarray(values, dtype=np.float64) - self.location[block]
             score = np.repeat(-self.log_normaliser[:, None, block], n, axis=1)
             power = centred
-            for j in range(self.lam.shape[-1]):
-                score -= self.lam[:, None, block, j] * power
+            for j in range(self.natural.shape[-1]):
+                score -= self.natural[:, None, block, j] * power
                 power = power * centred
             running = np.cumsum(score, axis=2) + total.T[:, :, None]
             hit = running.argmax(axis=0) == codes[:, None]

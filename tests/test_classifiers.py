@@ -492,7 +492,7 @@ def test_weights_are_routed():
         ({"n_features": "all"}, "n_features='all' must be"),
         ({"validation": 1}, "validation=1 must be a share"),
         ({"validation": 1.0}, r"validation=1\.0 must be a share"),
-        ({"divergence": "js"}, "divergence='js' must be one of"),
+        ({"divergence": "js_am"}, "divergence=.js_am. must be one of"),
         ({"family": "beta"}, "family='beta' is not known"),
         ({"shrinkage": -0.1}, r"shrinkage=-0\.1 must be"),
         ({"smoothing": np.inf}, "smoothing=inf must be"),

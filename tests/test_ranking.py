@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from memdlib import DivergenceRanker
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import Normal
+from memdlib.marginals import ClassMarginals
 from memdlib.moments import class_moments
-from memdlib.ranking import feature_divergences, rank
+from memdlib.ranking import rank
 
 
 def classes(n_classes, seed=0, d=12):
@@ -46,7 +47,9 @@ def test_divergences_against_their_definitions(n_classes):
         p * normal_j(a, b) for p, a, b in zip(pi, parts, rest, strict=True)
     )
     np.testing.assert_allclose(
-        feature_divergences(moments, Normal(), "jeffreys"), one_vs_rest, rtol=1e-9
+        ClassMarginals(moments, Normal()).divergences("jeffreys"),
+        one_vs_rest,
+        rtol=1e-9,
     )
     pairs = sum(
         pi[k] * pi[j] * normal_j(parts[k], parts[j])
@@ -54,7 +57,7 @@ def test_divergences_against_their_definitions(n_classes):
         for j in range(k)
     )
     np.testing.assert_allclose(
-        feature_divergences(moments, Normal(), "js_gm"), pairs, rtol=1e-9
+        ClassMarginals(moments, Normal()).divergences("js_gm"), pairs, rtol=1e-9
     )
 
 
@@ -201,8 +204,8 @@ def test_it_lives_in_pipelines_and_frames():
 
 def test_an_unknown_divergence_is_no_other():
     moments = class_moments(*classes(3), 3, order=2)
-    with pytest.raises(ValueError, match=r"divergence='js' must be one of"):
-        feature_divergences(moments, Normal(), "js")
+    with pytest.raises(ValueError, match=r"divergence='js_am' must be one of"):
+        ClassMarginals(moments, Normal()).divergences("js_am")
 
 
 def test_bad_data_is_named():
@@ -228,7 +231,7 @@ def test_bad_data_is_named():
         ({"k": "all"}, "k='all' must be"),
         (
             {"divergence": "kl"},
-            r"divergence='kl' must be one of \['js_gm', 'jeffreys'\]",
+            r"divergence='kl' must be one of \['js_gm', 'jeffreys', 'js'\]",
         ),
         ({"family": "cauchy"}, "family='cauchy' is not known"),
         ({"shrinkage": 2}, "shrinkage=2 must be a number between 0 and 1"),

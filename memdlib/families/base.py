@@ -95,6 +95,20 @@ class Family(ABC):
         """
         return mu
 
+    def choose_shrinkage(self, mu: Array, weight: Array) -> float:
+        """Shrinkage that the moments themselves suggest; zero unless said otherwise.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (K, d, m)
+        weight : ndarray of shape (K,)
+
+        Returns
+        -------
+        float in [0, 1]
+        """
+        return 0.0
+
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log density -lambda_0 - lambda . phi(x) + log base measure.
 
@@ -147,7 +161,9 @@ class Family(ABC):
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(axis=-1)
 
-    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+    def js_gm(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> Array:
         """JS_GM of K members = -Cov_weights(lambda, mu), in nats.
 
         Parameters
@@ -156,6 +172,8 @@ class Family(ABC):
             Mean parameters; the first axis runs over the classes.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        lam : array_like of shape (K, ..., m), default=None
+            Natural parameters of mu, where they are known already.
 
         Returns
         -------
@@ -163,22 +181,24 @@ class Family(ABC):
 
         Notes
         -----
-        O(K) where the sum over pairs of classes (eq. 24 of [1]_) is O(K^2). Both
-        factors are centred first: the difference of two large products would cancel.
+        O(K) where the sum over pairs of classes (eq. 24 of [1]_) is O(K^2). The factors
+        are centred first: the difference of two large products would cancel.
 
         References
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        lam = self.natural(mu)
-        mu = mu - mu[:1]
-        lam = lam - lam[:1]
-        mu = mu - np.einsum("k,k...->...", w, mu)
-        lam = lam - np.einsum("k,k...->...", w, lam)
-        return np.maximum(-np.einsum("k,k...m,k...m->...", w, lam, mu), 0.0)
+        lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
+        offset = (mu - mu[:1]).reshape(len(w), -1)
+        offset -= w @ offset
+        product = (lam - lam[:1]).reshape(len(w), -1)
+        product *= offset
+        return np.maximum(-(w @ product).reshape(mu.shape[1:]).sum(axis=-1), 0.0)
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """JS of K members, by quadrature or by summation over the support.
 
         Parameters
@@ -187,6 +207,8 @@ class Family(ABC):
             Mean parameters; the first axis runs over the classes.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        lam : array_like of shape (K, d, m), default=None
+            Natural parameters of mu, where they are known already.
 
         Returns
         -------
@@ -200,8 +222,8 @@ class Family(ABC):
         .. [1] Dukkipati et al., ICDM 2013, eq. 6 and 22.
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        mu, w = mu[w > 0], w[w > 0]
-        lam = self.natural(mu)
+        lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
+        mu, lam, w = mu[w > 0], lam[w > 0], w[w > 0]
         edges = np.sort(np.concatenate([self.panels(member) for member in mu], axis=1))
 
         def log_density(x, features):
@@ -243,12 +265,14 @@ def smooth_towards_pooled(mu: Array, weight: Array, smoothing: float) -> Array:
     ndarray of shape (..., K, d, m)
         Classes that agree are left as they are.
     """
-    weight = weight[..., None, None]
-    pooled = (weight * mu).sum(axis=-3, keepdims=True)
-    pooled = pooled / weight.sum(axis=-3, keepdims=True)
     total = weight + smoothing
-    smooth = (weight * mu + smoothing * pooled) / np.where(total > 0, total, 1.0)
-    return np.where(total > 0, smooth, pooled)
+    own = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 0.0)
+    share = weight / weight.sum(axis=-1, keepdims=True)
+    pooled = np.einsum("...k,...kdm->...dm", share, mu)[..., None, :, :]
+    own = own[..., None, None]
+    smooth = own * mu
+    smooth += (1.0 - own) * pooled
+    return smooth
 
 
 def check_domain(
@@ -263,6 +287,10 @@ def check_domain(
         Same shape; the value to name.
     what, remedy : str
         What the values are, and what to do about one outside.
+
+    Returns
+    -------
+    None
     """
     if np.all(valid):
         return

@@ -52,9 +52,12 @@ class CountFamily(Family):
         smooth = smooth_towards_pooled(mu, weight, smoothing)
         return np.where((mu > 0).any(axis=-3, keepdims=True), smooth, 1.0)
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         mu = np.asarray(mu, dtype=np.float64)
-        lam, last = self.natural(mu), self.largest_count(mu).max(axis=0)
+        lam = self.natural(mu) if lam is None else lam
+        last = self.largest_count(mu).max(axis=0)
         if last.max() > _MOST_CELLS:
             feature = int(np.argmax(last))
             raise ValueError(
@@ -127,7 +130,9 @@ class Bernoulli(CountFamily):
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         return discrete_kl(_cells(mu1), _cells(mu2))
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         value = discrete_jensen_shannon(np.swapaxes(_cells(mu), 0, 1), weights)
         return value, np.zeros_like(value)
 
@@ -297,7 +302,9 @@ class Multinomial(CountFamily):
         mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
         return (mu1 - mu2) * log_ratio(mu1, mu2)
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         theta = np.asarray(mu, dtype=np.float64)[..., 0]
         w = np.asarray(weights, dtype=np.float64)
         offset = theta - theta[:1]
@@ -330,6 +337,10 @@ def check_nonnegative_data(X, name: str) -> None:
     X : ndarray or sparse matrix
     name : str
         Name of the family, for the message.
+
+    Returns
+    -------
+    None
     """
     values = sum_duplicates(X).data if sparse.issparse(X) else X
     if values.size and values.min() < 0:
