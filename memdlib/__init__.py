@@ -5,7 +5,8 @@ parameters -> divergence of each feature -> ranking -> linear score -> class.
 """
 
 from memdlib.classifiers import MeMdClassifier
+from memdlib.density import MaxEntDensity
 from memdlib.ranking import DivergenceRanker
 
-__all__ = ["DivergenceRanker", "MeMdClassifier"]
+__all__ = ["DivergenceRanker", "MaxEntDensity", "MeMdClassifier"]
 __version__ = "0.1.0"

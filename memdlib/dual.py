@@ -35,6 +35,9 @@ class DualSolution:
         Duality gap |lambda . (mu - E phi)|, in nats.
     condition : ndarray of shape (B,)
         Condition number of the Hessian, the covariance of phi; at most 1e15.
+    curvature : ndarray of shape (B,)
+        Smallest eigenvalue of the Hessian; next to zero where the moments lie at the
+        boundary of what is possible.
     history : ndarray of shape (iterations, B)
         Dual objective before each Newton step, in nats.
     """
@@ -44,6 +47,7 @@ class DualSolution:
     residual: Array
     gap: Array
     condition: Array
+    curvature: Array
     history: Array
 
 
@@ -82,7 +86,7 @@ def solve_dual(
     products = features[:, upper[0]] * features[:, upper[1]]
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
     residual = np.abs(mu - mean).max(axis=1)
-    condition = np.ones(n_batch)
+    condition, curvature = np.ones((2, n_batch))
     active, history = np.arange(n_batch), [value.copy()]
     for _ in range(MAX_ITERATIONS):
         hessian = np.empty((len(active), m, m))
@@ -90,7 +94,7 @@ def solve_dual(
         hessian[:, upper[1], upper[0]] = hessian[:, upper[0], upper[1]]
         hessian -= mean[:, :, None] * mean[:, None, :]
         spread = np.linalg.eigvalsh(hessian)
-        condition[active] = _SINGULAR
+        condition[active], curvature[active] = _SINGULAR, spread[:, 0]
         sound = spread[:, 0] * _SINGULAR > spread[:, -1]
         condition[active[sound]] = spread[sound, -1] / spread[sound, 0]
         going = (residual[active] > _EXACT) & sound
@@ -122,6 +126,7 @@ def solve_dual(
         residual=np.abs(mu - mean).max(axis=1),
         gap=np.abs(gap),
         condition=condition,
+        curvature=curvature,
         history=np.array(history),
     )
 

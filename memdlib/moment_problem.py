@@ -18,8 +18,9 @@ Array = NDArray[np.float64]
 
 # Probability of the outermost node above which a density does not end there.
 _TAIL = 1e-9
-# Condition number above which moments may lie on the boundary, where no density is.
-_DOUBTFUL = 1e12
+# Condition number above which, and curvature of the dual below which, moments may lie
+# on the boundary, where there is no density.
+_STEEP, _FLAT = 1e12, 1e-9
 
 
 class InfeasibleMomentsError(ValueError):
@@ -106,13 +107,14 @@ def match_moments(
     target = mu @ change[1:, 1:] + change[0, 1:]
     n_batch = len(mu)
     lam, history = np.zeros_like(target), np.zeros((1, n_batch))
-    psi, residual, tail, gap, condition = np.full((5, n_batch), np.inf)
+    psi, residual, tail, gap, condition, curvature = np.full((6, n_batch), np.inf)
     pending = np.arange(n_batch)
     for size in (n_nodes, 4 * n_nodes):
         first = np.tile(start, (len(pending), 1))
         solution = solve_dual(*basis(size), target[pending], first)
         lam[pending], gap[pending] = solution.natural, solution.gap
         condition[pending] = solution.condition
+        curvature[pending] = solution.curvature
         history = _append(history, solution.history, pending)
         value, mean, p = evaluate_dual(*basis(2 * size), target[pending], lam[pending])
         psi[pending] = value - (lam[pending] * target[pending]).sum(axis=1)
@@ -122,8 +124,11 @@ def match_moments(
         if not pending.size or support.kind == "levels":
             break
     failed = ~(residual <= tol) | (tail > _TAIL)
-    for row in np.flatnonzero(failed | (condition > _DOUBTFUL)):
-        _check_possible(mu[row], features, support, lambda j, i=row: describe(i, j))
+    doubtful = failed | (condition > _STEEP) | (curvature < _FLAT)
+    for row in np.flatnonzero(doubtful):
+        _check_possible(
+            mu[row], features, support, smooth, lambda j, i=row: describe(i, j)
+        )
         if failed[row]:
             raise _failure(residual[row], tail[row], support, describe(row, -1))
     return MatchedMoments(
@@ -160,8 +165,10 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     """
     total = np.vstack([np.ones(len(features)), features[:, :j].T])
     known = np.concatenate([[1.0], mu[:j]])
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     low, high = (
-        linprog(sign * features[:, j], A_eq=total, b_eq=known) for sign in (1.0, -1.0)
+        linprog(sign * features[:, j], A_eq=total, b_eq=known, options=exact)
+        for sign in (1.0, -1.0)
     )
     if low.x is None or high.x is None:
         return None
@@ -191,17 +198,19 @@ def _near_reference(features, change, log_reference, log_mass) -> Array:
     return -((mass * log_reference) @ basis) / mass.sum()
 
 
-def _check_possible(mu, features, support, describe) -> None:
+def _check_possible(mu, features, support, smooth, describe) -> None:
     """Raise, naming the first moment outside the range that those before it leave."""
-    u = support.grid(2001)[0]
-    if support.kind == "interval":
+    u = support.grid(2001, smooth=smooth)[0]
+    if smooth and support.kind == "interval":
+        # the ends, and the mean: the extremes of the first two power moments
         u = np.sin(0.5 * np.pi * np.linspace(-1.0, 1.0, 2001))
+        u = np.append(u, np.clip(mu[0], -1.0, 1.0))
     values = features(u)
     size = np.abs(values).max(axis=0)
     for j in range(len(mu)):
         ends = possible_range(values / size, mu / size, j)
         low, high = (-np.inf, np.inf) if ends is None else size[j] * np.array(ends)
-        margin = 1e-7 * (high - low) if ends else 0.0
+        margin = 1e-9 * (high - low) if ends else 0.0
         if not low + margin < mu[j] < high - margin:
             raise InfeasibleMomentsError(
                 f"{describe(j)} = {mu[j]:.6g} must lie strictly between {low:.6g} and "

@@ -227,34 +227,52 @@ def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
 
 
 def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
-    X = X.tocsr()
-    in_row = np.diff(X.indptr)
-    cell = np.repeat(codes * X.shape[1], in_row)
-    cell += X.indices
-    shape = (n_classes, X.shape[1])
-    values, of_row = X.data.astype(np.float64, copy=False), np.repeat(weight, in_row)
-    if order == 1 and not location.any():
-        sums = np.bincount(cell, weights=of_row * values, minlength=np.prod(shape))
-        return sums.reshape((*shape, 1))
-    stored = np.bincount(cell, weights=of_row, minlength=np.prod(shape))
+    X, shape = X.tocsr(), (n_classes, X.shape[1])
+    anchor = None
+    if order > 1 or location.any():
+        # about a stored value of each class, as in _dense_sums
+        anchor = np.tile(location, n_classes)
+        for cell, values, _ in _stored(X, codes, weight):
+            anchor[cell] = values
+    stored, sums = np.zeros(np.prod(shape)), np.zeros((order, np.prod(shape)))
+    for cell, values, share in _stored(X, codes, weight):
+        centred = values if anchor is None else values - anchor[cell]
+        power = share * centred
+        for j in range(order):
+            sums[j] += np.bincount(cell, weights=power, minlength=stored.size)
+            if j + 1 < order:
+                power *= centred
+        if anchor is not None:
+            stored += np.bincount(cell, weights=share, minlength=stored.size)
+    sums = np.moveaxis(sums.reshape(order, *shape), 0, -1)
+    if anchor is None:
+        return sums
+    stored, shift = stored.reshape(shape), anchor.reshape(shape) - location
+    sums = translate(sums, stored, shift)
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     # the unstored zeros lie at -location; at least none where rounding says so
-    zeros = np.maximum(total[:, None] - stored.reshape(shape), 0.0)
-    # about a stored value of each class, as in _dense_sums
-    anchor = np.tile(location, n_classes)
-    anchor[cell] = values
-    centred = values - anchor[cell]
-    sums = np.empty((*shape, order))
-    for j in range(1, order + 1):
-        powers = np.bincount(
-            cell, weights=of_row * centred**j, minlength=np.prod(shape)
-        )
-        sums[..., j - 1] = powers.reshape(shape)
-    shift = anchor.reshape(shape) - location
-    sums = translate(sums, stored.reshape(shape), shift)
-    for j in range(1, order + 1):
-        sums[..., j - 1] += zeros * (-location) ** j
+    zeros = np.maximum(total[:, None] - stored, 0.0)
+    for j, power in enumerate(_powers(-location, order)[1:]):
+        sums[..., j] += zeros * power
     return sums
+
+
+def _stored(X, codes, weight):
+    """Yield (cell of the class and column, value, weight) of the entries, in parts."""
+    size = max(_STRETCH, codes.max(initial=0) * X.shape[1])
+    last = 0
+    while last < X.shape[0]:
+        first, last = (
+            last,
+            np.searchsorted(X.indptr, X.indptr[last] + size, "right") - 1,
+        )
+        last = max(last, first + 1)
+        part = slice(X.indptr[first], X.indptr[last])
+        in_row = np.diff(X.indptr[first : last + 1])
+        cell = np.repeat(codes[first:last] * X.shape[1], in_row)
+        cell += X.indices[part]
+        values = X.data[part].astype(np.float64, copy=False)
+        yield cell, values, np.repeat(weight[first:last], in_row)
 
 
 def translate(sums: Array, weight: Array, shift: Array) -> Array:

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 # Entries of the (features, nodes, classes) array handled at a time.
 _BLOCK = 2**21
-_COARSE, _FINE = 8, 12
+_COARSE, _FINE = 9, 12
 _HALVINGS = 4
 
 

@@ -106,7 +106,7 @@ class Support:
             u, slope = (t, np.ones_like(t)) if smooth else _towards_the_ends(t)
         elif self.kind == "half-line":
             # u = exp(t - exp(-t)): doubly exponential at 0, exponential at infinity
-            low, high = -3.6, np.log(_REACH if smooth else _FAR)
+            low, high = (-3.6, np.log(_REACH)) if smooth else (-4.2, np.log(_FAR))
             t = low + 0.5 * (high - low) * (t + 1.0)
             u = np.exp(t - np.exp(-t))
             slope = 0.5 * (high - low) * u * (1.0 + np.exp(-t))

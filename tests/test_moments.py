@@ -135,9 +135,25 @@ def test_memory_map_and_blocks(tmp_path, monkeypatch):
     whole = class_moments(X, y, 3, order=2)
     path = tmp_path / "X.npy"
     np.save(path, X)
+    monkeypatch.setattr(moments, "_STRETCH", 300)
     monkeypatch.setattr(moments, "_BLOCK", 50)
     mapped = class_moments(np.load(path, mmap_mode="r"), y, 3, order=2)
     np.testing.assert_allclose(raw(mapped), raw(whole), rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("about_zero", [True, False])
+def test_sparse_data_in_parts(monkeypatch, order, about_zero):
+    rng = np.random.default_rng([3, 17])
+    X = sparse.random_array((150, 7), density=0.4, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.vstack([X, sparse.csr_array((3, 7))]))
+    y, weight = rng.integers(3, size=153), rng.uniform(0.5, 2, size=153)
+    location = np.zeros(7) if about_zero else np.full(7, 0.3)
+    options = {"order": order, "sample_weight": weight, "location": location}
+    whole = class_moments(X.toarray(), y, 3, **options)
+    monkeypatch.setattr(moments, "_STRETCH", 10)
+    parts = class_moments(X, y, 3, **options)
+    np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-10, atol=1e-12)
 
 
 def test_weight_two_is_the_row_twice():

@@ -121,8 +121,10 @@ class Normal(Family):
         """Shrinkage of least expected squared error, one for all features.
 
         The error is that of the class variances relative to the pooled one,
-        r = v_k / v_within, so that no scale enters: the sum of the variances of r under
-        normality, 2 r^2 / (n_k + 2) without bias, over the sum of (r - 1)^2.
+        r = v_k / v_within, so that no scale enters. It is least where the shrinkage is
+        the sum of Var(r_k) - Cov(r_k, pooled) over the sum of (r_k - 1)^2; under
+        normality 2 r^2 / (n_k + 2) estimates the variance without bias, and the pooled
+        variance, of which class k makes up the share pi_k, takes pi_k of it.
 
         References
         ----------
@@ -131,12 +133,12 @@ class Normal(Family):
            (2005), eq. 7.
         """
         mu, weight = mu[weight > 0], weight[weight > 0]
-        variance = self.variance(mu)
+        variance, share = self.variance(mu), weight / weight.sum()
         variance = np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
-        within = np.einsum("k,kd->d", weight / weight.sum(), variance)
+        within = share @ variance
         ratio = variance[:, within > 0] / within[within > 0]
         distance = ((ratio - 1.0) ** 2).sum()
-        noise = (2.0 * ratio**2 / (weight[:, None] + 2.0)).sum()
+        noise = (2.0 * (1.0 - share) / (weight + 2.0)) @ (ratio**2).sum(axis=1)
         return float(noise / distance) if distance > noise else 1.0
 
     def _positive_variance(self, mu: ArrayLike) -> Array:

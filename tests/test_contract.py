@@ -1,0 +1,184 @@
+"""What scikit-learn's users count on, for every estimator and every way to set it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import DivergenceRanker, MeMdClassifier
+from memdlib.datasets import simulate_text_counts
+from memdlib.families import Polynomial, TruncatedExponential
+
+WIDE = (-1e3, 1e3)
+ESTIMATORS = [
+    MeMdClassifier("js", shrinkage="auto"),
+    MeMdClassifier(family="multinomial"),
+    MeMdClassifier("jeffreys", family="multinomial", n_features=None, smoothing=0.1),
+    MeMdClassifier("js", family="poisson"),
+    MeMdClassifier(family="geometric", n_features=None),
+    MeMdClassifier("jeffreys", family="exponential"),
+    MeMdClassifier("js", family=TruncatedExponential(*WIDE)),
+    MeMdClassifier(family=Polynomial(2, WIDE), n_features=None),
+    DivergenceRanker("js", family="multinomial", k=None),
+    DivergenceRanker("js", shrinkage="auto", k=None),
+    DivergenceRanker("js", family=Polynomial(2, WIDE), k=None),
+    DivergenceRanker("js", family="geometric"),
+]
+CLASSIFIERS = [MeMdClassifier(random_state=0)]
+SELECTORS = [DivergenceRanker(k=2)]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def frame():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return X, y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, *SELECTORS], ids=str)
+@pytest.mark.parametrize("library", [pd, pl])
+def test_frames_of_both_libraries(estimator, library):
+    X, y = frame()
+    table = library.DataFrame({c: X[c].to_numpy() for c in X})
+    labels = library.Series(y.to_list())
+    model = clone(estimator).fit(table, labels)
+    assert model.feature_names_in_.tolist() == list(X)
+    plain = clone(estimator).fit(X.to_numpy(), y.to_numpy())
+    if hasattr(model, "predict"):
+        assert model.predict(table).tolist() == plain.predict(X.to_numpy()).tolist()
+        return
+    kind = "pandas" if library is pd else "polars"
+    out = model.set_output(transform=kind).transform(table)
+    assert isinstance(out, library.DataFrame)
+    assert list(out.columns) == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(out.to_numpy(), plain.transform(X.to_numpy()))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+def test_columns_pipelines_and_grids(estimator):
+    X, y = frame()
+    X["colour"] = np.where(X.index % 2, "red", "blue")
+    columns = ColumnTransformer(
+        [
+            ("best", make_pipeline(StandardScaler(), DivergenceRanker(k=2)), [0, 1, 2]),
+            ("rest", MinMaxScaler(), ["petal width (cm)"]),
+        ],
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    model = Pipeline([("columns", columns), ("classify", clone(estimator))]).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model["classify"].feature_names_in_.size == 3
+    selected = make_column_selector(dtype_include=float)
+    grid = GridSearchCV(
+        make_pipeline(
+            ColumnTransformer([("numbers", DivergenceRanker(), selected)]),
+            clone(estimator),
+        ),
+        {"columntransformer__numbers__k": [1, 2, 4]},
+        cv=3,
+    ).fit(X, y)
+    assert grid.best_params_["columntransformer__numbers__k"] > 1
+    again = pickle.loads(pickle.dumps(grid))
+    np.testing.assert_array_equal(again.predict(X), grid.predict(X))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+def test_weights_are_routed(estimator):
+    X, y = load_iris(return_X_y=True)
+    weight = np.where(y == 2, 50.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(
+            DivergenceRanker(k=3).set_fit_request(sample_weight=True),
+            clone(estimator)
+            .set_fit_request(sample_weight=True)
+            .set_score_request(sample_weight=True),
+        )
+        folds = cross_validate(
+            model, X, y, cv=3, params={"sample_weight": weight}, return_estimator=True
+        )
+        direct = clone(model).fit(X, y, sample_weight=weight)
+        plain = clone(model).set_params()
+        plain[0].set_fit_request(sample_weight=False)
+        plain[1].set_fit_request(sample_weight=False)
+        plain.fit(X, y)
+    assert folds["test_score"].min() > 0.8
+    shift = direct.predict_proba(X)[:, 2] - plain.predict_proba(X)[:, 2]
+    assert shift.min() > -1e-12
+    assert shift.max() > 0.1
+    assert folds["estimator"][0].n_features_in_ == 4
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+def test_memory_maps_and_orders(estimator, tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    expected = clone(estimator).fit(X, y).predict_log_proba(X)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for data in (mapped, np.asfortranarray(X)):
+        found = clone(estimator).fit(data, y).predict_log_proba(data)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    single = clone(estimator).fit(X.astype(np.float32), y)
+    assert np.mean(single.predict(X.astype(np.float32)) == expected.argmax(1)) > 0.99
+
+
+def test_multinomial_is_multinomial_naive_bayes():
+    text = simulate_text_counts(
+        n_documents=300, n_words=60, n_informative=10, n_classes=3, seed=5
+    )
+    X = text.X.toarray() + 1.0  # no count is zero: nothing to smooth
+    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0)
+    model.fit(X[::2], text.y[::2])
+    peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X[::2], text.y[::2])
+    np.testing.assert_allclose(
+        model.predict_log_proba(X[1::2]), peer.predict_log_proba(X[1::2]), atol=1e-8
+    )
+    np.testing.assert_allclose(
+        -model.natural_params_[..., 0], peer.feature_log_prob_, rtol=1e-12
+    )
+    thin = clone(model).fit(sparse.csr_array(X[::2]), text.y[::2])
+    np.testing.assert_allclose(
+        thin.predict_log_proba(sparse.csr_array(X[1::2])),
+        model.predict_log_proba(X[1::2]),
+        atol=1e-9,
+    )
+
+
+def test_pseudo_documents_are_what_smoothing_adds():
+    """Multinomial smoothing by hand: pooled documents, then a share of uniform ones."""
+    text = simulate_text_counts(
+        n_documents=90, n_words=40, n_informative=6, n_classes=3, seed=6
+    )
+    X, y = text.X.toarray().astype(float), np.unique(text.y, return_inverse=True)[1]
+    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=2.0)
+    theta = model.fit(X, y).mean_params_[..., 0]
+    for k in range(3):
+        counts = X[y == k].sum(axis=0) + 2.0 * X.mean(axis=0)
+        expected = 90 / 92 * counts / counts.sum() + 2 / 92 / 40
+        np.testing.assert_allclose(theta[k], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "geometric"])
+def test_count_families_tell_topics_apart(family):
+    text = simulate_text_counts(
+        n_documents=600, n_words=300, n_informative=40, n_classes=4, seed=7
+    )
+    model = MeMdClassifier(family=family, n_features=40)
+    model.fit(text.X[::2], text.y[::2])
+    hits = np.isin(model.ranking_[:40], np.flatnonzero(text.informative)).mean()
+    assert hits > 0.7  # of 40 words, where chance gives 0.13
+    assert model.score(text.X[1::2], text.y[1::2]) > 0.5
