@@ -51,7 +51,8 @@ class MaxEntDensity:
     gap_ : ndarray of shape (...)
         Duality gap, in nats.
     condition_ : ndarray of shape (...)
-        Condition number of the Hessian at the solution.
+        Condition number of the Hessian at the solution, the covariance matrix of the
+        orthonormal features.
     history_ : ndarray of shape (iterations, ...)
         Dual objective before each Newton step, in nats (of the standard coordinates).
 
@@ -197,6 +198,11 @@ class MaxEntDensity:
         standard = translate(rows, np.ones(1), -origin) / powers(unit, m)
         return self._solve_powers(standard, origin, unit, mu.shape[:-1], support)
 
+    @property
+    def condition_(self) -> Array:
+        """Condition number of the Hessian, shape (...)."""
+        return self._found.condition.reshape(self.entropy_.shape)
+
     def logpdf(self, x: ArrayLike) -> Array:
         """Log density, or log probability of levels.
 
@@ -310,7 +316,7 @@ class MaxEntDensity:
         self.entropy_ = entropy.reshape(batch)
         self.residual_ = found.residual.reshape(batch)
         self.gap_ = found.gap.reshape(batch)
-        self.condition_ = found.condition.reshape(batch)
+        self._found = found
         self.history_ = found.history.reshape((-1, *batch))
 
 

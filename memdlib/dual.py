@@ -3,7 +3,8 @@
 The natural parameters minimise the convex dual psi(lambda) + lambda . mu. A damped
 Newton method solves it on fixed nodes and weights for a whole batch of moment vectors:
 every step is a few matrix products over all of them. The answer comes with its
-certificate: moment residual, duality gap, and condition number of the Hessian.
+certificate: moment residual, duality gap, and the covariance matrix of phi, whose
+condition number tells how far the solution can be trusted.
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ Array = NDArray[np.float64]
 MAX_ITERATIONS = 200
 # Residual at which Newton stops: rounding of a sum over the nodes.
 _EXACT = 1e-14
-# Condition number of the Hessian beyond which a step means nothing.
-_SINGULAR = 1e15
+# Share of a variance that rounding leaves in doubt.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class DualSolution:
         Largest difference between the moments of the density and those asked for.
     gap : ndarray of shape (B,)
         Duality gap |lambda . (mu - E phi)|, in nats.
-    condition : ndarray of shape (B,)
-        Condition number of the Hessian, the covariance of phi; at most 1e15.
+    covariance : ndarray of shape (B, m, m)
+        Hessian of the dual, the covariance of phi.
     curvature : ndarray of shape (B,)
-        Smallest eigenvalue of the Hessian; next to zero where the moments lie at the
-        boundary of what is possible.
+        Smallest variance of a phi_j given phi_1..phi_(j-1), as its share of the
+        largest; next to zero where the moments lie on the boundary of what is possible,
+        and zero where rounding hides it.
     history : ndarray of shape (iterations, B)
         Dual objective before each Newton step, in nats.
     """
@@ -46,7 +48,7 @@ class DualSolution:
     log_normaliser: Array
     residual: Array
     gap: Array
-    condition: Array
+    covariance: Array
     curvature: Array
     history: Array
 
@@ -82,32 +84,28 @@ def solve_dual(
     """
     n_batch, m = mu.shape
     lam = np.zeros((n_batch, m)) if start is None else start.copy()
-    upper = np.triu_indices(m)
-    products = features[:, upper[0]] * features[:, upper[1]]
+    rows, columns = np.tril_indices(m)
+    products = features[:, rows] * features[:, columns]
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
     residual = np.abs(mu - mean).max(axis=1)
-    condition, curvature = np.ones((2, n_batch))
+    covariance, curvature = np.empty((n_batch, m, m)), np.ones(n_batch)
     active, history = np.arange(n_batch), [value.copy()]
     for _ in range(MAX_ITERATIONS):
-        hessian = np.empty((len(active), m, m))
-        hessian[:, upper[0], upper[1]] = p @ products
-        hessian[:, upper[1], upper[0]] = hessian[:, upper[0], upper[1]]
-        hessian -= mean[:, :, None] * mean[:, None, :]
-        spread = np.linalg.eigvalsh(hessian)
-        condition[active], curvature[active] = _SINGULAR, spread[:, 0]
-        sound = spread[:, 0] * _SINGULAR > spread[:, -1]
-        condition[active[sound]] = spread[sound, -1] / spread[sound, 0]
-        going = (residual[active] > _EXACT) & sound
+        hessian = np.empty((m, m, len(active)))
+        hessian[rows, columns] = (p @ products).T - mean.T[rows] * mean.T[columns]
+        hessian[columns, rows] = hessian[rows, columns]
+        covariance[active] = hessian.transpose(2, 0, 1)
+        factor, curvature[active] = _cholesky(hessian)
+        going = (residual[active] > _EXACT) & (curvature[active] > 0)
         if not going.any():
             break
-        active, hessian, mean = active[going], hessian[going], mean[going]
+        active, mean, factor = active[going], mean[going], factor[..., going]
         gradient = mu[active] - mean
-        step = np.linalg.solve(hessian, -gradient[..., None])[..., 0]
+        step = _solve(factor, -gradient.T).T
         slope = (gradient * step).sum(axis=1)
-        state = _line_search(
+        length, reached, mean, p = _line_search(
             features, log_weights, mu[active], lam[active], step, slope, value[active]
         )
-        length, reached, mean, p = state
         before = residual[active]
         after = np.abs(mu[active] - mean).max(axis=1)
         lam[active] += length[:, None] * step
@@ -125,7 +123,7 @@ def solve_dual(
         log_normaliser=value - (lam * mu).sum(axis=1),
         residual=np.abs(mu - mean).max(axis=1),
         gap=np.abs(gap),
-        condition=condition,
+        covariance=covariance,
         curvature=curvature,
         history=np.array(history),
     )
@@ -182,3 +180,38 @@ def _line_search(features, log_weights, mu, lam, step, slope, value):
         features, log_weights, mu[high], lam[high]
     )
     return length, reached, mean, p
+
+
+def _cholesky(hessian):
+    """Factors (m, m, B) of a batch of covariance matrices, and their curvatures.
+
+    Vectorised over the batch, where LAPACK would be called once for each small matrix.
+    """
+    m = len(hessian)
+    factor = np.zeros_like(hessian)
+    variance = hessian[np.arange(m), np.arange(m)]
+    largest = np.maximum(variance.max(axis=0), np.finfo(np.float64).tiny)
+    curvature = np.full(largest.shape, np.inf)
+    for j in range(m):
+        left = factor[j, :j]
+        pivot = variance[j] - np.einsum("kb,kb->b", left, left)
+        curvature = np.minimum(curvature, pivot)
+        root = np.sqrt(np.maximum(pivot, _ROUNDING * largest))
+        factor[j, j] = root
+        below = np.einsum("ikb,kb->ib", factor[j + 1 :, :j], left)
+        factor[j + 1 :, j] = (hessian[j + 1 :, j] - below) / root
+    sound = curvature > _ROUNDING * largest
+    return factor, np.where(sound, curvature / largest, 0.0)
+
+
+def _solve(factor, right):
+    """Solve L L' x = right for a batch; right and x are of shape (m, B)."""
+    m = len(factor)
+    x = right.copy()
+    for j in range(m):
+        x[j] -= np.einsum("kb,kb->b", factor[j, :j], x[:j])
+        x[j] /= factor[j, j]
+    for j in reversed(range(m)):
+        x[j] -= np.einsum("kb,kb->b", factor[j + 1 :, j], x[j + 1 :])
+        x[j] /= factor[j, j]
+    return x

@@ -18,9 +18,11 @@ Array = NDArray[np.float64]
 
 # Probability of the outermost node above which a density does not end there.
 _TAIL = 1e-9
-# Condition number above which, and curvature of the dual below which, moments may lie
-# on the boundary, where there is no density.
-_STEEP, _FLAT = 1e12, 1e-9
+# Residual of a coarse grid that is good enough not to try a finer one.
+_GOOD = 1e-12
+# Variance of a feature below which, and share of the largest one below which, moments
+# may lie on the boundary, where there is no density.
+_NARROW, _FLAT = 1e-9, 1e-12
 
 
 class InfeasibleMomentsError(ValueError):
@@ -43,18 +45,24 @@ class MatchedMoments:
         Largest moment residual, in orthonormal features, on the finer grid.
     gap : ndarray of shape (B,)
         Duality gap, in nats.
-    condition : ndarray of shape (B,)
-        Condition number of the Hessian.
+    covariance : ndarray of shape (B, m, m)
+        Covariance of the orthonormal features, the Hessian of the dual.
     history : ndarray of shape (iterations, B)
-        Dual objective before each Newton step, in nats.
+        Dual objective before each Newton step on the last grid, in nats.
     """
 
     natural: Array
     constant: Array
     residual: Array
     gap: Array
-    condition: Array
+    covariance: Array
     history: Array
+
+    @property
+    def condition(self) -> Array:
+        """Condition number of the covariance, shape (B,)."""
+        spread = np.linalg.eigvalsh(self.covariance)
+        return spread[:, -1] / np.maximum(spread[:, 0], 1e-15 * spread[:, -1])
 
 
 def match_moments(
@@ -77,8 +85,8 @@ def match_moments(
         Maps u (N,) to (N, m).
     support : Support
     n_nodes : int
-        Nodes of the first grid. Rows that the check on twice as many refuses are solved
-        again on four times as many.
+        Nodes of the grid. A quarter of them is tried first; rows that a check on twice
+        as many nodes finds wanting go on to all of them, and to four times as many.
     smooth : bool
         As in :meth:`memdlib.support.Support.grid`.
     tol : float
@@ -106,25 +114,35 @@ def match_moments(
 
     target = mu @ change[1:, 1:] + change[0, 1:]
     n_batch = len(mu)
-    lam, history = np.zeros_like(target), np.zeros((1, n_batch))
-    psi, residual, tail, gap, condition, curvature = np.full((6, n_batch), np.inf)
+    n_batch, m = target.shape
+    lam, history = np.tile(start, (n_batch, 1)), np.zeros((1, n_batch))
+    psi, residual, tail, gap, curvature = np.full((5, n_batch), np.inf)
+    covariance = np.empty((n_batch, m, m))
     pending = np.arange(n_batch)
-    for size in (n_nodes, 4 * n_nodes):
-        first = np.tile(start, (len(pending), 1))
+    for size, wanted in ((n_nodes // 4, _GOOD), (n_nodes, tol), (4 * n_nodes, tol)):
+        if size <= m and support.levels is None:
+            continue
+        # what a coarser grid found is a start only where it came close
+        close = residual[pending] < 1e-3
+        first = np.where(close[:, None], lam[pending], start)
         solution = solve_dual(*basis(size), target[pending], first)
         lam[pending], gap[pending] = solution.natural, solution.gap
-        condition[pending] = solution.condition
+        covariance[pending] = solution.covariance
         curvature[pending] = solution.curvature
-        history = _append(history, solution.history, pending)
+        history = _replace(history, solution.history, pending)
         value, mean, p = evaluate_dual(*basis(2 * size), target[pending], lam[pending])
         psi[pending] = value - (lam[pending] * target[pending]).sum(axis=1)
         residual[pending] = np.abs(target[pending] - mean).max(axis=1)
         tail[pending] = _tail_probability(support, p)
-        pending = np.flatnonzero(~(residual <= tol) & ~(tail > _TAIL))
+        done = residual[pending] <= wanted
+        if size == n_nodes:
+            done |= tail[pending] > _TAIL
+        pending = pending[~done]
         if not pending.size or support.kind == "levels":
             break
     failed = ~(residual <= tol) | (tail > _TAIL)
-    doubtful = failed | (condition > _STEEP) | (curvature < _FLAT)
+    spread = np.einsum("bii->bi", covariance).max(axis=1)
+    doubtful = failed | (spread < _NARROW) | (curvature < _FLAT)
     for row in np.flatnonzero(doubtful):
         _check_possible(
             mu[row], features, support, smooth, lambda j, i=row: describe(i, j)
@@ -136,7 +154,7 @@ def match_moments(
         constant=psi + lam @ change[0, 1:],
         residual=residual,
         gap=gap,
-        condition=condition,
+        covariance=covariance,
         history=history,
     )
 
@@ -175,13 +193,13 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     return float(low.fun), -float(high.fun)
 
 
-def _append(history: Array, new: Array, rows: NDArray[np.intp]) -> Array:
-    """Put the histories of some rows below the others; the rest stays as it was."""
-    if len(rows) == history.shape[1]:
-        return new
-    longer = np.repeat(history[-1:], len(new), axis=0)
-    longer[:, rows] = new
-    return np.concatenate([history, longer])
+def _replace(history: Array, new: Array, rows: NDArray[np.intp]) -> Array:
+    """Put new histories in the place of those of some rows; the last value stays."""
+    longest = max(len(history), len(new))
+    found = np.concatenate([history, history[-1:].repeat(longest - len(history), 0)])
+    found[: len(new), rows] = new
+    found[len(new) :, rows] = new[-1]
+    return found
 
 
 def _tail_probability(support: Support, p: Array) -> Array:

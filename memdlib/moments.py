@@ -58,6 +58,8 @@ class ClassMoments:
         A class without instances gets the mean of all classes: it says nothing.
         """
         weight = self.weight[..., None, None]
+        if self.weight.all():
+            return self.sums / weight
         pooled = self.sums.sum(axis=-3, keepdims=True)
         total = weight.sum(axis=-3, keepdims=True)
         empty = weight == 0
@@ -222,6 +224,7 @@ def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
                 for j in range(1, order):
                     np.multiply(power if j > 1 else centred, centred, out=power)
                     sums[j, k] += share @ power
+    del buffer
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     return translate(np.moveaxis(sums, 0, -1), total[:, None], anchor - location)
 
@@ -234,12 +237,13 @@ def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
         anchor = np.tile(location, n_classes)
         for cell, values, _ in _stored(X, codes, weight):
             anchor[cell] = values
-    stored, sums = np.zeros(np.prod(shape)), np.zeros((order, np.prod(shape)))
-    for cell, values, share in _stored(X, codes, weight):
+    stored, sums = np.zeros(np.prod(shape)), np.empty((order, np.prod(shape)))
+    for part, (cell, values, share) in enumerate(_stored(X, codes, weight)):
         centred = values if anchor is None else values - anchor[cell]
         power = share * centred
         for j in range(order):
-            sums[j] += np.bincount(cell, weights=power, minlength=stored.size)
+            added = np.bincount(cell, weights=power, minlength=stored.size)
+            sums[j] = sums[j] + added if part else added
             if j + 1 < order:
                 power *= centred
         if anchor is not None:
@@ -259,7 +263,8 @@ def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
 
 def _stored(X, codes, weight):
     """Yield (cell of the class and column, value, weight) of the entries, in parts."""
-    size = max(_STRETCH, codes.max(initial=0) * X.shape[1])
+    # in parts of half the size of the sums, which are the memory that a fit needs anyway
+    size = max(_BLOCK, (codes.max(initial=0) + 1) * X.shape[1] // 2)
     last = 0
     while last < X.shape[0]:
         first, last = (
@@ -339,7 +344,7 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
 
 def _powers(x: Array, highest: int) -> list[Array]:
     """Powers 0, 1, ..., highest of x by multiplication, which is faster than pow."""
-    found = [np.ones(np.shape(x)), x]
+    found = [1.0, x]
     while len(found) <= highest:
         found.append(found[-1] * x)
     return found

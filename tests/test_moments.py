@@ -151,7 +151,7 @@ def test_sparse_data_in_parts(monkeypatch, order, about_zero):
     location = np.zeros(7) if about_zero else np.full(7, 0.3)
     options = {"order": order, "sample_weight": weight, "location": location}
     whole = class_moments(X.toarray(), y, 3, **options)
-    monkeypatch.setattr(moments, "_STRETCH", 10)
+    monkeypatch.setattr(moments, "_BLOCK", 10)
     parts = class_moments(X, y, 3, **options)
     np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-10, atol=1e-12)
 

@@ -190,11 +190,11 @@ class Family(ABC):
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
-        offset = (mu - mu[:1]).reshape(len(w), -1)
-        offset -= w @ offset
-        product = (lam - lam[:1]).reshape(len(w), -1)
-        product *= offset
-        return np.maximum(-(w @ product).reshape(mu.shape[1:]).sum(axis=-1), 0.0)
+        centre = sum(v * (member - mu[0]) for v, member in zip(w, mu, strict=True))
+        total = np.zeros(mu.shape[1:])
+        for v, member, other in zip(w, mu, lam, strict=True):
+            total -= v * (other - lam[0]) * (member - mu[0] - centre)
+        return np.maximum(total.sum(axis=-1), 0.0)
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
@@ -249,7 +249,9 @@ class Family(ABC):
         )
 
 
-def smooth_towards_pooled(mu: Array, weight: Array, smoothing: float) -> Array:
+def smooth_towards_pooled(
+    mu: Array, weight: Array, smoothing: float
+) -> tuple[Array, Array]:
     """Add ``smoothing`` instances at the pooled mean to every class.
 
     Parameters
@@ -262,17 +264,18 @@ def smooth_towards_pooled(mu: Array, weight: Array, smoothing: float) -> Array:
 
     Returns
     -------
-    ndarray of shape (..., K, d, m)
+    smooth : ndarray of shape (..., K, d, m)
         Classes that agree are left as they are.
+    pooled : ndarray of shape (..., 1, d, m)
     """
+    share = weight / weight.sum(axis=-1, keepdims=True)
+    pooled = np.einsum("...k,...kdm->...dm", share, mu)
     total = weight + smoothing
     own = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 0.0)
-    share = weight / weight.sum(axis=-1, keepdims=True)
-    pooled = np.einsum("...k,...kdm->...dm", share, mu)[..., None, :, :]
-    own = own[..., None, None]
-    smooth = own * mu
-    smooth += (1.0 - own) * pooled
-    return smooth
+    smooth = own[..., None, None] * mu
+    for place in np.ndindex(own.shape):
+        smooth[place] += (1.0 - own[place]) * pooled[place[:-1]]
+    return smooth, pooled[..., None, :, :]
 
 
 def check_domain(

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import entr, expit, gammaln, logit, softplus
+from scipy.special import entr, expit, gammaln, softplus
 
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.divergences import kl as discrete_kl
@@ -49,8 +49,9 @@ class CountFamily(Family):
         A feature that is zero throughout gets the mean 1 in every class, so that it
         carries no information. ``shrinkage`` has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
-        return np.where((mu > 0).any(axis=-3, keepdims=True), smooth, 1.0)
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 1.0, where=pooled == 0)
+        return smooth
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
@@ -115,7 +116,7 @@ class Bernoulli(CountFamily):
             "a Bernoulli density needs a mean strictly between 0 and 1; "
             "use smoothing > 0",
         )
-        return -logit(mu)
+        return np.log((1.0 - mu) / mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
@@ -153,10 +154,9 @@ class Bernoulli(CountFamily):
         family; all classes then get the same mean 1/2, so that it carries no
         information. ``shrinkage`` has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
-        always = (mu >= 1.0 - ROUNDING).all(axis=-3, keepdims=True)
-        never = (mu <= ROUNDING).all(axis=-3, keepdims=True)
-        return np.where(always | never, 0.5, smooth)
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
+        return smooth
 
 
 @dataclass(frozen=True)
@@ -321,12 +321,14 @@ class Multinomial(CountFamily):
         ratio of ``smoothing`` to the total weight, so that no word is impossible; words
         of equal probability in all classes stay so. ``shrinkage`` has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
-        length = smooth.sum(axis=-2, keepdims=True)
-        theta = np.where(length > 0, smooth, 1.0)
-        theta = theta / theta.sum(axis=-2, keepdims=True)
+        theta, _ = smooth_towards_pooled(mu, weight, smoothing)
+        length = theta.sum(axis=-2, keepdims=True)
+        np.copyto(theta, 1.0, where=length == 0)
+        length = np.where(length > 0, length, mu.shape[-2])
         share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
-        return (1.0 - share) * theta + share / mu.shape[-2]
+        theta *= (1.0 - share) / length
+        theta += share / mu.shape[-2]
+        return theta
 
 
 def check_nonnegative_data(X, name: str) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from memdlib.divergences import x_minus_log1p
-from memdlib.families.base import Family, check_domain, smooth_towards_pooled
+from memdlib.families.base import ROUNDING, Family, check_domain, smooth_towards_pooled
 from memdlib.families.counts import check_nonnegative_data
 from memdlib.support import gauss_legendre
 
@@ -71,8 +71,9 @@ class Exponential(Family):
         A feature that is zero throughout gets the mean 1 in every class, so that it
         carries no information. ``shrinkage`` has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
-        return np.where((mu > 0).any(axis=-3, keepdims=True), smooth, 1.0)
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 1.0, where=pooled == 0)
+        return smooth
 
     @staticmethod
     def _positive(mu: ArrayLike) -> Array:
@@ -166,10 +167,11 @@ class TruncatedExponential(Family):
         A feature that stays at one end throughout gets the midpoint as its mean in
         every class, so that it carries no information. ``shrinkage`` has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
-        at_a = (mu <= self.a).all(axis=-3, keepdims=True)
-        at_b = (mu >= self.b).all(axis=-3, keepdims=True)
-        return np.where(at_a | at_b, 0.5 * (self.a + self.b), smooth)
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        margin = ROUNDING * (self.b - self.a)
+        at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
+        np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)
+        return smooth
 
     def _unit_mean(self, mu: ArrayLike) -> Array:
         """Mean on [0, 1]."""

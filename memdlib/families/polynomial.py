@@ -123,7 +123,7 @@ class Polynomial(Family):
         ``smoothing`` to the total weight; classes that agree stay equal. ``shrinkage``
         has no effect.
         """
-        smooth = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, _ = smooth_towards_pooled(mu, weight, smoothing)
         share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
         return (1.0 - share) * smooth + share * self.mean(np.zeros(self.n_moments))
 
