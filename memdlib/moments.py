@@ -224,9 +224,11 @@ def _dense_sums(X, codes, weight, n_classes, order, location) -> Array:
                 for j in range(1, order):
                     np.multiply(power if j > 1 else centred, centred, out=power)
                     sums[j, k] += share @ power
-    del buffer
     total = np.bincount(codes, weights=weight, minlength=n_classes)
-    return translate(np.moveaxis(sums, 0, -1), total[:, None], anchor - location)
+    moved = np.empty((n_classes, d, order))
+    for k in range(n_classes):
+        moved[k] = translate(sums[:, k].T, total[k], anchor[k] - location)
+    return moved
 
 
 def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
@@ -237,17 +239,17 @@ def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
         anchor = np.tile(location, n_classes)
         for cell, values, _ in _stored(X, codes, weight):
             anchor[cell] = values
-    stored, sums = np.zeros(np.prod(shape)), np.empty((order, np.prod(shape)))
-    for part, (cell, values, share) in enumerate(_stored(X, codes, weight)):
+    cells = shape[0] * shape[1]
+    sums, stored = np.zeros((order, cells)), None if anchor is None else np.zeros(cells)
+    for cell, values, share in _stored(X, codes, weight):
         centred = values if anchor is None else values - anchor[cell]
-        power = share * centred
+        power = centred if share is None else share * centred
         for j in range(order):
-            added = np.bincount(cell, weights=power, minlength=stored.size)
-            sums[j] = sums[j] + added if part else added
+            sums[j] += np.bincount(cell, weights=power, minlength=cells)
             if j + 1 < order:
-                power *= centred
-        if anchor is not None:
-            stored += np.bincount(cell, weights=share, minlength=stored.size)
+                power = power * centred
+        if stored is not None:
+            stored += np.bincount(cell, weights=share, minlength=cells)
     sums = np.moveaxis(sums.reshape(order, *shape), 0, -1)
     if anchor is None:
         return sums
@@ -262,22 +264,22 @@ def _sparse_sums(X, codes, weight, n_classes, order, location) -> Array:
 
 
 def _stored(X, codes, weight):
-    """Yield (cell of the class and column, value, weight) of the entries, in parts."""
-    # in parts of half the size of the sums, which are the memory that a fit needs anyway
-    size = max(_BLOCK, (codes.max(initial=0) + 1) * X.shape[1] // 2)
-    last = 0
+    """Yield (cell of class and column, value, weight) of the entries, in parts.
+
+    A part is no larger than the sums, which are the memory that a fit needs anyway; the
+    weight is None where all are one.
+    """
+    size = max(_BLOCK, (codes.max(initial=0) + 1) * X.shape[1])
+    plain, last = bool((weight == 1.0).all()), 0
     while last < X.shape[0]:
-        first, last = (
-            last,
-            np.searchsorted(X.indptr, X.indptr[last] + size, "right") - 1,
-        )
-        last = max(last, first + 1)
+        first, end = last, X.indptr[last] + size
+        last = max(first + 1, np.searchsorted(X.indptr, end, "right") - 1)
         part = slice(X.indptr[first], X.indptr[last])
         in_row = np.diff(X.indptr[first : last + 1])
         cell = np.repeat(codes[first:last] * X.shape[1], in_row)
         cell += X.indices[part]
         values = X.data[part].astype(np.float64, copy=False)
-        yield cell, values, np.repeat(weight[first:last], in_row)
+        yield cell, values, None if plain else np.repeat(weight[first:last], in_row)
 
 
 def translate(sums: Array, weight: Array, shift: Array) -> Array:
