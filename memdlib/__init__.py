@@ -5,8 +5,14 @@ parameters -> divergence of each feature -> ranking -> linear score -> class.
 """
 
 from memdlib.classifiers import MeMdClassifier
+from memdlib.conditional import ConditionalMaxEntClassifier
 from memdlib.density import MaxEntDensity
 from memdlib.ranking import DivergenceRanker
 
-__all__ = ["DivergenceRanker", "MaxEntDensity", "MeMdClassifier"]
+__all__ = [
+    "ConditionalMaxEntClassifier",
+    "DivergenceRanker",
+    "MaxEntDensity",
+    "MeMdClassifier",
+]
 __version__ = "0.1.0"
