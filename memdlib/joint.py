@@ -167,8 +167,8 @@ def dense_data(estimator, X, y, sample_weight, **options):
     """Validate as :func:`memdlib.validation.labelled_data`; refuse sparse data."""
     if sparse.issparse(X):
         raise TypeError(
-            f"Sparse data was passed to {type(estimator).__name__}, but a joint "
-            "density needs dense data; use X.toarray()"
+            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
+            "data; use X.toarray()"
         )
     return labelled_data(estimator, X, y, sample_weight, **options)
 
@@ -287,7 +287,7 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
         known = np.unique(classes) if first else self.classes_
         if classes is not None and not np.array_equal(known, np.unique(classes)):
             raise ValueError(
-                f"classes={list(classes)} differs from the first call's {list(known)}"
+                f"classes={list(classes)}, but on the first call {known.tolist()}"
             )
         unknown = np.setdiff1d(seen, known).tolist()
         if unknown:
