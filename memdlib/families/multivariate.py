@@ -161,14 +161,13 @@ class MultivariateNormal:
         eigenvalues t of Sigma_2^-1 (Sigma_1 - Sigma_2): trace and log-determinant are
         never subtracted from one another.
         """
-        shift, (S1, S2), (W1, W2) = self._pair(mu1, mu2)
-        change = np.linalg.eigvalsh(_sandwich(W2, S1 - S2, W2))
+        (W1, W2), shift, change = self._pair(mu1, mu2)
+        change = np.linalg.eigvalsh(_sandwich(W2, change, W2))
         near = np.abs(change).max(axis=-1) <= 0.5
         close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
-        # trace - d - log det of Sigma_2^-1 Sigma_1
+        # trace - d less the log determinant of Sigma_2^-1 Sigma_1
         log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
-        excess = np.diagonal(_sandwich(W2, S1, W2), axis1=-2, axis2=-1) - 1.0
-        far = excess.sum(axis=-1) - log_ratio
+        far = change.sum(axis=-1) - log_ratio
         return 0.5 * (np.where(near, close, far) + _square_norm(W2 @ shift))
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
@@ -183,8 +182,8 @@ class MultivariateNormal:
         ndarray of shape (...)
             Nats; computed as a sum of squares, which cannot cancel.
         """
-        shift, (S1, S2), (W1, W2) = self._pair(mu1, mu2)
-        spread = _square_norm(_sandwich(W2, S1 - S2, W1))
+        (W1, W2), shift, change = self._pair(mu1, mu2)
+        spread = _square_norm(_sandwich(W2, change, W1))
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
     def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
@@ -210,13 +209,11 @@ class MultivariateNormal:
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         origin = mu[np.argmax(w)]
-        S, S0 = self.covariance(mu), self.covariance(origin)
-        W, W0 = whitening(S), whitening(S0)
+        (W, W0), shift, change = self._pair(mu, origin)
         precision, precision0 = (np.swapaxes(V, -1, -2) @ V for V in (W, W0))
-        shift = mu[..., :1] - origin[..., :1]
-        quadratic = -0.5 * precision @ (S - S0) @ precision0
+        quadratic = -0.5 * precision @ change @ precision0
         lam = np.concatenate([-precision @ shift, quadratic], axis=-1)
-        mu = self.mean_parameters(shift[..., 0], S - S0)
+        mu = self.mean_parameters(shift[..., 0], change)
         lam = lam - np.einsum("k,k...->...", w, lam)
         mu = mu - np.einsum("k,k...->...", w, mu)
         return np.maximum(-np.einsum("k,k...ab,k...ab->...", w, lam, mu), 0.0)
@@ -252,10 +249,17 @@ class MultivariateNormal:
         return lam[..., 0], whitening(quadratic + np.swapaxes(quadratic, -1, -2))
 
     def _pair(self, mu1: ArrayLike, mu2: ArrayLike):
-        """Shift of the means, covariances and their whitening matrices."""
+        """Whitening matrices, shift of the means and change of the covariances."""
         mu = [np.asarray(m, dtype=np.float64) for m in (mu1, mu2)]
-        S = [self.covariance(m) for m in mu]
-        return mu[0][..., :1] - mu[1][..., :1], S, [whitening(s) for s in S]
+        return [whitening(self.covariance(m)) for m in mu], *_difference(*mu)
+
+
+def _difference(mu1: Array, mu2: Array) -> tuple[Array, Array]:
+    """Differences of means (..., d, 1) and of covariances, taken before they round."""
+    change = mu1 - mu2
+    shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
+    square = mean1 @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(mean2, -1, -2)
+    return shift, change[..., 1:] - square
 
 
 def whitening(covariance: ArrayLike) -> Array:
