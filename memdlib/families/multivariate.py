@@ -1,0 +1,395 @@
+"""Multivariate normal densities: means and second moments of d features together."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memdlib.divergences import x_minus_log1p
+from memdlib.families.base import ROUNDING, check_domain
+from memdlib.families.normal import Normal
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MultivariateNormal:
+    """Multivariate normal densities: E x and E x x^T on R^d.
+
+    Parameters are one array of shape (..., d, d + 1): column 0 belongs to x and the
+    columns 1..d to x x^T, so that lambda . phi is a sum over the last two axes.
+
+        mu     = [ E x               | E x x^T      ],
+        lambda = [ -Sigma^-1 mean    | Sigma^-1 / 2 ].
+
+    Any leading axes (classes) are kept.
+
+    Examples
+    --------
+    >>> f = MultivariateNormal()
+    >>> mu = f.mean_parameters([1.0, 0.0], [[2.0, 1.0], [1.0, 1.0]])
+    >>> mu.tolist()
+    [[1.0, 3.0, 1.0], [0.0, 1.0, 1.0]]
+    >>> f.natural(mu).round(12).tolist()
+    [[-1.0, 0.5, -0.5], [1.0, -0.5, 1.0]]
+    """
+
+    name: ClassVar[str] = "multivariate_normal"
+
+    @staticmethod
+    def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
+        """Mean parameters of means and covariances.
+
+        Parameters
+        ----------
+        mean : array_like of shape (..., d)
+        covariance : array_like of shape (..., d, d)
+
+        Returns
+        -------
+        ndarray of shape (..., d, d + 1)
+        """
+        mean = np.asarray(mean, dtype=np.float64)[..., None]
+        second = covariance + mean * np.swapaxes(mean, -1, -2)
+        mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
+        return np.concatenate([mean, second], axis=-1)
+
+    @staticmethod
+    def covariance(mu: ArrayLike) -> Array:
+        """Covariance E x x^T - (E x)(E x)^T, (..., d, d), of mean parameters."""
+        mu = np.asarray(mu, dtype=np.float64)
+        mean = mu[..., :1]
+        return mu[..., 1:] - mean * np.swapaxes(mean, -1, -2)
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float | str, pooled: bool
+    ) -> tuple[Array, Array, Array]:
+        """Shrink class correlations, and replace variances that are zero.
+
+        Variances stay as they are; one that is zero is replaced, by the rule of
+        :meth:`memdlib.families.Normal.regularise`, and has no correlations.
+        Correlations are multiplied by 1 - shrinkage. Each rule is free of scale:
+        multiplying a feature by a constant changes nothing.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (K, d, d + 1)
+            Class mean parameters about any location near the data.
+        weight : ndarray of shape (K,)
+            Total instance weight of each class.
+        shrinkage : float in [0, 1] or "auto"
+            "auto" is :func:`correlation_intensity` with n - 1 degrees of freedom.
+        pooled : bool
+            One covariance, the within-class covariance, for all classes (n - K
+            degrees of freedom).
+
+        Returns
+        -------
+        mean : ndarray of shape (K, d)
+        covariance : ndarray of shape (K, d, d), or (d, d) if pooled
+        shrinkage : ndarray of shape (K,), or () if pooled
+        """
+        second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
+        marginal = np.stack([mu[..., 0], second], axis=-1)
+        regular = Normal().regularise(
+            marginal, weight, shrinkage=float(pooled), smoothing=0.0
+        )
+        mean, variance = regular[..., 0], Normal.variance(regular)
+        varies = is_varying(marginal)
+        S = self.covariance(mu) * (varies[..., :, None] & varies[..., None, :])
+        freedom = weight - 1.0
+        if pooled:
+            S, variance = np.tensordot(weight / weight.sum(), S, axes=1), variance[0]
+            freedom = weight.sum() - np.count_nonzero(weight)
+        own = np.diagonal(S, axis1=-2, axis2=-1)
+        scale = np.where(own > 0, 1.0 / np.sqrt(np.where(own > 0, own, 1.0)), 0.0)
+        correlation = S * scale[..., :, None] * scale[..., None, :]
+        diagonal = np.arange(S.shape[-1])
+        correlation[..., diagonal, diagonal] = 0.0
+        if shrinkage == "auto":
+            squares = _square_norm(correlation)
+            shrinkage = correlation_intensity(squares, (own > 0).sum(axis=-1), freedom)
+        shrinkage = np.broadcast_to(shrinkage, np.shape(freedom))
+        correlation *= 1.0 - shrinkage[..., None, None]
+        correlation[..., diagonal, diagonal] = 1.0
+        scale = np.sqrt(variance)
+        covariance = correlation * scale[..., :, None] * scale[..., None, :]
+        return mean, covariance, shrinkage
+
+    def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda of mean parameters mu, both (..., d, d + 1)."""
+        mu = np.asarray(mu, dtype=np.float64)
+        W = whitening(self.covariance(mu))
+        precision = np.swapaxes(W, -1, -2) @ W
+        linear = -precision @ mu[..., :1]
+        return np.concatenate([linear, 0.5 * precision], axis=-1)
+
+    def mean(self, lam: ArrayLike) -> Array:
+        """Mean parameters mu of natural parameters lambda, both (..., d, d + 1)."""
+        linear, W = self._whitened(lam)
+        centre = -np.swapaxes(W, -1, -2) @ (W @ linear[..., None])
+        return self.mean_parameters(centre[..., 0], np.swapaxes(W, -1, -2) @ W)
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        """psi(lambda) = lambda_0, shape (...), of (..., d, d + 1); gradient -mu."""
+        linear, W = self._whitened(lam)
+        square = ((W @ linear[..., None]) ** 2).sum(axis=(-1, -2))
+        d = linear.shape[-1]
+        return 0.5 * square + 0.5 * d * np.log(2.0 * np.pi) + log_determinant(W)
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        """Differential entropy, shape (...), in nats."""
+        W = whitening(self.covariance(mu))
+        return 0.5 * W.shape[-1] * np.log(2.0 * np.pi * np.e) - log_determinant(W)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., d, d + 1)
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+
+        Notes
+        -----
+        Between covariances that are near each other, t - log(1 + t) is summed over the
+        eigenvalues t of Sigma_2^-1 (Sigma_1 - Sigma_2): trace and log-determinant are
+        never subtracted from one another.
+        """
+        (W1, W2), shift, change = self._pair(mu1, mu2)
+        change = np.linalg.eigvalsh(_sandwich(W2, change, W2))
+        near = np.abs(change).max(axis=-1) <= 0.5
+        close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
+        # trace - d less the log determinant of Sigma_2^-1 Sigma_1
+        log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
+        far = change.sum(axis=-1) - log_ratio
+        return 0.5 * (np.where(near, close, far) + _square_norm(W2 @ shift))
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2).
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., d, d + 1)
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats; computed as a sum of squares, which cannot cancel.
+        """
+        (W1, W2), shift, change = self._pair(mu1, mu2)
+        spread = _square_norm(_sandwich(W2, change, W1))
+        return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
+
+    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+        """JS_GM of K members = -Cov_weights(lambda, mu).
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, ..., d, d + 1)
+            Mean parameters; the first axis runs over the classes.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+
+        Notes
+        -----
+        The heaviest member is taken as the origin, and the differences of lambda to it
+        are products, Sigma_k^-1 - Sigma_0^-1 = -Sigma_k^-1 (Sigma_k - Sigma_0)
+        Sigma_0^-1, so that near-equal members keep their digits.
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        origin = mu[np.argmax(w)]
+        (W, W0), shift, change = self._pair(mu, origin)
+        precision, precision0 = (np.swapaxes(V, -1, -2) @ V for V in (W, W0))
+        quadratic = -0.5 * precision @ change @ precision0
+        lam = np.concatenate([-precision @ shift, quadratic], axis=-1)
+        mu = self.mean_parameters(shift[..., 0], change)
+        lam = lam - np.einsum("k,k...->...", w, lam)
+        mu = mu - np.einsum("k,k...->...", w, mu)
+        return np.maximum(-np.einsum("k,k...ab,k...ab->...", w, lam, mu), 0.0)
+
+    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+        """Log density -lambda_0 - lambda . phi(x).
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+        lam : array_like of shape (..., d, d + 1)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (n, ...)
+            Nats.
+        """
+        linear, W = self._whitened(lam)
+        centre = -np.swapaxes(W, -1, -2) @ (W @ linear[..., None])
+        lam = np.asarray(lam, dtype=np.float64)
+        x = np.asarray(X, dtype=np.float64)
+        x = x.reshape(len(x), *[1] * (lam.ndim - 2), -1, 1) - centre
+        square = 2.0 * (x * (lam[..., 1:] @ x)).sum(axis=(-1, -2))
+        d = lam.shape[-2]
+        return -0.5 * (square + d * np.log(2.0 * np.pi)) - log_determinant(W)
+
+    @staticmethod
+    def _whitened(lam: ArrayLike) -> tuple[Array, Array]:
+        """Coefficients of x, and the whitening matrix of the precision."""
+        lam = np.asarray(lam, dtype=np.float64)
+        quadratic = lam[..., 1:]
+        return lam[..., 0], whitening(quadratic + np.swapaxes(quadratic, -1, -2))
+
+    def _pair(self, mu1: ArrayLike, mu2: ArrayLike):
+        """Whitening matrices, shift of the means and change of the covariances."""
+        mu = [np.asarray(m, dtype=np.float64) for m in (mu1, mu2)]
+        return [whitening(self.covariance(m)) for m in mu], *_difference(*mu)
+
+
+def _difference(mu1: Array, mu2: Array) -> tuple[Array, Array]:
+    """Differences of means (..., d, 1) and of covariances, taken before they round."""
+    change = mu1 - mu2
+    shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
+    square = mean1 @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(mean2, -1, -2)
+    return shift, change[..., 1:] - square
+
+
+def whitening(covariance: ArrayLike) -> Array:
+    """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W.
+
+    Parameters
+    ----------
+    covariance : array_like of shape (..., d, d)
+        Symmetric and positive definite.
+
+    Returns
+    -------
+    ndarray of shape (..., d, d)
+        Lower triangular.
+
+    Raises
+    ------
+    ValueError
+        If a variance is not above zero, or if the smallest eigenvalue of the
+        *correlation* matrix is zero within rounding. Neither depends on the units of
+        the features.
+
+    Examples
+    --------
+    >>> whitening([[4.0, 0.0], [0.0, 0.25]]).tolist()
+    [[0.5, 0.0], [0.0, 2.0]]
+    """
+    S = np.asarray(covariance, dtype=np.float64)
+    variance = np.diagonal(S, axis1=-2, axis2=-1)
+    check_domain(
+        (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance),
+        variance,
+        "variance",
+        "a normal density needs a variance above zero; drop the feature, rescale it "
+        "or regularise its variance",
+    )
+    scale = np.sqrt(variance)
+    correlation = S / scale[..., :, None] / scale[..., None, :]
+    d = S.shape[-1]
+    finite = np.isfinite(correlation).all(axis=(-1, -2), keepdims=True)
+    smallest = np.linalg.eigvalsh(np.where(finite, correlation, 0.0))[..., 0]
+    check_domain(
+        smallest > d * ROUNDING,
+        smallest,
+        "smallest eigenvalue of the correlation matrix",
+        "a joint normal density needs a positive definite covariance; shrink the "
+        "correlations or drop features that depend on others",
+    )
+    return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
+
+
+def shrinkage_intensity(variation, distance, degrees_of_freedom) -> Array:
+    """Intensity that minimises the mean squared error of a shrunken estimate.
+
+    Parameters
+    ----------
+    variation : array_like
+        Sum over the entries of the sampling variance that one degree of freedom has.
+    distance : array_like
+        Sum over the entries of the squared distance from estimate to target.
+    degrees_of_freedom : array_like
+
+    Returns
+    -------
+    ndarray
+        min(1, variation / (degrees_of_freedom distance)); 1 where that is undefined.
+
+    References
+    ----------
+    .. [1] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
+       estimation, Statistical Applications in Genetics and Molecular Biology 4
+       (2005), eq. 8.
+
+    Examples
+    --------
+    >>> shrinkage_intensity(3.0, [1.0, 0.0], 30).tolist()
+    [0.1, 1.0]
+    """
+    n, distance = np.asarray(degrees_of_freedom), np.asarray(distance)
+    share = np.maximum(n, 0.0) * distance
+    return np.where(share > variation, variation / np.where(share > 0, share, 1.0), 1.0)
+
+
+def correlation_intensity(squares, n_varying, degrees_of_freedom) -> Array:
+    """Shrinkage intensity of correlations.
+
+    Parameters
+    ----------
+    squares : array_like
+        Sum of r_st^2 over all ordered pairs s != t.
+    n_varying : array_like
+        Number of features that are not constant.
+    degrees_of_freedom : array_like
+
+    Returns
+    -------
+    ndarray
+
+    Notes
+    -----
+    The sampling variance of r_st is that of the mean of products of two standardised
+    features; the maximum-entropy density gives each product the variance 1 + r_st^2.
+    So the intensity is at least 2 / degrees_of_freedom (or 1), and the shrunken
+    matrix is positive definite whatever the data.
+
+    Examples
+    --------
+    >>> correlation_intensity(2.0, 2, 40).tolist()
+    0.05
+    """
+    n_varying = np.asarray(n_varying)
+    variation = n_varying * (n_varying - 1.0) + squares
+    return shrinkage_intensity(variation, squares, degrees_of_freedom)
+
+
+def is_varying(marginal: Array) -> NDArray[np.bool_]:
+    """Whether a variance is above its rounding error, (..., d), of (..., d, 2)."""
+    return Normal.variance(marginal) > ROUNDING * marginal[..., 1]
+
+
+def log_determinant(W: Array) -> Array:
+    """Log determinant of a lower triangular matrix with a positive diagonal."""
+    return np.log(np.diagonal(W, axis1=-2, axis2=-1)).sum(axis=-1)
+
+
+def _sandwich(A: Array, S: Array, B: Array) -> Array:
+    """Return A S B^T."""
+    return A @ S @ np.swapaxes(B, -1, -2)
+
+
+def _square_norm(A: Array) -> Array:
+    """Sum of squares over the last two axes."""
+    return (A**2).sum(axis=(-1, -2))
