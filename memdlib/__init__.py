@@ -7,11 +7,13 @@ parameters -> divergence of each feature -> ranking -> linear score -> class.
 from memdlib.classifiers import MeMdClassifier
 from memdlib.conditional import ConditionalMaxEntClassifier
 from memdlib.density import MaxEntDensity
+from memdlib.joint import JointMaxEntClassifier
 from memdlib.ranking import DivergenceRanker
 
 __all__ = [
     "ConditionalMaxEntClassifier",
     "DivergenceRanker",
+    "JointMaxEntClassifier",
     "MaxEntDensity",
     "MeMdClassifier",
 ]

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib.families import Normal, get
 from memdlib.families.multivariate import correlation_intensity, is_varying
 from memdlib.joint import check_shrinkage, dense_data
+from memdlib.marginals import ClassMarginals, family_moments
 from memdlib.moments import ClassMoments
-from memdlib.ranking import family_moments, feature_divergences
-from memdlib.validation import check_nonnegative, check_unit_interval, count_features
+from memdlib.validation import count_features
 
 Array = NDArray[np.float64]
 Columns = Callable[[int], Array]
@@ -159,11 +159,13 @@ class GreedyInformationRanker(_GreedySelector):
     ----------
     k : int, float in (0, 1] or None, default=0.1
         How many features to choose: a number, a share of them, or all.
-    divergence : str, default="js_gm"
-        One of those of :func:`memdlib.ranking.feature_divergences`.
+    divergence : {"js", "js_gm", "jeffreys"}, default="js"
+        Divergence between the class marginals, as in
+        :class:`memdlib.DivergenceRanker`.
     family : str or Family, default="normal"
         Maximum-entropy family of the marginals.
-    shrinkage, smoothing : float, default=0.0 and 1.0
+    shrinkage : float in [0, 1] or "auto", default=0.0
+    smoothing : float, default=1.0
         Of the marginals, as in :class:`memdlib.DivergenceRanker`.
 
     Attributes
@@ -191,11 +193,11 @@ class GreedyInformationRanker(_GreedySelector):
     >>> from sklearn.datasets import load_wine
     >>> ranker = GreedyInformationRanker(k=4).fit(*load_wine(return_X_y=True))
     >>> ranker.ranking_.tolist()
-    [6, 11, 12, 9]
+    [6, 9, 12, 11]
     """
 
     def __init__(
-        self, k=0.1, divergence="js_gm", family="normal", shrinkage=0.0, smoothing=1.0
+        self, k=0.1, divergence="js", family="normal", shrinkage=0.0, smoothing=1.0
     ):
         self.k = k
         self.divergence = divergence
@@ -228,13 +230,9 @@ class GreedyInformationRanker(_GreedySelector):
         X, codes, weight, self.classes_ = dense_data(self, X, y, sample_weight)
         k = count_features(self.k, X.shape[1], "k")
         X = family.observe(X)
-        self.feature_divergences_ = feature_divergences(
-            family_moments(family, X, codes, len(self.classes_), weight),
-            family,
-            self.divergence,
-            shrinkage=check_unit_interval(self.shrinkage, "shrinkage"),
-            smoothing=check_nonnegative(self.smoothing, "smoothing"),
-        )
+        moments = family_moments(family, X, codes, len(self.classes_), weight)
+        marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
+        self.feature_divergences_ = marginals.divergences(self.divergence)
         everyone = np.zeros_like(codes)
         total = family_moments(Normal(), X, everyone, 1, weight)
         (z,) = _standardised_rows(X, everyone, weight, total)

@@ -17,9 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from memdlib.families.multivariate import (
     MultivariateNormal,
-    is_varying,
     log_determinant,
-    shrinkage_intensity,
     whitening,
 )
 from memdlib.families.normal import Normal
@@ -147,20 +145,11 @@ def check_shrinkage(shrinkage: float | str) -> float | str:
 
 
 def _marginal_estimate(marginal: Array, weight: Array, shrinkage: float | str):
-    """Means (K, d), shrunken variances (K, d) and intensities (K,), of (K, d, 2)."""
+    """Means (K, d), shrunken variances (K, d) and the intensity (), of (K, d, 2)."""
     if shrinkage == "auto":
-        variance = np.where(is_varying(marginal), Normal.variance(marginal), 0.0)
-        within = weight @ variance / weight.sum()
-        ratio = (variance / np.where(within > 0, within, 1.0))[:, within > 0]
-        distance = ((ratio - 1.0) ** 2).sum(axis=1)
-        # a normal variance v has the sampling variance 2 v^2 / (n - 1)
-        variation = 2.0 * (ratio**2).sum(axis=1)
-        shrinkage = shrinkage_intensity(variation, distance, weight - 1.0)
-    shrinkage = np.broadcast_to(shrinkage, weight.shape)
-    regular = Normal().regularise(
-        marginal, weight, shrinkage=shrinkage[:, None], smoothing=0.0
-    )
-    return regular[..., 0], Normal.variance(regular), shrinkage
+        shrinkage = Normal().choose_shrinkage(marginal, weight)
+    regular = Normal().regularise(marginal, weight, shrinkage=shrinkage, smoothing=0.0)
+    return regular[..., 0], Normal.variance(regular), np.float64(shrinkage)
 
 
 def dense_data(estimator, X, y, sample_weight, **options):
@@ -186,11 +175,12 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
     shrinkage : float in [0, 1] or "auto", default="auto"
         "full" and "pooled": correlations are multiplied by 1 - shrinkage, variances
         stay. "diagonal": class variances v_k become (1 - shrinkage) v_k + shrinkage
-        v_within. Either way the units of the features do not matter. "auto" is the
-        intensity of least mean squared error [1]_, with the sampling variances that
-        the Gaussian model itself implies; it vanishes as 1/n and always gives a
-        proper density. 0 is plain moment matching. In all cases a variance of zero is
-        replaced (see :meth:`memdlib.families.Normal.regularise`).
+        v_within, as in :class:`memdlib.MeMdClassifier`. Either way the units of the
+        features do not matter. "auto" is the intensity of least mean squared error
+        [1]_, with the sampling variances that the Gaussian model itself implies; it
+        vanishes as 1/n and always gives a proper density. 0 is plain moment matching.
+        In all cases a variance of zero is replaced (see
+        :meth:`memdlib.families.Normal.regularise`).
 
     Attributes
     ----------
@@ -204,7 +194,7 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
         Parameters of the class densities as in
         :class:`memdlib.families.multivariate.MultivariateNormal`; if "diagonal",
         (K, d, 2) as in :class:`memdlib.families.Normal`.
-    shrinkage_ : ndarray of shape (K,), or () if "pooled"
+    shrinkage_ : ndarray of shape (K,), or () unless "full"
         Intensity in use.
     n_features_in_ : int
 
@@ -215,7 +205,7 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from memdlib.joint import JointMaxEntClassifier
+    >>> from memdlib import JointMaxEntClassifier
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> clf = JointMaxEntClassifier("pooled").fit(X[::2], y[::2])

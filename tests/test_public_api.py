@@ -20,6 +20,7 @@ def test_the_names_that_others_rely_on():
     assert memdlib.__all__ == [
         "ConditionalMaxEntClassifier",
         "DivergenceRanker",
+        "JointMaxEntClassifier",
         "MaxEntDensity",
         "MeMdClassifier",
     ]

@@ -10,6 +10,8 @@ so that a family is a pair of inverse maps between *mean parameters* mu and *nat
 parameters* lambda, and the log-normaliser psi. Everything else (entropy, divergences,
 the score of an instance) follows from these three.
 
+The registry holds the families of one feature at a time, and the multinomial one of a
+whole document; :class:`MultivariateNormal`, of all features jointly, stands apart.
 All methods are vectorised: the last axis of ``mu`` and ``lam`` runs over the m moments,
 any leading axes (classes, features) are kept.
 """
@@ -17,6 +19,7 @@ any leading axes (classes, features) are kept.
 from memdlib.families.base import Family
 from memdlib.families.counts import Bernoulli, Geometric, Multinomial, Poisson
 from memdlib.families.interval import Exponential, TruncatedExponential
+from memdlib.families.multivariate import MultivariateNormal
 from memdlib.families.normal import Normal
 from memdlib.families.polynomial import Polynomial
 
@@ -26,6 +29,7 @@ __all__ = [
     "Family",
     "Geometric",
     "Multinomial",
+    "MultivariateNormal",
     "Normal",
     "Poisson",
     "Polynomial",

@@ -102,7 +102,7 @@ class Bernoulli(CountFamily):
     Examples
     --------
     >>> Bernoulli().natural([[0.5], [0.25]]).ravel().round(6).tolist()
-    [-0.0, 1.098612]
+    [0.0, 1.098612]
     """
 
     name: ClassVar[str] = "bernoulli"
