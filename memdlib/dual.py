@@ -33,7 +33,7 @@ class DualSolution:
     residual : ndarray of shape (B,)
         Largest difference between the moments of the density and those asked for.
     gap : ndarray of shape (B,)
-        Duality gap |lambda . (mu - E phi)|, in nats.
+        Duality gap, the size of lambda . (mu - E phi), in nats.
     covariance : ndarray of shape (B, m, m)
         Hessian of the dual, the covariance of phi.
     curvature : ndarray of shape (B,)

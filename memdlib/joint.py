@@ -192,7 +192,7 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
         After shrinkage; variances if "diagonal".
     mean_params_, natural_params_ : ndarray of shape (K, d, d + 1)
         Parameters of the class densities as in
-        :class:`memdlib.families.multivariate.MultivariateNormal`; if "diagonal",
+        :class:`memdlib.families.MultivariateNormal`; if "diagonal",
         (K, d, 2) as in :class:`memdlib.families.Normal`.
     shrinkage_ : ndarray of shape (K,), or () unless "full"
         Intensity in use.
