@@ -24,6 +24,7 @@ from memdlib.compendium.gates import (
 )
 from memdlib.compendium.notebooks import is_notebook
 from memdlib.compendium.project import root
+from memdlib.compendium.statements import lint_statements
 
 # Any fixed moment: Sphinx writes it where it would write the time of the build.
 _EPOCH = "1767225600"
@@ -71,6 +72,7 @@ def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
     problems = lint_environment(project) + lint_imports(project)
+    problems += lint_statements(project)
     chapters = sources(project)
     for path in sorted(book.rglob("*.md")):
         problems += lint_source(str(path.relative_to(project)), path.read_text())

@@ -4,8 +4,18 @@ import json
 from importlib.metadata import files as package_files
 from pathlib import Path
 
+from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
+
+from memdlib.compendium.project import root
+from memdlib.compendium.statements import (
+    index_table,
+    read_statements,
+    statements_by_function,
+)
 
 _FACES = {
     "font-source-serif-pro": (
@@ -68,8 +78,31 @@ def add_provenance(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+class StatementsDirective(SphinxDirective):
+    """``{statements}``: the index of all statements, with links both ways."""
+
+    def run(self) -> list[nodes.Node]:
+        statements = read_statements(root())
+        for path in {statement.source for statement in statements}:
+            self.env.note_dependency(str(path))
+        holder = nodes.container()
+        lines = StringList(index_table(statements), source="statements")
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+def link_statements(app, what, name, obj, options, lines) -> None:
+    """Say at the end of a docstring where the book proves what the function does."""
+    labels = statements_by_function(read_statements(root())).get(name, [])
+    if labels:
+        where = ", ".join(f":prf:ref:`{label}`" for label in labels)
+        lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
+
+
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
+    app.add_directive("statements", StatementsDirective)
+    app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("build-finished", copy_packaged)
     app.connect("html-page-context", add_provenance)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,207 @@
+"""Statements of the book: what is proved, where it is witnessed, and in which code.
+
+Every theorem, proposition, lemma and corollary of a chapter is followed by its proof
+and by a line ``*In code:* ...`` that names the functions which embody it; one cell of
+the chapter with the tag ``witness-<label>`` tries it, and another, ``second-<label>``,
+computes it in a way that shares no code with the first. The index, the links from the
+reference page back to the statements, and a gate are all read from there.
+"""
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+KINDS = ("theorem", "proposition", "lemma", "corollary")
+
+_DIRECTIVE = re.compile(
+    r"^(?::{3,}|`{3,})\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>[^\n]*)\n"
+    r"(?::label:[ \t]*(?P<label>\S+))?",
+    re.MULTILINE,
+)
+_CELL_TAGS = re.compile(r"^:tags:[ \t]*\[(?P<tags>[^\]]*)\]", re.MULTILINE)
+_IN_CODE = re.compile(r"^\*In code:\*(?P<names>.*(?:\n(?!\n).*)*)", re.MULTILINE)
+_ROLE = re.compile(r"\{py:(?:func|meth|class)\}`~?(?P<name>[\w.]+)`")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One numbered statement.
+
+    Parameters
+    ----------
+    label, kind, title : str
+    source : Path
+        Chapter that makes it.
+    proved : bool
+        Whether its proof is the next directive.
+    functions : tuple of str
+        Full names of what embodies it.
+    witness, second : int or None
+        Which tagged cells of the chapter try it and compute it once more.
+    """
+
+    label: str
+    kind: str
+    title: str
+    source: Path
+    proved: bool
+    functions: tuple[str, ...]
+    witness: int | None
+    second: int | None
+
+    def problems(self) -> list[str]:
+        """What is missing, one line each."""
+        found = []
+        if not self.proved:
+            found.append("is not directly followed by its proof")
+        if self.witness is None:
+            found.append(f"has no cell with the tag witness-{self.label}")
+        if self.second is None:
+            found.append(f"has no cell with the tag second-{self.label}")
+        elif self.second == self.witness:
+            found.append("has its witness and its second computation in one cell")
+        if not self.functions:
+            found.append("has no line '*In code:*' that names functions")
+        found += [
+            f"names {name}, which cannot be imported"
+            for name in self.functions
+            if not _exists(name)
+        ]
+        return [f"{self.source.name}: {self.label} {text}" for text in found]
+
+
+def read_statements(project: Path) -> list[Statement]:
+    """All statements of the chapters on theory, in the order of the book.
+
+    Parameters
+    ----------
+    project : Path
+
+    Returns
+    -------
+    list of Statement
+    """
+    contents = (project / "_toc.yml").read_text()
+    chapters = sorted(
+        (project / "book" / "theory").glob("*.md"),
+        key=lambda path: (contents.find(f"theory/{path.stem}") % (1 << 30), path),
+    )
+    return [statement for path in chapters for statement in statements_of(path)]
+
+
+def statements_of(path: Path) -> list[Statement]:
+    """Statements of one chapter, in the order of the text.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of Statement
+
+    Raises
+    ------
+    ValueError
+        If a statement has no label.
+    """
+    text, found = path.read_text(), []
+    tags = [re.split(r"[\s,]+", m["tags"].strip()) for m in _CELL_TAGS.finditer(text)]
+    directives = list(_DIRECTIVE.finditer(text))
+    made = [d for d in directives if d["kind"] in KINDS]
+    for directive in made:
+        label = directive["label"]
+        if not label:
+            raise ValueError(f"{path.name}: a {directive['kind']} has no label")
+        after = directives[directives.index(directive) + 1 :]
+        later = [d.start() for d in made if d.start() > directive.start()]
+        part = text[directive.end() : min(later, default=len(text))]
+        code = _IN_CODE.search(part)
+        found.append(
+            Statement(
+                label=label,
+                kind=directive["kind"],
+                title=directive["title"].strip(),
+                source=path,
+                proved=bool(after) and after[0]["kind"] == "proof",
+                functions=tuple(_ROLE.findall(code["names"])) if code else (),
+                witness=_cell(tags, f"witness-{label}"),
+                second=_cell(tags, f"second-{label}"),
+            )
+        )
+    return found
+
+
+def lint_statements(project: Path) -> list[str]:
+    """Problems of all statements: missing proof, witness, second computation, code.
+
+    Parameters
+    ----------
+    project : Path
+
+    Returns
+    -------
+    list of str
+    """
+    statements = read_statements(project)
+    problems = [problem for s in statements for problem in s.problems()]
+    labels = [s.label for s in statements]
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    return problems + [f"the label {label} is given twice" for label in repeated]
+
+
+def index_table(statements: list[Statement]) -> list[str]:
+    """The index of statements as lines of MyST.
+
+    Parameters
+    ----------
+    statements : list of Statement
+
+    Returns
+    -------
+    list of str
+    """
+    lines = ["| statement | says | in code |", "| :--- | :--- | :--- |"]
+    for s in statements:
+        code = ", ".join(f"{{py:obj}}`~{name}`" for name in s.functions)
+        lines.append(f"| {{prf:ref}}`{s.label}` | {s.title} | {code} |")
+    return lines
+
+
+def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
+    """Labels of the statements that each function embodies.
+
+    Parameters
+    ----------
+    statements : list of Statement
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    found: dict[str, list[str]] = {}
+    for statement in statements:
+        for name in statement.functions:
+            found.setdefault(name, []).append(statement.label)
+    return found
+
+
+def _cell(tags: list[list[str]], tag: str) -> int | None:
+    return next((i for i, of_cell in enumerate(tags) if tag in of_cell), None)
+
+
+def _exists(name: str) -> bool:
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            thing = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        try:
+            for part in parts[cut:]:
+                thing = getattr(thing, part)
+        except AttributeError:
+            return False
+        return True
+    return False
