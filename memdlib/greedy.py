@@ -171,7 +171,8 @@ class GreedyInformationRanker(_GreedySelector):
     Attributes
     ----------
     ranking_ : ndarray of shape (k,)
-        Feature indices in the order of choice.
+        Feature indices in the order of choice. Shorter where only copies of chosen
+        features are left (r = 1 or -1: infinite information).
     gains_ : ndarray of shape (k,)
         Divergence less mean redundancy at each choice, in nats; may be negative.
     feature_divergences_ : ndarray of shape (d,)
@@ -344,14 +345,10 @@ def greedy_information(
 
     Returns
     -------
-    ranking : ndarray of shape (k,)
-    scores : ndarray of shape (k,)
+    ranking : ndarray of shape (k,), or shorter
+        A copy of a chosen feature, of infinite mutual information, is never chosen.
+    scores : ndarray of the same shape
         Relevance less mean redundancy at each choice, in nats.
-
-    Notes
-    -----
-    The mutual information of copies is infinite; r^2 = 1 counts as 1 - 2^-52, which
-    makes it 18 nats.
 
     Examples
     --------
@@ -361,16 +358,18 @@ def greedy_information(
     [0, 2]
     """
     redundancy = np.zeros_like(relevance)
-    chosen = np.zeros(len(relevance), dtype=bool)
+    free = np.ones(len(relevance), dtype=bool)
     ranking, scores = [], []
-    for step in range(k):
-        score = np.where(chosen, -np.inf, relevance - redundancy / max(step, 1))
+    while len(ranking) < k and free.any():
+        mean = redundancy / max(len(ranking), 1)
+        score = np.where(free, relevance - mean, -np.inf)
         s = int(score.argmax())
         ranking.append(s)
         scores.append(score[s])
-        chosen[s] = True
-        square = np.minimum(correlations(s) ** 2, 1.0 - np.finfo(np.float64).eps)
-        redundancy -= 0.5 * np.log1p(-square)
+        unexplained = 1.0 - correlations(s) ** 2
+        free &= unexplained > _COLLINEAR
+        free[s] = False
+        redundancy -= 0.5 * np.log(np.where(free, unexplained, 1.0))
     return np.array(ranking), np.array(scores)
 
 
