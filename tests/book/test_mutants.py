@@ -1,0 +1,91 @@
+"""Break a formula of memdlib, and the chapter that proves it must notice.
+
+Each mutant names a formula, how it is broken, and the chapter. The cells of the chapter
+are run one by one with the broken formula; a cell that checks a statement (tag witness
+or second) must fail an assertion.
+"""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from memdlib import moments
+from memdlib.compendium.notebooks import read_source
+from memdlib.compendium.project import root
+from memdlib.families import Family, Normal
+
+CHECKS = re.compile(r"(witness|second)-")
+
+
+def scaled(factor):
+    return lambda f: lambda *a, **k: factor * f(*a, **k)
+
+
+def unweighted(f):
+    """Equal weights in the place of those given."""
+    return lambda *a, **k: f(a[0], a[1], np.full(len(a[2]), 1 / len(a[2])), *a[3:], **k)
+
+
+def without_weights(f):
+    return lambda P, weights=None: f(P)
+
+
+def reversed_classes(f):
+    """The class itself in the place of its complement."""
+
+    def broken(self):
+        pairs = f(self)
+        return type(pairs)(pairs.weight[:, ::-1], pairs.sums[:, ::-1], pairs.location)
+
+    return broken
+
+
+MUTANTS = {
+    "sign of J": (Normal, "jeffreys", scaled(-1), "margin-and-j"),
+    "J without 1/2": (Normal, "jeffreys", scaled(2), "margin-and-j"),
+    "complement and class": (
+        moments.ClassMoments,
+        "one_vs_rest",
+        reversed_classes,
+        "memd",
+    ),
+    "JS_GM counted twice": (Family, "js_gm", scaled(2), "memd"),
+}
+
+
+def run_until_a_check_fails(path):
+    """Tag of the check whose assertion failed, or None if the chapter ran through."""
+    scope = {"__name__": "chapter"}
+    for cell in read_source(path).cells:
+        if cell.cell_type != "code":
+            continue
+        tags = [t for t in cell.metadata.get("tags", []) if CHECKS.match(t)]
+        try:
+            exec(compile(cell.source, path.name, "exec"), scope)
+        except AssertionError:
+            if tags:
+                return tags[0]
+            raise
+        finally:
+            plt.close("all")
+    return None
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_formula_is_noticed(monkeypatch, capsys, name):
+    holder, attribute, breaking, chapter = MUTANTS[name]
+    monkeypatch.setattr(holder, attribute, breaking(getattr(holder, attribute)))
+    path = root() / "book" / "theory" / f"{chapter}.md"
+    with plt.rc_context():
+        assert run_until_a_check_fails(path) is not None
+
+
+def test_every_chapter_on_theory_has_a_mutant():
+    chapters = {
+        path.stem
+        for path in (root() / "book" / "theory").glob("*.md")
+        if "code-cell" in path.read_text()
+    }
+    assert {chapter for *_, chapter in MUTANTS.values()} == chapters
