@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from memdlib import moments
+from memdlib import divergences, moments
 from memdlib.compendium.notebooks import read_source
 from memdlib.compendium.project import root
 from memdlib.families import Family, Normal
@@ -51,7 +51,22 @@ MUTANTS = {
         reversed_classes,
         "memd",
     ),
+    "JS without weights": (
+        divergences,
+        "jensen_shannon",
+        without_weights,
+        "mutual-information",
+    ),
+    "JS in bits": (
+        divergences,
+        "jensen_shannon",
+        scaled(1 / np.log(2)),
+        "mutual-information",
+    ),
     "JS_GM counted twice": (Family, "js_gm", scaled(2), "memd"),
+    "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
+    "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
+    "the covariance's sign": (Family, "js_gm", scaled(-1), "am-gm"),
 }
 
 
