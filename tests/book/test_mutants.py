@@ -51,6 +51,8 @@ MUTANTS = {
         reversed_classes,
         "memd",
     ),
+    "sign of KL": (divergences, "kl", scaled(-1), "additivity"),
+    "KL in bits": (divergences, "kl", scaled(1 / np.log(2)), "additivity"),
     "JS without weights": (
         divergences,
         "jensen_shannon",
