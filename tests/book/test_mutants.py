@@ -51,6 +51,9 @@ MUTANTS = {
         reversed_classes,
         "memd",
     ),
+    "J in bits": (divergences, "jeffreys", scaled(1 / np.log(2)), "divergences"),
+    "J of normals doubled": (Normal, "jeffreys", scaled(2), "divergences"),
+    "KL of normals negated": (Normal, "kl", scaled(-1), "divergences"),
     "sign of KL": (divergences, "kl", scaled(-1), "additivity"),
     "KL in bits": (divergences, "kl", scaled(1 / np.log(2)), "additivity"),
     "JS without weights": (
