@@ -14,7 +14,7 @@ import pytest
 from memdlib import divergences, moments
 from memdlib.compendium.notebooks import read_source
 from memdlib.compendium.project import root
-from memdlib.families import Family, Normal
+from memdlib.families import Exponential, Family, Normal
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -51,6 +51,8 @@ MUTANTS = {
         reversed_classes,
         "memd",
     ),
+    "sign of natural parameters": (Exponential, "natural", scaled(-1), "maximum-entropy"),
+    "entropy in bits": (Family, "entropy", scaled(1 / np.log(2)), "maximum-entropy"),
     "J in bits": (divergences, "jeffreys", scaled(1 / np.log(2)), "divergences"),
     "J of normals doubled": (Normal, "jeffreys", scaled(2), "divergences"),
     "KL of normals negated": (Normal, "kl", scaled(-1), "divergences"),
