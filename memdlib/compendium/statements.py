@@ -162,7 +162,8 @@ def index_table(statements: list[Statement]) -> list[str]:
     -------
     list of str
     """
-    lines = ["| statement | says | in code |", "| :--- | :--- | :--- |"]
+    lines = [f"{len(statements)} statements.", ""]
+    lines += ["| statement | says | in code |", "| :--- | :--- | :--- |"]
     for s in statements:
         code = ", ".join(f"{{py:obj}}`~{name}`" for name in s.functions)
         lines.append(f"| {{prf:ref}}`{s.label}` | {s.title} | {code} |")

@@ -101,8 +101,9 @@ def test_the_index_follows_the_book_and_links_both_ways(tmp_path):
     found = read_statements(tmp_path)
     assert [s.label for s in found] == ["lem-b", "thm-a"]
     lines = index_table(found)
-    assert lines[2].startswith("| {prf:ref}`lem-b` | A title | {py:obj}`~memdlib.div")
-    assert len(lines) == 4
+    assert lines[0] == "2 statements."
+    assert lines[4].startswith("| {prf:ref}`lem-b` | A title | {py:obj}`~memdlib.div")
+    assert len(lines) == 6
     links = statements_by_function(found)
     assert links["memdlib.divergences.kl"] == ["lem-b", "thm-a"]
 
