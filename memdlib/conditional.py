@@ -9,186 +9,22 @@ and its dual is the log-likelihood. Four ways lead to the same optimum.
 """
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib.iterative_scaling import constant_step, varying_step
+from memdlib.dual_conditional import ConditionalDual, has_optimum, solve
 from memdlib.validation import check_choice, check_nonnegative, labelled_data
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = {"lbfgs": 1000, "iis": 20000, "gis": 50000, "gradient": 50000}
-
-
-@dataclass(frozen=True)
-class ConditionalDual:
-    """Penalised negative log-likelihood of softmax regression, per unit of weight.
-
-    Parameters
-    ----------
-    Z : ndarray or csr of shape (n, m)
-        Features phi; the first column is the constant.
-    share : ndarray of shape (n,)
-        Instance weights, of sum one.
-    observed : ndarray of shape (K, m)
-        Observed moments E phi_j [c = k].
-    penalty : ndarray of shape (m,)
-        Coefficients of the squared parameters, times two.
-    """
-
-    Z: Array
-    share: Array
-    observed: Array
-    penalty: Array
-
-    @classmethod
-    def of(cls, Z, codes, n_classes: int, weight: Array, penalty: Array):
-        """Collect the observed moments of labelled data.
-
-        Parameters
-        ----------
-        Z : ndarray or csr of shape (n, m)
-        codes : ndarray of shape (n,)
-            Class indices.
-        n_classes : int
-        weight : ndarray of shape (n,)
-        penalty : ndarray of shape (m,)
-
-        Returns
-        -------
-        ConditionalDual
-        """
-        share = weight / weight.sum()
-        member = np.zeros((len(codes), n_classes))
-        member[np.arange(len(codes)), codes] = share
-        return cls(Z, share, (Z.T @ member).T, penalty / weight.sum())
-
-    def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
-        """Value, gradient and class shares at scores Z theta^T.
-
-        Parameters
-        ----------
-        theta : ndarray of shape (K, m)
-
-        Returns
-        -------
-        value : float
-            Nats, per unit of weight.
-        gradient : ndarray of shape (K, m)
-            Expected minus observed moments, plus the part of the penalty.
-        shares : ndarray of shape (n, K)
-            Weight of each instance times its class probabilities.
-        """
-        scores = self.Z @ theta.T
-        log_total = logsumexp(scores, axis=1)
-        shares = self.share[:, None] * np.exp(scores - log_total[:, None])
-        value = self.share @ log_total - (self.observed * theta).sum()
-        value += 0.5 * (self.penalty * theta**2).sum()
-        gradient = (self.Z.T @ shares).T - self.observed + self.penalty * theta
-        return float(value), gradient, shares
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """Where a solver stopped.
-
-    Parameters
-    ----------
-    theta : ndarray of shape (K, m)
-    history : ndarray of shape (iterations + 1,)
-        Value of the dual at the start and after each step, in nats per unit of weight.
-    residual : float
-        Largest entry of the gradient: how far the moments are from matching.
-    """
-
-    theta: Array
-    history: Array
-    residual: float
-
-
-def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Optimum:
-    """Minimise the dual from zero.
-
-    Parameters
-    ----------
-    dual : ConditionalDual
-        With nonnegative features for "gis" and "iis".
-    solver : {"lbfgs", "gis", "iis", "gradient"}
-    tol : float
-        Residual to stop at.
-    max_iter : int
-
-    Returns
-    -------
-    Optimum
-    """
-    if solver == "lbfgs":
-        return _quasi_newton(dual, tol, max_iter)
-    theta = np.zeros_like(dual.observed)
-    state, length = dual.evaluate(theta), 1.0
-    history = [state[0]]
-    for _ in range(max_iter):
-        if np.abs(state[1]).max() <= tol:
-            break
-        if solver == "gradient":
-            theta, state, length = _descend(dual, theta, state, 2.0 * length)
-        else:
-            theta = theta + _scaling_step(dual, theta, state, solver)
-            state = dual.evaluate(theta)
-        history.append(state[0])
-    return Optimum(theta, np.array(history), float(np.abs(state[1]).max()))
-
-
-def _quasi_newton(dual: ConditionalDual, tol: float, max_iter: int) -> Optimum:
-    shape, history = dual.observed.shape, []
-
-    def function(flat):
-        value, gradient, _ = dual.evaluate(flat.reshape(shape))
-        return value, gradient.ravel()
-
-    start = np.zeros(dual.observed.size)
-    found = minimize(
-        function,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=lambda intermediate_result: history.append(intermediate_result.fun),
-        options={"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0},
-    )
-    residual = float(np.abs(found.jac).max())
-    first = function(start)[0]
-    return Optimum(found.x.reshape(shape), np.array([first, *history]), residual)
-
-
-def _descend(dual, theta, state, length):
-    """Gradient step, halved until the dual falls by half of the slope (Armijo)."""
-    value, gradient, _ = state
-    square = (gradient**2).sum()
-    for _ in range(60):
-        trial = theta - length * gradient
-        reached = dual.evaluate(trial)
-        if reached[0] <= value - 0.5 * length * square:
-            return trial, reached, length
-        length *= 0.5
-    return theta, state, length
-
-
-def _scaling_step(dual, theta, state, solver):
-    _, gradient, shares = state
-    expected = gradient + dual.observed - dual.penalty * theta
-    parameters = dual.observed, expected, theta, dual.penalty
-    if solver == "iis":
-        return varying_step(dual.Z, shares, *parameters)
-    return constant_step(float(np.max(dual.Z.sum(axis=1))), *parameters)
+MAX_ITERATIONS = {"lbfgs": 1000, "iis": 50000, "gis": 50000, "gradient": 50000}
 
 
 class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
@@ -208,13 +44,16 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         Penalty l2 / 2 times the squared coefficients, on the scale of the total
         log-likelihood: 1 / C of :class:`sklearn.linear_model.LogisticRegression` (for
         two classes, whose coefficients are here of opposite sign and half the size,
-        2 / C). 0 is plain maximum entropy, which has no optimum where the classes are
-        separable.
+        2 / C). 0 is plain maximum entropy, which has no optimum where classes are
+        linearly separable.
+    fit_intercept : bool, default=True
+        Whether the shares of the classes, E [c = k], are among the moments. Their
+        parameters, the intercepts, are not penalised.
     tol : float, default=1e-6
         Largest difference between expected and observed moments to stop at, for
-        features scaled to order one and weights of sum one.
+        features scaled to order one and weights of sum one; above zero.
     max_iter : int, default=None
-        None takes 1000 steps for "lbfgs", 20000 for "iis", 50000 for the others.
+        None takes 1000 steps for "lbfgs", 50000 for the others.
 
     Attributes
     ----------
@@ -222,6 +61,7 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (K, d)
         Of sum zero over the classes, also for two.
     intercept_ : ndarray of shape (K,)
+        Of sum zero; zero without ``fit_intercept``.
     natural_params_ : ndarray of shape (K, d + 1)
         lambda in p(c | x) = exp(-lambda_c . (1, x)) / Z(x): minus the intercepts and
         coefficients.
@@ -252,9 +92,12 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
     0.973
     """
 
-    def __init__(self, solver="lbfgs", l2=1.0, tol=1e-6, max_iter=None):
+    def __init__(
+        self, solver="lbfgs", l2=1.0, fit_intercept=True, tol=1e-6, max_iter=None
+    ):
         self.solver = solver
         self.l2 = l2
+        self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
 
@@ -264,7 +107,8 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite; nonnegative if sparse and the solver is "gis" or "iis".
+            Finite. For "gis" and "iis" nonnegative if sparse or without intercept;
+            otherwise it is shifted.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -282,28 +126,36 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If the moments are not matched to ``tol``, or if the classes are separable
-            and ``l2`` is zero, so that no optimum exists.
+            If the moments are not matched to ``tol``, or if ``l2`` is zero and classes
+            are separable, even some of them only, so that no optimum exists.
         """
         solver = check_choice(self.solver, "solver", tuple(MAX_ITERATIONS))
         l2 = check_nonnegative(self.l2, "l2")
         tol = check_nonnegative(self.tol, "tol")
+        if tol == 0.0:
+            raise ValueError(
+                f"tol={self.tol!r} must be above zero: moments match up to rounding "
+                "only, about 1e-12"
+            )
         max_iter = self._max_iter(solver)
         X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        shift, scale = _standard_units(X, weight, l2, solver in ("gis", "iis"))
-        Z = _standardise(X, shift, scale)
-        penalty = np.concatenate([[0.0], l2 / scale**2])
+        first = int(self.fit_intercept)
+        shift, scale = _standard_units(X, weight, l2, first, solver in ("gis", "iis"))
+        Z = _standardise(X, shift, scale, first)
+        penalty = np.concatenate([np.zeros(first), l2 / scale**2])
         dual = ConditionalDual.of(Z, codes, len(self.classes_), weight, penalty)
         found = solve(dual, solver, tol, max_iter)
-        coef = found.theta[:, 1:] / scale
-        intercept = found.theta[:, 0] - coef @ shift
+        coef = found.theta[:, first:] / scale
+        intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
         self.coef_ = coef - coef.mean(axis=0)
         self.intercept_ = intercept - intercept.mean()
         self.natural_params_ = -np.column_stack([self.intercept_, self.coef_])
         self.history_ = found.history
         self.n_iter_ = len(found.history) - 1
         self.moment_residual_ = found.residual
-        self._warn(Z @ found.theta.T, codes, l2, tol, max_iter)
+        text = _shortfall(dual, codes, found, solver, l2, tol, max_iter)
+        if text:
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         return self
 
     def decision_function(self, X):
@@ -337,7 +189,6 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = False
         return tags
 
     def _scores(self, X):
@@ -354,57 +205,67 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
             return int(self.max_iter)
         raise ValueError(f"max_iter={self.max_iter!r} must be an integer >= 1, or None")
 
-    def _warn(self, scores, codes, l2, tol, max_iter):
-        rows = np.arange(len(codes))
-        own = scores[rows, codes]
-        others = scores.copy()
-        others[rows, codes] = -np.inf
-        separated = l2 == 0 and (own > others.max(axis=1)).all()
-        if separated:
-            text = (
-                "the classes are linearly separable: without a penalty the likelihood "
-                "has no maximum, and the parameters only tell where the solver "
-                "stopped; use l2 > 0"
-            )
-        elif self.moment_residual_ > tol:
-            ended = self.n_iter_ >= max_iter
-            other = "" if self.solver == "lbfgs" else ', or solver="lbfgs"'
-            text = (
-                f"solver={self.solver!r} matched the moments to "
-                f"{self.moment_residual_:.1e} only, in {self.n_iter_} steps; "
-                f"{'raise max_iter or tol' if ended else 'raise tol'}, use a larger "
-                f"l2{other}"
-            )
-        else:
-            return
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:
+    """What a user must know about where the solver stopped; empty if all is well."""
+    no_maximum = (
+        "without a penalty the likelihood has no maximum then, and the parameters only "
+        "tell where the solver stopped; use l2 > 0"
+    )
+    scores = dual.Z @ found.theta.T
+    rows = np.arange(len(codes))
+    own = scores[rows, codes]
+    scores[rows, codes] = -np.inf
+    if l2 == 0 and (own > scores.max(axis=1)).all():
+        return f"the classes are linearly separable: {no_maximum}"
+    in_doubt = l2 == 0 and not has_optimum(dual, codes, found)
+    if found.residual > tol:
+        n_iter = len(found.history) - 1
+        remedies = [
+            "raise max_iter or tol" if n_iter >= max_iter else "raise tol",
+            "use a larger l2",
+        ]
+        if solver != "lbfgs":
+            remedies.append('or solver="lbfgs"')
+        doubt = "; if classes are linearly separable, l2=0 has no optimum"
+        return (
+            f"solver={solver!r} matched the moments to {found.residual:.1e} only, in "
+            f"{n_iter} steps; {', '.join(remedies)}{doubt if in_doubt else ''}"
+        )
+    if in_doubt:
+        return (
+            "some classes seem to be linearly separable, at least in part: "
+            f"{no_maximum}, or a smaller tol if they do overlap"
+        )
+    return ""
 
 
-def _standard_units(X, weight, l2: float, nonnegative: bool) -> tuple[Array, Array]:
+def _standard_units(
+    X, weight: Array, l2: float, intercept: int, nonnegative: bool
+) -> tuple[Array, Array]:
     """Shift and scale that bring the features, or the curvatures, to order one.
 
     Features that must not be negative get the range [0, 1]. The others are divided by
     the root of their variance plus 4 l2 / total weight, after which the Hessian has
-    diagonal entries of at most 1/4, whatever the units and the penalty; dense ones are
-    centred before.
+    diagonal entries of at most 1/4, whatever the units and the penalty. What is dense
+    and has an intercept to make up for it is shifted before.
     """
     share = weight / weight.sum()
-    if sparse.issparse(X):
-        if nonnegative and X.nnz and X.data.min() < 0:
-            raise ValueError(
-                "Negative values in data: iterative scaling needs nonnegative "
-                f"features, and the smallest value is {X.data.min()}; use "
-                'X.toarray(), which is shifted, or solver="lbfgs"'
-            )
-        shift = np.zeros(X.shape[1])
-        square = share @ X.astype(np.float64).power(2)
-        width = X.max(axis=0).toarray().ravel() if nonnegative else np.sqrt(square)
-    elif nonnegative:
-        shift = X.min(axis=0).astype(np.float64)
-        width = X.max(axis=0) - shift
+    movable = bool(intercept) and not sparse.issparse(X)
+    if nonnegative and not movable and X.min() < 0:
+        remedy = "X.toarray() and an" if sparse.issparse(X) else "an"
+        raise ValueError(
+            "Negative values in data: iterative scaling needs nonnegative features, "
+            f"and the smallest value is {X.min()}; use {remedy} intercept, which "
+            'lets them be shifted, or solver="lbfgs"'
+        )
+    shift = np.zeros(X.shape[1])
+    if nonnegative:
+        shift = X.min(axis=0).astype(np.float64) if movable else shift
+        width = _dense_row(X.max(axis=0)) - shift
     else:
-        shift = share @ X.astype(np.float64, copy=False)
-        width = np.sqrt(share @ (X - shift) ** 2)
+        shift = share @ X.astype(np.float64, copy=False) if movable else shift
+        width = np.sqrt(_mean_squares(X, shift, share))
     # what varies by rounding alone is constant
     width = np.where(width > 1e-12 * np.abs(shift), width, 0.0)
     if not nonnegative:
@@ -412,9 +273,20 @@ def _standard_units(X, weight, l2: float, nonnegative: bool) -> tuple[Array, Arr
     return shift, np.where(width > 0, width, 1.0)
 
 
-def _standardise(X, shift: Array, scale: Array):
-    """Features (1, (x - shift) / scale)."""
-    constant = np.ones((X.shape[0], 1))
+def _dense_row(row) -> Array:
+    row = row.toarray() if sparse.issparse(row) else row
+    return np.ravel(row).astype(np.float64)
+
+
+def _mean_squares(X, shift, share) -> Array:
     if sparse.issparse(X):
-        return sparse.csr_array(sparse.hstack([constant, X.multiply(1.0 / scale)]))
-    return np.hstack([constant, (X - shift) / scale])
+        return share @ X.astype(np.float64).power(2)
+    return share @ (X - shift) ** 2
+
+
+def _standardise(X, shift: Array, scale: Array, intercept: int):
+    """Features (x - shift) / scale, after a column of ones if there is an intercept."""
+    ones = np.ones((X.shape[0], intercept))
+    if sparse.issparse(X):
+        return sparse.csr_array(sparse.hstack([ones, X.multiply(1.0 / scale)]))
+    return np.hstack([ones, (X - shift) / scale])

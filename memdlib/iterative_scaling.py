@@ -112,9 +112,9 @@ def varying_step(
     target = np.maximum(observed, _LEAST)
     for _ in range(_NEWTON_STEPS):
         # from the right Newton's method comes down to the root of a concave function
-        sums = [_exponential_sums(Z, share, size, delta, power) for power in (0, 1)]
-        lack = target - sums[0] - penalty * (value + delta)
-        slope = sums[1] + penalty
+        total, slope = _exponential_sums(Z, share, size, delta)
+        lack = target - total - penalty * (value + delta)
+        slope = slope + penalty
         step = lack / np.maximum(slope, 1e-300)
         moved = np.clip(delta + step, low, None)
         done = np.abs(moved - delta) <= 1e-13 * (1.0 + np.abs(delta))
@@ -124,15 +124,18 @@ def varying_step(
     return delta
 
 
-def _exponential_sums(Z, share, size, delta, power) -> Array:
-    """sum_i e_i f(x_i)^power exp(delta f(x_i)), shape (K, m)."""
-    found = np.empty(delta.shape)
+def _exponential_sums(Z, share, size, delta) -> Array:
+    """sum_i e_i exp(delta f(x_i)) and its derivative by delta, shape (2, K, m)."""
+    found = np.empty((2, *delta.shape))
+    if sparse.issparse(Z):
+        entry = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
+        sizes = size[entry]
     for k, change in enumerate(delta):
-        scale = share[:, k] * size**power
         if sparse.issparse(Z):
-            entry = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
-            grown = scale[entry] * Z.data * np.exp(change[Z.indices] * size[entry])
-            found[k] = np.bincount(Z.indices, grown, minlength=Z.shape[1])
+            grown = share[entry, k] * Z.data * np.exp(change[Z.indices] * sizes)
+            for power, weight in enumerate((grown, grown * sizes)):
+                found[power, k] = np.bincount(Z.indices, weight, minlength=Z.shape[1])
         else:
-            found[k] = scale @ (Z * np.exp(size[:, None] * change))
+            weights = np.stack([share[:, k], share[:, k] * size])
+            found[:, k] = weights @ (Z * np.exp(size[:, None] * change))
     return found
