@@ -1,4 +1,4 @@
-"""Dual of discriminative maximum entropy: likelihood of softmax regression, and solvers.
+"""Dual of discriminative maximum entropy, that is of softmax regression; solvers.
 
 With observed moments o_k = E phi(x) [c = k] and scores theta_k . phi(x), the dual is
 
@@ -239,8 +239,8 @@ def has_optimum(dual: ConditionalDual, codes, found: Optimum) -> bool:
         rmatvec=moments,
         dtype=np.float64,
     )
-    accuracy = max(1e-4 * found.residual, 1e-15)
-    u, *_ = lsmr(operator, root.ravel(), atol=accuracy, btol=0, conlim=0, maxiter=1000)
-    remainder = root * (1.0 - margins(u))
-    unmet = np.abs(moments(remainder)).max()
-    return unmet <= 0.1 * found.residual + 1e-15 and margins(u).max() <= _LARGEST_MOVE
+    u, *_ = lsmr(operator, root.ravel(), atol=0, btol=0, conlim=0, maxiter=1000)
+    move = margins(u)
+    unmet = np.abs(moments(root * (1.0 - move))).max()
+    met = unmet <= 1e-3 * found.residual + 1e-16
+    return bool(met and move.max() <= _LARGEST_MOVE)

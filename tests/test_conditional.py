@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import ConditionalMaxEntClassifier
-from memdlib.conditional import ConditionalDual, solve
 from memdlib.datasets import simulate_text_counts
+from memdlib.dual_conditional import ConditionalDual, has_optimum, solve
 
 SOLVERS = ["lbfgs", "gis", "iis", "gradient"]
 
@@ -44,30 +44,36 @@ def documents(n_classes=3, n=150, d=8):
     ]
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("l2", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("data", [load_iris, load_wine, load_breast_cancer])
-def test_equals_logistic_regression(data, l2):
+def test_equals_logistic_regression(data, l2, fit_intercept):
     X, y = data(return_X_y=True)
-    X, K = X[:, :4] * [1, 1e3, 1e-3, 1], len(set(y))
-    model = ConditionalMaxEntClassifier(l2=l2, tol=1e-7).fit(X, y)
-    # the same problem, on features of order one and with the penalty to match
-    scale = X.std(axis=0)
-    Z = (X - X.mean(axis=0)) / scale if l2 == 0 else X - X.mean(axis=0)
+    X = X[:, 1:3] if data is load_breast_cancer else X[:, :3]
+    if data is load_iris and l2 == 0:  # setosa is separable
+        X, y = X[50:], y[50:]
+    Z, K = X - X.mean(axis=0), len(set(y))
+    units = np.array([1.0, 1e3, 1e-3])[: X.shape[1]] if l2 == 0 else 1.0
+    model = ConditionalMaxEntClassifier(l2=l2, fit_intercept=fit_intercept, tol=1e-8)
+    model.fit(Z * units, y)
     C = np.inf if l2 == 0 else (1 if K > 2 else 2) / l2
-    solver = "newton-cholesky"
-    peer = LogisticRegression(C=C, tol=1e-12, max_iter=500, solver=solver).fit(Z, y)
-    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(Z), atol=2e-5)
-    if l2 > 0 and K > 2:
-        np.testing.assert_allclose(model.coef_ * scale, peer.coef_ * scale, atol=1e-4)
-    if K == 2 and l2 > 0:
-        both = (model.coef_[1] - model.coef_[0]) * scale
-        np.testing.assert_allclose(both, peer.coef_[0] * scale, atol=1e-4)
+    peer = LogisticRegression(
+        C=C, tol=1e-14, max_iter=500, solver="newton-cg", fit_intercept=fit_intercept
+    ).fit(Z, y)
+    found = model.predict_proba(Z * units)
+    np.testing.assert_allclose(found, peer.predict_proba(Z), atol=1e-6)
+    ours = model.coef_ if K > 2 else np.diff(model.coef_, axis=0)
+    theirs = peer.coef_ - peer.coef_.mean(axis=0) * (K > 2)
+    np.testing.assert_allclose(ours * units, theirs, atol=2e-5, rtol=2e-5)
+    if K == 2:
         np.testing.assert_allclose(model.coef_[0], -model.coef_[1], rtol=1e-12)
+    if not fit_intercept:
+        assert model.intercept_.tolist() == [0.0] * K
 
 
 @pytest.mark.parametrize("l2", [0.0, 2.0])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csc_matrix])
 def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
     X, y = documents(n_classes)
     found = {
@@ -77,6 +83,7 @@ def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
     best = found["lbfgs"]
     for model in found.values():
         assert model.moment_residual_ <= 1e-7
+        assert np.diff(model.history_).max() < 1e-14
         assert model.history_[-1] == pytest.approx(best.history_[-1], abs=1e-9)
         np.testing.assert_allclose(model.coef_, best.coef_, atol=2e-4)
         np.testing.assert_allclose(
@@ -96,6 +103,25 @@ def test_the_objective_never_rises(solver):
     log_p = model.predict_log_proba(X)[np.arange(len(y)), y]
     penalty = 0.25 * (model.coef_**2).sum() / len(y)
     assert model.history_[-1] == pytest.approx(-log_p.mean() + penalty, rel=1e-6)
+
+
+def test_steepest_descent_goes_down_to_rounding():
+    X, y = documents()
+    model = ConditionalMaxEntClassifier("gradient", l2=0.5, tol=1e-12).fit(X, y)
+    assert model.moment_residual_ <= 1e-12
+    assert model.n_iter_ < 5000
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_intercept_the_shares_of_the_classes_are_no_moments(solver):
+    X, y = documents()
+    X, y = X[10:], y[10:]
+    model = ConditionalMaxEntClassifier(solver, l2=0.7, fit_intercept=False, tol=1e-7)
+    P = model.fit(X, y).predict_proba(X)
+    lack = np.eye(3)[y].T @ X - P.T @ X
+    np.testing.assert_allclose(lack, 0.7 * model.coef_, atol=1e-4)
+    assert model.natural_params_[:, 0].tolist() == [0.0] * 3
+    assert np.abs(P.sum(axis=0) - np.bincount(y)).max() > 1e-3
 
 
 def test_moments_match_and_with_a_penalty_up_to_the_coefficients():
@@ -162,7 +188,7 @@ def test_units_of_the_features_do_not_matter_without_a_penalty():
 def test_weight_two_is_the_row_twice(solver):
     X, y = documents()
     weight = 1.0 + (np.arange(len(y)) % 3 == 0)
-    model = ConditionalMaxEntClassifier(solver, tol=1e-6)
+    model = ConditionalMaxEntClassifier(solver, tol=1e-5)
     a = clone(model).fit(X, y, sample_weight=weight)
     rows = np.repeat(np.arange(len(y)), weight.astype(int))
     b = clone(model).fit(X[rows], y[rows])
@@ -217,6 +243,65 @@ def test_separable_classes_have_no_optimum(solver):
     assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_separable_class_is_told_too(solver):
+    X, y = load_iris(return_X_y=True)
+    found = ConditionalMaxEntClassifier(solver, l2=0, max_iter=500)
+    with pytest.warns(ConvergenceWarning, match="linearly separable"):
+        found.fit(X, y)
+    ConditionalMaxEntClassifier(l2=0).fit(X[50:], y[50:])
+
+
+def test_a_feature_that_a_class_never_shows_is_told():
+    X, y = documents()
+    X[y == 1, 0] = 0.0
+    for kind in (np.asarray, sparse.csr_array):
+        with pytest.warns(ConvergenceWarning, match="separable, at least in part"):
+            ConditionalMaxEntClassifier(l2=0).fit(kind(X), y)
+
+
+def test_a_row_without_weight_does_not_hide_separability():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="are linearly separable"):
+        ConditionalMaxEntClassifier(l2=0).fit(X, y, sample_weight=[1, 1, 1, 0])
+
+
+def separates(Z, y, K):
+    """By linear programming: no margin below zero and the sum of all above it."""
+    rows = []
+    for z, own in zip(Z, y, strict=True):
+        for other in set(range(K)) - {own}:
+            row = np.zeros((K, Z.shape[1]))
+            row[own], row[other] = z, -z
+            rows.append(row.ravel())
+    A = np.array(rows)
+    found = optimize.linprog(-A.sum(axis=0), A_ub=-A, b_ub=0 * A[:, 0], bounds=(-1, 1))
+    return -found.fun > 1e-9
+
+
+def test_the_certificate_agrees_with_linear_programming():
+    counts = {True: 0, False: 0}
+    for seed in range(120):
+        rng = np.random.default_rng([59, 3, seed])
+        K, d = rng.integers(2, 5), rng.integers(1, 4)
+        n = rng.integers(2 * K, 25)
+        X = rng.integers(0, 4, size=(n, d)).astype(float)
+        y = rng.permutation(np.arange(n) % K)
+        Z = np.column_stack([np.ones(n), X])
+        dual = ConditionalDual.of(Z, y, K, np.ones(n), np.zeros(d + 1))
+        separable = separates(Z, y, K)
+        assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
+        counts[separable] += 1
+    assert min(counts.values()) >= 20
+
+
+def test_the_certificate_holds_its_tongue_far_from_the_optimum():
+    X, y = load_iris(return_X_y=True)
+    model = ConditionalMaxEntClassifier(l2=0, tol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="or a smaller tol if they do overlap"):
+        model.fit(X[50:], y[50:])
+
+
 def test_not_converging_is_told():
     X, y = load_iris(return_X_y=True)
     for solver in SOLVERS:
@@ -251,6 +336,7 @@ def test_constant_features_get_no_weight():
         ({"solver": "newton"}, "solver='newton' must be one of .*lbfgs"),
         ({"l2": -1.0}, r"l2=-1\.0 must be a finite number"),
         ({"tol": np.nan}, "tol=nan must be a finite number"),
+        ({"tol": 0}, "tol=0 must be above zero"),
         ({"max_iter": 0}, "max_iter=0 must be an integer >= 1, or None"),
         ({"max_iter": 2.5}, r"max_iter=2\.5 must be"),
     ],
@@ -265,6 +351,10 @@ def test_bad_data_are_named():
     for solver in ("gis", "iis"):
         with pytest.raises(ValueError, match=r"Negative values.*is -2\.0; use X.toarr"):
             ConditionalMaxEntClassifier(solver).fit(X, [0, 1])
+    centred = [[-1.0], [1.0]]
+    with pytest.raises(ValueError, match=r"smallest value is -1\.0; use an intercept"):
+        ConditionalMaxEntClassifier("gis", fit_intercept=False).fit(centred, [0, 1])
+    ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
     with pytest.raises(ValueError, match="one class only"):
         ConditionalMaxEntClassifier().fit(np.eye(2), [1, 1])
     with pytest.raises(ValueError, match="contains NaN"):
