@@ -1,34 +1,15 @@
 """Fit and rank words: one pass over sparse counts against two passes of a peer.
 
-The 20 Newsgroups are read from the folder named by ``MEMDLIB_DATA``; without them
-simulated documents of that shape take their place.
+Without the 20 Newsgroups simulated documents of that shape take their place.
 """
 
-import os
-import tarfile
-from pathlib import Path
-
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import chi2
 from sklearn.naive_bayes import MultinomialNB
 
 from benchmarks.comparison import Comparison, compare_times
 from memdlib import MeMdClassifier
-from memdlib.datasets import simulate_text_counts
-
-
-def newsgroups(archive: Path):
-    """Counts of the words of every training document, and its group."""
-    texts, groups = [], []
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            *_, part, group, _ = ("", "", *member.name.split("/"))
-            if member.isfile() and part == "20news-bydate-train":
-                texts.append(tar.extractfile(member).read().decode("latin-1"))
-                groups.append(group)
-    counts = CountVectorizer(stop_words="english").fit_transform(texts)
-    return "20 Newsgroups", counts.astype(np.float64), np.array(groups)
+from memdlib.datasets import MissingDataError, load, simulate_text_counts
 
 
 def simulated():
@@ -41,8 +22,11 @@ def simulated():
 
 def comparisons() -> list[Comparison]:
     """Measure presence and multinomial MeMd."""
-    archive = Path(os.environ.get("MEMDLIB_DATA", ""), "text/20news-bydate.tar.gz")
-    name, X, y = newsgroups(archive) if archive.is_file() else simulated()
+    try:
+        news = load("newsgroups", min_count=1)
+        name, X, y = "20 Newsgroups", news.X, news.y
+    except MissingDataError:
+        name, X, y = simulated()
     shape = f"{X.shape[0]} x {X.shape[1]}, {len(set(y))} classes"
     found = []
     for family in ("bernoulli", "multinomial"):

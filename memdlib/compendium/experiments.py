@@ -32,7 +32,7 @@ from memdlib.compendium.provenance import (
 )
 from memdlib.compendium.results import RESULT, result_path
 from memdlib.compendium.runner import run_all
-from memdlib.datasets import MissingDataError, load
+from memdlib.datasets import MissingDataError, fingerprint
 
 # How a record looks is no reason to compute its numbers again.
 PRESENTATION = ("memdlib.compendium.pages",)
@@ -145,7 +145,7 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
     for name in names or listed:
         run = listed[name]
         try:
-            hashes[name] = load(run.data).sha256 if run.data else None
+            hashes[name] = fingerprint(run.data) if run.data else None
         except MissingDataError as error:
             kept = all(stored_digests(project, run))
             fate = "its committed result is kept" if kept else "it has no result yet"

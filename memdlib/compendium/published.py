@@ -1,9 +1,30 @@
 """Figures that the sources print, as they stand in ``data/published``."""
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 
 from memdlib.compendium.project import root
+
+
+def printed_rows(table: str, project: Path | None = None) -> list[dict[str, str]]:
+    """Rows of a published table, as text.
+
+    Parameters
+    ----------
+    table : str
+        Name of the file in ``data/published``, without its ending.
+    project : Path, default=None
+        Checkout; None finds it.
+
+    Returns
+    -------
+    list of dict
+        Column to text.
+    """
+    path = (project or root()) / "data" / "published" / f"{table}.csv"
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def printed_figures(
@@ -23,18 +44,19 @@ def printed_figures(
     Returns
     -------
     dict
-        Column to number; empty cells are left out.
+        Column to number; cells without a number are left out.
 
     Raises
     ------
     ValueError
         If the table has no such row; names those it has.
     """
-    path = (project or root()) / "data" / "published" / f"{table}.csv"
-    with path.open(newline="") as stream:
-        records = list(csv.DictReader(stream))
+    records = printed_rows(table, project)
     names = [next(iter(record.values())) for record in records]
     if row not in names:
-        raise ValueError(f"{path.name} has no row {row!r}; it has {names}")
-    cells = list(records[names.index(row)].items())[1:]
-    return {column: float(text) for column, text in cells if text}
+        raise ValueError(f"{table}.csv has no row {row!r}; it has {names}")
+    found = {}
+    for column, text in list(records[names.index(row)].items())[1:]:
+        with suppress(ValueError):  # an empty cell, or words
+            found[column] = float(text)
+    return found

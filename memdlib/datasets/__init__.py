@@ -6,13 +6,14 @@ from the network. A set is added by a table in ``registry.toml`` and, for a new 
 file, a function in ``readers.py``.
 """
 
-from memdlib.datasets.catalogue import load, names
+from memdlib.datasets.catalogue import fingerprint, load, names
 from memdlib.datasets.fetch import DatasetError, MissingDataError
 from memdlib.datasets.simulate import simulate_gaussian_classes, simulate_text_counts
 
 __all__ = [
     "DatasetError",
     "MissingDataError",
+    "fingerprint",
     "load",
     "names",
     "simulate_gaussian_classes",

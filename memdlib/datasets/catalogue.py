@@ -2,14 +2,15 @@
 
 import difflib
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Bunch
 
 from memdlib.datasets.embedded import EMBEDDED, load_embedded
-from memdlib.datasets.fetch import DatasetError, locate
+from memdlib.datasets.fetch import DatasetError, content_hash, locate
 from memdlib.datasets.readers import READERS, Table
 from memdlib.datasets.registry import Entry, entries
 
@@ -25,10 +26,41 @@ def names() -> list[str]:
     Examples
     --------
     >>> from memdlib.datasets import names
-    >>> names()[0]
+    >>> names()[1]
     'breast_cancer'
     """
     return sorted([*EMBEDDED, *entries()])
+
+
+def fingerprint(name: str) -> str:
+    """Return the hash of a data set without reading it.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    str
+        The ``sha256`` of what `load` returns.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name.
+    DatasetError
+        If its files cannot be had, or are not what they should be.
+
+    Examples
+    --------
+    >>> from memdlib.datasets import fingerprint, load
+    >>> fingerprint("iris") == load("iris").sha256
+    True
+    """
+    if name in EMBEDDED:
+        return load_embedded(name).sha256
+    return content_hash(_entry(name))
 
 
 def load(name: str, **options: Any) -> Bunch:
@@ -39,7 +71,10 @@ def load(name: str, **options: Any) -> Bunch:
     name : str
         One of `names`.
     **options
-        Options of this data set, if it has any.
+        Options of this data set, if it has any. The newsgroups have ``text``, "full"
+        (default), "subject" (and body) or "body"; and ``edition``, "complete"
+        (default) or "paper", the copy whose two groups lack their test half. All
+        texts have ``min_count`` (default 3): rarer words are left out.
 
     Returns
     -------
@@ -47,7 +82,7 @@ def load(name: str, **options: Any) -> Bunch:
         With the fields
 
         X : ndarray of shape (n, d), float64
-            The measurements.
+            The measurements; for texts a sparse array, counts of words.
         y : ndarray of shape (n,), int64
             The class of each sample, an index into ``target_names``.
         feature_names : ndarray of str, shape (d,)
@@ -56,9 +91,12 @@ def load(name: str, **options: Any) -> Bunch:
             The classes: in alphabetical order, for the sets of scikit-learn in its own.
         sample_names : ndarray of str, shape (n,), or None
             None if they are not known.
+        split : ndarray of {"train", "test"}, shape (n,), or None
+            The part that the authors gave each sample to; None if they gave none.
         sha256 : str
-            Hash of the file; for the sets of scikit-learn, that of the bytes of X, then
-            y, as little-endian 64-bit floats and integers.
+            Hash of the file; of what an archive holds; of the hashes of several files.
+            For the sets of scikit-learn, that of the bytes of X, then y, as
+            little-endian 64-bit floats and integers.
         name, source, licence, DESCR : str
             What the set is called, who measured it, its terms, a description.
 
@@ -81,23 +119,31 @@ def load(name: str, **options: Any) -> Bunch:
     if name in EMBEDDED:
         _refuse_unknown_options(name, options, [])
         return load_embedded(name)
-    registry = entries()
-    if name not in registry:
-        raise ValueError(_unknown_name(name))
-    entry = registry[name]
+    entry = _entry(name)
     reader = READERS[entry.reader]
-    _refuse_unknown_options(name, options, inspect.getfullargspec(reader).kwonlyargs)
-    bunch = _bunch(entry, reader(locate(entry), **options))
+    options_of_reader = set(inspect.getfullargspec(reader).kwonlyargs)
+    _refuse_unknown_options(name, options, options_of_reader - set(entry.settings))
+    paths = locate(entry)
+    bunch = _bunch(entry, reader(*paths, **entry.settings, **options))
     if not options:
         _refuse_other_content(entry, bunch)
     return bunch
 
 
+def _entry(name: str) -> Entry:
+    registry = entries()
+    if name not in registry:
+        raise ValueError(_unknown_name(name))
+    return registry[name]
+
+
 def _bunch(entry: Entry, table: Table) -> Bunch:
-    X = np.ascontiguousarray(table.X, dtype=np.float64)
+    X = table.X
+    if not sparse.issparse(X):
+        X = np.ascontiguousarray(X, dtype=np.float64)
     classes = [entry.labels.get(label, label) for label in table.labels]
     target_names, y = np.unique(np.array(classes, str), return_inverse=True)
-    feature_names, sample_names = table.feature_names, table.sample_names
+    feature_names = table.feature_names
     if feature_names is None:
         feature_names = [f"feature{j:04d}" for j in range(X.shape[1])]
     return Bunch(
@@ -105,8 +151,9 @@ def _bunch(entry: Entry, table: Table) -> Bunch:
         y=y.astype(np.int64),
         feature_names=np.array(feature_names, str),
         target_names=target_names,
-        sample_names=None if sample_names is None else np.array(sample_names, str),
-        sha256=entry.sha256,
+        sample_names=_names(table.sample_names),
+        split=_names(table.split),
+        sha256=content_hash(entry),
         name=entry.name,
         source=entry.source,
         licence=entry.licence,
@@ -114,12 +161,16 @@ def _bunch(entry: Entry, table: Table) -> Bunch:
     )
 
 
+def _names(names: Sequence[str] | None) -> np.ndarray | None:
+    return None if names is None else np.array(names, str)
+
+
 def _refuse_unknown_options(
     name: str, options: dict[str, Any], known: Collection[str]
 ) -> None:
     unknown = sorted(options.keys() - set(known))
     if unknown:
-        takes = ", ".join(known) if known else "no options"
+        takes = ", ".join(sorted(known)) if known else "no options"
         raise TypeError(
             f"unknown option {', '.join(unknown)} for the data set {name!r}, "
             f"which takes {takes}"
@@ -135,6 +186,8 @@ def _unknown_name(name: str) -> str:
 def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
     sizes = np.bincount(bunch.y, minlength=len(bunch.target_names)).tolist()
     classes = dict(zip(bunch.target_names.tolist(), sizes, strict=True))
+    if entry.shape is None:
+        return
     if bunch.X.shape != entry.shape or classes != entry.classes:
         raise DatasetError(
             f"data set {entry.name!r}: the reader {entry.reader!r} gives X of shape "

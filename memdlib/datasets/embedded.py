@@ -69,6 +69,7 @@ def load_embedded(name: str) -> Bunch:
         feature_names=np.asarray(raw.feature_names, dtype=str),
         target_names=np.asarray(raw.target_names, dtype=str),
         sample_names=None,
+        split=None,
         sha256=content_sha256(X, y),
         name=name,
         source=embedded.source,

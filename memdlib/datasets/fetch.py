@@ -1,13 +1,16 @@
-"""Find the file of a registered data set, and trust it only by its hash."""
+"""Find the files of a registered data set, and trust them only by their hash."""
 
+import hashlib
 import logging
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from memdlib.datasets.registry import Entry
+from memdlib.datasets.archives import read_archive, tree_sha256
+from memdlib.datasets.registry import DataFile, Entry
 
 with warnings.catch_warnings():
     # tqdm, which pooch imports, complains in a kernel that has no ipywidgets
@@ -30,10 +33,10 @@ class MissingDataError(DatasetError):
     """The file of a data set is not on this machine and could not be downloaded."""
 
 
-def locate(entry: Entry) -> Path:
-    """Return the verified file of a data set, downloading it if need be.
+def locate(entry: Entry) -> list[Path]:
+    """Return the verified files of a data set, downloading them if need be.
 
-    The file is looked for in the folder named by the environment variable
+    Each file is looked for in the folder named by the environment variable
     ``MEMDLIB_DATA``, which is never written to; then in the cache, the folder named by
     ``MEMDLIB_CACHE`` or else the user's cache folder; then it is downloaded into the
     cache. An empty variable counts as unset. The first file found is the one that is
@@ -46,16 +49,16 @@ def locate(entry: Entry) -> Path:
 
     Returns
     -------
-    Path
-        A file whose SHA-256 is ``entry.sha256``.
+    list of Path
+        Files whose hashes are those of ``entry.files``, in that order.
 
     Raises
     ------
     MissingDataError
-        If the file is nowhere and cannot be downloaded.
+        If a file is nowhere and cannot be downloaded.
     DatasetError
-        If a variable names something other than a folder, the file found is corrupt or
-        unreadable, or ``entry.file`` leads out of the data folder.
+        If a variable names something other than a folder, a file found is corrupt or
+        unreadable, or its path leads out of the data folder.
 
     Examples
     --------
@@ -64,26 +67,43 @@ def locate(entry: Entry) -> Path:
     >>> from pathlib import Path
     >>> from unittest import mock
     >>> from memdlib.datasets.fetch import locate
-    >>> from memdlib.datasets.registry import entries
-    >>> sha256 = hashlib.sha256(b"1,2").hexdigest()
-    >>> entry = replace(entries()["colon"], file="tiny.csv", sha256=sha256)
+    >>> from memdlib.datasets.registry import DataFile, entries
+    >>> tiny = DataFile("tiny.csv", sha256=hashlib.sha256(b"1,2").hexdigest())
+    >>> entry = replace(entries()["colon"], files=(tiny,))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "tiny.csv").write_bytes(b"1,2")
     ...     with mock.patch.dict(os.environ, MEMDLIB_DATA=folder):
-    ...         locate(entry).name
+    ...         locate(entry)[0].name
     'tiny.csv'
     """
-    _refuse_escape(entry)
-    mirror, cache = _mirror_folder(), cache_folder()
-    if mirror is not None and _verified(
-        mirror / entry.file,
-        entry,
-        f"replace it by the file from {entry.url}, or unset {DATA_VARIABLE}",
-    ):
-        return mirror / entry.file
-    if not _verified(cache / entry.file, entry, "delete the file and load again"):
-        _download(entry, cache)
-    return cache / entry.file
+    return [_locate(file, entry.name) for file in entry.files]
+
+
+def content_hash(entry: Entry) -> str:
+    """Return one hash for the content of a data set, whose files must be at hand.
+
+    Parameters
+    ----------
+    entry : Entry
+
+    Returns
+    -------
+    str
+        The hash of its file or archive; of several files, SHA-256 over their hashes; of
+        a file that each user brings along, what it is found to be.
+
+    Raises
+    ------
+    DatasetError
+        As from :func:`locate`.
+    """
+    found = []
+    for file, path in zip(entry.files, locate(entry), strict=True):
+        kind, value = file.expected()
+        found.append(value if kind.endswith("sha256") else pooch.file_hash(path))
+    if len(found) == 1:
+        return found[0]
+    return hashlib.sha256("".join(f"{h}\n" for h in found).encode()).hexdigest()
 
 
 def cache_folder() -> Path:
@@ -119,6 +139,23 @@ def cache_folder() -> Path:
     return folder
 
 
+def _locate(file: DataFile, dataset: str) -> Path:
+    _refuse_escape(file, dataset)
+    mirror, cache = _mirror_folder(), cache_folder()
+    if mirror is not None and _verified(
+        mirror / file.path,
+        file,
+        dataset,
+        f"replace it{f' by the file from {file.url}' if file.url else ''}, or unset "
+        f"{DATA_VARIABLE}",
+    ):
+        return mirror / file.path
+    remedy = "delete the file and load again"
+    if not _verified(cache / file.path, file, dataset, remedy):
+        _download(file, dataset, cache)
+    return cache / file.path
+
+
 def _mirror_folder() -> Path | None:
     folder = _folder_from(DATA_VARIABLE)
     if folder is None or os.path.isdir(folder):
@@ -135,57 +172,87 @@ def _folder_from(variable: str) -> Path | None:
     return Path(os.path.expanduser(value)) if value else None
 
 
-def _refuse_escape(entry: Entry) -> None:
-    posix, windows = PurePosixPath(entry.file), PureWindowsPath(entry.file)
+def _refuse_escape(file: DataFile, dataset: str) -> None:
+    posix, windows = PurePosixPath(file.path), PureWindowsPath(file.path)
     inside = not (posix.is_absolute() or windows.anchor or ".." in windows.parts)
     if not inside or not posix.parts:
         raise DatasetError(
-            f"data set {entry.name!r}: the registry's file {entry.file!r} must be a "
+            f"data set {dataset!r}: the registry's file {file.path!r} must be a "
             "relative path that stays in the data folder"
         )
 
 
-def _verified(path: Path, entry: Entry, remedy: str) -> bool:
+def _verified(path: Path, file: DataFile, dataset: str, remedy: str) -> bool:
     """Whether the file is there; raises if it is there but is not the right one."""
     try:
-        found = pooch.file_hash(path)
+        problem = _mismatch(path, file)
     except FileNotFoundError:
         return False
     except OSError as error:
         raise DatasetError(
-            f"data set {entry.name!r}: {path} cannot be read ({error.strerror})"
+            f"data set {dataset!r}: {path} cannot be read ({error.strerror})"
         ) from error
-    if found != entry.sha256:
+    if problem:
         raise DatasetError(
-            f"data set {entry.name!r}: {path} is corrupt or another edition: expected "
-            f"sha256 {entry.sha256}, found {found}; {remedy}"
+            f"data set {dataset!r}: {path} is corrupt or another edition: {problem}; "
+            f"{remedy}"
         )
     return True
 
 
-def _download(entry: Entry, cache: Path) -> None:
-    # Not streamed: a stream that breaks off would leave its socket open.
-    downloader = pooch.HTTPDownloader(timeout=TIMEOUT, stream=False)
+def _mismatch(path: Path, file: DataFile) -> str:
+    """Say in which way a file is not the one that is meant; empty if it is."""
+    kind, expected = file.expected()
+    if kind == "tree_sha256":
+        with open(path, "rb"):
+            pass  # an absent or unreadable file is no damaged archive
+        try:
+            found = tree_sha256(read_archive(path, file.root))
+        except ValueError as error:
+            return str(error)
+    elif kind == "git_blob_sha1":
+        content = path.read_bytes()
+        found = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        found = found[: len(expected)]
+    else:
+        found = pooch.file_hash(path)
+    if kind and found != expected:
+        return f"expected {kind.removeprefix('tree_')} {expected}, found {found}"
+    return ""
+
+
+def _download(file: DataFile, dataset: str, cache: Path) -> None:
+    target = cache / file.path
     try:
-        with _quiet_pooch():
-            pooch.retrieve(
-                entry.url,
-                known_hash=f"sha256:{entry.sha256}",
-                fname=entry.file,
-                path=cache,
-                downloader=downloader,
-            )
+        if not file.url:
+            raise ValueError("no address is known")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as part:
+            with _quiet_pooch():
+                # Not streamed: a stream that breaks off would leave its socket open.
+                fetched = pooch.retrieve(
+                    file.url,
+                    known_hash=None,
+                    fname=target.name,
+                    path=part,
+                    downloader=pooch.HTTPDownloader(timeout=TIMEOUT, stream=False),
+                )
+            problem = _mismatch(Path(fetched), file)
+            if problem:
+                raise ValueError(f"what came from {file.url} does not match: {problem}")
+            os.replace(fetched, target)
     except (OSError, ValueError) as error:
-        target = cache / entry.file
-        raise MissingDataError(
-            f"data set {entry.name!r}: {target.name} is not on this machine and could "
-            f"not be downloaded: {error}\n"
-            "Get it by other means, and load again:\n"
-            f"  from    {entry.url}\n"
-            f"  sha256  {entry.sha256}\n"
-            f"  put in  {target.parent}\n"
-            f"or set {DATA_VARIABLE} to a folder that holds {entry.file}."
-        ) from error
+        kind, value = file.expected()
+        lines = [
+            f"data set {dataset!r}: {target.name} is not on this machine and could "
+            f"not be downloaded: {error}",
+            "Get it by other means, and load again:",
+            f"  from    {file.url or 'wherever you have it'}",
+            f"  {kind + '  ' + value if kind else 'any edition of the file will do'}",
+            f"  put in  {target.parent}",
+            f"or set {DATA_VARIABLE} to a folder that holds {file.path}.",
+        ]
+        raise MissingDataError("\n".join(lines)) from error
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -135,13 +134,13 @@ def test_missing_data_keep_the_committed_result(bench, monkeypatch, capsys, in_p
     def absent(name):
         raise MissingDataError("no file here; get it from there")
 
-    monkeypatch.setattr(experiments, "load", absent)
+    monkeypatch.setattr(experiments, "fingerprint", absent)
     assert experiments.main(["first"]) == 1
     assert "it has no result yet" in capsys.readouterr().out
-    monkeypatch.setattr(experiments, "load", lambda name: SimpleNamespace(sha256="h"))
+    monkeypatch.setattr(experiments, "fingerprint", lambda name: "h")
     assert experiments.main(["first"]) == 0
     kept = made(bench)
-    monkeypatch.setattr(experiments, "load", absent)
+    monkeypatch.setattr(experiments, "fingerprint", absent)
     assert experiments.main(["first"]) == 0
     said = capsys.readouterr().out
     assert "its committed result is kept" in said

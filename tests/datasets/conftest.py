@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memdlib.datasets.registry import Entry
+from memdlib.datasets.registry import DataFile, Entry
 
 CONTENT = b"a file of our own"
 
@@ -76,12 +76,19 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
 
 @pytest.fixture
 def make_entry() -> Callable[..., Entry]:
-    def make(content: bytes = CONTENT, **changes: object) -> Entry:
+    def make(
+        content: bytes = CONTENT,
+        *,
+        path: str = "gene/tiny.bin",
+        url: str = "http://127.0.0.1:1/tiny.bin",
+        hashes: dict[str, str] | None = None,
+        **changes: object,
+    ) -> Entry:
+        if hashes is None:
+            hashes = {"sha256": hashlib.sha256(content).hexdigest()}
         facts = {
             "name": "tiny",
-            "file": "gene/tiny.bin",
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "url": "http://127.0.0.1:1/tiny.bin",
+            "files": (DataFile(path, url=url, **hashes),),
             "reader": "r_list",
             "shape": (3, 2),
             "classes": {"normal": 1, "tumour": 2},

@@ -11,9 +11,14 @@ import sklearn.datasets
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from memdlib.datasets import DatasetError, catalogue, load, names
+from memdlib.compendium.published import printed_rows
+from memdlib.datasets import MissingDataError, catalogue, fingerprint, load, names
+from memdlib.datasets.archives import read_archive
 from memdlib.datasets.embedded import EMBEDDED
+from memdlib.datasets.fetch import locate
 from memdlib.datasets.provenance import content_sha256
 from memdlib.datasets.readers import READERS
 from memdlib.datasets.registry import entries
@@ -73,12 +78,14 @@ def test_unknown_name_is_answered_with_the_nearest(name, guess):
 
 @pytest.mark.parametrize("name", ["", "zzzz", 3, None])
 def test_unknown_name_with_nothing_near(name):
-    with pytest.raises(ValueError, match="There are: breast_cancer") as caught:
+    with pytest.raises(
+        ValueError, match="There are: amazon_fine_food, breast_cancer"
+    ) as caught:
         load(name)
     assert "did you mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["iris", "colon"])
+@pytest.mark.parametrize("name", ["iris", "colon", "dlbcl"])
 def test_unknown_option_is_named(name):
     with pytest.raises(TypeError, match=f"subset for .*'{name}'.*no options"):
         load(name, subset="train")
@@ -88,28 +95,118 @@ def test_every_entry_of_the_registry_is_complete():
     registry = entries()
     assert not registry.keys() & EMBEDDED.keys()
     for entry in registry.values():
-        assert entry.url.startswith("https://")
-        assert len(bytes.fromhex(entry.sha256)) == 32
-        assert entry.sha256 == entry.sha256.lower()
+        for file in entry.files:
+            assert not file.url or file.url.startswith("https://")
+            assert sum(map(bool, (file.sha256, file.tree_sha256))) <= 1
+            for value in (file.sha256, file.tree_sha256):
+                assert len(bytes.fromhex(value)) in (0, 32) and value == value.lower()
         assert entry.reader in READERS
-        assert sum(entry.classes.values()) == entry.shape[0]
-        assert set(entry.labels.values()) <= entry.classes.keys()
+        if entry.shape is not None:
+            assert sum(entry.classes.values()) == entry.shape[0]
+            assert set(entry.labels.values()) <= entry.classes.keys()
         assert entry.source and entry.licence and entry.notes
 
 
-def test_colon_or_how_to_get_it(tmp_path, monkeypatch, dead_url):
-    """With the file, its content; without it and without a network, the way to it."""
-    entry = replace(entries()["colon"], url=dead_url)
-    monkeypatch.setattr(catalogue, "entries", lambda: {"colon": entry})
+def without_network(entry, dead_url):
+    files = [replace(f, url=dead_url if f.url else "") for f in entry.files]
+    return replace(entry, files=tuple(files))
+
+
+def at_hand(entry) -> bool:
+    folder = os.environ.get("MEMDLIB_DATA")
+    return bool(folder) and all(Path(folder, f.path).is_file() for f in entry.files)
+
+
+@pytest.mark.parametrize("name", sorted(entries()))
+def test_registered_set_or_how_to_get_it(tmp_path, monkeypatch, dead_url, name):
+    """With the files, their content; without them and a network, the way to them."""
+    entry = without_network(entries()[name], dead_url)
+    monkeypatch.setattr(catalogue, "entries", lambda: {name: entry})
     monkeypatch.setenv("MEMDLIB_CACHE", str(tmp_path))
-    if Path(os.environ.get("MEMDLIB_DATA", tmp_path), entry.file).is_file():
-        assert_is_colon(load("colon"))
+    if at_hand(entry):
+        data = load(name)  # checks the shape and the classes that the registry states
+        n, d = data.X.shape
+        assert (n, d) == entry.shape and data.X.dtype == np.float64
+        assert len(data.y) == n and len(data.feature_names) == d
+        for names_of_rows in (data.sample_names, data.split):
+            assert names_of_rows is None or len(names_of_rows) == n
+        assert fingerprint(name) == data.sha256
+        values = data.X.data if sparse.issparse(data.X) else data.X
+        assert np.isfinite(values).all()
     else:
-        with pytest.raises(DatasetError) as caught:
-            load("colon")
-        folder = tmp_path / "gene"
-        for fact in ("'colon'", "alon.RData", dead_url, entry.sha256, str(folder)):
-            assert fact in str(caught.value)
+        with pytest.raises(MissingDataError) as caught:
+            load(name)
+        message, file = str(caught.value), entry.files[0]
+        path = Path(tmp_path, file.path)
+        for fact in (repr(name), path.name, file.expected()[1], str(path.parent)):
+            assert fact in message
+        with pytest.raises(MissingDataError):
+            fingerprint(name)
+
+
+@pytest.fixture
+def load_here():
+    """Load a registered set, or None where its files are not at hand."""
+    return lambda name, **options: (
+        load(name, **options) if at_hand(entries()[name]) else None
+    )
+
+
+def test_colon(load_here):
+    data = load_here("colon")
+    assert data is None or assert_is_colon(data) is None
+
+
+def test_sample_sizes_of_table_3(load_here):
+    """With the two damaged groups, exactly the paper's; without them, the complete."""
+    rows = printed_rows("table3")
+    assert len(rows) == 11
+    for row in rows:
+        if (
+            data := load_here(f"newsgroups_{row['experiment']}", edition="paper")
+        ) is None:
+            continue
+        assert len(data.y) == int(row["samples"])
+        assert len(data.target_names) == int(row["classes"])
+        lost = set(data.sample_names[data.split == "test"])
+        assert not any(name.startswith("rec.motorcycles/") for name in lost)
+
+
+def test_sizes_of_table_2(load_here):
+    for row in printed_rows("table2"):
+        if (data := load_here(row["dataset"])) is not None:
+            size = int(row["samples"]), int(row["features"])
+            assert data.X.shape == size
+            assert len(data.target_names) == int(row["classes"])
+
+
+def test_files_of_leukemia_agree(load_here):
+    whole, part = load_here("leukemia"), load_here("leukemia_5147")
+    if whole is not None and part is not None:
+        place = {name: j for j, name in enumerate(whole.feature_names)}
+        columns = [place[name] for name in part.feature_names]
+        np.testing.assert_array_equal(whole.X[:, columns], part.X)
+        np.testing.assert_array_equal(whole.y, part.y)
+        assert whole.split.tolist() == part.split.tolist()
+        assert np.bincount(whole.y[whole.split == "train"]).tolist() == [27, 11]
+
+
+def test_newsgroups_agree_with_another_count(load_here):
+    """Scikit-learn's vectoriser, told the same rules, counts the same words."""
+    data = load_here("newsgroups_religion", text="full", min_count=1)
+    if data is not None:
+        (path,) = locate(entries()["newsgroups_religion"])
+        content = read_archive(path, "data/20ng")
+        halves = [f"20news-bydate-{split}" for split in data.split]
+        texts = [
+            content[f"{half}/{name}"].decode("latin-1")
+            for half, name in zip(halves, data.sample_names, strict=True)
+        ]
+        pattern, stop = "[a-z]{2,}", list(ENGLISH_STOP_WORDS)
+        counter = CountVectorizer(token_pattern=pattern, stop_words=stop)
+        counts = counter.fit_transform(texts)
+        assert counter.get_feature_names_out().tolist() == data.feature_names.tolist()
+        assert abs(counts - data.X).max() == 0
 
 
 def assert_is_colon(data):
@@ -122,4 +219,4 @@ def assert_is_colon(data):
     assert np.unique(data.X, axis=1).shape[1] == 1991
     assert data.feature_names[[0, -1]].tolist() == ["X1", "X2000"]
     assert data.sample_names is None
-    assert data.sha256 == entries()["colon"].sha256
+    assert data.sha256 == entries()["colon"].files[0].sha256

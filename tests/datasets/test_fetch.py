@@ -1,8 +1,11 @@
 """Where a file is looked for, and what is said when it cannot be had."""
 
+import hashlib
+import io
 import os
 import subprocess
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +13,8 @@ import pooch
 import pytest
 
 from memdlib.datasets import DatasetError, fetch
-from memdlib.datasets.fetch import cache_folder, locate
+from memdlib.datasets.archives import read_archive, tree_sha256
+from memdlib.datasets.fetch import cache_folder, content_hash
 
 CONTENT = b"a file of our own"
 
@@ -19,6 +23,11 @@ def put(folder: Path, content: bytes = CONTENT) -> Path:
     path = folder / "gene" / "tiny.bin"
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
+    return path
+
+
+def locate(entry) -> Path:
+    (path,) = fetch.locate(entry)
     return path
 
 
@@ -85,8 +94,8 @@ def test_corrupt_file_is_an_error_and_stays_untouched(
     path = put(folders[place == "cache"], b"other bytes")
     entry = make_entry(url=server.url)
     message = error_of(entry)
-    assert str(path) in message and entry.sha256 in message
-    assert make_entry(b"other bytes").sha256 in message
+    assert str(path) in message and entry.files[0].sha256 in message
+    assert make_entry(b"other bytes").files[0].sha256 in message
     assert ("unset MEMDLIB_DATA" if place == "mirror" else "delete the file") in message
     assert path.read_bytes() == b"other bytes"
     assert server.requests == []
@@ -102,7 +111,8 @@ def test_a_folder_in_place_of_the_file(folders, make_entry, place):
 
 def assert_tells_how_to_get_it(message, entry, cache):
     assert repr(entry.name) in message
-    for fact in ("tiny.bin", entry.url, entry.sha256, str(cache / "gene")):
+    (file,) = entry.files
+    for fact in ("tiny.bin", file.url, file.sha256, str(cache / "gene")):
         assert fact in message
     assert "MEMDLIB_DATA" in message
     assert files_below(cache) == []
@@ -162,7 +172,7 @@ def test_cache_that_cannot_be_made(tmp_path, folders, monkeypatch, server, make_
     ["../tiny.bin", "gene/../../tiny.bin", "/etc/hosts", "..\\x", "C:\\x", "", "."],
 )
 def test_path_that_leaves_the_folder_is_refused(folders, server, make_entry, file):
-    message = error_of(make_entry(file=file, url=server.url))
+    message = error_of(make_entry(path=file, url=server.url))
     assert repr(file) in message and "stays in the data folder" in message
     assert server.requests == []
 
@@ -170,7 +180,7 @@ def test_path_that_leaves_the_folder_is_refused(folders, server, make_entry, fil
 def test_logging_level_of_pooch_is_put_back(folders, server, make_entry):
     level = pooch.get_logger().level
     locate(make_entry(url=server.url))
-    broken = make_entry(b"else", url=server.url, file="else.bin")
+    broken = make_entry(b"else", url=server.url, path="else.bin")
     error_of(broken)
     assert pooch.get_logger().level == level
 
@@ -179,11 +189,107 @@ def test_download_prints_nothing(folders, server, make_entry):
     entry = make_entry(url=server.url)
     program = (
         "from memdlib.datasets.fetch import locate\n"
-        "from memdlib.datasets.registry import Entry\n"
+        "from memdlib.datasets.registry import DataFile, Entry\n"
         f"locate({entry!r})\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, env=os.environ, check=True
     )
     assert (run.stdout, run.stderr) == (b"", b"")
-    assert locate(replace(entry, url="http://127.0.0.1:1/")).read_bytes() == CONTENT
+    (file,) = entry.files
+    unreachable = replace(file, url="http://127.0.0.1:1/")
+    assert locate(replace(entry, files=(unreachable,))).read_bytes() == CONTENT
+
+
+def test_address_that_nobody_knows(folders, make_entry):
+    message = error_of(make_entry(url=""))
+    assert "no address is known" in message and "put in" in message
+
+
+def test_git_blob_or_its_beginning_identifies_a_file(folders, make_entry):
+    content = b"blob %d\0" % len(CONTENT) + CONTENT
+    blob = hashlib.sha1(content).hexdigest()
+    path = put(folders[0])
+    for known in (blob, blob[:8]):
+        entry = make_entry(hashes={"git_blob_sha1": known})
+        assert locate(entry) == path
+        assert content_hash(entry) == hashlib.sha256(CONTENT).hexdigest()
+    wrong = make_entry(hashes={"git_blob_sha1": "0" * 8})
+    assert f"expected git_blob_sha1 {'0' * 8}, found {blob[:8]}" in error_of(wrong)
+
+
+def test_file_of_any_edition_is_known_by_what_it_is(folders, make_entry):
+    entry = make_entry(hashes={})
+    assert "any edition of the file will do" in error_of(entry)
+    path = put(folders[0], b"one edition")
+    assert locate(entry) == path
+    assert content_hash(entry) == hashlib.sha256(b"one edition").hexdigest()
+
+
+def test_several_files_have_one_hash(folders, make_entry):
+    entry = make_entry()
+    path = put(folders[0])
+    path.with_name("other.bin").write_bytes(CONTENT)
+    (file,) = entry.files
+    both = replace(entry, files=(file, replace(file, path="gene/other.bin")))
+    assert [p.name for p in fetch.locate(both)] == ["tiny.bin", "other.bin"]
+    lines = f"{file.sha256}\n" * 2
+    assert content_hash(both) == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def archive(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+TREE = {"train/a/1": b"one", "test/b/2": b"two"}
+HASHES = {"tree_sha256": tree_sha256(TREE), "root": "deep/data"}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "others", "mode"),
+    [
+        ("", {}, "w"),
+        ("top/", {}, "w:gz"),
+        ("x/deep/data/", {"x/README": b"?"}, "w:bz2"),
+    ],
+)
+def test_any_archive_of_the_same_documents_will_do(
+    folders, server, make_entry, prefix, others, mode
+):
+    server.body = archive({prefix + k: v for k, v in TREE.items()} | others, mode)
+    server.length = len(server.body)
+    entry = make_entry(url=server.url, hashes=HASHES)
+    assert locate(entry).read_bytes() == server.body
+    assert content_hash(entry) == HASHES["tree_sha256"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60])
+def test_archive_that_is_cut_off(folders, server, make_entry, cut):
+    content = archive(TREE)[:cut]
+    entry = make_entry(url=server.url, hashes=HASHES)
+    server.body, server.length = content, len(content)
+    message = error_of(entry)
+    assert "not a whole tar archive" in message and files_below(folders[1]) == []
+    put(folders[0], content)
+    assert "not a whole tar archive" in error_of(entry)
+
+
+def test_archive_of_other_documents(folders, make_entry):
+    put(folders[0], archive(TREE | {"test/b/3": b"three"}))
+    message = error_of(make_entry(hashes=HASHES))
+    assert f"expected sha256 {HASHES['tree_sha256']}, found " in message
+
+
+def test_names_in_an_archive_lead_nowhere(folders, tmp_path):
+    path = tmp_path / "evil.tar"
+    path.write_bytes(archive({"../../evil": b"1", "/etc/evil": b"2"}, "w"))
+    before = sorted(tmp_path.rglob("*"))
+    assert len(read_archive(path)) == 2
+    assert sorted(tmp_path.rglob("*")) == before

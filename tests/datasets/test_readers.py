@@ -1,6 +1,9 @@
 """The forms in which rdata hands out a list with a matrix and a factor."""
 
+import gzip
 import hashlib
+import io
+import tarfile
 
 import numpy as np
 import pandas as pd
@@ -10,7 +13,19 @@ import xarray as xr
 from rdata.conversion import to_r
 
 from memdlib.datasets import DatasetError, catalogue, load
-from memdlib.datasets.readers import READERS, Table, r_list
+from memdlib.datasets.readers import (
+    READERS,
+    Table,
+    amazon_reviews,
+    arff_train_test,
+    c50,
+    csv_class_last,
+    idx_images,
+    newsgroups,
+    orange_tab,
+    r_list,
+    tsv_genes_by_samples,
+)
 
 VALUES = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]])
 LABELS = ["t", "n", "t"]
@@ -73,7 +88,7 @@ def make_set(folders, monkeypatch, make_entry):
     def make(x, **changes):
         path = write(folders[0] / "tiny.rda", x, pd.Categorical(LABELS))
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        entry = make_entry(file="tiny.rda", sha256=sha256, **changes)
+        entry = make_entry(path="tiny.rda", hashes={"sha256": sha256}, **changes)
         monkeypatch.setattr(catalogue, "entries", lambda: {"tiny": entry})
         return entry
 
@@ -89,9 +104,9 @@ def test_load_normalises_a_registered_set(make_set):
     assert data.target_names.tolist() == ["normal", "tumour"]
     assert data.feature_names.tolist() == ["g1", "g2"]
     assert data.sample_names.tolist() == ["s1", "s2", "s3"]
-    assert (data.name, data.sha256) == ("tiny", entry.sha256)
+    assert (data.name, data.sha256) == ("tiny", entry.files[0].sha256)
     assert (data.source, data.licence) == ("made for a test", "none")
-    assert entry.url in data.DESCR and "normal 1, tumour 2" in data.DESCR
+    assert entry.files[0].url in data.DESCR and "normal 1, tumour 2" in data.DESCR
 
 
 def test_load_names_what_the_file_leaves_unnamed(make_set):
@@ -122,3 +137,152 @@ def test_keyword_only_parameters_of_a_reader_are_options(make_set, monkeypatch):
     assert load("tiny", rows=2).X.shape == (2, 2)
     with pytest.raises(TypeError, match="unknown option row for .*'tiny'.* takes rows"):
         load("tiny", row=2)
+
+
+def test_first_columns_can_be_left_out(tmp_path):
+    path = write(tmp_path / "set.rda", FORMS["dimnames"][0], pd.Categorical(LABELS))
+    table = r_list(path, skip=1)
+    assert table.X.tolist() == [[2.0], [4.0], [-6.0]] and table.feature_names == ["g2"]
+
+
+def test_settings_of_the_set_are_no_options(make_set):
+    make_set(FORMS["dimnames"][0], settings={"skip": 1}, shape=(3, 1))
+    assert load("tiny").feature_names.tolist() == ["g2"]
+    with pytest.raises(TypeError, match="takes no options"):
+        load("tiny", skip=0)
+
+
+def test_orange_tab(tmp_path):
+    path = tmp_path / "set.tab"
+    path.write_bytes(
+        b"gene\tg1\tg1\r\ndiscrete\tcontinuous\tcontinuous\r\nclass\t\t\r\n"
+        b"ALL\t1\t-2\r\nAML\t3\t4.5\r\n\t\t\r\n"
+    )
+    table = orange_tab(path, n_train=1)
+    assert table.X.tolist() == [[1.0, -2.0], [3.0, 4.5]]
+    assert table.feature_names == ["g1", "g1"]
+    assert (table.labels, table.split) == (["ALL", "AML"], ["train", "test"])
+
+
+def test_class_in_the_last_column(tmp_path):
+    path = tmp_path / "set.csv"
+    path.write_text("g1,g2,CLASS\n8,66,0\n-3,1.5,1\n")
+    table = csv_class_last(path)
+    assert table.X.tolist() == [[8.0, 66.0], [-3.0, 1.5]]
+    assert (table.labels, table.feature_names) == (["0", "1"], ["g1", "g2"])
+
+
+def test_genes_by_samples(tmp_path):
+    path = tmp_path / "set.txt"
+    path.write_text("GENES\tAD\tNL\tAD\ng1\t1\t2\t3\ng2\t4\t5\t6.5\n")
+    table = tsv_genes_by_samples(path)
+    assert table.X.tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.5]]
+    assert (table.labels, table.feature_names) == (["AD", "NL", "AD"], ["g1", "g2"])
+
+
+def test_arff(tmp_path):
+    head = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
+    paths = [tmp_path / "a.arff", tmp_path / "b.arff"]
+    paths[0].write_text(head + "1.5,BR\n-2,PR\n")
+    paths[1].write_text(head + "3,BR\n")
+    table = arff_train_test(*paths)
+    assert table.X.tolist() == [[1.5], [-2.0], [3.0]]
+    assert (table.labels, table.feature_names) == (["BR", "PR", "BR"], ["g1"])
+    assert table.split == ["train", "train", "test"]
+
+
+def idx(values, kind=8):
+    array = np.array(values, ">u1")
+    head = bytes([0, 0, kind, array.ndim]) + np.array(array.shape, ">i4").tobytes()
+    return gzip.compress(head + array.tobytes())
+
+
+def test_idx(tmp_path):
+    contents = [[[[1, 2], [3, 255]]], [7], [[[0, 0], [0, 9]]], [1]]
+    paths = [tmp_path / f"{i}.gz" for i in range(4)]
+    for path, values in zip(paths, contents, strict=True):
+        path.write_bytes(idx(values))
+    table = idx_images(*paths)
+    assert table.X.tolist() == [[1, 2, 3, 255], [0, 0, 0, 9]]
+    assert (table.labels, table.split) == (["7", "1"], ["train", "test"])
+    assert table.feature_names[2] == "pixel 1,0"
+    paths[1].write_bytes(idx([7], kind=13))
+    with pytest.raises(ValueError, match="1.gz holds values of kind 13"):
+        idx_images(*paths)
+
+
+def test_reviews(tmp_path):
+    path = tmp_path / "Reviews.csv"
+    path.write_text(
+        "Id,Score,Text\n1,5,Tasty tea tea\n2,3,tea\n3,1,Awful tea and\n4,4,tasty\n"
+    )
+    table = amazon_reviews(path, min_count=2)
+    assert table.feature_names == ["tasty", "tea"]
+    assert table.X.toarray().tolist() == [[1, 2], [0, 1], [1, 0]]
+    assert table.labels == ["positive", "negative", "positive"]
+    assert table.sample_names == ["1", "3", "4"]
+
+
+def tar_of(path, files):
+    with tarfile.open(path, "w:gz") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode("latin-1")))
+    return path
+
+
+MESSAGES = {
+    "20news-bydate-test/rec.autos/10": "From: x\nSubject: Car\n\ncar caf\xe9 seat\n",
+    "20news-bydate-train/rec.autos/9": "Subject: Re: Seat\n\nThe seat, 2nd seat\n",
+    "20news-bydate-train/rec.motorcycles/4": "From: bike\n\nbike bike\n",
+    "20news-bydate-test/rec.motorcycles/5": "Subject: b\n\nbike seat\n",
+    "20news-bydate-test/sci.med/5": "Subject: b\n\nbike seat\n",
+}
+TASK = {
+    "groups": {"cars": ["rec.autos"], "bikes": ["rec.motorcycles"]},
+    "damaged": ["rec.motorcycles"],
+}
+
+
+def test_newsgroups(tmp_path):
+    path = tar_of(tmp_path / "news.tar.gz", MESSAGES)
+    table = newsgroups(path, **TASK, text="body", min_count=2)
+    assert table.feature_names == ["bike", "seat"]
+    assert table.X.toarray().tolist() == [[0, 2], [2, 0], [0, 1], [1, 1]]
+    assert table.labels == ["cars", "bikes", "cars", "bikes"]
+    assert table.split == ["train", "train", "test", "test"]
+    assert table.sample_names[0] == "rec.autos/9"
+    damaged = newsgroups(path, **TASK, text="body", edition="paper", min_count=2)
+    assert damaged.sample_names == ["rec.autos/9", "rec.motorcycles/4", "rec.autos/10"]
+    words = newsgroups(path, **TASK, text="subject", min_count=1).feature_names
+    assert words == ["bike", "caf", "car", "nd", "seat"]  # "re" is a stop word
+    words = newsgroups(path, **TASK, text="full", min_count=1).feature_names
+    assert "subject" in words
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "footer"}, "text='footer' must be one of 'body', 'subject', 'full'"),
+        ({"edition": "bad"}, "edition='bad' must be 'complete' or 'paper'"),
+        ({"min_count": 0}, "min_count=0 must be an integer of at least 1"),
+        ({"min_count": 1.5}, "min_count=1.5 must be an integer of at least 1"),
+    ],
+)
+def test_options_of_the_newsgroups(tmp_path, options, message):
+    path = tar_of(tmp_path / "news.tar.gz", MESSAGES)
+    with pytest.raises(ValueError, match=message):
+        newsgroups(path, **TASK, **options)
+
+
+def test_c50(tmp_path):
+    files = {
+        "r/data/ReutersC50/C50train/Bo/12newsML.txt": "Gold gold\r\n",
+        "r/data/ReutersC50/C50test/Al/11newsML.txt": "gold mine\r\n",
+        "r/README": "gold",
+    }
+    table = c50(tar_of(tmp_path / "c50.tar.gz", files), min_count=3)
+    assert table.X.toarray().tolist() == [[2], [1]]
+    assert (table.labels, table.split) == (["Bo", "Al"], ["train", "test"])
+    assert table.sample_names == ["12", "11"]
