@@ -23,7 +23,7 @@ def simulated():
 def comparisons() -> list[Comparison]:
     """Measure presence and multinomial MeMd."""
     try:
-        news = load("newsgroups", min_count=1)
+        news = load("newsgroups", min_documents=1)
         name, X, y = "20 Newsgroups", news.X, news.y
     except MissingDataError:
         name, X, y = simulated()

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from memdlib.compendium.chapters import read_notebook
 from memdlib.compendium.notebooks import (
     NotebookError,
@@ -50,16 +52,28 @@ class Run:
         Heading of the lab record.
     notebook : str
         MyST notebook in ``book/experiments``.
-    data : str or None
-        Data set that it needs; None for simulated cases.
+    data : str or list of str
+        Data sets that it needs; none for simulated cases.
     parameters : dict
+    again : bool, default=False
+        Whether it is so cheap that the tests compute it again.
     """
 
     name: str
     title: str
     notebook: str
-    data: str | None = None
+    data: str | list[str] = ()
     parameters: dict = field(default_factory=dict)
+    again: bool = False
+
+    def sets(self) -> list[str]:
+        """Names of the data sets."""
+        return [self.data] if isinstance(self.data, str) else list(self.data)
+
+    def arguments(self) -> dict:
+        """Parameters handed to the notebook."""
+        given = self.parameters | {"run": self.name}
+        return given | ({"dataset": self.data} if isinstance(self.data, str) else {})
 
 
 def runs(project: Path) -> list[Run]:
@@ -73,7 +87,7 @@ def record_path(project: Path, name: str) -> Path:
     return project / "book" / "records" / f"{name}.ipynb"
 
 
-def run_digest(project: Path, run: Run, data_hash: str | None) -> str:
+def run_digest(project: Path, run: Run, hashes: dict[str, str]) -> str:
     """Digest of all that a run is computed from."""
     source = read_source(project / "book/experiments" / run.notebook)
     text = "\n".join(cell.source for cell in source.cells)
@@ -82,7 +96,7 @@ def run_digest(project: Path, run: Run, data_hash: str | None) -> str:
         run.title,
         text,
         code_digest(project / "memdlib", code_of(source, run.name), PRESENTATION),
-        canonical_json([run.data, data_hash, run.parameters]),
+        canonical_json([hashes, run.parameters]),
         canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
     )
 
@@ -98,27 +112,29 @@ def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
     )
 
 
-def make_run(project: Path, name: str, data_hash: str | None) -> None:
+def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
+    """Execute the notebook of a run; return it and the values that it wrote."""
+    notebook = read_source(project / "book/experiments" / run.notebook)
+    notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+        executed = execute(notebook, run.name, Path(scratch), run.arguments())
+        written = Path(scratch, RESULT)
+        if not written.is_file():
+            raise NotebookError(f"{run.name}: the notebook never called write_result")
+        return executed, json.loads(written.read_text())
+
+
+def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
     """Execute one run and store its result and its lab record, both whole."""
     run = next(run for run in runs(project) if run.name == name)
     # before it runs: who edits meanwhile makes the result stale
-    token = run_digest(project, run, data_hash)
-    notebook = read_source(project / "book/experiments" / run.notebook)
-    notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
-    parameters = run.parameters | {"run": run.name}
-    if run.data is not None:
-        parameters["dataset"] = run.data
-    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        executed = execute(notebook, name, Path(scratch), parameters)
-        written = Path(scratch, RESULT)
-        if not written.is_file():
-            raise NotebookError(f"{name}: the notebook never called write_result")
-        values = json.loads(written.read_text())
+    token = run_digest(project, run, hashes)
+    executed, values = compute(project, run)
     provenance = {
         "run": name,
         "notebook": f"book/experiments/{run.notebook}",
-        "parameters": parameters,
-        "data": {run.data: data_hash} if run.data else {},
+        "parameters": run.arguments(),
+        "data": hashes,
         "packages": installed_versions(),
         "command": f"make experiments RUNS={name}",
         "digest": token,
@@ -129,7 +145,7 @@ def make_run(project: Path, name: str, data_hash: str | None) -> None:
     write_whole(result_path(project, name), canonical_json(result))
 
 
-def _make(project: Path, hashes: dict[str, str | None], name: str) -> None:
+def _make(project: Path, hashes: dict[str, dict[str, str]], name: str) -> None:
     make_run(project, name, hashes[name])
 
 
@@ -145,11 +161,11 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
     for name in names or listed:
         run = listed[name]
         try:
-            hashes[name] = fingerprint(run.data) if run.data else None
+            hashes[name] = {data: fingerprint(data) for data in run.sets()}
         except MissingDataError as error:
             kept = all(stored_digests(project, run))
             fate = "its committed result is kept" if kept else "it has no result yet"
-            print(f"{name}: the data set {run.data!r} is not here, {fate}.\n  {error}")
+            print(f"{name}: its data are not here, {fate}.\n  {error}")
             missing += not kept
             continue
         try:

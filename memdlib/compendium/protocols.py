@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 
 def repeated_accuracy(
@@ -42,13 +43,14 @@ def repeated_accuracy(
         for f, (train, test) in enumerate(folds.split(X, y)):
             for name, estimator in estimators.items():
                 model = clone(estimator)
-                if "random_state" in model.get_params():
-                    model.set_params(random_state=first_seed + r)
+                seeds = [k for k in model.get_params() if k.endswith("random_state")]
+                model.set_params(**dict.fromkeys(seeds, first_seed + r))
                 model.fit(X[train], y[train])
+                last = model[-1] if isinstance(model, Pipeline) else model
                 part = found[name]
                 part["correct"][r, f] = (model.predict(X[test]) == y[test]).sum()
                 part["tested"][r, f] = len(test)
-                part["n_features"][r, f] = getattr(model, "n_selected_", X.shape[1])
+                part["n_features"][r, f] = getattr(last, "n_selected_", X.shape[1])
     return found
 
 

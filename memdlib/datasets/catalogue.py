@@ -74,7 +74,8 @@ def load(name: str, **options: Any) -> Bunch:
         Options of this data set, if it has any. The newsgroups have ``text``, "full"
         (default), "subject" (and body) or "body"; and ``edition``, "complete"
         (default) or "paper", the copy whose two groups lack their test half. All
-        texts have ``min_count`` (default 3): rarer words are left out.
+        texts have ``min_documents`` (default 3) and ``min_count`` (default 1): words
+        in fewer documents, or with fewer occurrences, are left out.
 
     Returns
     -------

@@ -241,7 +241,8 @@ def newsgroups(
     damaged: Sequence[str],
     text: str = "full",
     edition: str = "complete",
-    min_count: int = 3,
+    min_documents: int = 3,
+    min_count: int = 1,
 ) -> Table:
     """Read news messages of some groups as counts of words.
 
@@ -257,8 +258,9 @@ def newsgroups(
         What is read of a message: all of it, subject and body, or the body.
     edition : {"complete", "paper"}, default="complete"
         All messages, or those of the paper's copy.
-    min_count : int, default=3
-        Words that occur less often in all messages together are left out.
+    min_documents, min_count : int, default=3 and 1
+        Words that are in fewer messages, or occur less often in all of them together,
+        are left out.
 
     Returns
     -------
@@ -277,7 +279,11 @@ def newsgroups(
             place = (split == "test", group, int(number))
             messages.append((place, message_part(content.decode("latin-1"), text)))
     messages.sort()
-    X, words = count_words((text for _, text in messages), min_count)
+    X, words = count_words(
+        (text for _, text in messages),
+        min_documents=min_documents,
+        min_count=min_count,
+    )
     return Table(
         X,
         [class_of[group] for (_, group, _), _ in messages],
@@ -287,15 +293,16 @@ def newsgroups(
     )
 
 
-def c50(path: Path, *, min_count: int = 3) -> Table:
+def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
     """Read the Reuter 50-50 authorship corpus as counts of words.
 
     Parameters
     ----------
     path : Path
         Archive with the folders C50train and C50test, one below for each author.
-    min_count : int, default=3
-        Words that occur less often in all articles together are left out.
+    min_documents, min_count : int, default=3 and 1
+        Words that are in fewer articles, or occur less often in all of them together,
+        are left out.
 
     Returns
     -------
@@ -308,7 +315,11 @@ def c50(path: Path, *, min_count: int = 3) -> Table:
         key = (half == "C50test", author, file)
         articles.append((key, content.decode("latin-1")))
     articles.sort()
-    X, words = count_words((text for _, text in articles), min_count)
+    X, words = count_words(
+        (text for _, text in articles),
+        min_documents=min_documents,
+        min_count=min_count,
+    )
     return Table(
         X,
         [author for (_, author, _), _ in articles],
@@ -318,15 +329,16 @@ def c50(path: Path, *, min_count: int = 3) -> Table:
     )
 
 
-def amazon_reviews(path: Path, *, min_count: int = 3) -> Table:
+def amazon_reviews(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
     """Read the fine food reviews as counts of words.
 
     Parameters
     ----------
     path : Path
         Reviews.csv with the columns Id, Score and Text.
-    min_count : int, default=3
-        Words that occur less often in all reviews together are left out.
+    min_documents, min_count : int, default=3 and 1
+        Words that are in fewer reviews, or occur less often in all of them together,
+        are left out.
 
     Returns
     -------
@@ -336,7 +348,9 @@ def amazon_reviews(path: Path, *, min_count: int = 3) -> Table:
     """
     frame = pd.read_csv(path, usecols=["Id", "Score", "Text"])
     frame = frame[frame["Score"] != 3]
-    X, words = count_words(frame["Text"], min_count)
+    X, words = count_words(
+        frame["Text"], min_documents=min_documents, min_count=min_count
+    )
     labels = np.where(frame["Score"] > 3, "positive", "negative").tolist()
     return Table(X, labels, words, [str(i) for i in frame["Id"]])
 

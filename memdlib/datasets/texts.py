@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from memdlib.datasets.arguments import require_integer
+
 WORD = re.compile("[a-z]{2,}")
 PARTS = ("body", "subject", "full")
 
@@ -55,7 +57,7 @@ def message_part(message: str, part: str) -> str:
 
 
 def count_words(
-    documents: Iterable[str], min_count: int
+    documents: Iterable[str], *, min_documents: int = 1, min_count: int = 1
 ) -> tuple[sparse.csr_array, list[str]]:
     """Count the words of documents.
 
@@ -65,8 +67,9 @@ def count_words(
     Parameters
     ----------
     documents : iterable of str, length n
-    min_count : int
-        Words that occur less often in all documents together are left out.
+    min_documents, min_count : int, default=1
+        Words that are in fewer documents, or occur less often in all of them together,
+        are left out.
 
     Returns
     -------
@@ -77,25 +80,29 @@ def count_words(
     Raises
     ------
     ValueError
-        If min_count is not a positive integer.
+        If one of the two is not a positive integer.
 
     Examples
     --------
     >>> from memdlib.datasets.texts import count_words
-    >>> counts, words = count_words(["The car, my car.", "A bike and a car"], 2)
+    >>> counts, words = count_words(["The car, my car.", "A bike, a car"], min_count=2)
     >>> words, counts.toarray().tolist()
     (['car'], [[2.0], [1.0]])
     """
-    if not isinstance(min_count, int) or isinstance(min_count, bool) or min_count < 1:
-        raise ValueError(f"min_count={min_count!r} must be an integer of at least 1")
+    require_integer("min_documents", min_documents, 1)
+    require_integer("min_count", min_count, 1)
     found = [Counter(WORD.findall(text.lower())) for text in documents]
     total: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
     for counter in found:
         total.update(counter)
+        spread.update(counter.keys())
     words = sorted(
         word
         for word, count in total.items()
-        if count >= min_count and word not in ENGLISH_STOP_WORDS
+        if count >= min_count
+        and spread[word] >= min_documents
+        and word not in ENGLISH_STOP_WORDS
     )
     return _matrix(found, words), words
 

@@ -193,7 +193,7 @@ def test_files_of_leukemia_agree(load_here):
 
 def test_newsgroups_agree_with_another_count(load_here):
     """Scikit-learn's vectoriser, told the same rules, counts the same words."""
-    data = load_here("newsgroups_religion", text="full", min_count=1)
+    data = load_here("newsgroups_religion", text="full", min_documents=1)
     if data is not None:
         (path,) = locate(entries()["newsgroups_religion"])
         content = read_archive(path, "data/20ng")

@@ -216,7 +216,7 @@ def test_reviews(tmp_path):
     path.write_text(
         "Id,Score,Text\n1,5,Tasty tea tea\n2,3,tea\n3,1,Awful tea and\n4,4,tasty\n"
     )
-    table = amazon_reviews(path, min_count=2)
+    table = amazon_reviews(path, min_documents=1, min_count=2)
     assert table.feature_names == ["tasty", "tea"]
     assert table.X.toarray().tolist() == [[1, 2], [0, 1], [1, 0]]
     assert table.labels == ["positive", "negative", "positive"]
@@ -247,17 +247,17 @@ TASK = {
 
 def test_newsgroups(tmp_path):
     path = tar_of(tmp_path / "news.tar.gz", MESSAGES)
-    table = newsgroups(path, **TASK, text="body", min_count=2)
+    table = newsgroups(path, **TASK, text="body", min_documents=2)
     assert table.feature_names == ["bike", "seat"]
     assert table.X.toarray().tolist() == [[0, 2], [2, 0], [0, 1], [1, 1]]
     assert table.labels == ["cars", "bikes", "cars", "bikes"]
     assert table.split == ["train", "train", "test", "test"]
     assert table.sample_names[0] == "rec.autos/9"
-    damaged = newsgroups(path, **TASK, text="body", edition="paper", min_count=2)
+    damaged = newsgroups(path, **TASK, text="body", edition="paper")
     assert damaged.sample_names == ["rec.autos/9", "rec.motorcycles/4", "rec.autos/10"]
-    words = newsgroups(path, **TASK, text="subject", min_count=1).feature_names
+    words = newsgroups(path, **TASK, text="subject", min_documents=1).feature_names
     assert words == ["bike", "caf", "car", "nd", "seat"]  # "re" is a stop word
-    words = newsgroups(path, **TASK, text="full", min_count=1).feature_names
+    words = newsgroups(path, **TASK, text="full", min_documents=1).feature_names
     assert "subject" in words
 
 
@@ -266,8 +266,11 @@ def test_newsgroups(tmp_path):
     [
         ({"text": "footer"}, "text='footer' must be one of 'body', 'subject', 'full'"),
         ({"edition": "bad"}, "edition='bad' must be 'complete' or 'paper'"),
-        ({"min_count": 0}, "min_count=0 must be an integer of at least 1"),
-        ({"min_count": 1.5}, "min_count=1.5 must be an integer of at least 1"),
+        ({"min_count": 0}, "min_count must be an integer at least 1, got 0"),
+        (
+            {"min_documents": 1.5},
+            "min_documents must be an integer at least 1, got 1.5",
+        ),
     ],
 )
 def test_options_of_the_newsgroups(tmp_path, options, message):
@@ -282,7 +285,7 @@ def test_c50(tmp_path):
         "r/data/ReutersC50/C50test/Al/11newsML.txt": "gold mine\r\n",
         "r/README": "gold",
     }
-    table = c50(tar_of(tmp_path / "c50.tar.gz", files), min_count=3)
+    table = c50(tar_of(tmp_path / "c50.tar.gz", files), min_documents=1, min_count=3)
     assert table.X.toarray().tolist() == [[2], [1]]
     assert (table.labels, table.split) == (["Bo", "Al"], ["train", "test"])
     assert table.sample_names == ["12", "11"]
