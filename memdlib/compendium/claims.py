@@ -2,16 +2,19 @@
 
 ``data/claims.toml`` holds, for each claim, where it is made, what it says, where the
 published figure and our evidence are, and how near they must be and why. The verdict is
-never written down: it follows from these.
+never written down: it follows from these. An entry with ``rows`` stands for one claim
+in each row of a published table.
 """
 
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from memdlib.compendium.figures import FIGURES
 from memdlib.compendium.project import root
 from memdlib.compendium.published import printed_figures
 from memdlib.compendium.results import read_result
+from memdlib.compendium.tables import at, near, run_of
 
 VERDICTS = ("reproduced", "differs", "beyond reach")
 
@@ -29,11 +32,11 @@ class Finding:
     label : str
         The reading, for example "log intensities".
     value : float
-        Our figure: a mean, or the largest error of an identity.
+        Our figure: a mean, a count, or the largest error of an identity.
     spread : float or None
         Standard deviation of one run around that mean.
     run : str
-        Experiment that it comes from.
+        Experiment that it comes from; empty for a figure over several of them.
     agrees : bool
     """
 
@@ -50,13 +53,20 @@ class Claim:
 
     Parameters
     ----------
-    id, source, locator, statement : str
-        ``source`` is a key of the bibliography, ``locator`` a place in it.
+    id, group, source, locator, statement : str
+        ``group`` is a heading of the claims page, ``source`` a key of the bibliography,
+        ``locator`` a place in it.
+    row, column : str
+        Of the published table, if the claim is one of its cells.
     published : float or None
         The printed figure; None for a statement.
     unit : str
+    kind : {"spreads", "absolute", "at_least", "at_most"}
+        How ours is judged.
+    bound : float
+        By how much, or from where on.
     tolerance : str
-        How near ours must be, in words, with the reason.
+        The same in words, with the reason.
     findings : tuple of Finding
         The first decides the verdict, the others are shown beside it.
     verdict : {"reproduced", "differs", "beyond reach"}
@@ -65,11 +75,16 @@ class Claim:
     """
 
     id: str
+    group: str
     source: str
     locator: str
     statement: str
+    row: str
+    column: str
     published: float | None
     unit: str
+    kind: str
+    bound: float
     tolerance: str
     findings: tuple[Finding, ...]
     verdict: str
@@ -86,7 +101,11 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     """
     project = project or root()
     entries = tomllib.loads((project / "data" / "claims.toml").read_text())
-    return [_claim(project, name, entry) for name, entry in entries.items()]
+    return [
+        _claim(project, *single)
+        for name, entry in entries.items()
+        for single in _singles(name, entry)
+    ]
 
 
 def counts(claims: list[Claim]) -> dict[str, int]:
@@ -94,8 +113,35 @@ def counts(claims: list[Claim]) -> dict[str, int]:
     return {v: sum(c.verdict == v for c in claims) for v in VERDICTS}
 
 
-_REQUIRED = {"source", "locator", "statement", "tolerance", "why"}
-_OPTIONAL = {"published", "evidence", "unit", "reason", "beyond"}
+_REQUIRED = {"group", "source", "locator", "statement", "tolerance", "why"}
+_OPTIONAL = {"published", "evidence", "unit", "reason", "beyond", "rows"}
+_KINDS = ("spreads", "absolute", "at_least", "at_most")
+
+
+def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
+    """One entry for each row of the table, with {row} and {run} filled in."""
+    if "rows" not in entry:
+        return [(name, entry)]
+    table = entry.get("published", {}).get("table")
+    if table is None:
+        raise LedgerError(f"claim {name!r} has rows but no published table")
+    singles = []
+    for row in entry["rows"]:
+        words = {"{row}": row, "{run}": run_of(table, row)}
+        single = _filled({k: v for k, v in entry.items() if k != "rows"}, words)
+        single["published"] = entry["published"] | {"row": row}
+        singles.append((f"{name}-{row.replace('_', '-')}", single))
+    return singles
+
+
+def _filled(item, words: dict[str, str]):
+    if isinstance(item, str):
+        for mark, word in words.items():
+            item = item.replace(mark, word)
+        return item
+    if isinstance(item, dict):
+        return {key: _filled(value, words) for key, value in item.items()}
+    return [_filled(value, words) for value in item] if isinstance(item, list) else item
 
 
 def _claim(project: Path, name: str, entry: dict) -> Claim:
@@ -109,22 +155,18 @@ def _claim(project: Path, name: str, entry: dict) -> Claim:
     beyond = entry.get("beyond", "")
     if bool(beyond) == bool(entry.get("evidence")):
         raise LedgerError(f"claim {name!r} needs either evidence or 'beyond', not both")
-    published = None
-    if "published" in entry:
-        at = entry["published"]
+    published, where = None, entry.get("published", {})
+    if where:
         try:
-            published = printed_figures(at["table"], at["row"], project)[at["column"]]
+            printed = printed_figures(where["table"], where["row"], project)
+            published = printed[where["column"]]
         except (KeyError, ValueError, FileNotFoundError) as error:
             raise LedgerError(
                 f"claim {name!r}: the printed figure is missing: {error}"
             ) from None
-    if set(entry["tolerance"]) != {"absolute" if published is None else "spreads"}:
-        raise LedgerError(
-            f"claim {name!r}: a printed figure needs a tolerance in 'spreads', "
-            "an identity one in 'absolute'"
-        )
+    kind, bound = _tolerance(name, entry["tolerance"], published)
     findings = tuple(
-        _finding(project, name, item, published, entry["tolerance"])
+        _finding(project, name, item, published, kind, bound)
         for item in entry.get("evidence", [])
     )
     verdict = "beyond reach"
@@ -132,42 +174,81 @@ def _claim(project: Path, name: str, entry: dict) -> Claim:
         verdict = "reproduced" if findings[0].agrees else "differs"
     reason = beyond or entry.get("reason", "")
     if verdict == "differs" and not reason:
-        raise LedgerError(
-            f"claim {name!r} differs and gives no reason; write why, or 'unknown'"
-        )
+        reason = _tried(name, findings)
     return Claim(
         id=name,
+        group=entry["group"],
         source=entry["source"],
         locator=entry["locator"],
         statement=entry["statement"],
+        row=where.get("row", ""),
+        column=where.get("column", ""),
         published=published,
         unit=entry.get("unit", ""),
-        tolerance=_in_words(entry["tolerance"]) + ": " + entry["why"],
+        kind=kind,
+        bound=bound,
+        tolerance=f"{in_words(kind, bound)}: {entry['why']}",
         findings=findings,
         verdict=verdict,
         reason=reason,
     )
 
 
-def _finding(project, name, item, published, tolerance) -> Finding:
+def _tolerance(name: str, tolerance: dict, published: float | None):
+    ((kind, bound),) = tolerance.items() if len(tolerance) == 1 else [("", 0)]
+    wanted = _KINDS[:2] if published is not None else _KINDS[1:]
+    if kind not in wanted:
+        raise LedgerError(
+            f"claim {name!r}: its tolerance must be one of {', '.join(wanted)}, "
+            f"got {', '.join(tolerance)}"
+        )
+    return kind, float(bound)
+
+
+def _finding(project, name, item, published, kind, bound) -> Finding:
+    label = item.get("label", "")
     try:
-        value = read_result(item["run"], project)["values"]
-        for key in item["key"].split("."):
-            value = value[key]
-        if published is None:
-            value, spread = float(value), None
+        if "figure" in item:
+            arguments = {k: v for k, v in item.items() if k not in ("figure", "label")}
+            value = FIGURES[item["figure"]](project=project, **arguments)
         else:
-            value, spread = value["mean"], value["sd"]
+            value = at(read_result(item["run"], project)["values"], item["key"])
+            if value is None:
+                raise KeyError(f"{item['run']} has no {item['key']}")
+        spread = one = 0.0
+        if kind == "spreads":
+            value, spread, one = value["mean"], value["sd"], value.get("row", 0.0)
+        value = float(value)
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
-    if published is None:
-        agrees = abs(value) <= tolerance["absolute"]
-    else:
-        agrees = abs(value - published) <= tolerance["spreads"] * spread
-    return Finding(item.get("label", ""), value, spread, item["run"], agrees)
+    difference = value - (published or 0.0)
+    agrees = {
+        "spreads": lambda: near(difference, bound * spread, one),
+        "absolute": lambda: abs(difference) <= bound,
+        "at_least": lambda: value >= bound,
+        "at_most": lambda: value <= bound,
+    }[kind]()
+    run = item.get("run", "")
+    return Finding(label, value, spread if kind == "spreads" else None, run, agrees)
 
 
-def _in_words(tolerance: dict) -> str:
-    if "absolute" in tolerance:
-        return f"at most {tolerance['absolute']:g}"
-    return f"within {tolerance['spreads']:g} standard deviations of one run"
+def _tried(name: str, findings: tuple[Finding, ...]) -> str:
+    """The reason that the other readings give, or that it is unknown."""
+    others = [finding.label for finding in findings[1:] if finding.agrees]
+    if others:
+        return f"it depends on the reading; with {', '.join(others)} it is reproduced"
+    if len(findings) > 1:
+        return f"unknown; none of the {len(findings)} readings tried agrees"
+    raise LedgerError(
+        f"claim {name!r} differs and gives no reason; write why, or 'unknown'"
+    )
+
+
+def in_words(kind: str, bound: float) -> str:
+    """How a figure is judged, in words."""
+    return {
+        "spreads": f"within {bound:g} standard deviations of one run, or one instance",
+        "absolute": f"at most {bound:g} away",
+        "at_least": f"at least {bound:g}",
+        "at_most": f"at most {bound:g}",
+    }[kind]
