@@ -10,13 +10,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml.level_model import LevelModel, null_basis, orthonormal_basis
+from memdlib.nml.level_model import LevelModel
 from memdlib.nml.logit_fit import LogitSolver
 from memdlib.nml.multinomial import multinomial_complexity
 from memdlib.nml.separation import boundary_sum, interior_patterns
 
-# Label counts fitted at a time: their arrays stay in the cache of a core.
-_BATCH = 4096
+# Label counts held in memory at a time.
+_BATCH = 2**17
 
 
 def saturated_complexity(model: LevelModel, n_classes: int = 2) -> float:
@@ -60,19 +60,17 @@ def enumerated_complexity(model: LevelModel) -> float:
     Examples
     --------
     >>> from memdlib.nml.level_model import level_model
-    >>> counts = np.array([8, 7, 8, 7, 8])
+    >>> counts = np.array([8, 8, 8, 7, 7])
     >>> model = level_model(counts, np.arange(1.0, 6.0), 4, intercept=False)
     >>> print(f"{enumerated_complexity(model):.10f}")
     6.6753273094
     """
     if model.saturated:
         return saturated_complexity(model)
-    basis = orthonormal_basis(model)
-    solver = LogitSolver(model.counts, basis, null_basis(basis))
+    solver = LogitSolver.of(model)
     sizes = tuple(int(n) + 1 for n in model.counts)
     inside = _interior_grid(model, sizes).ravel()
-    n_all = inside.size
-    half = np.flatnonzero(inside[: (n_all + 1) // 2])
+    half = np.flatnonzero(inside[: (inside.size + 1) // 2])
     log_weight = [_log_binomials(size - 1) for size in sizes]
     total = 0.0
     for at in range(0, half.size, _BATCH):
@@ -82,9 +80,9 @@ def enumerated_complexity(model: LevelModel) -> float:
         for weights, k in zip(log_weight, index, strict=True):
             terms += weights[k]
         terms = np.exp(terms)
-        terms[2 * flat == n_all - 1] *= 0.5
-        total += terms.sum()
-    return math.log(boundary_sum(model) + 2.0 * float(total))
+        terms[2 * flat == inside.size - 1] *= 0.5
+        total += float(terms.sum())
+    return math.log(boundary_sum(model) + 2.0 * total)
 
 
 def _interior_grid(model: LevelModel, sizes: tuple[int, ...]) -> NDArray[np.bool_]:
