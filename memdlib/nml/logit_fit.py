@@ -151,41 +151,71 @@ class LogitSolver:
         step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
         feasible = mean + weight * (self.basis @ step)
         inside = ((feasible >= 0) & (feasible <= n)).all(axis=0)
-        bound = saturated_log_likelihood(self.counts, np.clip(feasible, 0.0, n))
+        bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
         return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
 
     def _damped(self, target: Array) -> tuple[Array, Array]:
-        """Newton from zero, with steps halved until the log-likelihood grows enough."""
-        n, products = self.counts[:, None], pairs(self.basis)
-        coefficients = np.zeros_like(target)
-        value = self._value(target, coefficients)
-        active = np.arange(target.shape[1])
-        for _ in range(_DAMPED_STEPS):
-            aim, state = target[:, active], coefficients[:, active]
-            logits = self.basis @ state
-            mean = n * _logistic(logits)
-            gradient = aim - self.basis.T @ mean
-            change = solve(products @ (mean * _logistic(-logits)), gradient)
-            slope = (gradient * change).sum(axis=0)
-            length = (slope > _NO_GAIN).astype(np.float64)
-            least = value[active] - 1e-15 * np.abs(value[active])
-            reached = self._value(aim, state + length * change)
-            while (short := reached < least + 0.1 * length * slope).any():
-                length[short] = np.where(length[short] > 1e-6, 0.5 * length[short], 0)
-                moved = state[:, short] + length[short] * change[:, short]
-                reached[short] = self._value(aim[:, short], moved)
-                reached[short & (length == 0)] = np.inf
-            going = length > 0
-            active = active[going]
-            if not active.size:
-                break
-            coefficients[:, active] += (length * change)[:, going]
-            value[active] = reached[going]
-        return value, coefficients
+        return damped_newton(self.counts[:, None], self.basis, target)
 
-    def _value(self, target: Array, coefficients: Array) -> Array:
-        gain = (target * coefficients).sum(axis=0)
-        return gain - self.counts @ np.logaddexp(0.0, self.basis @ coefficients)
+
+def damped_newton(counts: Array, basis: Array, target: Array) -> tuple[Array, Array]:
+    """Newton from zero, with steps halved until the log-likelihood grows enough.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level.
+    basis : ndarray of shape (L, p)
+        Basis of the logits.
+    target : ndarray of shape (p, B)
+        Sums of the basis over the labels 1; interior.
+
+    Returns
+    -------
+    value : ndarray of shape (B,)
+        Log-likelihoods reached, in nats; suprema to rounding.
+    coefficients : ndarray of shape (p, B)
+
+    Examples
+    --------
+    >>> value, _ = damped_newton(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
+    >>> (np.exp(value) * 27 / 4).round(12).tolist()
+    [1.0, 1.0]
+    """
+    products = pairs(basis)
+    counts = np.broadcast_to(counts, (len(basis), target.shape[1]))
+    coefficients = np.zeros_like(target)
+    active = np.arange(target.shape[1])
+    value = _value(counts, basis, target, coefficients)
+    for _ in range(_DAMPED_STEPS):
+        n, aim, state = counts[:, active], target[:, active], coefficients[:, active]
+        logits = basis @ state
+        mean = n * _logistic(logits)
+        gradient = aim - basis.T @ mean
+        change = solve(products @ (mean * _logistic(-logits)), gradient)
+        slope = (gradient * change).sum(axis=0)
+        length = (slope > _NO_GAIN).astype(np.float64)
+        least = value[active] - 1e-15 * np.abs(value[active])
+        reached = _value(n, basis, aim, state + length * change)
+        while (short := reached < least + 0.1 * length * slope).any():
+            halved = np.where(length[short] > 1e-6, 0.5 * length[short], 0.0)
+            moved = state[:, short] + halved * change[:, short]
+            reached[short] = np.where(
+                halved > 0, _value(n[:, short], basis, aim[:, short], moved), np.inf
+            )
+            length[short] = halved
+        going = length > 0
+        active = active[going]
+        if not active.size:
+            break
+        coefficients[:, active] += (length * change)[:, going]
+        value[active] = reached[going]
+    return value, coefficients
+
+
+def _value(counts: Array, basis: Array, target: Array, coefficients: Array) -> Array:
+    gain = (target * coefficients).sum(axis=0)
+    return gain - (counts * np.logaddexp(0.0, basis @ coefficients)).sum(axis=0)
 
 
 def _logistic(logits: Array) -> Array:

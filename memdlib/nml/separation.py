@@ -19,7 +19,9 @@ from memdlib.nml.multinomial import multinomial_complexity
 
 
 def on_boundary(
-    model: LevelModel, ones: NDArray[np.int64] | NDArray[np.float64]
+    model: LevelModel,
+    ones: NDArray[np.float64],
+    counts: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
     """Tell which label counts are on the boundary; exact, without linear programming.
 
@@ -28,6 +30,8 @@ def on_boundary(
     model : LevelModel
     ones : ndarray of shape (L, B)
         Labels 1 at each active level, for B cases.
+    counts : ndarray of shape (L, B), default=None
+        Samples at each level of each case; None means those of the model.
 
     Returns
     -------
@@ -51,7 +55,8 @@ def on_boundary(
     >>> on_boundary(model, np.array([[0, 0, 1, 3], [0, 1, 1, 3]]).T).tolist()
     [True, False]
     """
-    kind = np.where(ones >= model.counts[:, None], 1, np.where(ones <= 0, -1, 0))
+    counts = model.counts[:, None] if counts is None else counts
+    kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
     if model.saturated:
         return np.ones(ones.shape[1], dtype=bool)
     n_mixed = np.zeros(ones.shape[1], dtype=np.int64)
@@ -165,7 +170,7 @@ def saturated_log_likelihood(
 
     Parameters
     ----------
-    counts : ndarray of shape (L,)
+    counts : ndarray of shape (L, 1) or (L, B)
     ones : ndarray of shape (L, B)
         Between 0 and the counts, not necessarily integers.
 
@@ -176,10 +181,10 @@ def saturated_log_likelihood(
 
     Examples
     --------
-    >>> saturated_log_likelihood(np.array([2.0, 5.0]), np.array([[1.0], [5.0]])) / (
-    ...     2 * np.log(0.5)
-    ... )
-    array([1.])
+    >>> two_mixed = saturated_log_likelihood(np.c_[[2.0, 5.0]], np.c_[[1.0, 5.0]])
+    >>> (two_mixed / np.log(0.5)).tolist()
+    [2.0]
     """
-    n = counts[:, None]
-    return (xlogy(ones, ones / n) + xlogy(n - ones, (n - ones) / n)).sum(axis=0)
+    share = ones / counts
+    other = xlogy(counts - ones, (counts - ones) / counts)
+    return (xlogy(ones, share) + other).sum(axis=0)

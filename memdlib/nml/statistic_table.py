@@ -133,7 +133,7 @@ def table_work(lattice: StatisticLattice) -> float:
     Examples
     --------
     >>> table_work(StatisticLattice(np.array([2, 2]), np.array([[1], [2]]), 1))
-    24.0
+    30.0
     """
     order = np.argsort(lattice.shifts)
     sizes = 1 + np.cumsum((lattice.counts * lattice.shifts)[order].astype(np.float64))
