@@ -95,9 +95,13 @@ def test_the_sum_over_all_label_sequences(counts, values, m, intercept):
 
 @pytest.mark.parametrize(
     ("m", "expected"),
-    enumerate(
-        (2.2401720600, 4.1823749538, 5.6934072377, 6.6753273094, 7.1188757552), start=1
-    ),
+    [
+        (1, 2.2401720600),
+        (2, 4.1823749538),
+        (3, 5.6934072377),
+        (4, 6.6753273094),
+        (5, 7.1188757552),
+    ],
 )
 def test_figures_of_38_samples(m, expected):
     found = conditional_complexity(BALANCED, m)
