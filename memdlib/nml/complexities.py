@@ -48,7 +48,7 @@ def exact_complexities(
     >>> rows = np.array([[1, 2, 3], [3, 2, 1]])
     >>> centred = np.array([-1.0, 0.0, 1.0])
     >>> exact_complexities(rows, centred, 1, False, 1.0).round(6).tolist()
-    [1.413432, 1.413432]
+    [1.168993, 1.168993]
     """
     unique, which = np.unique(rows, axis=0, return_inverse=True)
     keys = [_key(level_model(row, values, n_moments, intercept)) for row in unique]

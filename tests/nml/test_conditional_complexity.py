@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from memdlib.nml import (
     conditional_complexity,
@@ -38,10 +39,10 @@ def supremum(counts, ones, values, m, intercept):
         return (n * np.logaddexp(0, eta)).sum() - k @ eta
 
     def slope(b):
-        return basis.T @ (n / (1 + np.exp(-basis @ b)) - k)
+        return basis.T @ (n * expit(basis @ b) - k)
 
     def curvature(b):
-        p = 1 / (1 + np.exp(-basis @ b))
+        p = expit(basis @ b)
         return basis.T * (n * p * (1 - p)) @ basis
 
     start = np.zeros(basis.shape[1])
