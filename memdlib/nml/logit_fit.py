@@ -1,7 +1,8 @@
 """Maximum likelihood of many label counts at a time, with a certificate.
 
-Full Newton steps settle nearly all interior label counts; those that they do not are
-solved again with damped steps. Label counts on the boundary have no finite maximum and
+A root on a segment, where the model has one parameter less than levels, or full Newton
+steps settle nearly all interior label counts; the others are solved again with damped
+steps. Label counts on the boundary have no finite maximum and
 are not for this module.
 """
 
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.nml.level_model import LevelModel, null_basis, orthonormal_basis
-from memdlib.nml.newton import CoefficientForm, RelationForm, maximise, pairs, solve
+from memdlib.nml.newton import CoefficientForm, maximise, pairs, solve
+from memdlib.nml.segment import maximise_on_segment
 from memdlib.nml.separation import saturated_log_likelihood
 
 Array = NDArray[np.float64]
@@ -93,35 +95,18 @@ class LogitSolver:
         """
         null = null_basis(self.basis)
         if null.shape[1] == 1:
-            form = RelationForm(self.counts, null[:, 0])
+            value, rest = maximise_on_segment(self.counts, null[:, 0], ones)
         else:
+            value, rest = np.empty(ones.shape[1]), np.arange(ones.shape[1])
+        if rest.size:
+            late = ones[:, rest]
             form = CoefficientForm(self.counts, self.basis)
-        value, rest = maximise(form, lambda at: form.begin(ones[:, at]), ones.shape[1])
+            value[rest], still = maximise(
+                form, lambda at: form.begin(late[:, at]), rest.size
+            )
+            rest = rest[still]
         if rest.size:
             value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
-        return value
-
-    def log_likelihood_at(self, target: Array, start: Array) -> Array:
-        """Supremum of the log-likelihood of interior sufficient statistics.
-
-        Parameters
-        ----------
-        target : ndarray of shape (p, B)
-            Sums of the basis over the labels 1.
-        start : ndarray of shape (p, B)
-            Coefficients to start from.
-
-        Returns
-        -------
-        ndarray of shape (B,)
-            Nats, to about 1e-13.
-        """
-        form = CoefficientForm(self.counts, self.basis)
-        value, rest = maximise(
-            form, lambda at: (start[:, at], (target[:, at],)), target.shape[1]
-        )
-        if rest.size:
-            value[rest] = self._damped(target[:, rest])[0]
         return value
 
     def fit(self, ones: Array) -> LogitFit:

@@ -66,6 +66,29 @@ def multinomial_complexity(n: int, n_levels: int) -> float:
     return math.fsum(map(math.log, _ratios(n, n_levels)))
 
 
+@lru_cache(maxsize=4096)
+def two_outcome_sum(n: int) -> float:
+    """C(2, n) itself, the sum of all maximised likelihoods of n binary labels.
+
+    Parameters
+    ----------
+    n : int
+        0 or more.
+
+    Returns
+    -------
+    float
+        At most about sqrt(pi n / 2) + 1, so that it never overflows.
+
+    Examples
+    --------
+    >>> two_outcome_sum(2)
+    2.5
+    """
+    steps = np.arange(min(n, int(_TAIL * math.sqrt(n)) + 1))
+    return 1.0 + float(np.cumprod(1.0 - steps / n)[::-1].sum())
+
+
 def multinomial_codelength(counts: ArrayLike) -> float:
     """NML code length of labels with the given counts, n H(counts / n) + log C.
 
@@ -167,16 +190,9 @@ def two_part_codelength(counts: ArrayLike) -> float:
     return _error(counts) + (len(counts) - 1) / 2 * math.log(max(n, 1))
 
 
-@lru_cache(maxsize=4096)
-def _two_outcomes(n: int) -> float:
-    """C(2, n) itself, at most about sqrt(pi n / 2) + 1."""
-    steps = np.arange(min(n, int(_TAIL * math.sqrt(n)) + 1))
-    return 1.0 + float(np.cumprod(1.0 - steps / n)[::-1].sum())
-
-
 def _ratios(n: int, n_levels: int) -> Iterator[float]:
     """Ratios C(k + 1, n) / C(k, n) for k from 1 to n_levels - 1."""
-    ratio = _two_outcomes(n)
+    ratio = two_outcome_sum(n)
     for k in range(1, n_levels):
         yield ratio
         ratio = 1.0 + n / (k * ratio)

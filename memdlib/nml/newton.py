@@ -1,13 +1,11 @@
 """Newton's method on batches of label counts, one case a column.
 
-Two forms of the same step: one with the coefficients of the logits as unknowns, and
-one, for logits that obey a single linear relation, with its multiplier. Both give the
-supremum of the log-likelihood by an expansion around the last step, and its fourth
-order tells when to stop.
+The unknowns are the coefficients of the logits in an orthonormal basis. The supremum of
+the log-likelihood comes from an expansion around the last step, whose fourth order
+tells when to stop.
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +19,6 @@ _BATCH = 2048
 _SETTLED = 1e-13
 # Steps before the first test, further ones in the first pass, and in the second.
 _BLIND, _FIRST, _SECOND = 2, 2, 6
-
-
-class Form(Protocol):
-    """What a form of Newton's method offers."""
-
-    def step(self, state: Array, *data: Array) -> tuple[Array, ...]:
-        """Change of the state, and intermediate results."""
-
-    def expand(
-        self, state: Array, data: tuple[Array, ...], change: Array, *found: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """Log-likelihood, and along the step: logits, weights and 1 - 2 mu / n."""
 
 
 class CoefficientForm:
@@ -75,59 +61,14 @@ class CoefficientForm:
         return value, self.basis @ change, weight, 2.0 * q - 1.0
 
 
-class RelationForm:
-    """Newton's method for logits that obey one relation, ``relation @ logits = 0``.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (L,)
-        Samples at each level.
-    relation : ndarray of shape (L,)
-    """
-
-    def __init__(self, counts: Array, relation: Array) -> None:
-        self.counts, self.relation = counts[:, None], relation
-        self.column, self.inverse = relation[:, None], 1.0 / self.counts
-        self.squares = relation**2
-
-    def begin(self, ones: Array) -> tuple[Array, tuple[Array, ...]]:
-        """Logits of the least-squares fit; label counts, and shares of both labels."""
-        logits, weight = empirical_logits(self.counts, ones)
-        inverse = 1.0 / weight
-        multiplier = (self.relation @ logits) / (self.squares @ inverse)
-        inverse *= self.column
-        inverse *= multiplier
-        share = ones * self.inverse
-        return logits - inverse, (ones, share, 1.0 - share)
-
-    def step(self, state, ones, share, other):
-        """Change of the logits; 1 + exp(logits), and the inverse weights."""
-        e = np.exp(state)
-        r = 1.0 / e
-        e += 1.0
-        r += 1.0
-        # (k - mu) / w without subtracting nearly equal numbers
-        change = share * r
-        change -= other * e
-        r *= e
-        r *= self.inverse
-        multiplier = self.relation @ (state + change) / (self.squares @ r)
-        change -= r * self.column * multiplier
-        return change, e, r
-
-    def expand(self, state, data, change, e, r):
-        value = (data[0] * state).sum(axis=0) - self.counts[:, 0] @ np.log(e)
-        return value, change, 1.0 / r, 2.0 / e - 1.0
-
-
 def maximise(
-    form: Form, begin: Begin, n_cases: int
+    form: CoefficientForm, begin: Begin, n_cases: int
 ) -> tuple[Array, NDArray[np.intp]]:
     """Take full Newton steps until the log-likelihood is known to rounding.
 
     Parameters
     ----------
-    form : Form
+    form : CoefficientForm
     begin : callable
         Takes a slice of the cases, returns their start and their data.
     n_cases : int
@@ -143,7 +84,7 @@ def maximise(
     --------
     Label counts 1 and 2 at levels of 4 samples each, with logits in the ratio 1 to 2.
 
-    >>> form = RelationForm(np.array([4.0, 4.0]), np.array([2.0, -1.0]))
+    >>> form = CoefficientForm(np.array([4.0, 4.0]), np.array([[1.0], [2.0]]))
     >>> value, unsettled = maximise(form, lambda _: form.begin(np.c_[[1.0, 2.0]]), 1)
     >>> value.round(12).tolist(), unsettled.tolist()
     ([-5.444603595881], [])
@@ -172,7 +113,7 @@ def maximise(
 
 
 def _settle(
-    form: Form, value: Array, state: Array, data: tuple[Array, ...], n_steps: int
+    form: CoefficientForm, value: Array, state: Array, data: tuple[Array, ...], n_steps: int
 ) -> tuple[NDArray[np.intp], Array, tuple[Array, ...]]:
     """Write the values of the settled cases; return the others, as they stand."""
     active = np.arange(state.shape[1])
@@ -211,10 +152,10 @@ def empirical_logits(counts: Array, ones: Array) -> tuple[Array, Array]:
     Examples
     --------
     >>> empirical_logits(np.array([[4.0]]), np.array([[2.0]]))
-    (array([[0.]]), array([[1.2]]))
+    (array([[0.]]), array([[1.15]]))
     """
-    first, second = ones + 0.4, counts - ones + 0.4
-    return np.log(first / second), first * second / (counts + 0.8)
+    first, second = ones + 0.3, counts - ones + 0.3
+    return np.log(first / second), first * second / (counts + 0.6)
 
 
 def pairs(columns: Array) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from memdlib.nml.level_model import LevelModel
-from memdlib.nml.multinomial import multinomial_complexity
+from memdlib.nml.multinomial import two_outcome_sum
 
 
 def on_boundary(
@@ -125,7 +125,7 @@ def boundary_sum(model: LevelModel) -> float:
     >>> round(boundary_sum(model), 6)
     15.111111
     """
-    two = [math.exp(multinomial_complexity(int(n), 2)) for n in model.counts]
+    two = [two_outcome_sum(int(n)) for n in model.counts]
     if model.saturated:
         return math.prod(two)
     n_levels, p = len(two), model.dimension

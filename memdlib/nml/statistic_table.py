@@ -8,12 +8,14 @@ level, and one fit for each interior statistic remains.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.nml.level_model import LevelModel
 from memdlib.nml.logit_fit import LogitSolver
+from memdlib.nml.newton import CoefficientForm, maximise
 from memdlib.nml.separation import boundary_sum
 
 Array = NDArray[np.float64]
@@ -23,6 +25,10 @@ Integers = NDArray[np.int64]
 _MOST_SAMPLES = 2000
 _LARGEST_INTEGER = 10**4
 _SAME = 1e-13
+# Keys from which on a rough start for most of them saves time.
+_MANY = 20000
+# Keys traced back at a time.
+_BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,8 @@ def statistic_lattice(model: LevelModel) -> StatisticLattice | None:
     n = int(model.counts.sum())
     if model.saturated or model.dimension > 2 or n > _MOST_SAMPLES:
         return None
-    x = _integers(model.values - (model.values[0] if model.intercept else 0.0))
+    origin = model.values[0] if model.intercept else 0.0
+    x = _integers(tuple((model.values - origin).tolist()))
     if x is None:
         return None
     first = np.ones_like(x) if model.intercept else x
@@ -163,58 +170,103 @@ def tabulated_complexity(model: LevelModel, lattice: StatisticLattice) -> float:
     """
     last = lattice.last_key
     middle = last // 2
-    table = _number_of_sequences(lattice, middle + lattice.stride + 1)
+    tables = _numbers_of_sequences(lattice, middle + lattice.stride + 1)
+    table = tables[-1]
     boundary = lattice.boundary_keys()
     table[boundary[boundary < table.size]] = 0.0
     keys = np.flatnonzero(table[: middle + 1])
     number = np.log(table[keys])
-    q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
-    solver = LogitSolver(model.counts, q / np.sqrt(model.counts)[:, None])
-    strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
-    slopes = np.array([_log_slope(table, keys, number, s) for s in strides])
-    # a count of sequences is nearly exp(entropy), whose slope is minus the parameter
-    value = solver.log_likelihood_at(
-        np.linalg.solve(r.T, lattice.statistics(keys).astype(np.float64)), -r @ slopes
-    )
+    value = _log_likelihood(model, lattice, tables, keys)
     terms = np.exp(value + number + _log_scale(lattice))
     # the other half of the keys mirrors this one
     terms[2 * keys != last] *= 2.0
     return math.log(boundary_sum(model) + float(terms.sum()))
 
 
-def _number_of_sequences(lattice: StatisticLattice, size: int) -> Array:
-    """Label sequences with each of the first keys, times 2^(-n / 2)."""
+def _log_likelihood(
+    model: LevelModel, lattice: StatisticLattice, tables: list[Array], keys: Integers
+) -> Array:
+    """Suprema of the log-likelihood at the given keys."""
+    q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
+    solver = LogitSolver(model.counts, q / np.sqrt(model.counts)[:, None])
+    value, left = np.empty(keys.size), np.arange(keys.size)
+    if keys.size > _MANY:
+        strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
+        slopes = np.array([_log_slope(tables[-1], keys, s) for s in strides])
+        smooth = np.isfinite(slopes).all(axis=0)
+        # a count of sequences is nearly exp(entropy), whose slope is minus the parameter
+        start = -r @ slopes[:, smooth]
+        statistics = lattice.statistics(keys[smooth]).astype(np.float64)
+        target = np.linalg.solve(r.T, statistics)
+        form = CoefficientForm(model.counts, solver.basis)
+        value[smooth], rest = maximise(
+            form, lambda at: (start[:, at], (target[:, at],)), target.shape[1]
+        )
+        left = np.concatenate([left[~smooth], left[smooth][rest]])
+    ones = _likely_ones(lattice, tables, keys[left])
+    value[left] = solver.log_likelihood(ones.astype(np.float64))
+    return value
+
+
+def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
+    """Label sequences with each of the first keys, times 2^(-n / 2).
+
+    The first table is for no level, each further one has a level more, in the order of
+    their shifts.
+    """
     order = np.argsort(lattice.shifts)
-    table = np.array([math.exp(-_log_scale(lattice))])
+    tables = [np.array([math.exp(-_log_scale(lattice))])]
     for count, shift in zip(
         lattice.counts[order].tolist(), lattice.shifts[order].tolist(), strict=True
     ):
-        longer = np.zeros(min(size, table.size + count * shift))
+        shorter = tables[-1]
+        longer = np.zeros(min(size, shorter.size + count * shift))
         for k in range(count + 1):
-            part = longer[k * shift : k * shift + table.size]
-            part += math.comb(count, k) * table[: part.size]
-        table = longer
-    return table
+            part = longer[k * shift : k * shift + shorter.size]
+            part += math.comb(count, k) * shorter[: part.size]
+        tables.append(longer)
+    return tables
+
+
+def _likely_ones(
+    lattice: StatisticLattice, tables: list[Array], keys: Integers
+) -> Integers:
+    """Label counts with the given keys: the likeliest of each level, last level first."""
+    ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
+    order = np.argsort(lattice.shifts).tolist()
+    padded = [np.append(table, 0.0) for table in tables[:-1]]
+    for at in range(0, keys.size, _BATCH):
+        part = keys[at : at + _BATCH]
+        for level, table in zip(reversed(order), reversed(padded), strict=True):
+            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
+            k = np.arange(count + 1)
+            before = part - shift * k[:, None]
+            # what is out of the table, on either side, is the zero at its end
+            before[before.view(np.uint64) >= table.size] = table.size - 1
+            binomial = np.array([math.comb(count, j) for j in k.tolist()], dtype=float)
+            number = table.take(before)
+            number *= binomial[:, None]
+            ones[level, at : at + _BATCH] = number.argmax(axis=0)
+            part = part - shift * ones[level, at : at + _BATCH]
+    return ones
 
 
 def _log_scale(lattice: StatisticLattice) -> float:
     return int(lattice.counts.sum()) // 2 * math.log(2.0)
 
 
-def _log_slope(table: Array, keys: Integers, number: Array, stride: int) -> Array:
-    """Slope of the logarithm of the table, from those neighbours that are not zero."""
-    slope, sides = np.zeros(keys.size), np.zeros(keys.size)
-    for sign in (1, -1):
-        at = keys + sign * stride
-        neighbour = table[np.clip(at, 0, table.size - 1)]
-        there = (at >= 0) & (at < table.size) & (neighbour > 0)
-        slope[there] += sign * (np.log(neighbour[there]) - number[there])
-        sides += there
-    return slope / np.maximum(sides, 1.0)
+def _log_slope(table: Array, keys: Integers, stride: int) -> Array:
+    """Slope of the logarithm of the table; not finite next to a zero."""
+    below = table[np.maximum(keys - stride, 0)]
+    below[keys < stride] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.log(table[keys + stride]) - np.log(below)) / 2.0
 
 
-def _integers(values: Array) -> Integers | None:
+@lru_cache(maxsize=1024)
+def _integers(given: tuple[float, ...]) -> Integers | None:
     """Integers in the same ratios as the values, with no common factor."""
+    values = np.array(given)
     unit = np.abs(values[values != 0]).min()
     ratios = [Fraction(float(v)).limit_denominator(1000) for v in values / unit]
     scale = math.lcm(*(r.denominator for r in ratios))

@@ -89,7 +89,7 @@ def test_every_maximum_has_its_certificate(values, intercept, m):
     assert np.abs(solver.log_likelihood(inside) - fit.log_likelihood).max() < 1e-12
     assert np.abs(null_basis(solver.basis).T @ fit.logits).max() < 1e-10
     flipped = solver.log_likelihood(model.counts[:, None] - inside)
-    assert np.abs(flipped - fit.log_likelihood).max() < 1e-12
+    assert np.abs(flipped - fit.log_likelihood).max() < 5e-12
 
 
 def newton_in_30_digits(model, ones):
