@@ -68,7 +68,12 @@ def _key(model: LevelModel) -> tuple:
     """What the complexity depends on, one of both directions where they are alike."""
     counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
     if model.saturated:
-        return tuple(sorted(counts)), tuple(range(1, len(counts) + 1)), len(counts), False
+        return (
+            tuple(sorted(counts)),
+            tuple(range(1, len(counts) + 1)),
+            len(counts),
+            False,
+        )
     centre = values[0] + values[-1] if model.intercept else 0.0
     mirrored = tuple(centre - v for v in reversed(values))
     if mirrored == values:

@@ -13,7 +13,11 @@ Array = NDArray[np.float64]
 
 
 def maximised_code_lengths(
-    counts: NDArray[np.int64], ones: Array, values: Array, n_moments: int, intercept: bool
+    counts: NDArray[np.int64],
+    ones: Array,
+    values: Array,
+    n_moments: int,
+    intercept: bool,
 ) -> Array:
     """Minus the supremum of the log-likelihood of each column, in nats.
 

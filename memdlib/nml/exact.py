@@ -47,9 +47,7 @@ def saturated_complexity(model: LevelModel, n_classes: int = 2) -> float:
     >>> print(f"{saturated_complexity(model):.10f}")
     7.1188757552
     """
-    return math.fsum(
-        multinomial_complexity(int(n), n_classes) for n in model.counts
-    )
+    return math.fsum(multinomial_complexity(int(n), n_classes) for n in model.counts)
 
 
 def enumerated_complexity(model: LevelModel) -> float:
@@ -95,7 +93,9 @@ def enumerated_complexity(model: LevelModel) -> float:
     return math.log(boundary_sum(model) + 2.0 * total)
 
 
-def exact_complexity(model: LevelModel, most_seconds: float) -> tuple[float, str] | None:
+def exact_complexity(
+    model: LevelModel, most_seconds: float
+) -> tuple[float, str] | None:
     """Log complexity by the exact way that takes least work, if any is in the limit.
 
     Parameters

@@ -113,7 +113,11 @@ def maximise(
 
 
 def _settle(
-    form: CoefficientForm, value: Array, state: Array, data: tuple[Array, ...], n_steps: int
+    form: CoefficientForm,
+    value: Array,
+    state: Array,
+    data: tuple[Array, ...],
+    n_steps: int,
 ) -> tuple[NDArray[np.intp], Array, tuple[Array, ...]]:
     """Write the values of the settled cases; return the others, as they stand."""
     active = np.arange(state.shape[1])

@@ -136,9 +136,12 @@ def _improve(
     moved = low + width * share - root
     np.multiply(total, total, out=first)
     first *= total
-    rest = np.flatnonzero(~((fourth @ first) * (moved * moved) ** 2 < _SETTLED))
+    remainder = (fourth @ first) * (moved * moved) ** 2
     mean = ones - column * (root + moved)
     other = n - mean
     value = mean * np.log(mean)
     value += other * np.log(other)
-    return value.sum(axis=0) - counts @ np.log(counts), place, rest
+    value = value.sum(axis=0) - counts @ np.log(counts)
+    # rounding can put the root on the end itself, where the value is nan
+    rest = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(value)))
+    return value, place, rest
