@@ -1,4 +1,4 @@
-"""Checks of levels, labels and numbers; every message names the value and the remedy."""
+"""Checks of levels, labels and numbers; messages name value and remedy."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -1,6 +1,7 @@
 """Exact complexities of many occupancies: each one once, on all cores, and kept."""
 
 import os
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
@@ -10,9 +11,16 @@ from numpy.typing import NDArray
 from memdlib.nml.exact import exact_complexity
 from memdlib.nml.level_model import LevelModel, level_model
 
+try:
+    from tqdm import tqdm
+except ImportError:  # it only shows progress
+    tqdm = None
+
 Array = NDArray[np.float64]
 
 _KEPT = 2**16
+# Distinct occupancies from which on a progress bar is worth its lines.
+_LONG = 500
 
 
 def exact_complexities(
@@ -54,14 +62,17 @@ def exact_complexities(
     keys = [_key(level_model(row, values, n_moments, intercept)) for row in unique]
     distinct = list(dict.fromkeys(keys))
     with ThreadPoolExecutor(min(os.cpu_count() or 1, len(distinct))) as pool:
-        found = dict(
-            zip(
-                distinct,
-                pool.map(lambda key: _kept(*key, most_seconds), distinct),
-                strict=True,
-            )
-        )
+        each = pool.map(lambda key: _kept(*key, most_seconds), distinct)
+        shown = _with_progress(each, len(distinct), f"complexities, m = {n_moments}")
+        found = dict(zip(distinct, shown, strict=True))
     return np.array([found[key] for key in keys])[which.ravel()]
+
+
+def _with_progress(each: Iterator[float], n: int, title: str) -> Iterable[float]:
+    """Show a bar on a terminal, where tqdm is installed and the work is long."""
+    if tqdm is None or n < _LONG:
+        return each
+    return tqdm(each, desc=title, total=n, unit="occupancy", disable=None, leave=False)
 
 
 def _key(model: LevelModel) -> tuple:

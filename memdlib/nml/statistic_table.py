@@ -194,7 +194,7 @@ def _log_likelihood(
         strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
         slopes = np.array([_log_slope(tables[-1], keys, s) for s in strides])
         smooth = np.isfinite(slopes).all(axis=0)
-        # a count of sequences is nearly exp(entropy), whose slope is minus the parameter
+        # the log of such a count is nearly the entropy, whose slope is -parameter
         start = -r @ slopes[:, smooth]
         statistics = lattice.statistics(keys[smooth]).astype(np.float64)
         target = np.linalg.solve(r.T, statistics)
@@ -231,7 +231,7 @@ def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
 def _likely_ones(
     lattice: StatisticLattice, tables: list[Array], keys: Integers
 ) -> Integers:
-    """Label counts with the given keys: the likeliest of each level, last level first."""
+    """Label counts with the given keys: at each level, from the last, the likeliest."""
     ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
     order = np.argsort(lattice.shifts).tolist()
     padded = [np.append(table, 0.0) for table in tables[:-1]]

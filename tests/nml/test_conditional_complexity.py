@@ -31,7 +31,7 @@ def powers(values, m, intercept):
 
 
 def supremum(counts, ones, values, m, intercept):
-    """Supremum of the log-likelihood by a general solver that follows it to infinity."""
+    """Supremum of the log-likelihood by a solver that follows it to infinity."""
     basis, n, k = powers(values, m, intercept), np.array(counts), np.array(ones)
 
     def minus(b):
@@ -230,7 +230,8 @@ def test_what_is_out_of_reach_is_drawn():
 
 
 def test_stacks_are_their_rows():
-    rows = np.random.default_rng([5, 1]).integers(0, 5, size=(12, 4)) + [0, 0, 0, 1]
+    rows = np.random.default_rng([5, 1]).integers(0, 5, size=(12, 4))
+    rows[:, 3] += 1
     found = conditional_complexity(rows, 2)
     assert found.shape == (12,)
     each = [conditional_complexity(row, 2) for row in rows]

@@ -119,8 +119,14 @@ def test_labels_of_leukemia_patients():
 
 @pytest.mark.parametrize(
     ("n", "n_levels", "error", "digits"),
-    [(1, 2, 6.4e-3, 1e-4), (5, 2, 1.0e-3, 1e-4), (38, 2, 6.5e-5, 1e-6)]
-    + [(200, 2, 5.9e-6, 1e-7), (100, 100, 0.76, 1e-2), (9, 1, 0.0, 1e-15)],
+    [
+        (1, 2, 6.4e-3, 1e-4),
+        (5, 2, 1.0e-3, 1e-4),
+        (38, 2, 6.5e-5, 1e-6),
+        (200, 2, 5.9e-6, 1e-7),
+        (100, 100, 0.76, 1e-2),
+        (9, 1, 0.0, 1e-15),
+    ],
 )
 def test_szpankowski(n, n_levels, error, digits):
     found = szpankowski_complexity(n, n_levels) - multinomial_complexity(n, n_levels)
