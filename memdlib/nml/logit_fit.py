@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 _DAMPED_STEPS = 200
 # Twice the gain of a Newton step, in nats, that rounding hides.
 _NO_GAIN = 1e-20
+# Share of a count that rounding may put an expected count beyond its range.
+_ROUNDING = 1e-13
 
 
 class LogitFit(NamedTuple):
@@ -35,7 +37,7 @@ class LogitFit(NamedTuple):
         Of the labels at each level.
     gap : ndarray of shape (B,)
         Upper bound from the dual less ``log_likelihood``, in nats: a certificate that
-        needs no trust in the way the logits were found.
+        needs no trust in the way the logits were found; inf where there is none.
     """
 
     log_likelihood: Array
@@ -135,7 +137,8 @@ class LogitSolver:
         weight = mean * _logistic(-logits)
         step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
         feasible = mean + weight * (self.basis @ step)
-        inside = ((feasible >= 0) & (feasible <= n)).all(axis=0)
+        slack = _ROUNDING * n
+        inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
         bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
         return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
 

@@ -56,7 +56,16 @@ class CoefficientForm:
         gradient -= self.total
         return solve(self.products @ weight, gradient), e, q, weight
 
-    def expand(self, state, data, change, e, q, weight):
+    def expand(
+        self,
+        state: Array,
+        data: tuple[Array, ...],
+        change: Array,
+        e: Array,
+        q: Array,
+        weight: Array,
+    ) -> tuple[Array, ...]:
+        """Log-likelihood; along the step: logits, their weights, and 1 - 2 mu / n."""
         value = (data[0] * state).sum(axis=0) - self.counts[:, 0] @ np.log(e)
         return value, self.basis @ change, weight, 2.0 * q - 1.0
 
