@@ -85,7 +85,12 @@ def _ends(counts: Array, relation: Array, ones: Array) -> tuple[Array, Array]:
     """Least and largest s with k - a s between 0 and the counts."""
     first = ones / relation[:, None]
     second = first - (counts / relation)[:, None]
-    return np.minimum(first, second).max(axis=0), np.maximum(first, second).min(axis=0)
+    # a row at a time: reductions along the short axis are slow
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    for lower, upper in zip(low[1:], high[1:], strict=True):
+        np.maximum(low[0], lower, out=low[0])
+        np.minimum(high[0], upper, out=high[0])
+    return low[0], high[0]
 
 
 def _start(
