@@ -1,0 +1,1 @@
+"""Normalised maximum likelihood: code lengths that choose among models."""
