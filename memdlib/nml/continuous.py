@@ -63,7 +63,7 @@ def gaussian_mean_complexity(
     References
     ----------
     .. [1] P. Gruenwald, The Minimum Description Length Principle, MIT Press, 2007,
-       example 11.1.
+       chapter 11.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def exponential_complexity(
     References
     ----------
     .. [1] P. Gruenwald, The Minimum Description Length Principle, MIT Press, 2007,
-       section 11.1.
+       chapter 11.
 
     Examples
     --------
@@ -274,8 +274,9 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
     nodes, weights = gauss_legendre(_NODES)
     half = 0.5 * np.diff(edges)[:, None]
     u = (edges[:-1, None] + half * (nodes + 1.0)).ravel()
-    mean = 1.0 / (1.0 + np.exp(-u))
-    slope = math.log(n) - np.logaddexp(0.0, u) - np.logaddexp(0.0, -u)
+    # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not
+    mean = 1.0 / (1.0 + np.exp(np.abs(u)))
+    slope = math.log(n) + np.log(mean) + np.log1p(-mean)
     entropy = TruncatedExponential().entropy(mean[:, None])
     log_terms = log_irwin_hall(n * mean, n) - n * entropy + slope
     return float(logsumexp(log_terms + np.log(half * weights).ravel()))
@@ -366,7 +367,7 @@ _UNIT_ENDS = (
 
 
 def _log_gamma_peak(k: float) -> float:
-    """log of (k / e)^k / Gamma(k), the gamma density of shape k, times x, at its peak."""
+    """Peak of log(x f(x)) for f the gamma density of shape k: (k / e)^k / Gamma(k)."""
     return k * math.log(k) - k - math.lgamma(k)
 
 
@@ -427,5 +428,5 @@ def _check_positive_range(
 def _infinite(name: str, end: str, ends: Range, why: str) -> str:
     return (
         f"{name}={ends!r}: log C is infinite, because the {end} bound is missing and "
-        f"{why}; give a {end} end inside the domain"
+        f"{why}; give a finite {end} end inside the domain"
     )

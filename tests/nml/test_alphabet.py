@@ -1,3 +1,4 @@
+import re
 from itertools import product
 from math import comb, factorial, prod
 
@@ -201,7 +202,7 @@ def test_one_observation_on_the_corner_of_a_face():
         (lambda: alphabet_complexity(3, [0], 1), "two or more"),
         (lambda: alphabet_complexity(3, [0, 1], 0), "n_moments=0 must be"),
         (lambda: alphabet_complexity(3, [0, 1], 1.5), "n_moments=1.5 must be"),
-        (lambda: alphabet_complexity(400, range(9), 5), "too many to sum over"),
+        (lambda: alphabet_complexity(10**5, range(9), 5), "too many to sum over"),
         (lambda: alphabet_codelength([1, 2], [0, 1, 2], 1), "expected (3,)"),
         (lambda: alphabet_codelength([1, -2], [0, 1], 1), "zero or above"),
         (lambda: alphabet_codelength([1, 0.5], [0, 1], 1), "must be integers"),
@@ -210,9 +211,8 @@ def test_one_observation_on_the_corner_of_a_face():
     ],
 )
 def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(message)):
         call()
-    assert message in str(caught.value)
 
 
 def test_levels_too_uneven_to_resolve_are_refused():
