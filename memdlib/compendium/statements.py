@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
+ROOMS = ("theory", "nml")  # folders of the book that state and prove
 
 _DIRECTIVE = re.compile(
     r"^(?::{3,}|`{3,})\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>[^\n]*)\n"
@@ -71,8 +72,29 @@ class Statement:
         return [f"{self.source.name}: {self.label} {text}" for text in found]
 
 
+def chapters_with_statements(project: Path) -> list[Path]:
+    """Sources of the chapters that state and prove, in the order of the book.
+
+    Parameters
+    ----------
+    project : Path
+
+    Returns
+    -------
+    list of Path
+    """
+    contents = (project / "_toc.yml").read_text()
+
+    def place(path: Path) -> tuple[int, Path]:
+        name = f"{path.parent.name}/{path.stem}\n"
+        return contents.find(name) % (1 << 30), path
+
+    paths = [p for room in ROOMS for p in (project / "book" / room).glob("*.md")]
+    return sorted(paths, key=place)
+
+
 def read_statements(project: Path) -> list[Statement]:
-    """All statements of the chapters on theory, in the order of the book.
+    """All statements of the book, in its order.
 
     Parameters
     ----------
@@ -82,11 +104,7 @@ def read_statements(project: Path) -> list[Statement]:
     -------
     list of Statement
     """
-    contents = (project / "_toc.yml").read_text()
-    chapters = sorted(
-        (project / "book" / "theory").glob("*.md"),
-        key=lambda path: (contents.find(f"theory/{path.stem}") % (1 << 30), path),
-    )
+    chapters = chapters_with_statements(project)
     return [statement for path in chapters for statement in statements_of(path)]
 
 

@@ -15,7 +15,9 @@ from memdlib import divergences, joint, moments
 from memdlib.compendium import pages
 from memdlib.compendium.notebooks import read_source
 from memdlib.compendium.project import root
+from memdlib.compendium.statements import chapters_with_statements, statements_of
 from memdlib.families import Exponential, Family, Normal
+from memdlib.nml import alphabet
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -86,7 +88,22 @@ MUTANTS = {
     "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
     "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
     "the covariance's sign": (Family, "js_gm", scaled(-1), "am-gm"),
+    "complexity in bits": (
+        alphabet,
+        "alphabet_complexity",
+        scaled(1 / np.log(2)),
+        "codes-and-regret",
+    ),
+    "complexity of an alphabet halved": (
+        alphabet,
+        "alphabet_complexity",
+        scaled(0.5),
+        "maximum-entropy-nml",
+    ),
 }
+
+
+CHAPTERS = chapters_with_statements(root())
 
 
 def run_until_a_check_fails(path):
@@ -112,15 +129,11 @@ def test_a_broken_formula_is_noticed(monkeypatch, capsys, name):
     holder, attribute, breaking, chapter = MUTANTS[name]
     monkeypatch.setattr(holder, attribute, breaking(getattr(holder, attribute)))
     monkeypatch.setattr(pages, "display", lambda *a, **k: None)
-    path = root() / "book" / "theory" / f"{chapter}.md"
+    (path,) = (p for p in CHAPTERS if p.stem == chapter)
     with plt.rc_context(), np.errstate(all="ignore"):
         assert run_until_a_check_fails(path) is not None
 
 
-def test_every_chapter_on_theory_has_a_mutant():
-    chapters = {
-        path.stem
-        for path in (root() / "book" / "theory").glob("*.md")
-        if "code-cell" in path.read_text()
-    }
+def test_every_chapter_that_states_has_a_mutant():
+    chapters = {path.stem for path in CHAPTERS if statements_of(path)}
     assert {chapter for *_, chapter in MUTANTS.values()} == chapters

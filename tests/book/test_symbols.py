@@ -5,6 +5,7 @@ import re
 import pytest
 
 from memdlib.compendium.project import root
+from memdlib.compendium.statements import chapters_with_statements
 
 BOOK = root() / "book"
 ROW = re.compile(r"^\| \$(?P<symbol>[^$]+)\$ \| .* \| \{ref\}`(?P<label>[\w-]+)` \|$")
@@ -15,7 +16,7 @@ ROWS = [
 ]
 CHAPTERS = {
     re.search(r"^\((.+)\)=$", text, re.MULTILINE)[1]: text
-    for text in (path.read_text() for path in (BOOK / "theory").glob("*.md"))
+    for text in (path.read_text() for path in chapters_with_statements(root()))
 }
 
 
