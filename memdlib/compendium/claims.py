@@ -236,7 +236,9 @@ def _tried(name: str, findings: tuple[Finding, ...]) -> str:
     """The reason that the other readings give, or that it is unknown."""
     others = [finding.label for finding in findings[1:] if finding.agrees]
     if others:
-        return f"it depends on the reading; with {', '.join(others)} it is reproduced"
+        more = f" and {len(others) - 2} others" if len(others) > 3 else ""
+        named = " / ".join(others[: 2 if more else 3])
+        return f"it depends on the reading; it is reproduced with {named}{more}"
     if len(findings) > 1:
         return f"unknown; none of the {len(findings)} readings tried agrees"
     raise LedgerError(

@@ -94,7 +94,7 @@ def test_the_first_finding_decides_and_the_others_are_shown(project):
     (claim,) = read_claims(project.root)
     assert (claim.verdict, claim.reason) == (
         "differs",
-        "it depends on the reading; with log it is reproduced",
+        "it depends on the reading; it is reproduced with log",
     )
     project.result("run", {"deep": {"accuracy": bad}, "worse": bad})
     (claim,) = read_claims(project.root)
