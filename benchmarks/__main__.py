@@ -2,13 +2,20 @@
 
 import sys
 
-from benchmarks import dense_fit_and_rank, densities, memory, sparse_fit_and_rank
+from benchmarks import (
+    dense_fit_and_rank,
+    densities,
+    memory,
+    nml,
+    sparse_fit_and_rank,
+)
 
 BENCHMARKS = {
     "dense_fit_and_rank": dense_fit_and_rank,
     "sparse_fit_and_rank": sparse_fit_and_rank,
     "densities": densities,
     "memory": memory,
+    "nml": nml,
 }
 
 

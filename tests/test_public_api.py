@@ -63,7 +63,7 @@ def public(holder, module):
 def test_everything_public_is_documented(name):
     module = importlib.import_module(f"memdlib.{name}")
     assert module.__doc__
-    assert public(module, module)
+    assert public(module, module) or hasattr(module, "__path__")
     for label, thing in public(module, module):
         assert thing.__doc__, label
         if inspect.isfunction(thing):

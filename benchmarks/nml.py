@@ -1,0 +1,97 @@
+"""Exact complexities of conditional models against a general solver, and times.
+
+The peer maximises the likelihood of one vector of label counts at a time by BFGS. It
+does a sample of the vectors, and its time is scaled to all of them. The larger pieces
+of work have no peer but the time that they may take.
+"""
+
+import math
+import time
+
+import numpy as np
+from scipy.optimize import minimize
+
+from benchmarks.comparison import Comparison, compare_times
+from memdlib.nml import (
+    conditional_complexity_estimate,
+    gene_codelengths,
+    multinomial_complexity,
+)
+
+OCCUPANCY = (8, 8, 8, 7, 7)
+N_SAMPLED = 100
+N_GENES, N_SAMPLES, N_ONES = 7129, 38, 11
+
+
+def bfgs(counts, ones, m):
+    """Log-likelihood of one vector of label counts."""
+    x = np.linspace(1 / len(counts), 1, len(counts))
+    basis, n = np.linalg.qr(x[:, None] ** np.arange(1, m + 1))[0], np.array(counts)
+
+    def minus(b):
+        eta = basis @ b
+        value = n @ np.logaddexp(0, eta) - ones @ eta
+        return value, basis.T @ (n / (1 + np.exp(-eta)) - ones)
+
+    return minimize(minus, np.zeros(m), jac=True, method="BFGS").fun
+
+
+def quantised_genes():
+    """Levels of equal width of skewed expression values, and labels."""
+    rng = np.random.default_rng([71, 2])
+    size = (N_SAMPLES, N_GENES)
+    skew = rng.choice([0, 1, 2], size=N_GENES)
+    x = rng.normal(size=size) + skew * rng.exponential(0.7, size=size)
+    share = (x - x.min(axis=0)) / np.ptp(x, axis=0)
+    levels = np.minimum((5 * share).astype(int), 4)
+    return levels, np.arange(N_SAMPLES) >= N_SAMPLES - N_ONES
+
+
+def enumeration(m) -> Comparison:
+    """All vectors of label counts of one occupancy."""
+    rng = np.random.default_rng([71, 1])
+    n_all = math.prod(n + 1 for n in OCCUPANCY)
+    sample = rng.integers(0, np.array(OCCUPANCY) + 1, size=(N_SAMPLED, len(OCCUPANCY)))
+    found = compare_times(
+        f"log C of {OCCUPANCY}, {m} moments",
+        "scipy minimize, BFGS, scaled",
+        lambda: conditional_complexity_estimate(OCCUPANCY, m),
+        lambda: [bfgs(OCCUPANCY, ones, m) for ones in sample],
+        goal=0.001,
+        repeats=3,
+    )
+    scale = n_all / N_SAMPLED
+    return Comparison(
+        found.work, found.peer, found.ours, found.theirs * scale, "ms", found.goal
+    )
+
+
+def against_goal(work, seconds, do) -> Comparison:
+    """One run against the time that it may take."""
+    start = time.perf_counter()
+    do()
+    ours = time.perf_counter() - start
+    return Comparison(work, "time it may take", 1e3 * ours, 1e3 * seconds, "ms", 1.0)
+
+
+def comparisons() -> list[Comparison]:
+    """Measure one occupancy, larger samples, and all genes."""
+    levels, labels = quantised_genes()
+    return [
+        *(enumeration(m) for m in (1, 2, 3, 4)),
+        against_goal(
+            "log C of (40, 40, 40, 40, 40), 2 moments",
+            0.1,
+            lambda: conditional_complexity_estimate([40] * 5, 2),
+        ),
+        against_goal(
+            "log C(100000, 1000000)",
+            0.1,
+            lambda: multinomial_complexity(10**6, 10**5),
+        ),
+        against_goal(
+            f"{N_GENES} genes, {N_SAMPLES} samples, 5 levels, 1 to 7 moments",
+            60.0,
+            lambda: gene_codelengths(levels, labels),
+        ),
+    ]

@@ -1,0 +1,210 @@
+"""Maximum likelihood of many label counts at a time, with a certificate.
+
+A root on a segment, where the model has one parameter less than levels, or full Newton
+steps settle nearly all interior label counts; the others are solved again with damped
+steps. Label counts on the boundary have no finite maximum and
+are not for this module.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memdlib.nml.level_model import LevelModel, null_basis, orthonormal_basis
+from memdlib.nml.newton import CoefficientForm, maximise, pairs, solve
+from memdlib.nml.segment import maximise_on_segment
+from memdlib.nml.separation import saturated_log_likelihood
+
+Array = NDArray[np.float64]
+
+_DAMPED_STEPS = 200
+# Twice the gain of a Newton step, in nats, that rounding hides.
+_NO_GAIN = 1e-20
+# Share of a count that rounding may put an expected count beyond its range.
+_ROUNDING = 1e-13
+
+
+class LogitFit(NamedTuple):
+    """Maximised log-likelihoods of a batch of B label counts.
+
+    Parameters
+    ----------
+    log_likelihood : ndarray of shape (B,)
+        Reached by ``logits``, in nats; the supremum is at most ``gap`` above.
+    logits : ndarray of shape (L, B)
+        Of the labels at each level.
+    gap : ndarray of shape (B,)
+        Upper bound from the dual less ``log_likelihood``, in nats: a certificate that
+        needs no trust in the way the logits were found; inf where there is none.
+    """
+
+    log_likelihood: Array
+    logits: Array
+    gap: Array
+
+
+@dataclass(frozen=True)
+class LogitSolver:
+    """Newton's method for the label counts of one model that is not saturated.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L,)
+        Samples at each level.
+    basis : ndarray of shape (L, p)
+        Basis of the logits, orthonormal under the counts.
+
+    Examples
+    --------
+    >>> from memdlib.nml.level_model import level_model
+    >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
+    >>> fit = LogitSolver.of(model).fit(np.array([[1.0], [2.0]]))
+    >>> bool(np.allclose(fit.logits[1], 2 * fit.logits[0])), bool(fit.gap[0] < 1e-14)
+    (True, True)
+    """
+
+    counts: Array
+    basis: Array
+
+    @classmethod
+    def of(cls, model: LevelModel) -> "LogitSolver":
+        """Solver of a model.
+
+        Parameters
+        ----------
+        model : LevelModel
+
+        Returns
+        -------
+        LogitSolver
+        """
+        return cls(model.counts, orthonormal_basis(model))
+
+    def log_likelihood(self, ones: Array) -> Array:
+        """Supremum of the log-likelihood of interior label counts.
+
+        Parameters
+        ----------
+        ones : ndarray of shape (L, B)
+            Labels 1 at each level.
+
+        Returns
+        -------
+        ndarray of shape (B,)
+            Nats, to about 1e-13.
+        """
+        null = null_basis(self.basis)
+        if null.shape[1] == 1:
+            value, rest = maximise_on_segment(self.counts, null[:, 0], ones)
+        else:
+            value, rest = np.empty(ones.shape[1]), np.arange(ones.shape[1])
+        if rest.size:
+            late = ones[:, rest]
+            form = CoefficientForm(self.counts, self.basis)
+            value[rest], still = maximise(
+                form, lambda at: form.begin(late[:, at]), rest.size
+            )
+            rest = rest[still]
+        if rest.size:
+            value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
+        return value
+
+    def fit(self, ones: Array) -> LogitFit:
+        """Logits of interior label counts, each with its duality gap.
+
+        Parameters
+        ----------
+        ones : ndarray of shape (L, B)
+            Labels 1 at each level.
+
+        Returns
+        -------
+        LogitFit
+
+        Notes
+        -----
+        The Newton step d at logits eta turns the expected counts mu into mu + W d,
+        which satisfy the moment constraints. Where they lie between 0 and the counts,
+        their saturated log-likelihood bounds the supremum from above.
+        """
+        target = self.basis.T @ ones
+        value, coefficients = self._damped(target)
+        logits = self.basis @ coefficients
+        n = self.counts[:, None]
+        mean = n * _logistic(logits)
+        weight = mean * _logistic(-logits)
+        step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
+        feasible = mean + weight * (self.basis @ step)
+        slack = _ROUNDING * n
+        inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
+        bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
+        return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
+
+    def _damped(self, target: Array) -> tuple[Array, Array]:
+        return damped_newton(self.counts[:, None], self.basis, target)
+
+
+def damped_newton(counts: Array, basis: Array, target: Array) -> tuple[Array, Array]:
+    """Newton from zero, with steps halved until the log-likelihood grows enough.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level.
+    basis : ndarray of shape (L, p)
+        Basis of the logits.
+    target : ndarray of shape (p, B)
+        Sums of the basis over the labels 1; interior.
+
+    Returns
+    -------
+    value : ndarray of shape (B,)
+        Log-likelihoods reached, in nats; suprema to rounding.
+    coefficients : ndarray of shape (p, B)
+
+    Examples
+    --------
+    >>> value, _ = damped_newton(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
+    >>> (np.exp(value) * 27 / 4).round(12).tolist()
+    [1.0, 1.0]
+    """
+    products = pairs(basis)
+    counts = np.broadcast_to(counts, (len(basis), target.shape[1]))
+    coefficients = np.zeros_like(target)
+    active = np.arange(target.shape[1])
+    value = _value(counts, basis, target, coefficients)
+    for _ in range(_DAMPED_STEPS):
+        n, aim, state = counts[:, active], target[:, active], coefficients[:, active]
+        logits = basis @ state
+        mean = n * _logistic(logits)
+        gradient = aim - basis.T @ mean
+        change = solve(products @ (mean * _logistic(-logits)), gradient)
+        slope = (gradient * change).sum(axis=0)
+        length = (slope > _NO_GAIN).astype(np.float64)
+        least = value[active] - 1e-15 * np.abs(value[active])
+        reached = _value(n, basis, aim, state + length * change)
+        while (short := reached < least + 0.1 * length * slope).any():
+            halved = np.where(length[short] > 1e-6, 0.5 * length[short], 0.0)
+            moved = state[:, short] + halved * change[:, short]
+            reached[short] = np.where(
+                halved > 0, _value(n[:, short], basis, aim[:, short], moved), np.inf
+            )
+            length[short] = halved
+        going = length > 0
+        active = active[going]
+        if not active.size:
+            break
+        coefficients[:, active] += (length * change)[:, going]
+        value[active] = reached[going]
+    return value, coefficients
+
+
+def _value(counts: Array, basis: Array, target: Array, coefficients: Array) -> Array:
+    gain = (target * coefficients).sum(axis=0)
+    return gain - (counts * np.logaddexp(0.0, basis @ coefficients)).sum(axis=0)
+
+
+def _logistic(logits: Array) -> Array:
+    return np.exp(-np.logaddexp(0.0, -logits))
