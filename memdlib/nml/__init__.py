@@ -4,10 +4,17 @@ The code length of data under a model is the *error*, minus their log-likelihood
 maximum, plus the *complexity* of the model, the logarithm of the sum of the maximised
 likelihoods of all data of that size. No other code does better in the worst case.
 
-Two models are here: the multinomial, and the conditional maximum-entropy model of
-labels given the level of one feature, whose sums are exact as far as they are in reach.
+Discriminative: the conditional maximum-entropy model of labels given the level of one
+feature, whose sums are exact as far as they are in reach. Generative: the multinomial,
+maximum entropy with some moments on a finite alphabet, and continuous families, which
+need the domain that makes their complexity finite.
 """
 
+from memdlib.nml.alphabet import (
+    AlphabetCodelength,
+    alphabet_codelength,
+    alphabet_complexity,
+)
 from memdlib.nml.conditional import (
     Codelength,
     ComplexityEstimate,
@@ -15,6 +22,14 @@ from memdlib.nml.conditional import (
     conditional_complexity,
     conditional_complexity_estimate,
     conditional_error,
+)
+from memdlib.nml.continuous import (
+    exponential_complexity,
+    gaussian_complexity,
+    gaussian_mean_complexity,
+    gaussian_scale_complexity,
+    geometric_complexity,
+    truncated_exponential_complexity,
 )
 from memdlib.nml.genes import GeneCodelengths, gene_codelengths
 from memdlib.nml.multinomial import (
@@ -25,16 +40,25 @@ from memdlib.nml.multinomial import (
 )
 
 __all__ = [
+    "AlphabetCodelength",
     "Codelength",
     "ComplexityEstimate",
     "GeneCodelengths",
+    "alphabet_codelength",
+    "alphabet_complexity",
     "conditional_codelength",
     "conditional_complexity",
     "conditional_complexity_estimate",
     "conditional_error",
+    "exponential_complexity",
+    "gaussian_complexity",
+    "gaussian_mean_complexity",
+    "gaussian_scale_complexity",
     "gene_codelengths",
+    "geometric_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
     "szpankowski_complexity",
+    "truncated_exponential_complexity",
     "two_part_codelength",
 ]
