@@ -135,10 +135,13 @@ class LogitSolver:
         n = self.counts[:, None]
         mean = n * _logistic(logits)
         weight = mean * _logistic(-logits)
-        step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
-        feasible = mean + weight * (self.basis @ step)
+        # where all weights underflow there is no step, and no bound
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
+            feasible = mean + weight * (self.basis @ step)
         slack = _ROUNDING * n
         inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
+        feasible = np.where(inside, feasible, 0.0)
         bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
         return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
 
@@ -180,7 +183,10 @@ def damped_newton(counts: Array, basis: Array, target: Array) -> tuple[Array, Ar
         logits = basis @ state
         mean = n * _logistic(logits)
         gradient = aim - basis.T @ mean
-        change = solve(products @ (mean * _logistic(-logits)), gradient)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            change = solve(products @ (mean * _logistic(-logits)), gradient)
+        # weights that underflow leave no step: the likelihood is flat there
+        change[:, ~np.isfinite(change).all(axis=0)] = 0.0
         slope = (gradient * change).sum(axis=0)
         length = (slope > _NO_GAIN).astype(np.float64)
         least = value[active] - 1e-15 * np.abs(value[active])

@@ -11,13 +11,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from memdlib import divergences, joint, moments
+from memdlib import divergences, joint, moments, nml
 from memdlib.compendium import pages
 from memdlib.compendium.notebooks import read_source
 from memdlib.compendium.project import root
 from memdlib.compendium.statements import chapters_with_statements, statements_of
 from memdlib.families import Exponential, Family, Normal
-from memdlib.nml import alphabet
+from memdlib.nml import alphabet, separation
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -93,6 +93,18 @@ MUTANTS = {
         "alphabet_complexity",
         scaled(1 / np.log(2)),
         "codes-and-regret",
+    ),
+    "error in bits": (
+        nml,
+        "conditional_error",
+        scaled(1 / np.log(2)),
+        "discriminative-nml",
+    ),
+    "boundary counted half": (
+        separation,
+        "boundary_sum",
+        scaled(0.5),
+        "discriminative-nml",
     ),
     "complexity of an alphabet halved": (
         alphabet,

@@ -1,10 +1,12 @@
 import math
+from itertools import product
 
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from memdlib.nml import conditional_complexity
 from memdlib.nml.level_model import level_model, null_basis, orthonormal_basis
 from memdlib.nml.logit_fit import LogitSolver, damped_newton
 from memdlib.nml.separation import boundary_sum, on_boundary, saturated_log_likelihood
@@ -158,3 +160,25 @@ def test_a_step_that_overshoots_is_halved():
     mean = counts / (1 + np.exp(-basis @ coefficients))
     assert basis.T @ mean == pytest.approx(target, abs=1e-12)
     assert value < 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_moments", "values", "expected"),
+    [
+        ([5, 5, 5, 5, 5, 4], 5, [-3, 12, 17, 19, 24, 28], 7.244884625693139),
+        ([4, 3, 8, 9], 2, [-17.5, -4.725, 0.0585, 5.0246], None),
+    ],
+)
+def test_weights_that_underflow_raise_no_warning(counts, n_moments, values, expected):
+    model = level_model(np.array(counts), np.array(values, float), n_moments, False)
+    ones = np.array(list(product(*(range(n + 1) for n in counts))), float).T
+    interior = ones[:, ~on_boundary(model, ones)]
+    solver = LogitSolver.of(model)
+    fit = solver.fit(interior)
+    np.testing.assert_allclose(
+        solver.log_likelihood(interior), fit.log_likelihood, rtol=1e-12, atol=1e-11
+    )
+    assert np.isfinite(fit.log_likelihood).all() and np.isinf(fit.gap).sum() < 5
+    if expected is not None:
+        complexity = conditional_complexity(counts, n_moments, values)
+        assert complexity == pytest.approx(expected, abs=1e-11)
