@@ -182,10 +182,24 @@ def normalise(
         cell.id = f"cell-{number:03d}"
         for key in ("papermill", "execution"):
             cell.metadata.pop(key, None)
+        if "outputs" in cell:
+            cell.outputs = _joined(cell.outputs)
         for output in cell.get("outputs", []):
             _lift_figure(cell, output)
         result.cells.append(cell)
     return result
+
+
+def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Outputs with what was printed in a row in one piece, however it arrived."""
+    found = []
+    for output in outputs:
+        before = found[-1] if found else {}
+        if output.output_type == "stream" and output.name == before.get("name"):
+            before["text"] += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def to_text(notebook: nbformat.NotebookNode) -> str:

@@ -137,3 +137,17 @@ def test_differences_name_the_cells():
     ]
     assert differences(old, notebook(("a", "1"))) == ["2 cells before, 1 now"]
     assert differences(None, old) == ["new notebook"]
+
+
+def test_what_is_printed_in_a_row_is_one_output():
+    stream = nbformat.v4.new_output
+    outputs = [
+        stream("stream", name="stdout", text="a\n"),
+        stream("stream", name="stdout", text="b\n"),
+        stream("display_data", data={"text/plain": "x"}),
+        stream("stream", name="stdout", text="c\n"),
+    ]
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell("print()", outputs=outputs)]
+    (cell,) = normalise(notebook, {}).cells
+    assert [o.get("text") for o in cell.outputs] == ["a\nb\n", None, "c\n"]
