@@ -223,7 +223,7 @@ def _clusters(X: Array, n_levels: int) -> Array:
     for choice in reversed(start):
         end = choice[np.arange(d), end]
         cuts.append(end)
-    cut = np.array(cuts[::-1]).reshape(n_levels - 1, d).T
+    cut = np.array(cuts[::-1], dtype=np.intp).reshape(n_levels - 1, d).T
     below = np.take_along_axis(ordered, cut - 1, axis=1)
     above = np.take_along_axis(ordered, np.minimum(cut, n - 1), axis=1)
     # half way, but never so close to the upper value as to be rounded to it
