@@ -18,6 +18,7 @@ from memdlib.nml.alphabet import (
     alphabet_codelength,
     alphabet_complexity,
 )
+from memdlib.nml.classifier import NMLClassifier
 from memdlib.nml.conditional import (
     Codelength,
     ComplexityEstimate,
@@ -50,6 +51,7 @@ __all__ = [
     "ComplexityEstimate",
     "GeneCodelengths",
     "LevelQuantiser",
+    "NMLClassifier",
     "NMLMomentSelector",
     "alphabet_codelength",
     "alphabet_complexity",

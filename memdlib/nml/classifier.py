@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.logit_fit import damped_newton
 from memdlib.nml.selection import NMLMomentSelector, two_classes
+from memdlib.nml.separation import on_boundary
 from memdlib.validation import check_nonnegative, count_features
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         Whether the polynomials have a constant term.
     criterion : {"nml", "error"}, default="nml"
         Ranks features and chooses moments: error plus complexity, or the error alone.
-    smoothing : float, default=0.01
+    smoothing : float, default=1.0
         Weight, in instances, of the class shares that are added to each level before
         the final fit. Without it a feature that separates the classes would have
         infinite log-odds. Code lengths are those of the data without it.
@@ -93,7 +94,7 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         strategy="width",
         intercept=False,
         criterion="nml",
-        smoothing=0.01,
+        smoothing=1.0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -277,12 +278,12 @@ def level_evidence(
 
     Examples
     --------
-    Two levels of five samples; one label in five is 1.
+    Two of ten labels are 1. Of the third level nothing is known, so it adds nothing.
 
     >>> counts, ones = np.c_[[5, 5, 0]], np.c_[[0, 2, 0]]
     >>> evidence = level_evidence(counts, ones, np.array([2]), False, 1.0)
-    >>> (np.exp(evidence) * 4).round(3).tolist()
-    [[0.138, 2.316, 4.0]]
+    >>> np.exp(evidence).round(3).tolist()
+    [[0.138, 2.316, 1.0]]
     """
     prior = ones[:, 0].sum() / counts[:, 0].sum()
     prior_logit = np.log(prior / (1.0 - prior))
@@ -295,6 +296,12 @@ def level_evidence(
         model = level_model(np.array(occupied), values, int(m), intercept)
         n = counts[np.ix_(model.order, here)] + smoothing
         k = ones[np.ix_(model.order, here)] + smoothing * prior
+        pure = ((k <= 0) | (k >= n)).any(axis=0)
+        if (pure & on_boundary(model, k, n)).any():
+            raise ValueError(
+                "smoothing=0 gives a feature that separates the classes infinite "
+                "log-odds; give a positive number"
+            )
         basis = orthonormal_basis(model)
         logits = basis @ damped_newton(n, basis, basis.T @ k)[1]
         found[np.ix_(here, model.order)] = logits.T - prior_logit
