@@ -81,7 +81,7 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = X[y < 2], y[y < 2]
     >>> model = NMLClassifier(n_features=5, n_moments=2).fit(X[::2], y[::2])
     >>> model.ranking_[:3].tolist()
-    [0, 12, 9]
+    [12, 0, 9]
     >>> round(model.score(X[1::2], y[1::2]), 3)
     0.0
     """
@@ -173,7 +173,8 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
 
     def predict_log_proba(self, X):
         """Log posterior probability of each class.
