@@ -83,8 +83,8 @@ class ExpressionFilter(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    The logarithm is to base 10. Clipping and logarithm treat each value by itself; which
-    genes are kept is learnt, so that samples put aside have no part in it.
+    The logarithm is to base 10. Clipping and logarithm treat each value by itself;
+    which genes are kept is learnt, so that samples put aside have no part in it.
 
     References
     ----------

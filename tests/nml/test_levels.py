@@ -58,9 +58,7 @@ def test_kmeans_in_blocks_is_kmeans_at_once(monkeypatch):
     X = np.random.default_rng([71, 3]).normal(size=(20, 30))
     whole = LevelQuantiser(4, "kmeans").fit(X).thresholds_
     monkeypatch.setattr("memdlib.nml.levels._ENTRIES", 1000)
-    np.testing.assert_array_equal(
-        LevelQuantiser(4, "kmeans").fit(X).thresholds_, whole
-    )
+    np.testing.assert_array_equal(LevelQuantiser(4, "kmeans").fit(X).thresholds_, whole)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
