@@ -92,7 +92,7 @@ class NMLMomentSelector(SelectorMixin, BaseEstimator):
     >>> selector.feature_codelengths_[selector.ranking_[:2]].round(3).tolist()
     [20.101, 23.182]
     >>> round(selector.null_codelength_, 3)
-    0.0
+    47.24
     """
 
     def __init__(
