@@ -8,6 +8,9 @@ Discriminative: the conditional maximum-entropy model of labels given the level 
 feature, whose sums are exact as far as they are in reach. Generative: the multinomial,
 maximum entropy with some moments on a finite alphabet, and continuous families, which
 need the domain that makes their complexity finite.
+
+On these rest estimators to the scikit-learn contract: features quantised to levels,
+ranked by the code length of the labels given one of them, and combined to a classifier.
 """
 
 from memdlib.nml.alphabet import (
@@ -15,6 +18,7 @@ from memdlib.nml.alphabet import (
     alphabet_codelength,
     alphabet_complexity,
 )
+from memdlib.nml.classifier import NMLClassifier
 from memdlib.nml.conditional import (
     Codelength,
     ComplexityEstimate,
@@ -32,18 +36,23 @@ from memdlib.nml.continuous import (
     truncated_exponential_complexity,
 )
 from memdlib.nml.genes import GeneCodelengths, gene_codelengths
+from memdlib.nml.levels import LevelQuantiser
 from memdlib.nml.multinomial import (
     multinomial_codelength,
     multinomial_complexity,
     szpankowski_complexity,
     two_part_codelength,
 )
+from memdlib.nml.selection import NMLMomentSelector
 
 __all__ = [
     "AlphabetCodelength",
     "Codelength",
     "ComplexityEstimate",
     "GeneCodelengths",
+    "LevelQuantiser",
+    "NMLClassifier",
+    "NMLMomentSelector",
     "alphabet_codelength",
     "alphabet_complexity",
     "conditional_codelength",
