@@ -37,7 +37,9 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     finding = claim.findings[index]
     if finding.spread is not None:
         return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
-    if claim.published is None and claim.kind == "absolute":
+    if claim.published is not None:
+        return number(finding.value, 1 if claim.published.is_integer() else 2)
+    if claim.kind == "absolute":
         return f"error below {scientific(finding.value)}"
     digits = 0 if float(finding.value).is_integer() else 1
     return f"{number(finding.value, digits)} {claim.unit}".strip()
