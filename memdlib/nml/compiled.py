@@ -7,18 +7,15 @@ interpreter: threads work at the same time.
 """
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 try:
     import numba
 except ImportError:  # everything has a way without it
     numba = None
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Cases side by side: their rows stay in the cache of a core.
 _LANES = 128
@@ -44,6 +41,13 @@ def _compiled(function):
         # never in the folder of the package
         cache="NUMBA_CACHE_DIR" in os.environ,
     )(function)
+
+
+@_compiled
+def _clear(rows, first, last):
+    for i in range(first, last):
+        for j in range(_LANES):
+            rows[i, j] = 0.0
 
 
 @_compiled
@@ -142,9 +146,9 @@ def _begin(rows, basis, products, ones, at, logit, weight, state, target, gram, 
     """Statistics of the next cases, and coefficients of a least-squares fit."""
     n_levels, p = basis.shape
     n = min(_LANES, ones.shape[1] - at)
-    rows[state : state + p] = 0.0
-    rows[target : target + p] = 0.0
-    rows[gram : gram + len(products)] = 0.0
+    _clear(rows, state, state + p)
+    _clear(rows, target, target + p)
+    _clear(rows, gram, gram + len(products))
     for level in range(n_levels):
         for j in range(n):
             k = int(ones[level, at + j])
@@ -172,13 +176,12 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
     step, bend = slope + p, slope + 2 * p
     odds = slope + 3 * p
     w, a = odds + n_levels, odds + 2 * n_levels
-    rows[gram : gram + len(products)] = 0.0
-    rows[bend : bend + p] = 0.0
-    rows[reached] = 0.0
-    rows[rest] = 0.0
+    _clear(rows, gram, gram + len(products))
+    _clear(rows, reached, rest + 1)
+    _clear(rows, slope, slope + 3 * p)
     for i in range(p):
         _add_product(rows, reached, 1.0, target + i, state + i)
-        rows[slope + i] = rows[target + i]
+        _add(rows, slope + i, 1.0, target + i)
     for level in range(n_levels):
         count = counts[level]
         _combine(rows, row, basis[level], state)
@@ -197,7 +200,8 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
         for i in range(len(products)):
             _add(rows, gram + i, products[i, level], v)
     _factorise(rows, gram, p)
-    rows[step : step + p] = rows[slope : slope + p]
+    for i in range(p):
+        _add(rows, step + i, 1.0, slope + i)
     _substitute(rows, gram, step, p)
     # the second derivative corrects Newton's step, at the price of another right side
     for level in range(n_levels):
@@ -244,8 +248,17 @@ def _maxima(counts, basis, products, ones, logit, weight):
             if case[j] < 0 and at < n_cases:
                 if at == begun:
                     _begin(
-                        rows, basis, products, ones, at, logit, weight,
-                        next_state, next_target, gram, free,
+                        rows,
+                        basis,
+                        products,
+                        ones,
+                        at,
+                        logit,
+                        weight,
+                        next_state,
+                        next_target,
+                        gram,
+                        free,
                     )
                     begun += _LANES
                 lane = at % _LANES
@@ -268,14 +281,101 @@ def _maxima(counts, basis, products, ones, logit, weight):
                     case[j] = -1
 
 
-def maxima(counts, basis, ones):
-    """Test."""
-    from memdlib.nml.newton import empirical_logits, pairs
+@_compiled
+def _interior(sizes, inside, log_binomials, first, last):
+    """Interior label counts from one position to another, and their log weights."""
+    n_levels, n = len(sizes), 0
+    ones, log_weight = np.empty((n_levels, last - first)), np.empty(last - first)
+    k = np.empty(n_levels, dtype=np.int64)
+    n_all, rest = 1, first
+    for level in range(n_levels - 1, -1, -1):
+        n_all *= sizes[level]
+        k[level] = rest % sizes[level]
+        rest //= sizes[level]
+    for flat in range(first, last):
+        pattern = 0
+        for level in range(n_levels):
+            pattern = 3 * pattern + (k[level] > 0) + (k[level] == sizes[level] - 1)
+        if inside[pattern]:
+            # the vector in the middle is its own mirror image
+            log_weight[n] = -np.log(2.0) if 2 * flat == n_all - 1 else 0.0
+            for level in range(n_levels):
+                ones[level, n] = k[level]
+                log_weight[n] += log_binomials[level, k[level]]
+            n += 1
+        level = n_levels - 1
+        k[level] += 1
+        while level > 0 and k[level] == sizes[level]:
+            k[level] = 0
+            level -= 1
+            k[level] += 1
+    return ones[:, :n].copy(), log_weight[:n].copy()
 
-    most = int(counts.max()) + 1
-    logit, weight = empirical_logits(
-        counts[:, None], np.minimum(np.arange(float(most)), counts[:, None])
-    )
-    return _maxima(
-        counts, np.ascontiguousarray(basis), pairs(basis), ones, logit, weight
-    ), 0
+
+@_compiled
+def _lengthen(shorter, binomials, shift, longer):
+    """Add the table of the levels before, once for each label count of one more."""
+    for k in range(len(binomials)):
+        at, number = k * shift, binomials[k]
+        for i in range(min(shorter.size, longer.size - at)):
+            longer[at + i] += number * shorter[i]
+
+
+@_compiled
+def _likeliest(keys, table, binomials, shift):
+    """Likeliest label count of the last level, by the table of those before it."""
+    found = np.zeros(keys.size, dtype=np.int64)
+    for i in range(keys.size):
+        most = 0.0
+        for k in range(len(binomials)):
+            before = keys[i] - k * shift
+            if 0 <= before < table.size and binomials[k] * table[before] > most:
+                most = binomials[k] * table[before]
+                found[i] = k
+    return found
+
+
+class Kernels(NamedTuple):
+    """Functions that do the work of NumPy elsewhere; they take contiguous arrays.
+
+    Parameters
+    ----------
+    maxima : callable
+        Of counts, basis, products of its columns, label counts as floats, tables of
+        the smoothed logits of all label counts and of their weights: the suprema of
+        the log-likelihood, nan where a general method has to do it.
+    interior : callable
+        Of the numbers of label counts at each level, the interior patterns, logarithms
+        of the binomial coefficients, and two positions in the grid of label counts:
+        the interior ones between, as floats, and logarithms of how often they count.
+    lengthen : callable
+        Of a table over sufficient statistics, the binomial coefficients of one more
+        level, its shift and a table of zeros, which becomes the longer one.
+    likeliest : callable
+        Of keys, the table without the last level, its binomial coefficients and shift:
+        its likeliest label count for each key.
+    """
+
+    maxima: Callable
+    interior: Callable
+    lengthen: Callable
+    likeliest: Callable
+
+
+_KERNELS = Kernels(_maxima, _interior, _lengthen, _likeliest)
+
+
+def kernels() -> Kernels | None:
+    """Compiled kernels, or None where numba is not installed.
+
+    Returns
+    -------
+    Kernels or None
+
+    Examples
+    --------
+    >>> import importlib.util
+    >>> (kernels() is None) == (importlib.util.find_spec("numba") is None)
+    True
+    """
+    return None if numba is None else _KERNELS
