@@ -21,10 +21,16 @@ except ImportError:  # everything has a way without it
 _LANES = 128
 # Sum of w d^6 at which step and expansion are exact to about 1e-14.
 _SETTLED = 1e-13
-_STEPS = 9
+# Added to the weight w, which vanishes where a step has gone to infinity.
+_LEAST = 1e-6
+# Steps, and the largest change of a logit in one that has not settled.
+_STEPS, _LONGEST = 12, 5.0
 # Logarithm of 2 as a sum whose first term, times an exponent, is exact.
 _LOG2, _REST_OF_LOG2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_LARGEST_LOGIT = 700.0
+# A settled slope is below 0.03, also where rounding has made the step too short.
+_SLANT = 1e-10
+# Beyond it the matrix of a step may be singular to rounding; no value counts there.
+_LARGEST_LOGIT = 100.0
 # Bits of the square root of 1/2.
 _ROOT_HALF = 0x3FE6A09E667F3BCD
 _T = tuple((1.0 / np.cumprod(np.arange(1.0, 14.0))).tolist())
@@ -188,6 +194,7 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
         _exponentials(rows, bits, odds + level, row, other)
         u, v, s = odds + level, w + level, a + level
         for j in range(_LANES):
+            rows[rest, j] += abs(rows[row, j]) > _LARGEST_LOGIT
             e = rows[u, j]
             q = 1.0 / (1.0 + e)
             rows[row, j] = -count * e * q
@@ -201,7 +208,10 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
             _add(rows, gram + i, products[i, level], v)
     _factorise(rows, gram, p)
     for i in range(p):
-        _add(rows, step + i, 1.0, slope + i)
+        for j in range(_LANES):
+            slant = rows[slope + i, j]
+            rows[step + i, j] = slant
+            rows[rest, j] += _SLANT * slant * slant
     _substitute(rows, gram, step, p)
     # the second derivative corrects Newton's step, at the price of another right side
     for level in range(n_levels):
@@ -212,6 +222,7 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
         for i in range(p):
             _add(rows, bend + i, basis[level, i], row)
     _substitute(rows, gram, bend, p)
+    _clear(rows, spare, spare + 1)
     for i in range(p):
         _add(rows, step + i, 1.0, bend + i)
         _add(rows, state + i, 1.0, step + i)
@@ -221,11 +232,12 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
         v, s = w + level, a + level
         _combine(rows, row, basis[level], step)
         for j in range(_LANES):
+            rows[spare, j] = max(rows[spare, j], abs(rows[row, j]))
             d, skew, part = rows[row, j], rows[s, j], rows[v, j] * inverse
             square = rows[v, j] * d * d
             high = (1.0 - 6.0 * part) / 24.0 + d * skew * (1.0 - 12.0 * part) / 120.0
             rows[reached, j] -= square * (0.5 + d * (skew / 6.0 + d * high))
-            rows[rest, j] += square * (d * d) * (d * d)
+            rows[rest, j] += (rows[v, j] + _LEAST) * (d * d) * (d * d) * (d * d)
 
 
 @_compiled
@@ -279,6 +291,10 @@ def _maxima(counts, basis, products, ones, logit, weight):
                     case[j] = -1
                 elif age[j] == _STEPS:
                     case[j] = -1
+                elif rows[free + 4, j] > _LONGEST:
+                    back = _LONGEST / rows[free + 4, j] - 1.0
+                    for i in range(p):
+                        rows[state + i, j] += back * rows[free + 5 + p + i, j]
 
 
 @_compiled
