@@ -109,7 +109,7 @@ class LogitSolver:
         )
         rest = np.flatnonzero(np.isnan(value))
         if rest.size:
-            value[rest] = self._by_arrays(ones[:, rest])
+            value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
         return value
 
     def _by_arrays(self, ones: Array) -> Array:
