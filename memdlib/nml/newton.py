@@ -135,7 +135,8 @@ def _settle(
         reached, move, weight, skewness = form.expand(state, data, change, *found)
         square = move * move
         weight = weight * square
-        left = np.flatnonzero(~((weight * square).sum(axis=0) < _SETTLED))
+        settled = ((weight * square).sum(axis=0) < _SETTLED) & np.isfinite(reached)
+        left = np.flatnonzero(~settled)
         # Newton's step gains sum w d^2 / 2, the third derivative corrects it
         skewness *= move
         skewness *= -1.0 / 3.0
