@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml.compiled import kernels
 from memdlib.nml.level_model import LevelModel
 from memdlib.nml.logit_fit import LogitSolver
 from memdlib.nml.multinomial import multinomial_complexity
@@ -74,22 +75,13 @@ def enumerated_complexity(model: LevelModel) -> float:
         return saturated_complexity(model)
     solver = LogitSolver.of(model)
     sizes = tuple(int(n) + 1 for n in model.counts)
-    n_all = math.prod(sizes)
-    interior = interior_patterns(model).ravel()
-    log_weight = [_log_binomials(size - 1) for size in sizes]
+    half = (math.prod(sizes) + 1) // 2
+    inside = interior_patterns(model).ravel()
     total = 0.0
-    for at in range(0, (n_all + 1) // 2, _BATCH):
-        flat = np.arange(at, min(at + _BATCH, (n_all + 1) // 2))
-        index = _digits(flat, sizes)
-        kept = np.flatnonzero(interior[_pattern(index, sizes)])
-        flat, index = flat.take(kept), index.take(kept, axis=1)
-        terms = solver.log_likelihood(index.astype(np.float64))
-        for weights, k in zip(log_weight, index, strict=True):
-            terms += weights.take(k)
-        terms = np.exp(terms)
-        # the vector in the middle is its own mirror image
-        terms[2 * flat == n_all - 1] *= 0.5
-        total += float(terms.sum())
+    for at in range(0, half, _BATCH):
+        ones, terms = _interior_counts(sizes, inside, at, min(at + _BATCH, half))
+        terms += solver.log_likelihood(ones)
+        total += float(np.exp(terms, out=terms).sum())
     return math.log(boundary_sum(model) + 2.0 * total)
 
 
@@ -130,6 +122,31 @@ def exact_complexity(
     if by_table < by_enumeration:
         return tabulated_complexity(model, lattice), "table"
     return enumerated_complexity(model), "enumeration"
+
+
+def _interior_counts(
+    sizes: tuple[int, ...], inside: NDArray[np.bool_], first: int, last: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Interior label counts at these positions, and logarithms of their numbers.
+
+    Of the label counts in the middle, which mirror themselves, half are counted.
+    """
+    log_binomials = [_log_binomials(size - 1) for size in sizes]
+    fast = kernels()
+    if fast is not None:
+        padded = np.zeros((len(sizes), max(sizes)))
+        for row, values in zip(padded, log_binomials, strict=True):
+            row[: values.size] = values
+        return fast.interior(np.array(sizes), inside, padded, first, last)
+    flat = np.arange(first, last)
+    index = _digits(flat, sizes)
+    kept = np.flatnonzero(inside[_pattern(index, sizes)])
+    flat, index = flat.take(kept), index.take(kept, axis=1)
+    log_number = np.zeros(kept.size)
+    for values, k in zip(log_binomials, index, strict=True):
+        log_number += values.take(k)
+    log_number[2 * flat == math.prod(sizes) - 1] -= math.log(2.0)
+    return index.astype(np.float64), log_number
 
 
 def _digits(flat: NDArray[np.intp], sizes: tuple[int, ...]) -> NDArray[np.intp]:

@@ -2,8 +2,8 @@
 
 A root on a segment, where the model has one parameter less than levels, or full Newton
 steps settle nearly all interior label counts; the others are solved again with damped
-steps. Label counts on the boundary have no finite maximum and
-are not for this module.
+steps. Where numba is installed, its kernel goes first. Label counts on the boundary
+have no finite maximum and are not for this module.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml.compiled import kernels
 from memdlib.nml.level_model import LevelModel, null_basis, orthonormal_basis
-from memdlib.nml.newton import CoefficientForm, maximise, pairs, solve
+from memdlib.nml.newton import CoefficientForm, empirical_logits, maximise, pairs, solve
 from memdlib.nml.segment import maximise_on_segment
 from memdlib.nml.separation import saturated_log_likelihood
 
@@ -95,6 +96,23 @@ class LogitSolver:
         ndarray of shape (B,)
             Nats, to about 1e-13.
         """
+        fast = kernels()
+        if fast is None:
+            return self._by_arrays(ones)
+        grid = np.minimum(np.arange(self.counts.max() + 1.0), self.counts[:, None])
+        value = fast.maxima(
+            self.counts,
+            np.ascontiguousarray(self.basis),
+            pairs(self.basis),
+            np.ascontiguousarray(ones),
+            *empirical_logits(self.counts[:, None], grid),
+        )
+        rest = np.flatnonzero(np.isnan(value))
+        if rest.size:
+            value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
+        return value
+
+    def _by_arrays(self, ones: Array) -> Array:
         null = null_basis(self.basis)
         if null.shape[1] == 1:
             value, rest = maximise_on_segment(self.counts, null[:, 0], ones)

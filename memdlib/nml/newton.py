@@ -6,6 +6,7 @@ tells when to stop.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ Begin = Callable[[slice], tuple[Array, tuple[Array, ...]]]
 _BATCH = 2048
 # Sum of w d^4 at which the expansion is exact to about 2e-14.
 _SETTLED = 1e-13
+# Added to the weight w, which vanishes where a step has gone to infinity.
+_LEAST = 1e-6
 # Steps before the first test, further ones in the first pass, and in the second.
 _BLIND, _FIRST, _SECOND = 2, 2, 6
 
@@ -135,7 +138,8 @@ def _settle(
         reached, move, weight, skewness = form.expand(state, data, change, *found)
         square = move * move
         weight = weight * square
-        left = np.flatnonzero(~((weight * square).sum(axis=0) < _SETTLED))
+        remainder = ((weight + _LEAST * square) * square).sum(axis=0)
+        left = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(reached)))
         # Newton's step gains sum w d^2 / 2, the third derivative corrects it
         skewness *= move
         skewness *= -1.0 / 3.0
@@ -187,8 +191,13 @@ def pairs(columns: Array) -> Array:
     >>> pairs(np.array([[2.0, 3.0]])).ravel().tolist()
     [4.0, 6.0, 9.0]
     """
-    rows, others = np.tril_indices(columns.shape[1])
+    rows, others = _triangle(columns.shape[1])
     return np.ascontiguousarray((columns[:, rows] * columns[:, others]).T)
+
+
+@lru_cache(maxsize=64)
+def _triangle(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.tril_indices(size)
 
 
 def solve(packed: Array, right: Array) -> Array:

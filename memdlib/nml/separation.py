@@ -8,6 +8,7 @@ the supremum of the likelihood is the saturated one, elsewhere it is attained.
 """
 
 import math
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -93,10 +94,21 @@ def interior_patterns(model: LevelModel) -> NDArray[np.bool_]:
     >>> interior_patterns(model).astype(int).tolist()
     [[0, 1, 1], [1, 1, 1], [1, 1, 0]]
     """
-    n_levels = len(model.values)
-    patterns = np.array(list(product((0.0, 0.5, 1.0), repeat=n_levels))).T
-    inside = ~on_boundary(model, patterns * model.counts[:, None])
-    return inside.reshape((3,) * n_levels)
+    return _patterns(tuple(model.values.tolist()), model.dimension, model.intercept)
+
+
+@lru_cache(maxsize=256)
+def _patterns(
+    values: tuple[float, ...], dimension: int, intercept: bool
+) -> NDArray[np.bool_]:
+    """Patterns for counts of two, as for any others above one."""
+    n = len(values)
+    counts = np.full(n, 2.0)
+    model = LevelModel(counts, np.array(values), dimension, intercept, np.arange(n), 0)
+    patterns = np.array(list(product((0.0, 1.0, 2.0), repeat=n))).T
+    inside = ~on_boundary(model, patterns)
+    inside.flags.writeable = False
+    return inside.reshape((3,) * n)
 
 
 def boundary_sum(model: LevelModel) -> float:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml.compiled import kernels
 from memdlib.nml.level_model import LevelModel
 from memdlib.nml.logit_fit import LogitSolver
 from memdlib.nml.newton import CoefficientForm, maximise
@@ -214,6 +215,7 @@ def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
     The first table is for no level, each further one has a level more, in the order of
     their shifts.
     """
+    fast = kernels()
     order = np.argsort(lattice.shifts)
     tables = [np.array([math.exp(-_log_scale(lattice))])]
     for count, shift in zip(
@@ -221,9 +223,12 @@ def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
     ):
         shorter = tables[-1]
         longer = np.zeros(min(size, shorter.size + count * shift))
-        for k in range(count + 1):
-            part = longer[k * shift : k * shift + shorter.size]
-            part += math.comb(count, k) * shorter[: part.size]
+        if fast is not None:
+            fast.lengthen(shorter, _binomials(count), shift, longer)
+        else:
+            for k, number in enumerate(_binomials(count)):
+                part = longer[k * shift : k * shift + shorter.size]
+                part += number * shorter[: part.size]
         tables.append(longer)
     return tables
 
@@ -234,6 +239,13 @@ def _likely_ones(
     """Label counts with the given keys: at each level, from the last, the likeliest."""
     ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
     order = np.argsort(lattice.shifts).tolist()
+    fast = kernels()
+    if fast is not None:
+        for level, table in zip(reversed(order), reversed(tables[:-1]), strict=True):
+            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
+            ones[level] = fast.likeliest(keys, table, _binomials(count), shift)
+            keys = keys - shift * ones[level]
+        return ones
     padded = [np.append(table, 0.0) for table in tables[:-1]]
     for at in range(0, keys.size, _BATCH):
         part = keys[at : at + _BATCH]
@@ -243,12 +255,16 @@ def _likely_ones(
             before = part - shift * k[:, None]
             # what is out of the table, on either side, is the zero at its end
             before[before.view(np.uint64) >= table.size] = table.size - 1
-            binomial = np.array([math.comb(count, j) for j in k.tolist()], dtype=float)
             number = table.take(before)
-            number *= binomial[:, None]
+            number *= _binomials(count)[:, None]
             ones[level, at : at + _BATCH] = number.argmax(axis=0)
             part = part - shift * ones[level, at : at + _BATCH]
     return ones
+
+
+@lru_cache(maxsize=4096)
+def _binomials(n: int) -> Array:
+    return np.array([math.comb(n, k) for k in range(n + 1)], dtype=float)
 
 
 def _log_scale(lattice: StatisticLattice) -> float:
