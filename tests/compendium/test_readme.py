@@ -7,6 +7,7 @@ from memdlib.compendium import readme
 MARKS = "<!-- {0}: begin -->\n{1}<!-- {0}: end -->\n"
 LEDGER = """
 [i]
+group = "Identities"
 source = "someone2013"
 locator = "eq. 1"
 statement = "left is right"
