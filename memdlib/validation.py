@@ -134,6 +134,16 @@ def check_nonnegative(value: float, name: str) -> float:
     raise ValueError(f"{name}={value!r} must be a finite number, zero or above")
 
 
+def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
+    """Return an integer, not below ``minimum``, as int; raise ValueError otherwise.
+
+    Neither ``True`` nor a float such as 38.0 is an integer here.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= minimum:
+        return int(value)
+    raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
+
+
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
     """Return one of several words; raise ValueError naming them otherwise."""
     if isinstance(value, str) and value in choices:
