@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 BIN := .venv/bin
-RUN := $(BIN)/python -m memdlib.compendium
+RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 RUNS ?=
 
@@ -55,7 +55,7 @@ readme: $(READY)  ## write the table of claims into README.md
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --no-annotate --group all \
+	    --no-emit-index-url --no-header --no-annotate --group all --extra data \
 	    pyproject.toml -o requirements.lock
 	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
 

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from benchmarks.comparison import Comparison, compare_times
 from memdlib import MaxEntDensity
-from memdlib.support import gauss_legendre
+from memdlib.densities.support import gauss_legendre
 
 N_DENSITIES, N_NODES = 2000, 256
 

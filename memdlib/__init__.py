@@ -4,11 +4,11 @@ One chain runs through the package: data -> moments -> mean parameters -> natura
 parameters -> divergence of each feature -> ranking -> linear score -> class.
 """
 
-from memdlib.classifiers import MeMdClassifier
-from memdlib.conditional import ConditionalMaxEntClassifier
-from memdlib.density import MaxEntDensity
-from memdlib.joint import JointMaxEntClassifier
-from memdlib.ranking import DivergenceRanker
+from memdlib.conditional.classifier import ConditionalMaxEntClassifier
+from memdlib.densities.density import MaxEntDensity
+from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.ranking import DivergenceRanker
 
 __all__ = [
     "ConditionalMaxEntClassifier",

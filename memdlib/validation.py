@@ -58,6 +58,16 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
     return X, codes, weight, classes
 
 
+def dense_data(estimator, X, y, sample_weight, **options):
+    """Validate as :func:`labelled_data`; refuse sparse data."""
+    if sparse.issparse(X):
+        raise TypeError(
+            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
+            "data; use X.toarray()"
+        )
+    return labelled_data(estimator, X, y, sample_weight, **options)
+
+
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> NDArray[np.float64]:
@@ -142,6 +152,13 @@ def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and value >= minimum:
         return int(value)
     raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
+
+
+def check_shrinkage(shrinkage: float | str) -> float | str:
+    """Return a number in [0, 1] as float, or "auto"; raise ValueError otherwise."""
+    if isinstance(shrinkage, str):
+        return check_choice(shrinkage, "shrinkage", ("auto",))
+    return check_unit_interval(shrinkage, "shrinkage")
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:

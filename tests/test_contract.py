@@ -25,7 +25,7 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
-from memdlib.greedy import GreedyGaussianRanker, GreedyInformationRanker
+from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
 
 WIDE = (-1e3, 1e3)
 ESTIMATORS = [

@@ -43,9 +43,9 @@ def test_the_core_does_not_know_the_other_rooms(name):
             assert node.level == 0
             imported |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            assert node.value not in ("memdlib.compendium", "memdlib.datasets")
+            assert node.value not in ("compendium", "memdlib.datasets")
     assert imported
-    rooms = ("memdlib.compendium", "memdlib.datasets")
+    rooms = ("compendium", "memdlib.datasets")
     assert [i for i in imported if i.startswith(rooms)] == []
 
 

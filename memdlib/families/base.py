@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.quadrature import jensen_shannon_quadrature
+from memdlib.families.jensen_shannon import jensen_shannon_quadrature
 
 Array = NDArray[np.float64]
 

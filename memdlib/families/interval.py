@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from memdlib.densities.support import gauss_legendre
 from memdlib.divergences import x_minus_log1p
 from memdlib.families.base import ROUNDING, Family, check_domain, smooth_towards_pooled
 from memdlib.families.counts import check_nonnegative_data
-from memdlib.support import gauss_legendre
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib.density import MaxEntDensity
+from memdlib.densities.density import MaxEntDensity
+from memdlib.densities.newton import evaluate_dual
+from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.dual import evaluate_dual
 from memdlib.families.base import Family, smooth_towards_pooled
-from memdlib.moments import translate, translate_natural
-from memdlib.support import powers, read_support
+from memdlib.moments.sums import translate, translate_natural
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib.dual import evaluate_dual, solve_dual
-from memdlib.moment_problem import NotConvergedError
+from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.densities.newton import evaluate_dual, solve_dual
 
 Array = NDArray[np.float64]
 

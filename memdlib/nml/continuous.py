@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
+from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
-from memdlib.support import gauss_legendre
 from memdlib.validation import check_choice
 
 Array = NDArray[np.float64]

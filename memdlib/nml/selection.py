@@ -10,11 +10,11 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from memdlib.generative.ranking import rank
 from memdlib.nml.checks import positive_integer
 from memdlib.nml.genes import gene_codelengths
 from memdlib.nml.levels import LevelQuantiser
 from memdlib.nml.multinomial import multinomial_codelength
-from memdlib.ranking import rank
 from memdlib.validation import check_choice, count_features
 
 Array = NDArray[np.float64]

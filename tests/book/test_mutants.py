@@ -11,11 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from memdlib import divergences, joint, moments, nml
-from memdlib.compendium import pages
-from memdlib.compendium.notebooks import read_source
-from memdlib.compendium.project import root
-from memdlib.compendium.statements import chapters_with_statements, statements_of
+from compendium.build import display
+from compendium.build.notebooks import read_source
+from compendium.build.statements import chapters_with_statements, statements_of
+from compendium.project import root
+from memdlib import JointMaxEntClassifier, divergences, moments, nml
 from memdlib.families import Exponential, Family, Normal
 from memdlib.nml import alphabet, separation
 
@@ -62,7 +62,7 @@ MUTANTS = {
     ),
     "entropy in bits": (Family, "entropy", scaled(1 / np.log(2)), "maximum-entropy"),
     "priors forgotten": (
-        joint.JointMaxEntClassifier,
+        JointMaxEntClassifier,
         "predict_proba",
         lambda f: lambda self, X: f(self, X) / self.class_prior_,
         "classifiers",
@@ -140,7 +140,7 @@ def run_until_a_check_fails(path):
 def test_a_broken_formula_is_noticed(monkeypatch, capsys, name):
     holder, attribute, breaking, chapter = MUTANTS[name]
     monkeypatch.setattr(holder, attribute, breaking(getattr(holder, attribute)))
-    monkeypatch.setattr(pages, "display", lambda *a, **k: None)
+    monkeypatch.setattr(display, "display", lambda *a, **k: None)
     (path,) = (p for p in CHAPTERS if p.stem == chapter)
     with plt.rc_context(), np.errstate(all="ignore"):
         assert run_until_a_check_fails(path) is not None

@@ -10,15 +10,16 @@ import yaml
 from sklearn.svm import SVC
 
 import memdlib
-from memdlib.classifiers import MeMdClassifier
-from memdlib.compendium import chapters, experiments, readme
-from memdlib.compendium.claims import VERDICTS, read_claims
-from memdlib.compendium.protocols import repeated_accuracy
-from memdlib.compendium.published import printed_rows
-from memdlib.compendium.render import check_sources
-from memdlib.compendium.results import read_result
-from memdlib.compendium.tables import FILTERED, run_of
+from compendium.build import chapters, experiments
+from compendium.build.render import check_sources
+from compendium.ledger import readme
+from compendium.ledger.claims import VERDICTS, read_claims
+from compendium.ledger.published import printed_rows
+from compendium.ledger.results import read_result
+from compendium.ledger.tables import FILTERED, run_of
+from compendium.study.protocols import repeated_accuracy
 from memdlib.datasets import MissingDataError, fingerprint, load
+from memdlib.generative.memd import MeMdClassifier
 
 ROOT = Path(__file__).parents[2]
 RUNS = {run.name: run for run in experiments.runs(ROOT)}

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from memdlib.compendium.project import root
-from memdlib.compendium.statements import chapters_with_statements
+from compendium.build.statements import chapters_with_statements
+from compendium.project import root
 
 BOOK = root() / "book"
 ROW = re.compile(r"^\| \$(?P<symbol>[^$]+)\$ \| .* \| \{ref\}`(?P<label>[\w-]+)` \|$")

@@ -7,8 +7,8 @@ from unittest import mock
 
 import pytest
 
-from memdlib.compendium import chapters, experiments
-from memdlib.compendium.notebooks import NotebookError
+from compendium.build import chapters, experiments
+from compendium.build.notebooks import NotebookError
 
 HEADER = """---
 jupytext:

@@ -2,8 +2,9 @@ import signal
 
 import pytest
 
-from memdlib.compendium import __main__ as command
-from memdlib.compendium import chapters, experiments, readme, render
+from compendium import __main__ as command
+from compendium.build import chapters, experiments, render
+from compendium.ledger import readme
 from memdlib.datasets import DatasetError
 
 from .conftest import cell

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from memdlib.compendium.project import root, write_whole
+from compendium.project import root, write_whole
 
 
 def test_the_root_is_found_from_below(project, monkeypatch):

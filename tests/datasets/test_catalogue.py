@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from memdlib.compendium.published import printed_rows
+from compendium.ledger.published import printed_rows
 from memdlib.datasets import MissingDataError, catalogue, fingerprint, load, names
 from memdlib.datasets.archives import read_archive
 from memdlib.datasets.embedded import EMBEDDED

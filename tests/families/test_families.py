@@ -23,7 +23,7 @@ from memdlib.families import (
     get,
     names,
 )
-from memdlib.moments import translate_natural
+from memdlib.moments.sums import translate_natural
 
 TRUNCATED_NORMALS = {
     (float(law.moment(1)), float(law.moment(2))): law

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from memdlib.moment_problem import NotConvergedError
+from memdlib.densities.moment_problem import NotConvergedError
 from memdlib.nml.alphabet import (
     alphabet_codelength,
     alphabet_complexity,

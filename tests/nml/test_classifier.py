@@ -6,7 +6,7 @@ from scipy import optimize
 from scipy.special import expit, logit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from memdlib.compendium.preparations import ExpressionFilter
+from compendium.study.preparations import ExpressionFilter
 from memdlib.datasets import load
 from memdlib.nml import NMLClassifier
 from memdlib.nml.classifier import level_evidence

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from memdlib.compendium.preparations import ExpressionFilter
+from compendium.study.preparations import ExpressionFilter
 from memdlib.datasets import load
 from memdlib.nml import NMLMomentSelector, conditional_codelength
 from memdlib.nml.levels import STRATEGIES

@@ -1,0 +1,71 @@
+"""Command line of the compendium: ``python -m compendium COMMAND``."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from compendium.build import chapters, experiments, render
+from compendium.build.notebooks import CELL_TIMEOUT, kernel_environment
+from compendium.ledger import readme
+from compendium.project import root
+from memdlib.datasets import DatasetError
+
+
+def verify(jobs: int | None) -> int:
+    """Re-execute the stored chapters with nbval and compare every output."""
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+        command = [sys.executable, "-m", "pytest", "--nbval", "book/notebooks", "-q"]
+        command += ["--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"]
+        command += ["-n", str(jobs or os.cpu_count() or 1), "--dist", "loadfile"]
+        environment = os.environ | kernel_environment(Path(scratch))
+        return subprocess.run(command, cwd=root(), env=environment).returncode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
+    parser.add_argument("--jobs", type=int, help="notebooks at a time; default: cores")
+    commands = parser.add_subparsers(dest="command", required=True)
+    execute = commands.add_parser("execute", help="execute stale chapters")
+    execute.add_argument("--all", action="store_true", help="execute every chapter")
+    make = commands.add_parser("experiments", help="make stale experiments")
+    make.add_argument("runs", nargs="*", help="which; default: all")
+    commands.add_parser("verify", help="compare chapters with a new execution (nbval)")
+    commands.add_parser("render", help="render the book from the stored notebooks")
+    commands.add_parser("check", help="run the gates on sources and pages")
+    commands.add_parser("readme", help="write the README's table of claims")
+    given = parser.parse_args(arguments)
+    # a shell may have told its background jobs to ignore the first
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
+    try:
+        match given.command:
+            case "execute":
+                return chapters.main(everything=given.all, jobs=given.jobs)
+            case "experiments":
+                return experiments.main(given.runs, jobs=given.jobs)
+            case "verify":
+                return verify(given.jobs)
+            case "render":
+                return render.main()
+            case "check":
+                return render.check()
+            case "readme":
+                return readme.main()
+    except DatasetError as error:
+        print(f"error: {error}")
+    except KeyboardInterrupt:
+        print(
+            "\ninterrupted: what was finished is kept, nothing is half-written; "
+            "run the same command to go on"
+        )
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The build: notebooks, experiments, gates, rendering, and what pages show."""

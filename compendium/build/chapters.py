@@ -1,0 +1,103 @@
+"""Chapters: which there are, which are stale, and how to execute them."""
+
+from functools import partial
+from pathlib import Path
+
+import nbformat
+
+from compendium.build.notebooks import (
+    NotebookError,
+    chapter_digest,
+    differences,
+    execute,
+    is_notebook,
+    normalise,
+    read_source,
+    store,
+)
+from compendium.build.runner import run_all
+from compendium.project import root
+
+
+def sources(project: Path) -> list[Path]:
+    """MyST sources of all chapters that have code, in a fixed order."""
+    book = project / "book"
+    skipped = {book / "notebooks", book / "experiments", book / "records"}
+    return sorted(
+        path
+        for path in book.rglob("*.md")
+        if not skipped & set(path.parents) and is_notebook(path)
+    )
+
+
+def notebook_path(project: Path, source: Path) -> Path:
+    """Where the executed notebook of a chapter is kept."""
+    relative = source.relative_to(project / "book").with_suffix(".ipynb")
+    return project / "book" / "notebooks" / relative
+
+
+def read_notebook(path: Path) -> nbformat.NotebookNode | None:
+    """The stored notebook, or None if there is none yet."""
+    return nbformat.read(path, as_version=4) if path.is_file() else None
+
+
+def stale(project: Path) -> list[Path]:
+    """Chapters whose notebook is missing or older than what it is computed from."""
+    found = []
+    for source in sources(project):
+        notebook = read_notebook(notebook_path(project, source))
+        stored = notebook.metadata.get("memdlib", {}).get("digest") if notebook else ""
+        try:
+            fresh = stored == chapter_digest(project, source)
+        except NotebookError:
+            fresh = False  # its execution will say why
+        if not fresh:
+            found.append(source)
+    return found
+
+
+def execute_chapters(
+    project: Path, chapters: list[Path], jobs: int | None = None
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Execute chapters afresh and store their notebooks.
+
+    Returns
+    -------
+    changes : dict
+        Chapter to the cells that differ from the stored notebook (empty: none do).
+    failed : dict
+        Chapter to the message of its failure; its stored notebook is untouched.
+    """
+    names = [str(path.relative_to(project)) for path in chapters]
+    work = partial(execute_chapter, project)
+    return run_all(work, names, title="chapters", jobs=jobs)
+
+
+def execute_chapter(project: Path, name: str) -> list[str]:
+    """Execute one chapter, store it and say which cells differ from before."""
+    source = project / name
+    path = notebook_path(project, source)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = {"source": name, "digest": chapter_digest(project, source)}
+    executed = execute(read_source(source), name, path.parent, {})
+    new, old = normalise(executed, about), read_notebook(path)
+    store(new, path)
+    return differences(old, new)
+
+
+def main(*, everything: bool, jobs: int | None = None) -> int:
+    """Execute all chapters, or those that are stale; report; return an exit status."""
+    project = root()
+    chapters = sources(project) if everything else stale(project)
+    changes, failed = execute_chapters(project, chapters, jobs)
+    print(f"{len(changes)} of {len(sources(project))} chapters executed.")
+    for name, cells in sorted(changes.items()):
+        if cells:
+            print(f"  {name}: differs from the stored notebook")
+            for cell in cells:
+                print(f"    {cell}")
+    if everything and changes and not any(changes.values()):
+        print("Every output equals the stored one.")
+    for message in failed.values():
+        print(f"\n{message}")
+    return 1 if failed else 0

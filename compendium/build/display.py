@@ -1,0 +1,183 @@
+"""What notebooks show: figures, tables, margin verdicts and numbers for the prose."""
+
+import io
+from importlib.resources import files
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from cycler import cycler
+from IPython.display import Markdown, display
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from myst_nb import glue
+
+from compendium.build.provenance import digest
+
+# Okabe and Ito's palette without yellow and black, in an order that keeps contrast on
+# both grounds; every colour comes with a marker and a dash of its own.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), "-", (0, (5, 2)))
+_GREY = "#767676"
+
+_STYLE = {
+    "axes.edgecolor": _GREY,
+    "axes.grid": False,
+    "axes.labelcolor": "#333333",
+    "axes.labelsize": 11.5,
+    "axes.prop_cycle": cycler(color=PALETTE)
+    + cycler(marker=_MARKERS)
+    + cycler(linestyle=_DASHES),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "figure.constrained_layout.use": True,
+    "figure.figsize": (5.8, 3.6),
+    "font.family": "Source Sans Pro",
+    "font.size": 11.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "mathtext.fontset": "stix",
+    "savefig.transparent": True,
+    "svg.hashsalt": "memdlib",
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+}
+
+
+def use_style() -> None:
+    """Set the one figure style of the book."""
+    for face in ("Regular", "Semibold", "It"):
+        path = files("font_source_sans_pro") / "files" / f"SourceSansPro-{face}.ttf"
+        font_manager.fontManager.addfont(str(path))
+    plt.rcParams.update(_STYLE)
+
+
+def show(
+    figure: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame
+) -> None:
+    """Show a figure with its caption, its alternative text and its data.
+
+    Parameters
+    ----------
+    figure : Figure
+        Closed afterwards.
+    name : str
+        Label for cross-references; also the name of the CSV file.
+    caption : str
+        MyST; says what is seen and what follows from it.
+    alt : str
+        Says what is seen to one who cannot see it.
+    data : DataFrame
+        The plotted values; offered beside the figure and compared by the checks, to
+        six significant digits.
+
+    Raises
+    ------
+    ValueError
+        If the alternative text says too little, or repeats the caption.
+    """
+    if len(alt.split()) < 8 or alt.strip() == caption.strip():
+        raise ValueError(
+            f"figure {name!r}: the alternative text must describe the picture in at "
+            f"least eight words, other than the caption; got {alt!r}"
+        )
+    picture = io.StringIO()
+    figure.savefig(picture, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    table = data.to_csv(index=False, float_format="%.6g")
+    about = {"name": name, "caption": caption, "alt": alt, "csv": table}
+    display(
+        {
+            "image/svg+xml": picture.getvalue(),
+            "text/plain": f"figure {name}: {len(data)} rows of {', '.join(data)}; "
+            f"digest of the plotted data {digest(table)}",
+        },
+        metadata={"memdlib_figure": about},
+        raw=True,
+    )
+
+
+def number(value: float, digits: int) -> str:
+    """A number with so many digits after the point, a true minus, no negative zero.
+
+    Examples
+    --------
+    >>> number(-0.0001, 2), number(-12.34, 1)
+    ('0.00', '−12.3')
+    """
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text.replace("-", "−")
+
+
+def scientific(value: float) -> str:
+    r"""A small number as a power of ten, rounded up to one digit, for the prose.
+
+    Examples
+    --------
+    >>> scientific(3.2e-15), scientific(0.0)
+    ('$4\\times 10^{-15}$', '0')
+    """
+    if value == 0.0:
+        return "0"
+    mantissa, exponent = f"{value:e}".split("e")
+    digit, power = -int(-float(mantissa) // 1), int(exponent)
+    if digit == 10:
+        digit, power = 1, power + 1
+    return f"${digit}\\times 10^{{{power}}}$"
+
+
+def say(name: str, text: str) -> None:
+    """Make a computed text available to the prose as ``{glue:text}`` or ``{glue:md}``.
+
+    Parameters
+    ----------
+    name : str
+    text : str
+        Already formatted; MyST is allowed with ``{glue:md}``.
+    """
+    glue(name, Markdown(text) if "$" in text else text, display=False)
+
+
+def show_table(
+    headings: list[str], rows: list[list[str]], alignment: str, label: str = "table"
+) -> None:
+    """Show a table of texts as Markdown.
+
+    Parameters
+    ----------
+    headings : list of str
+    rows : list of list of str
+    alignment : str
+        One letter a column: "l" or "r".
+    label : str
+        What the table holds; read out as its name.
+    """
+    marks = {"l": ":---", "r": "---:"}
+    lines = [headings, [marks[letter] for letter in alignment], *rows]
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    display(Markdown(f"{text}\n"))
+
+
+def verdict_badge(verdict: str) -> str:
+    """A verdict as MyST, styled by the book."""
+    return f"[{verdict}]{{.verdict .verdict-{verdict.replace(' ', '-')}}}"
+
+
+def show_verdict(claim) -> None:
+    """Show the verdict on a claim, for a cell with the tag ``margin``.
+
+    Parameters
+    ----------
+    claim : Claim
+    """
+    lines = [f"{verdict_badge(claim.verdict)} {claim.statement}"]
+    if claim.published is not None:
+        first = claim.findings[0]
+        lines.append(
+            f"Published {number(claim.published, 2)}, ours {number(first.value, 2)} "
+            f"± {number(first.spread, 2)} {claim.unit}."
+        )
+    display(Markdown("\n\n".join(lines)))

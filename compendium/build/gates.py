@@ -1,0 +1,304 @@
+"""Gates: checks of sources, notebooks and pages that must all pass before a release.
+
+Every gate returns a list of problems, each one line that names the place; an empty list
+means that the gate is open. They are plain functions of texts and folders, so that a
+test can plant a fault and see the gate close.
+"""
+
+import ast
+import re
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import yaml
+from packaging.requirements import Requirement
+
+from compendium.build.notebooks import (
+    NotebookError,
+    code_of,
+    figure_tables,
+    read_source,
+)
+from compendium.build.provenance import imported_modules
+
+# What a reader would call a result: a decimal number or a percentage.
+_RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
+_NOT_PROSE = re.compile(
+    r"(?s)^---\n.*?\n---\n|```.*?```|~~~.*?~~~|\$\$.*?\$\$|\{[\w:-]+\}`[^`]*`"
+    r"|`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|<[^>\n]*>"
+)
+_UNSEEDED = re.compile(
+    r"(?:default_rng|RandomState)\((?:None)?\)"
+    r"|\b(?:np|numpy)\.random\.(?!default_rng|RandomState|Generator)"
+    r"|random_state=None|import random\b|from random import"
+)
+_EXTERNAL = re.compile(
+    r"!\[[^\]]*\]\(\s*https?:|\{(?:image|figure)\}\s*https?:"
+    r"|<(?:img|script|iframe|link)\b|@import|url\(\s*['\"]?https?:"
+    r"|read_csv\(\s*['\"]https?:"
+)
+_BARE_FIGURE = re.compile(r"plt\.show\(|\.savefig\(|%matplotlib")
+_IMAGE = re.compile(
+    r"!\[\s*\]\(|(```|:::)\{(?:image|figure)\}(?!(?:(?!\1)[\s\S])*:alt:[ \t]*\S)"
+)
+_EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
+MIN_COMPARED = 3
+
+
+def lint_source(name: str, text: str) -> list[str]:
+    """Problems in one MyST source: alt text, randomness, assets, typed-in results."""
+    problems = []
+    for pattern, message in (
+        (_UNSEEDED, "randomness without an explicit seed"),
+        (_EXTERNAL, "an external asset; readers need no network"),
+        (_BARE_FIGURE, "a figure that does not go through memdlib's show()"),
+        (_IMAGE, "an image without alternative text"),
+    ):
+        problems += [
+            f"{name}:{_line(text, m.start())}: {message}: {m.group()!r}"
+            for m in pattern.finditer(text)
+        ]
+    prose = _NOT_PROSE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    problems += [
+        f"{name}:{_line(text, m.start())}: the number {m.group()!r} is typed into the "
+        "prose; compute it and glue it"
+        for m in _RESULT_NUMBER.finditer(prose)
+    ]
+    return problems
+
+
+def lint_notebook(name: str, notebook: nbformat.NotebookNode) -> list[str]:
+    """Problems in a stored notebook: unstored, out of order, failed or empty runs."""
+    problems, compared = [], 0
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(cells, start=1):
+        if cell.execution_count != number:
+            problems.append(
+                f"{name}: code cell {number} has execution count "
+                f"{cell.execution_count}; run the notebook from a fresh kernel"
+            )
+        for output in cell.outputs:
+            if output.output_type == "error" or output.get("name") == "stderr":
+                problems.append(f"{name}: code cell {number} has an error or stderr")
+            compared += 1
+    if compared < MIN_COMPARED:
+        problems.append(
+            f"{name}: {compared} outputs to compare, at least {MIN_COMPARED} expected"
+        )
+    return problems
+
+
+def lint_figure_files(folder: Path, path: Path) -> list[str]:
+    """Problems in the CSV files beside a notebook: missing or other than plotted."""
+    problems = []
+    for name, table in figure_tables(nbformat.read(path, as_version=4)).items():
+        file = path.parent / name
+        if not file.is_file() or file.read_text() != table:
+            problems.append(f"{file.relative_to(folder)}: not the data that is plotted")
+    return problems
+
+
+def lint_toc(project: Path, expected: set[str]) -> list[str]:
+    """Pages that exist but are not in the table of contents, or the reverse."""
+    listed = set(_toc_files(yaml.safe_load((project / "_toc.yml").read_text())))
+    return [f"_toc.yml does not list {name}" for name in sorted(expected - listed)] + [
+        f"_toc.yml lists {name}, which does not exist"
+        for name in sorted(listed - expected)
+    ]
+
+
+def lint_environment(project: Path) -> list[str]:
+    """Disagreements between pyproject, the lock, its export and environment.yml."""
+    problems = []
+    declared = tomllib.loads((project / "pyproject.toml").read_text())
+    lock = (project / "requirements.lock").read_text()
+    plain = (project / "requirements.txt").read_text()
+    conda = yaml.safe_load((project / "environment.yml").read_text())
+    pins = _pins(lock)
+    if _pins(plain) != pins:
+        problems.append("requirements.txt differs from requirements.lock")
+    if "://" in lock or "://" in plain:
+        problems.append("the lock names a URL; make it with 'make lock'")
+    for entry in re.findall(r"(?m)^\S+==.*(?:\n[ \t].*)*", lock):
+        if "--hash=" not in entry:
+            name = entry.split("==")[0]
+            problems.append(f"requirements.lock has {name} without a hash")
+    wanted = list(declared["project"]["dependencies"])
+    wanted += declared["project"].get("optional-dependencies", {}).get("data", [])
+    for group in declared["dependency-groups"].values():
+        wanted += [item for item in group if isinstance(item, str)]
+    for requirement in wanted:
+        declared_range = Requirement(requirement)
+        package = declared_range.name.lower()
+        if package not in pins:
+            problems.append(f"{package} is in pyproject.toml, but not in the lock")
+        elif pins[package] not in declared_range.specifier:
+            problems.append(
+                f"the lock has {package} {pins[package]}; pyproject.toml wants "
+                f"{declared_range.specifier}"
+            )
+    if conda.get("channels") != ["conda-forge", "nodefaults"]:
+        problems.append("environment.yml: channels must be conda-forge, nodefaults")
+    items = conda.get("dependencies", [])
+    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e ."]}]:
+        problems.append(
+            "environment.yml must hold python, pip and the pip lines "
+            "'-r requirements.txt', '-e .': versions are the lock's business"
+        )
+    elif not _satisfies(items[0], declared["project"]["requires-python"]):
+        problems.append(f"environment.yml: {items[0]} is outside requires-python")
+    return problems
+
+
+def lint_imports(project: Path) -> list[str]:
+    """Imports against the grain, and those that no digest could follow.
+
+    Core modules must not import ``compendium`` or ``datasets``, and no module may use
+    relative imports.
+    """
+    problems = []
+    package = project / "memdlib"
+    for path in sorted(package.rglob("*.py")):
+        name, code = path.relative_to(project), path.read_text()
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                problems.append(f"{name}:{node.lineno}: relative import")
+        if path.relative_to(package).parts[0] in ("compendium", "datasets"):
+            continue
+        problems += [
+            f"{name} imports {module}"
+            for module in sorted(imported_modules(code))
+            if re.match(r"memdlib\.(compendium|datasets)\b", module)
+        ]
+    return problems
+
+
+def lint_site(site: Path) -> list[str]:
+    """Problems of built pages: outside assets, dead links, images without alt text."""
+    site = site.resolve()
+    found = sorted(site.rglob("*.html"))
+    # the theme leaves templates of its own among its static files
+    found = [p for p in found if "_static" not in p.relative_to(site).parts]
+    pages = {path: _Page(path) for path in found}
+    problems = []
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        problems += [f"{name}: {message}" for message in page.problems]
+        problems += [f"{name}: external asset {url}" for url in page.external]
+        for link in page.links:
+            problem = _dead(site, pages, path, link)
+            if problem:
+                problems.append(f"{name}: {problem}")
+    for path in sorted(site.rglob("*.css")):
+        if _EXTERNAL_STYLE.search(path.read_text()):
+            problems.append(f"{path.relative_to(site)}: external asset in a stylesheet")
+    return problems
+
+
+def compare_folders(first: Path, second: Path) -> list[str]:
+    """Files that differ between two builds, byte by byte."""
+    ignored = {".buildinfo"}
+    trees = [
+        {
+            p.relative_to(folder): p
+            for p in folder.rglob("*")
+            if p.is_file() and p.name not in ignored
+        }
+        for folder in (first, second)
+    ]
+    problems = [
+        f"only in one build: {p}" for p in sorted(set(trees[0]) ^ set(trees[1]))
+    ]
+    for name in sorted(set(trees[0]) & set(trees[1])):
+        if trees[0][name].read_bytes() != trees[1][name].read_bytes():
+            problems.append(f"two builds differ: {name}")
+    return problems
+
+
+def lint_chapter_code(name: str, path: Path) -> list[str]:
+    """Chapters must use the public face of packages: no private names."""
+    try:
+        tree = ast.parse(code_of(read_source(path), name))
+    except NotebookError as error:
+        return [str(error)]
+    used = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            used.append(node.attr)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or ""]
+            names += [alias.name for alias in node.names]
+            used += ".".join(names).split(".")
+    return [
+        f"{name}: uses the private name {private!r}"
+        for private in used
+        if re.match(r"_[a-z]", private)
+    ]
+
+
+class _Page(HTMLParser):
+    """Assets, links and anchors of one page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.external, self.links, self.problems = [], [], []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if given.get("id"):
+            self.anchors.add(given["id"])
+        if tag == "img" and not (given.get("alt") or "").strip():
+            self.problems.append(f"image without alternative text: {given.get('src')}")
+        asset = given.get("src") or (given.get("href") if tag == "link" else None)
+        if asset and given.get("rel") not in ("canonical", "next", "prev", "search"):
+            if re.match(r"(https?:)?//", asset):
+                self.external.append(asset)
+            elif not asset.startswith("data:"):
+                self.links.append(asset)
+        elif tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+
+
+def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc or link in ("#", ""):
+        return None
+    target = page if not parts.path else page.parent / unquote(parts.path)
+    target = Path(target).resolve()
+    if target.is_dir():
+        target = target / "index.html"
+    if not target.is_file() or not target.is_relative_to(site):
+        return f"dead link {link}"
+    if parts.fragment and target in pages:
+        if unquote(parts.fragment) not in pages[target].anchors:
+            return f"dead anchor {link}"
+    return None
+
+
+def _toc_files(node) -> list[str]:
+    if isinstance(node, dict):
+        own = [node[key] for key in ("file", "root") if key in node]
+        return own + [f for value in node.values() for f in _toc_files(value)]
+    if isinstance(node, list):
+        return [f for item in node for f in _toc_files(item)]
+    return []
+
+
+def _pins(text: str) -> dict[str, str]:
+    found = re.findall(r"(?m)^([A-Za-z0-9_.-]+)==([^\s;\\]+)", text)
+    return {name.lower(): pin for name, pin in found}
+
+
+def _satisfies(python: str, wanted: str) -> bool:
+    have = re.fullmatch(r"python=3\.(\d+)", str(python))
+    least = re.fullmatch(r">=3\.(\d+)", wanted)
+    return bool(have and least) and int(have.group(1)) >= int(least.group(1))
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

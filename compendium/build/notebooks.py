@@ -1,0 +1,283 @@
+"""Notebooks: MyST source in, executed and normalised notebook out.
+
+``book/**/*.md`` is what we write; papermill executes it on a fresh kernel; what is
+committed under ``book/notebooks`` is the result with everything removed that depends on
+the time or the machine. The book renders these stored outputs and nbval compares them
+with a new execution, so what is read is what was verified.
+"""
+
+import ast
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import jupytext
+import matplotlib.font_manager
+import nbformat
+import papermill
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+
+from compendium.build.provenance import code_digest, digest
+from compendium.project import root, write_whole
+
+CELL_TIMEOUT = 600
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_LANGUAGE = {
+    "name": "python",
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "pygments_lexer": "ipython3",
+}
+_KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+_SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class NotebookError(RuntimeError):
+    """A notebook did not run to its end; the message says where and why."""
+
+
+def kernel_environment(folder: Path) -> dict[str, str]:
+    """Environment in which kernels give the same outputs everywhere.
+
+    One BLAS thread (the last digits depend on it), this environment's kernel and no
+    user profile; ``folder`` keeps the empty profile. Kernels of experiments run in
+    scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
+    """
+    profile = folder / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    write_whole(profile / "ipython_kernel_config.py", "c.Application.log_level = 40\n")
+    # the first import of the fonts on a machine would report itself on stderr
+    matplotlib.font_manager.findfont("DejaVu Sans")
+    return {name: "1" for name in _SINGLE_THREAD} | {
+        "IPYTHONDIR": str(folder),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PYTHONHASHSEED": "0",
+        "MPLBACKEND": "agg",
+        "MEMDLIB_PROJECT": str(root()),
+    }
+
+
+def read_source(path: Path) -> nbformat.NotebookNode:
+    """Read a MyST notebook."""
+    return jupytext.read(path, fmt="md:myst")
+
+
+def is_notebook(path: Path) -> bool:
+    """Whether a MyST file asks for a kernel (the others are plain pages)."""
+    return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
+
+
+def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
+    """All code of a notebook as one piece of Python.
+
+    Raises
+    ------
+    NotebookError
+        If it is not Python; then nobody can say which modules it needs.
+    """
+    code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        raise NotebookError(
+            f"{label}: not Python (nor are %magic and !commands): "
+            f"{error.msg}: {(error.text or '').strip()!r}"
+        ) from None
+    return code
+
+
+def chapter_digest(project: Path, source: Path) -> str:
+    """Digest of all that a chapter is computed from: text, code, data, packages."""
+    data = sorted(p for p in (project / "data").rglob("*") if p.is_file())
+    parts = [p.read_bytes() for p in (source, project / "requirements.lock", *data)]
+    code = code_of(read_source(source), str(source.relative_to(project)))
+    return digest(code_digest(project / "memdlib", code), *parts)
+
+
+def execute(
+    notebook: nbformat.NotebookNode, label: str, cwd: Path, parameters: dict
+) -> nbformat.NotebookNode:
+    """Run a notebook on a fresh kernel with papermill.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+    label : str
+        How messages name it.
+    cwd : Path
+        Working folder of the kernel.
+    parameters : dict
+        Values for the cell tagged ``parameters``.
+
+    Returns
+    -------
+    NotebookNode
+        Executed, not yet normalised.
+
+    Raises
+    ------
+    NotebookError
+        If a cell fails, writes to stderr or takes too long, if the kernel dies, or if
+        a parameter is not in the notebook.
+    """
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+        before, after = Path(scratch, "source.ipynb"), Path(scratch, "executed.ipynb")
+        nbformat.write(notebook, before)
+        _check_parameters(before, label, parameters)
+        os.environ.update(kernel_environment(Path(scratch, "ipython")))
+        try:
+            papermill.execute_notebook(
+                before,
+                after,
+                parameters=parameters,
+                kernel_name=_KERNEL["name"],
+                cwd=cwd,
+                progress_bar=False,
+                execution_timeout=CELL_TIMEOUT,
+                shutdown_kernel="immediate",  # a graceful one complains of interrupts
+            )
+        except PapermillExecutionError as error:
+            trace = _ANSI.sub("", "\n".join(error.traceback)).splitlines()
+            raise NotebookError(
+                f"{label}: code cell {error.exec_count} failed with "
+                f"{error.ename}: {error.evalue}\n  " + "\n  ".join(trace[-12:])
+            ) from None
+        except DeadKernelError:
+            raise NotebookError(
+                f"{label}: the kernel died (out of memory, or killed from outside); "
+                "the last good notebook is untouched, run the command again"
+            ) from None
+        except CellTimeoutError as error:
+            raise NotebookError(f"{label}: {str(error).splitlines()[0]}") from None
+        executed = nbformat.read(after, as_version=4)
+    _check_quiet(executed, label)
+    return executed
+
+
+def normalise(
+    notebook: nbformat.NotebookNode, about: dict[str, str]
+) -> nbformat.NotebookNode:
+    """Remove what depends on time or machine; lift figure captions into place.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        As executed.
+    about : dict
+        Stored in the metadata under ``memdlib``: source and digest.
+
+    Returns
+    -------
+    NotebookNode
+        Cell ids by position, execution counts 1, 2, ..., no times.
+    """
+    result = nbformat.v4.new_notebook()
+    result.metadata = nbformat.from_dict(
+        {"kernelspec": _KERNEL, "language_info": _LANGUAGE, "memdlib": about}
+    )
+    for number, cell in enumerate(notebook.cells):
+        cell = nbformat.from_dict(cell)
+        cell.id = f"cell-{number:03d}"
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        if "outputs" in cell:
+            cell.outputs = _joined(cell.outputs)
+        for output in cell.get("outputs", []):
+            _lift_figure(cell, output)
+        result.cells.append(cell)
+    return result
+
+
+def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Outputs with what was printed in a row in one piece, however it arrived."""
+    found = []
+    for output in outputs:
+        before = found[-1] if found else {}
+        if output.output_type == "stream" and output.name == before.get("name"):
+            before["text"] += output.text
+        else:
+            found.append(output)
+    return found
+
+
+def to_text(notebook: nbformat.NotebookNode) -> str:
+    """The notebook as the text that is committed."""
+    return nbformat.writes(notebook) + "\n"
+
+
+def figure_tables(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Plotted data of each figure in a notebook: {file name: CSV text}."""
+    tables = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            figure = output.get("metadata", {}).get("memdlib_figure")
+            if figure is not None:
+                tables[f"{figure['name']}.csv"] = figure["csv"]
+    return tables
+
+
+def store(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Write a notebook and, beside it, the data of its figures."""
+    for name, table in figure_tables(notebook).items():
+        write_whole(path.parent / name, table)
+    write_whole(path, to_text(notebook))
+
+
+def differences(
+    old: nbformat.NotebookNode | None, new: nbformat.NotebookNode
+) -> list[str]:
+    """Say which cells differ in source or output between two versions."""
+    if old is None:
+        return ["new notebook"]
+    if len(old.cells) != len(new.cells):
+        return [f"{len(old.cells)} cells before, {len(new.cells)} now"]
+    found = []
+    for number, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
+        if a.source != b.source:
+            found.append(f"cell {number}: source")
+        elif a.get("outputs") != b.get("outputs"):
+            found.append(f"cell {number}: output of {b.source.splitlines()[0]!r}")
+    return found
+
+
+def _lift_figure(cell, output) -> None:
+    """Repeat caption, name and alt text of a figure's output in its cell.
+
+    MyST-NB reads them from the cell only; here they come from code, so that the numbers
+    in them can be computed.
+    """
+    figure = output.get("metadata", {}).get("memdlib_figure")
+    if figure is None:
+        return
+    download = f" {{download}}`data (CSV) <{figure['name']}.csv>`"
+    cell.metadata["mystnb"] = nbformat.from_dict(
+        {
+            "figure": {
+                "name": figure["name"],
+                "caption": figure["caption"] + download,
+            },
+            "image": {"alt": figure["alt"], "classes": "memdlib-figure dark-light"},
+        }
+    )
+
+
+def _check_parameters(path, label, parameters) -> None:
+    known = papermill.inspect_notebook(path) if parameters else {}
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise NotebookError(
+            f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
+            f"'parameters'; it has {sorted(known)}"
+        )
+
+
+def _check_quiet(notebook, label) -> None:
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                raise NotebookError(
+                    f"{label}: code cell {cell.execution_count} wrote to stderr "
+                    f"(warnings count as errors):\n  {output.text.strip()}"
+                )

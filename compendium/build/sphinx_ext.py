@@ -1,0 +1,108 @@
+"""Sphinx extension of the book: local MathJax and fonts, provenance under each page."""
+
+import json
+from importlib.metadata import files as package_files
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.fileutil import copy_asset_file
+
+from compendium.build.statements import (
+    index_table,
+    read_statements,
+    statements_by_function,
+)
+from compendium.project import root
+
+_FACES = {
+    "font-source-serif-pro": (
+        "SourceSerifPro-Regular.ttf",
+        "SourceSerifPro-It.ttf",
+        "SourceSerifPro-Semibold.ttf",
+        "SourceSerifPro-SemiboldIt.ttf",
+    ),
+    "font-source-sans-pro": (
+        "SourceSansPro-Regular.ttf",
+        "SourceSansPro-It.ttf",
+        "SourceSansPro-Semibold.ttf",
+    ),
+}
+
+
+def packaged_file(package: str, name: str) -> Path:
+    """A file that an installed package brings along, by the end of its path.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the package does not hold it.
+    """
+    for path in package_files(package) or []:
+        if str(path).endswith(name):
+            return Path(path.locate())
+    raise FileNotFoundError(f"the package {package} brings no file {name}")
+
+
+def copy_packaged(app: Sphinx, error: Exception | None) -> None:
+    """Copy MathJax and the fonts out of the locked packages, with their licences."""
+    if error is not None or app.builder.format != "html":
+        return
+    static = Path(app.outdir, "_static")
+    wanted = [("sphinx-mathjax-offline", "static/mathjax/tex-svg.js", "mathjax")]
+    for package, faces in _FACES.items():
+        wanted += [(package, face, "fonts") for face in faces]
+    for package, name, folder in wanted:
+        (static / folder).mkdir(exist_ok=True)
+        copy_asset_file(packaged_file(package, name), static / folder)
+    for package in _FACES:
+        licence = packaged_file(package, "LICENSE.txt").read_bytes()
+        (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
+
+
+def add_provenance(app, pagename, templatename, context, doctree) -> None:
+    """Say under a computed page what it was computed from."""
+    if doctree is None or "body" not in context:
+        return
+    path = Path(app.env.doc2path(pagename))
+    if path.suffix != ".ipynb":
+        return
+    about = json.loads(path.read_text())["metadata"].get("memdlib")
+    if about:
+        context["body"] += (
+            '<p class="provenance">Computed from '
+            f"<code>{about['source']}</code>; digest of text, code, data and packages "
+            f"<code>{about['digest']}</code>.</p>"
+        )
+
+
+class StatementsDirective(SphinxDirective):
+    """``{statements}``: the index of all statements, with links both ways."""
+
+    def run(self) -> list[nodes.Node]:
+        statements = read_statements(root())
+        for path in {statement.source for statement in statements}:
+            self.env.note_dependency(str(path))
+        holder = nodes.container()
+        lines = StringList(index_table(statements), source="statements")
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+def link_statements(app, what, name, obj, options, lines) -> None:
+    """Say at the end of a docstring where the book proves what the function does."""
+    labels = statements_by_function(read_statements(root())).get(name, [])
+    if labels:
+        where = ", ".join(f":prf:ref:`{label}`" for label in labels)
+        lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the extension."""
+    app.add_directive("statements", StatementsDirective)
+    app.connect("autodoc-process-docstring", link_statements, priority=900)
+    app.connect("build-finished", copy_packaged)
+    app.connect("html-page-context", add_provenance)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

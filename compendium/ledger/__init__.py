@@ -1,0 +1,1 @@
+"""The ledger: published figures, results, claims and what they come to."""

@@ -1,0 +1,62 @@
+"""Figures that the sources print, as they stand in ``data/published``."""
+
+import csv
+from contextlib import suppress
+from pathlib import Path
+
+from compendium.project import root
+
+
+def printed_rows(table: str, project: Path | None = None) -> list[dict[str, str]]:
+    """Rows of a published table, as text.
+
+    Parameters
+    ----------
+    table : str
+        Name of the file in ``data/published``, without its ending.
+    project : Path, default=None
+        Checkout; None finds it.
+
+    Returns
+    -------
+    list of dict
+        Column to text.
+    """
+    path = (project or root()) / "data" / "published" / f"{table}.csv"
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def printed_figures(
+    table: str, row: str, project: Path | None = None
+) -> dict[str, float]:
+    """Numbers in one row of a published table.
+
+    Parameters
+    ----------
+    table : str
+        Name of the file in ``data/published``, without its ending.
+    row : str
+        Value of the first column.
+    project : Path, default=None
+        Checkout; None finds it.
+
+    Returns
+    -------
+    dict
+        Column to number; cells without a number are left out.
+
+    Raises
+    ------
+    ValueError
+        If the table has no such row; names those it has.
+    """
+    records = printed_rows(table, project)
+    names = [next(iter(record.values())) for record in records]
+    if row not in names:
+        raise ValueError(f"{table}.csv has no row {row!r}; it has {names}")
+    found = {}
+    for column, text in list(records[names.index(row)].items())[1:]:
+        with suppress(ValueError):  # an empty cell, or words
+            found[column] = float(text)
+    return found

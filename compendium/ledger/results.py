@@ -1,0 +1,42 @@
+"""Results of experiments: one JSON file a run, values beside their provenance."""
+
+import json
+from pathlib import Path
+
+from compendium.build.provenance import canonical_json
+from compendium.project import root, write_whole
+
+RESULT = "result.json"
+
+
+def result_path(project: Path, name: str) -> Path:
+    """File of a run's result."""
+    return project / "data" / "results" / f"{name}.json"
+
+
+def read_result(name: str, project: Path | None = None) -> dict:
+    """Result of a run, with its provenance.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the run has not been made; names the command that makes it.
+    """
+    path = result_path(project or root(), name)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"no result for the run {name!r}; make it with "
+            f"'make experiments RUNS={name}'"
+        )
+    return json.loads(path.read_text())
+
+
+def write_result(values: dict) -> None:
+    """Leave the result of an experiment where the runner collects it.
+
+    Parameters
+    ----------
+    values : dict
+        Numbers, strings, lists and dicts; no NaN.
+    """
+    write_whole(Path(RESULT), canonical_json(values))

@@ -1,0 +1,1 @@
+"""Studies: protocols, preparations, peers and stability, with scikit-learn only."""

@@ -1,0 +1,20 @@
+"""Class moments: power sums and joint sums, one pass, mergeable; folds of rows."""
+
+from memdlib.moments.folds import content_positions
+from memdlib.moments.joint import JointMoments, joint_moments
+from memdlib.moments.sums import (
+    ClassMoments,
+    class_moments,
+    translate,
+    translate_natural,
+)
+
+__all__ = [
+    "ClassMoments",
+    "JointMoments",
+    "class_moments",
+    "content_positions",
+    "joint_moments",
+    "translate",
+    "translate_natural",
+]

@@ -1,0 +1,67 @@
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from compendium.build import display
+from compendium.build.display import number, scientific, show, show_table, use_style
+
+ALT = "A straight line that rises from the lower left to the upper right corner."
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """What the pages hand to IPython's display, one tuple a call."""
+    calls = []
+    monkeypatch.setattr(
+        display, "display", lambda shown, **more: calls.append((shown, more))
+    )
+    return calls
+
+
+def draw(**changes):
+    figure, axes = plt.subplots()
+    axes.plot([0, 1], [0, 1 / 3])
+    given = {"caption": "A line.", "alt": ALT, "data": pd.DataFrame({"x": [0, 1 / 3]})}
+    show(figure, "line", **(given | changes))
+
+
+def test_a_figure_comes_with_text_and_data(displayed):
+    use_style()
+    draw()
+    draw()
+    (data, more), (again, _) = displayed
+    about = more["metadata"]["memdlib_figure"]
+    assert about["csv"] == "x\n0\n0.333333\n"
+    assert about["alt"] == ALT
+    assert data["text/plain"].startswith("figure line: 2 rows of x; digest")
+    assert "<dc:date>" not in data["image/svg+xml"]
+    assert data == again
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("alt", ["", "A line.", "too few words to see it"])
+def test_a_figure_without_alternative_text_is_refused(alt):
+    with pytest.raises(ValueError, match="'line': the alternative text must describe"):
+        draw(alt=alt)
+    plt.close("all")
+
+
+def test_other_data_have_another_digest(displayed):
+    draw()
+    draw(data=pd.DataFrame({"x": [0, 0.4]}))
+    (one, _), (other, _) = displayed
+    assert one["text/plain"] != other["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(9.1e-15, r"$1\times 10^{-14}$"), (1e-3, r"$1\times 10^{-3}$"), (0.0, "0")],
+)
+def test_small_numbers_are_rounded_up(value, text):
+    assert scientific(value) == text
+
+
+def test_numbers_and_tables(displayed):
+    assert number(-1.005, 1) == "−1.0"
+    show_table(["a", "b"], [["x", "1"]], "lr")
+    assert displayed[0][0].data == "| a | b |\n| :--- | ---: |\n| x | 1 |\n"

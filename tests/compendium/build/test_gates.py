@@ -1,0 +1,336 @@
+"""Every gate is shown open on a clean example and closed on a planted fault."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from compendium.build.gates import (
+    compare_folders,
+    lint_chapter_code,
+    lint_environment,
+    lint_figure_files,
+    lint_imports,
+    lint_notebook,
+    lint_site,
+    lint_source,
+    lint_toc,
+)
+from compendium.build.notebooks import store
+
+CLEAN = """---
+title: version 1.25
+---
+# A chapter
+
+Two classes and 10 folds, see eq. 4; Python `3.11`, $x = 0.5$, {glue:text}`a-1.5`.
+
+$$
+y = 2.5 \\, \\text{per cent}
+$$
+
+```{code-cell} ipython3
+rng = np.random.default_rng([1, 2])
+print(f"{0.25:.2f} per cent")
+```
+
+[a link 1](https://example.org/1.5%20x)
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLEAN,
+        "![what is seen](picture.svg)",
+        "See section 3 and the year 1999.",
+        "Python 3.11.7 is no better than chance, different from random guessing.",
+        "```{figure} a.png\n:alt: what is seen\n\nA caption.\n```",
+        ":::{image} a.png\n:width: 3\n:alt: what is seen\n:::",
+        "```{code-cell}\nrng = np.random.RandomState(3); SVC(random_state=0)\n```",
+    ],
+)
+def test_clean_sources_pass(text):
+    assert lint_source("x.md", text) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("It reaches 97.3 in the end.", "'97.3' is typed into the prose"),
+        ("It reaches 97.3.", "x.md:19: the number '97.3' is typed into the prose"),
+        ("It reaches 97 % of them.", "'7 %' is typed into the prose"),
+        ("It reaches 97\nper cent of them.", "is typed into the prose"),
+        ("It reaches 97 percent of them.", "'7 percent' is typed into the prose"),
+        ("It reaches 9 per cent.", "'9 per cent' is typed"),
+        ("![](picture.svg)", "without alternative text"),
+        ("```{image} a.png\n:width: 3\n```", "without alternative text"),
+        ("```{figure} a.png\n:alt:\n\nA caption.\n```", "without alternative text"),
+        (":::{figure} a.png\nA caption.\n:::", "without alternative text"),
+        (
+            ":::{image} a.png\n:::\n\n:::{image} b.png\n:alt: seen\n:::",
+            "x.md:19: an image without alternative text",
+        ),
+        ("```{image} https://example.org/a.png\n:alt: a\n```", "external asset"),
+        ("<iframe src='https://example.org'></iframe>", "external asset"),
+        ("<img src='https://example.org/a.png' alt='a'>", "external asset"),
+        ("```{raw} html\n@import 'https://example.org/a.css'\n```", "external asset"),
+        ("```{raw} html\na { background: url(https://e.org) }\n```", "external asset"),
+        ("![seen](https://example.org/a.png)", "external asset"),
+        ("<script src='x.js'></script>", "external asset"),
+        ("```{code-cell}\npd.read_csv('https://example.org/a')\n```", "external asset"),
+        ("```{code-cell}\nrng = default_rng()\n```", "without an explicit seed"),
+        ("```{code-cell}\nrng = default_rng(None)\n```", "without an explicit seed"),
+        ("```{code-cell}\nrng = RandomState()\n```", "without an explicit seed"),
+        ("```{code-cell}\nSVC(random_state=None)\n```", "without an explicit seed"),
+        ("```{code-cell}\nimport random\n```", "without an explicit seed"),
+        ("```{code-cell}\nfrom random import choice\n```", "without an explicit seed"),
+        ("```{code-cell}\nnumpy.random.rand(3)\n```", "without an explicit seed"),
+        ("```{code-cell}\nnp.random.seed(3)\n```", "without an explicit seed"),
+        ("```{code-cell}\nnp.random.normal(size=3)\n```", "without an explicit seed"),
+        ("```{code-cell}\nplt.show()\n```", "does not go through memdlib's show()"),
+        ("```{code-cell}\nfig.savefig('a.png')\n```", "does not go through memdlib"),
+        ("```{code-cell}\n%matplotlib inline\n```", "does not go through memdlib"),
+    ],
+)
+def test_faulty_sources_are_caught(fault, message):
+    (problem,) = lint_source("x.md", CLEAN + "\n" + fault + "\n")
+    assert message in problem
+
+
+def notebook(*outputs_of_cells, counts=None):
+    made = nbformat.v4.new_notebook()
+    for number, outputs in enumerate(outputs_of_cells, start=1):
+        cell = nbformat.v4.new_code_cell("x", outputs=list(outputs))
+        cell.execution_count = counts[number - 1] if counts else number
+        made.cells.append(cell)
+    return made
+
+
+def text(name="stdout"):
+    return nbformat.v4.new_output("stream", name=name, text="1\n")
+
+
+def error():
+    return nbformat.v4.new_output("error", ename="E", evalue="v", traceback=[])
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (notebook([text()], [text()], [text()], counts=[1, 3, 4]), "execution count 3"),
+        (notebook([text()], [text()], [text()], counts=[None] * 3), "count None"),
+        (notebook([text()], [text(), text()], [error()]), "cell 3 has an error or std"),
+        (
+            notebook([text("stderr")], [text()], [text()]),
+            "cell 1 has an error or stderr",
+        ),
+        (notebook([text()], [text()], []), "2 outputs to compare, at least 3"),
+        (notebook(), "0 outputs to compare"),
+    ],
+)
+def test_faulty_notebooks_are_caught(made, message):
+    assert any(message in problem for problem in lint_notebook("n", made))
+
+
+def test_a_clean_notebook_passes():
+    assert lint_notebook("n", notebook([text()], [], [text(), text()])) == []
+
+
+def test_plotted_data_must_be_what_is_offered(tmp_path):
+    made = notebook([text()])
+    picture = nbformat.v4.new_output("display_data", {"text/plain": "figure"})
+    picture.metadata = {"memdlib_figure": {"name": "f", "csv": "x\n1\n"}}
+    made.cells[0].outputs = [picture]
+    path = tmp_path / "n.ipynb"
+    store(made, path)
+    assert lint_figure_files(tmp_path, path) == []
+    (tmp_path / "f.csv").write_text("x\n2\n")
+    assert lint_figure_files(tmp_path, path) == ["f.csv: not the data that is plotted"]
+    (tmp_path / "f.csv").unlink()
+    assert lint_figure_files(tmp_path, path) == ["f.csv: not the data that is plotted"]
+
+
+def test_pages_and_contents_agree(project):
+    assert lint_toc(project.root, {"book/notebooks/index"}) == []
+    problems = lint_toc(project.root, {"book/notebooks/index", "book/new"})
+    assert problems == ["_toc.yml does not list book/new"]
+    assert "does not exist" in lint_toc(project.root, set())[0]
+
+
+PYPROJECT = """
+[project]
+requires-python = ">=3.11"
+dependencies = ["numpy>=1", "scipy<3"]
+[dependency-groups]
+book = ["tqdm"]
+all = [{ include-group = "book" }]
+"""
+LOCK = "".join(
+    f"{name}==1.0 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
+    for name in ("numpy", "scipy", "tqdm")
+)
+PLAIN = "numpy==1.0\nscipy==1.0\ntqdm==1.0\n"
+CONDA = """channels: [conda-forge, nodefaults]
+dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e ."]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("requirements.txt", PLAIN.replace("scipy==1.0", "scipy==1.1"), "differs from"),
+        ("requirements.lock", LOCK + "# https://example.org\n", "names a URL"),
+        ("requirements.txt", PLAIN + "wheel==1.0\n", "differs from"),
+        (
+            "requirements.lock",
+            LOCK.replace(" \\\n    --hash=sha256:00 \\\n    --hash=sha256:11", "", 1),
+            "requirements.lock has numpy without a hash",
+        ),
+        (
+            "pyproject.toml",
+            PYPROJECT.replace("scipy<3", "scipy<1"),
+            "the lock has scipy 1.0; pyproject.toml wants <1",
+        ),
+        ("pyproject.toml", PYPROJECT.replace('"tqdm"', '"rich"'), "rich is in pyproj"),
+        ("environment.yml", CONDA.replace("nodefaults", "defaults"), "channels must"),
+        ("environment.yml", CONDA.replace("pip, {", "numpy=2, {"), "must hold python"),
+        ("environment.yml", CONDA.replace("3.11", "3.10"), "outside requires-python"),
+    ],
+)
+def test_environments_must_agree(project, name, text, message):
+    project.write("pyproject.toml", PYPROJECT)
+    project.write("requirements.lock", LOCK)
+    project.write("requirements.txt", PLAIN)
+    project.write("environment.yml", CONDA)
+    assert lint_environment(project.root) == []
+    project.write(name, text)
+    assert any(message in problem for problem in lint_environment(project.root))
+
+
+@pytest.mark.parametrize("room", ["compendium", "datasets"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "def f():\n    import memdlib.{}.x\n",
+        "import memdlib.{} as room\n",
+        "from memdlib import {}\n",
+        "from memdlib.{} import x\n",
+        "from memdlib.{}.x import y\n",
+    ],
+)
+def test_the_core_may_not_import_the_rooms_around_it(project, room, form):
+    project.write("memdlib/core.py", "import numpy\nfrom memdlib import moments\n")
+    project.write("memdlib/compendium/x.py", "from memdlib.datasets import load\n")
+    assert lint_imports(project.root) == []
+    project.write("memdlib/core.py", form.format(room))
+    assert f"memdlib/core.py imports memdlib.{room}" in lint_imports(project.root)[0]
+
+
+def test_relative_imports_would_be_missed_by_the_digests(project):
+    project.write("memdlib/datasets/x.py", "\nfrom .y import z\n")
+    assert lint_imports(project.root) == ["memdlib/datasets/x.py:2: relative import"]
+
+
+def test_chapters_use_public_names_only(project):
+    path = project.chapter("c", "```{code-cell} ipython3\nx.fit().coef_\n```\n")
+    assert lint_chapter_code("c", path) == []
+    for code in (
+        "x._scores.lam",
+        "from memdlib.families import _scores",
+        "from memdlib._scores import f",
+        "import memdlib._scores",
+    ):
+        path = project.chapter("c", f"```{{code-cell}} ipython3\n{code}\n```\n")
+        assert lint_chapter_code("c", path) == ["c: uses the private name '_scores'"]
+    path = project.chapter("c", "```{code-cell} ipython3\n!ls\n```\n")
+    (problem,) = lint_chapter_code("c", path)
+    assert problem.startswith("c: not Python")
+
+
+PAGE = "<html><body><h1 id='top'>T</h1>{}</body></html>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<a href='#top'>t</a><a href='other.html#top'>o</a><a href='https://x.org'>x</a>",
+        "<a href='mailto:a@e.org'>m</a><a href='#'>t</a><a href='folder/'>f</a>",
+        "<img src='a.svg' alt='seen'><img src='data:image/png;base64,' alt='seen'>",
+        "<link rel='canonical' href='https://e.org/'><script src='a.js'></script>",
+    ],
+)
+def test_clean_pages_pass(tmp_path, body):
+    site(tmp_path, body)
+    assert lint_site(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("<script src='https://cdn.example/x.js'></script>", "external asset"),
+        ("<script src='//cdn.example/x.js'></script>", "external asset"),
+        ("<link rel='stylesheet' href='https://cdn.example/x.css'>", "external asset"),
+        ("<img src='https://example.org/a.png' alt='a'>", "external asset"),
+        ("<a href='lost.html'>x</a>", "dead link lost.html"),
+        ("<a href='folder/lost/'>x</a>", "dead link folder/lost/"),
+        ("<a href='../outside.html'>x</a>", "dead link ../outside.html"),
+        ("<script src='lost.js'></script>", "dead link lost.js"),
+        ("<a href='#lost'>x</a>", "dead anchor #lost"),
+        ("<a href='other.html#lost'>x</a>", "dead anchor other.html#lost"),
+        ("<img src='a.svg'>", "without alternative text"),
+        ("<img src='a.svg' alt=' '>", "without alternative text"),
+    ],
+)
+def test_faulty_pages_are_caught(tmp_path, body, message):
+    pages = tmp_path / "pages"
+    site(pages, body)
+    (tmp_path / "outside.html").touch()
+    (problem,) = lint_site(pages)
+    assert message in problem
+
+
+def test_pages_are_found_by_a_relative_path_as_well(tmp_path, monkeypatch):
+    site(tmp_path / "pages", "<a href='other.html#lost'>x</a>")
+    monkeypatch.chdir(tmp_path)
+    assert lint_site(Path("pages")) == ["index.html: dead anchor other.html#lost"]
+
+
+def test_stylesheets_and_templates_of_the_theme(tmp_path):
+    site(tmp_path, "")
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "macros.html").write_text("<a href='{{ lost }}'>x</a>")
+    assert lint_site(tmp_path) == []
+    sheet = tmp_path / "_static" / "x.css"
+    sheet.write_text("a { background: url(data:image/svg+xml,http://www.w3.org) }")
+    assert lint_site(tmp_path) == []
+    for text in (
+        "a { background: url(https://x.org/a) }",
+        "a { background: url('//x.org/a') }",
+        "@import 'http://x.org/a.css';",
+    ):
+        sheet.write_text(text)
+        assert lint_site(tmp_path) == ["_static/x.css: external asset in a stylesheet"]
+
+
+def site(folder, body):
+    (folder / "folder").mkdir(parents=True, exist_ok=True)
+    (folder / "folder" / "index.html").write_text(PAGE.format(""))
+    (folder / "index.html").write_text(PAGE.format(body))
+    (folder / "other.html").write_text(PAGE.format(""))
+    for name in ("a.svg", "a.js"):
+        (folder / name).write_text("")
+
+
+def test_two_builds_are_compared_byte_by_byte(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.html").write_text("same")
+        (tmp_path / name / ".buildinfo").write_text(name)
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert compare_folders(one, two) == []
+    (two / "a.html").write_text("same ")
+    assert compare_folders(one, two) == ["two builds differ: a.html"]
+    for folder, name in ((one, "b.html"), (two, "c.html")):
+        (folder / name).write_text("")
+        assert f"only in one build: {name}" in compare_folders(one, two)

@@ -1,0 +1,153 @@
+import nbformat
+import pytest
+
+from compendium.build import notebooks
+from compendium.build.notebooks import (
+    NotebookError,
+    differences,
+    execute,
+    figure_tables,
+    is_notebook,
+    normalise,
+    read_source,
+    store,
+    to_text,
+)
+
+from ..conftest import HEADER, cell
+
+
+def run(project, *cells, parameters=None):
+    path = project.chapter("x", *cells)
+    return execute(read_source(path), "book/x.md", project.root, parameters or {})
+
+
+def test_two_runs_give_the_same_bytes(project):
+    cells = (
+        cell("size = 1", "parameters"),
+        cell("print(size)"),
+        cell(
+            """
+            from IPython.display import display
+            figure = {"name": "f", "caption": "C.", "alt": "A", "csv": "x\\n1\\n"}
+            display({"text/plain": "figure f"}, raw=True,
+                    metadata={"memdlib_figure": figure})
+            """
+        ),
+    )
+    about = {"source": "book/x.md", "digest": "d"}
+    one, two = (
+        normalise(run(project, *cells, parameters={"size": 7}), about) for _ in range(2)
+    )
+    assert to_text(one) == to_text(two)
+    assert "7\n" in to_text(one).replace("\\n", "\n")
+    for word in ("papermill", "start_time", "duration", str(project.root)):
+        assert word not in to_text(one)
+    assert one.metadata.memdlib == about
+    last = one.cells[-1]
+    assert last.metadata.mystnb.image.alt == "A"
+    assert last.metadata.mystnb.figure.caption == "C. {download}`data (CSV) <f.csv>`"
+    assert figure_tables(one) == {"f.csv": "x\n1\n"}
+
+
+@pytest.mark.parametrize(
+    ("code", "parameters", "message"),
+    [
+        (
+            "a = 1\nraise ValueError('too bad')",
+            {},
+            "code cell 1 failed with ValueError: too",
+        ),
+        (
+            "import warnings; warnings.warn('careful')",
+            {},
+            "(?s)wrote to stderr.*careful",
+        ),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            {},
+            "the kernel died",
+        ),
+        ("print(1)", {"lost": 1}, "no parameter named 'lost'"),
+    ],
+)
+def test_what_goes_wrong_is_told_in_one_message(project, code, parameters, message):
+    with pytest.raises(NotebookError, match=message) as caught:
+        run(project, cell(code), parameters=parameters)
+    assert str(caught.value).startswith("book/x.md: ")
+
+
+def test_a_cell_that_takes_too_long_is_stopped(project, monkeypatch):
+    monkeypatch.setattr(notebooks, "CELL_TIMEOUT", 1)
+    with pytest.raises(NotebookError, match="book/x.md: A cell timed out") as caught:
+        run(project, cell("import time\ntime.sleep(60)"))
+    assert "\n" not in str(caught.value)
+
+
+def test_cells_are_numbered_and_what_depends_on_the_time_goes():
+    code = nbformat.v4.new_code_cell("1", id="random", execution_count=1)
+    code.metadata = {
+        "tags": ["margin"],
+        "papermill": {"duration": 1.5},
+        "execution": {"iopub.status.busy": "2026-01-01"},
+    }
+    given = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("a", id="other"), code],
+        metadata={
+            "papermill": {"version": "2"},
+            "language_info": {"name": "python", "version": "3.1"},
+        },
+    )
+    made = normalise(given, {"digest": "d"})
+    assert [c.id for c in made.cells] == ["cell-000", "cell-001"]
+    assert made.cells[1].metadata == {"tags": ["margin"]}
+    assert sorted(made.metadata) == ["kernelspec", "language_info", "memdlib"]
+    assert "version" not in made.metadata.language_info
+
+
+def test_the_plotted_data_are_stored_beside_the_notebook(tmp_path):
+    figure = nbformat.v4.new_output("display_data", {"text/plain": "figure"})
+    figure.metadata = {"memdlib_figure": {"name": "f", "csv": "x\n1\n"}}
+    code = nbformat.v4.new_code_cell("1", outputs=[figure], id="cell-000")
+    store(nbformat.v4.new_notebook(cells=[code]), tmp_path / "new" / "n.ipynb")
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["f.csv", "n.ipynb"]
+    assert (tmp_path / "new" / "f.csv").read_text() == "x\n1\n"
+
+
+def test_plain_pages_are_told_from_notebooks(project):
+    assert is_notebook(project.chapter("a"))
+    assert not is_notebook(project.write("book/b.md", "# Plain\n\nkernelspec: no\n"))
+    assert HEADER.startswith("---\n")
+
+
+def test_differences_name_the_cells():
+    def notebook(*pairs):
+        cells = []
+        for source, text in pairs:
+            code = nbformat.v4.new_code_cell(source)
+            code.outputs = [nbformat.v4.new_output("stream", text=text)]
+            cells.append(code)
+        return nbformat.v4.new_notebook(cells=cells)
+
+    old = notebook(("a", "1"), ("b", "2"))
+    assert differences(old, notebook(("a", "1"), ("b", "2"))) == []
+    assert differences(old, notebook(("a", "9"), ("c", "2"))) == [
+        "cell 0: output of 'a'",
+        "cell 1: source",
+    ]
+    assert differences(old, notebook(("a", "1"))) == ["2 cells before, 1 now"]
+    assert differences(None, old) == ["new notebook"]
+
+
+def test_what_is_printed_in_a_row_is_one_output():
+    stream = nbformat.v4.new_output
+    outputs = [
+        stream("stream", name="stdout", text="a\n"),
+        stream("stream", name="stdout", text="b\n"),
+        stream("display_data", data={"text/plain": "x"}),
+        stream("stream", name="stdout", text="c\n"),
+    ]
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell("print()", outputs=outputs)]
+    (cell,) = normalise(notebook, {}).cells
+    assert [o.get("text") for o in cell.outputs] == ["a\nb\n", None, "c\n"]

@@ -1,0 +1,198 @@
+import tempfile
+
+import nbformat
+import pytest
+
+from compendium.build import render
+from compendium.build.gates import compare_folders
+
+from ..conftest import HEADER, cell
+
+CONFIG = """title: Tiny
+author: nobody
+only_build_toc_files: true
+exclude_patterns: [".*", "_build"]
+execute: {execute_notebooks: "off", stderr_output: error}
+sphinx: {config: {nb_ipywidgets_js: {}}}
+"""
+TOC = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/notebooks/c\n"
+
+
+def store_chapter(project, output):
+    shown = nbformat.v4.new_markdown_cell("(there)=\n# There")
+    code = nbformat.v4.new_code_cell("40 + 2", outputs=[output], execution_count=1)
+    shown.id, code.id = "cell-000", "cell-001"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(
+        cells=[shown, code], metadata={"kernelspec": kernel}
+    )
+    project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
+
+
+def stream(name):
+    return nbformat.v4.new_output("stream", name=name, text="42\n")
+
+
+@pytest.fixture
+def book(project):
+    """A book of two pages that renders."""
+    project.write("_config.yml", CONFIG)
+    project.write("_toc.yml", TOC)
+    project.write("book/index.md", "# Start\n\nSee {ref}`there`.\n")
+    store_chapter(project, stream("stdout"))
+    return project
+
+
+def test_a_book_replaces_the_last_one(book):
+    book.write("_build/html/stale.html", "")
+    target = book.root / "_build" / "html"
+    render.render(book.root, target)
+    assert "42" in (target / "book/notebooks/c.html").read_text()
+    assert not (target / "stale.html").exists()
+    assert not (target / ".buildinfo").exists()
+    assert [p.name for p in target.parent.iterdir()] == ["html"]
+
+
+@pytest.mark.parametrize(
+    ("plant", "message"),
+    [
+        (
+            lambda book: book.write("book/index.md", "# Start\n\nSee {ref}`lost`.\n"),
+            "index.md:3: WARNING: undefined label: 'lost'",
+        ),
+        (
+            lambda book: book.write("_toc.yml", TOC + "  - file: book/lost\n"),
+            "book/lost",
+        ),
+        (
+            lambda book: store_chapter(book, stream("stderr")),
+            "stderr was found in the cell outputs of cell 2",
+        ),
+        (
+            lambda book: store_chapter(
+                book, nbformat.v4.new_output("error", ename="ValueError")
+            ),
+            "book/notebooks/c.ipynb: a stored cell failed with ValueError",
+        ),
+    ],
+    ids=["reference", "contents", "stderr", "error"],
+)
+def test_a_faulty_book_leaves_the_last_one(book, plant, message, capsys):
+    target = book.root / "_build" / "html"
+    book.write("_build/html/index.html", "the last one")
+    plant(book)
+    assert render.main() == 1
+    said = capsys.readouterr().out
+    assert "The book was not rendered; the last one is kept." in said
+    assert message in said
+    assert "\x1b" not in said
+    assert [p.name for p in target.iterdir()] == ["index.html"]
+    assert (target / "index.html").read_text() == "the last one"
+    assert [p.name for p in target.parent.iterdir()] == ["html"]
+
+
+def test_the_page_to_open_is_named(book, monkeypatch, capsys):
+    calls = []
+    monkeypatch.setattr(render, "render", lambda *given: calls.append(given))
+    assert render.main() == 0
+    target = book.root / "_build" / "html"
+    assert calls == [(book.root, target)]
+    assert f"Open {target / 'index.html'}" in capsys.readouterr().out
+
+
+def test_two_renderings_are_equal_and_their_pages_in_order(book, monkeypatch, capsys):
+    # all of it happens beside the book: renaming needs one file system
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    monkeypatch.setattr(render, "check_sources", lambda project: [])
+    compared = []
+
+    def compare(first, second):
+        compared.append("42" in (first / "book/notebooks/c.html").read_text())
+        return compare_folders(first, second)
+
+    monkeypatch.setattr(render, "compare_folders", compare)
+    assert render.check() == 0
+    assert compared == [True]
+    assert "rendered twice: " in capsys.readouterr().out
+    assert list((book.root / "_build").iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", ["source", "page", "difference", "rendering"])
+def test_check_fails_on_any_fault(book, monkeypatch, capsys, fault):
+    def rendered(project, target):
+        if fault == "rendering":
+            raise render.RenderError("WARNING: planted")
+        target.mkdir()
+        text = target.name if fault == "difference" else ""
+        text += "<a href='planted'></a>" if fault == "page" else ""
+        (target / "planted.html").write_text(text)
+
+    monkeypatch.setattr(render, "render", rendered)
+    monkeypatch.setattr(
+        render, "check_sources", lambda project: ["planted"] * (fault == "source")
+    )
+    assert render.check() == 1
+    problems = [x for x in capsys.readouterr().out.splitlines() if x.startswith("  ")]
+    assert len(problems) == 1
+    assert "planted" in problems[0]
+
+
+PYPROJECT = """[project]
+requires-python = ">=3.11"
+dependencies = ["numpy"]
+[dependency-groups]
+"""
+CONDA = """channels: [conda-forge, nodefaults]
+dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e ."]}]
+"""
+RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\n'
+
+
+@pytest.fixture
+def repository(book):
+    """A project on whose sources every gate is open."""
+    book.write("pyproject.toml", PYPROJECT)
+    book.write("requirements.lock", "numpy==1.0 \\\n    --hash=sha256:00\n")
+    book.write("requirements.txt", "numpy==1.0\n")
+    book.write("environment.yml", CONDA)
+    book.write("_toc.yml", TOC + "  - file: book/records/r\n")
+    book.write("book/experiments/runs.toml", RUN)
+    book.write("book/experiments/e.md", HEADER + cell("print(1)"))
+    book.chapter("c", cell("print(1)"))
+    outputs = [stream("stdout")] * 3
+    code = nbformat.v4.new_code_cell("x", outputs=outputs, execution_count=1)
+    for name in ("notebooks/c", "records/r"):
+        notebook = nbformat.v4.new_notebook(cells=[code])
+        book.write(f"book/{name}.ipynb", nbformat.writes(notebook))
+    return book
+
+
+def test_clean_sources_have_no_problems(repository):
+    assert render.check_sources(repository.root) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("requirements.txt", "numpy==1.1\n", "differs from requirements.lock"),
+        ("memdlib/core.py", "import memdlib.datasets\n", "memdlib/core.py imports"),
+        ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: the number"),
+        ("book/c.md", HEADER + cell("x._y"), "book/c.md: uses the private name '_y'"),
+        ("book/c.md", HEADER + cell("%time x"), "book/c.md: not Python"),
+        ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
+        (
+            "book/notebooks/c.ipynb",
+            nbformat.writes(nbformat.v4.new_notebook()),
+            "book/notebooks/c.ipynb: 0 outputs to compare",
+        ),
+        (
+            "book/records/other.ipynb",
+            nbformat.writes(nbformat.v4.new_notebook()),
+            "_toc.yml does not list book/records/other",
+        ),
+        ("book/experiments/runs.toml", RUN.replace("[r]", "[s]"), "no lab record boo"),
+    ],
+)
+def test_every_gate_is_asked(repository, name, text, message):
+    repository.write(name, text)
+    assert any(message in p for p in render.check_sources(repository.root))

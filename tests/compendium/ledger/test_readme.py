@@ -1,0 +1,45 @@
+import json
+
+import pytest
+
+from compendium.ledger import readme
+
+MARKS = "<!-- {0}: begin -->\n{1}<!-- {0}: end -->\n"
+LEDGER = """
+[i]
+group = "Identities"
+source = "someone2013"
+locator = "eq. 1"
+statement = "left is right"
+evidence = [{ run = "run", key = "error" }]
+tolerance = { absolute = 1e-9 }
+why = "exact"
+"""
+TIMES = {
+    "machine": {"cores": 2, "python": "3.11.7", "system": "Linux"},
+    "with data": {"setup": 52, "book": 20, "test": 134},
+}
+
+
+def test_the_readme_is_generated_and_stays_as_it_is(project, capsys):
+    project.write("data/claims.toml", LEDGER)
+    project.result("run", {"error": 1e-12})
+    project.write("benchmarks/fresh_clone.json", json.dumps(TIMES))
+    empty = [MARKS.format(name, "") for name in ("times", "claims")]
+    path = project.write("README.md", f"# Title\n\n{'between'.join(empty)}\nEnd.\n")
+    assert readme.main() == 0
+    assert "written" in capsys.readouterr().out
+    first = path.read_text()
+    assert "| left is right |" in first
+    assert "| `make book`, after set-up | 20 s |" in first
+    assert "on 2 cores, Python 3.11.7, Linux." in first
+    assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
+    assert readme.generated(project.root) == first
+    project.result("run", {"error": 2e-12})
+    assert readme.generated(project.root) != first
+
+
+@pytest.mark.parametrize("text", ["", MARKS.format("t", "") * 2, "<!-- t: begin -->"])
+def test_marks_that_are_not_there_once_are_named(text):
+    with pytest.raises(ValueError, match="README.md needs the marks <!-- t: begin -->"):
+        readme.with_tables(text, {"t": "new"})

@@ -1,0 +1,75 @@
+import os
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from compendium.study.preparations import PREPARATIONS, ExpressionFilter, prepare
+from memdlib.datasets import load
+
+X = np.random.default_rng([3, 1]).lognormal(4.0, 2.0, (5, 30))
+
+
+def test_each_preparation():
+    np.testing.assert_array_equal(prepare(X, "raw"), X)
+    np.testing.assert_array_equal(prepare(X, "log"), np.log(X))
+    np.testing.assert_array_equal(prepare(X, "log", 20), np.log(np.clip(X, 20, None)))
+    scaled = StandardScaler().fit_transform(X.T).T
+    np.testing.assert_allclose(prepare(X, "standardised"), scaled)
+    both = StandardScaler().fit_transform(np.log(X).T).T
+    np.testing.assert_allclose(prepare(X, "log, standardised"), both)
+
+
+@pytest.mark.parametrize("how", PREPARATIONS)
+def test_a_sample_does_not_depend_on_the_others(how):
+    np.testing.assert_allclose(prepare(X, how, 1.0)[:2], prepare(X[:2], how, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("values", "how", "message"),
+    [
+        ([[1.0, 2.0]], "sqrt", "how='sqrt' must be one of raw, log"),
+        ([[1.0, -2.0]], "log", "positive values, found -2; give a floor"),
+        ([[1.0, 2.0], [3.0, 3.0]], "standardised", "sample 1 has one value"),
+    ],
+)
+def test_bad_input(values, how, message):
+    with pytest.raises(ValueError, match=message):
+        prepare(np.array(values), how)
+
+
+def test_the_filter_gene_by_gene():
+    rng = np.random.default_rng([3, 2])
+    train, test = rng.lognormal(6.0, 1.0, (2, 8, 60)) * rng.lognormal(0, 1, 60) - 100
+    train[:, 0] = [100, *[600] * 7]  # more than five times, but no more than 500 above
+    train[:, 1] = [125, *[625] * 7]  # exactly both
+    train[:, 2] = [100, *[601] * 7]
+    screen = ExpressionFilter().fit(train)
+    kept = []
+    for j, values in enumerate(train.T):
+        low = min(max(v, 100.0) for v in values)
+        high = max(min(max(v, 100.0), 16000.0) for v in values)
+        if not (high / low <= 5 or high - low <= 500):
+            kept.append(j)
+    assert 5 < len(kept) < 55
+    assert kept[0] == 2
+    assert screen.get_support(indices=True).tolist() == kept
+    clipped = np.minimum(np.maximum(test[:, kept], 100), 16000)
+    np.testing.assert_allclose(screen.transform(test), np.log(clipped) / np.log(10))
+    names = np.array([f"gene {j}" for j in range(60)])
+    assert screen.get_feature_names_out(names).tolist() == [f"gene {j}" for j in kept]
+
+
+def test_the_filter_of_leukemia():
+    if "MEMDLIB_DATA" not in os.environ:
+        return
+    bunch = load("leukemia")
+    train = bunch.X[bunch.split == "train"]
+    assert ExpressionFilter().fit_transform(train).shape == (38, 3051)
+    assert ExpressionFilter().fit_transform(bunch.X).shape == (72, 3571)
+
+
+@pytest.mark.parametrize("parameters", [{"floor": 0}, {"floor": 9, "ceiling": 9}])
+def test_a_floor_without_a_logarithm(parameters):
+    with pytest.raises(ValueError, match="the floor must be positive"):
+        ExpressionFilter(**parameters).fit(X)

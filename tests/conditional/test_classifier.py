@@ -1,0 +1,364 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize, sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import ConditionalMaxEntClassifier
+from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
+from memdlib.datasets import simulate_text_counts
+
+SOLVERS = ["lbfgs", "gis", "iis", "gradient"]
+
+
+@parametrize_with_checks(
+    [
+        ConditionalMaxEntClassifier(),
+        ConditionalMaxEntClassifier(l2=0.01),
+        ConditionalMaxEntClassifier("gradient", l2=3.0, tol=1e-3),
+        ConditionalMaxEntClassifier("gis", l2=3.0, tol=3e-3),
+        ConditionalMaxEntClassifier("iis", l2=3.0, tol=3e-3),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def documents(n_classes=3, n=150, d=8):
+    """Presence of a few words, with classes that overlap."""
+    text = simulate_text_counts(
+        n_documents=n, n_words=d, n_informative=d, n_classes=n_classes,
+        document_length=4.0, lift=2.0, seed=3,
+    )  # fmt: skip
+    return (text.X.toarray() > 0).astype(float), np.unique(text.y, return_inverse=True)[
+        1
+    ]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("l2", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize("data", [load_iris, load_wine, load_breast_cancer])
+def test_equals_logistic_regression(data, l2, fit_intercept):
+    X, y = data(return_X_y=True)
+    X = X[:, 1:3] if data is load_breast_cancer else X[:, :3]
+    if data is load_iris and l2 == 0:  # setosa is separable
+        X, y = X[50:], y[50:]
+    Z, K = X - X.mean(axis=0), len(set(y))
+    units = np.array([1.0, 1e3, 1e-3])[: X.shape[1]] if l2 == 0 else 1.0
+    model = ConditionalMaxEntClassifier(l2=l2, fit_intercept=fit_intercept, tol=1e-8)
+    model.fit(Z * units, y)
+    C = np.inf if l2 == 0 else (1 if K > 2 else 2) / l2
+    peer = LogisticRegression(
+        C=C, tol=1e-14, max_iter=500, solver="newton-cg", fit_intercept=fit_intercept
+    ).fit(Z, y)
+    found = model.predict_proba(Z * units)
+    np.testing.assert_allclose(found, peer.predict_proba(Z), atol=1e-6)
+    ours = model.coef_ if K > 2 else np.diff(model.coef_, axis=0)
+    theirs = peer.coef_ - peer.coef_.mean(axis=0) * (K > 2)
+    np.testing.assert_allclose(ours * units, theirs, atol=2e-5, rtol=2e-5)
+    if K == 2:
+        np.testing.assert_allclose(model.coef_[0], -model.coef_[1], rtol=1e-12)
+    if not fit_intercept:
+        assert model.intercept_.tolist() == [0.0] * K
+
+
+@pytest.mark.parametrize("l2", [0.0, 2.0])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csc_matrix])
+def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
+    X, y = documents(n_classes)
+    found = {
+        solver: ConditionalMaxEntClassifier(solver, l2=l2, tol=1e-7).fit(kind(X), y)
+        for solver in SOLVERS
+    }
+    best = found["lbfgs"]
+    for model in found.values():
+        assert model.moment_residual_ <= 1e-7
+        assert np.diff(model.history_).max() < 1e-14
+        assert model.history_[-1] == pytest.approx(best.history_[-1], abs=1e-9)
+        np.testing.assert_allclose(model.coef_, best.coef_, atol=2e-4)
+        np.testing.assert_allclose(
+            model.predict_log_proba(kind(X)), best.predict_log_proba(kind(X)), atol=3e-4
+        )
+    assert found["iis"].n_iter_ < found["gis"].n_iter_
+    assert best.n_iter_ < 100
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_objective_never_rises(solver):
+    X, y = documents()
+    model = ConditionalMaxEntClassifier(solver, l2=0.5, tol=1e-5).fit(X, y)
+    assert model.history_[0] == pytest.approx(np.log(3), rel=1e-14)
+    assert len(model.history_) == model.n_iter_ + 1
+    assert np.diff(model.history_).max() < 1e-14
+    log_p = model.predict_log_proba(X)[np.arange(len(y)), y]
+    penalty = 0.25 * (model.coef_**2).sum() / len(y)
+    assert model.history_[-1] == pytest.approx(-log_p.mean() + penalty, rel=1e-6)
+
+
+def test_steepest_descent_goes_down_to_rounding():
+    X, y = documents()
+    model = ConditionalMaxEntClassifier("gradient", l2=0.5, tol=1e-12).fit(X, y)
+    assert model.moment_residual_ <= 1e-12
+    assert model.n_iter_ < 5000
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_intercept_the_shares_of_the_classes_are_no_moments(solver):
+    X, y = documents()
+    X, y = X[10:], y[10:]
+    model = ConditionalMaxEntClassifier(solver, l2=0.7, fit_intercept=False, tol=1e-7)
+    P = model.fit(X, y).predict_proba(X)
+    lack = np.eye(3)[y].T @ X - P.T @ X
+    np.testing.assert_allclose(lack, 0.7 * model.coef_, atol=1e-4)
+    assert model.natural_params_[:, 0].tolist() == [0.0] * 3
+    assert np.abs(P.sum(axis=0) - np.bincount(y)).max() > 1e-3
+
+
+def test_moments_match_and_with_a_penalty_up_to_the_coefficients():
+    X, y = documents()
+    member = np.eye(3)[y]
+    for l2 in (0.0, 1.5):
+        model = ConditionalMaxEntClassifier(l2=l2, tol=1e-8).fit(X, y)
+        P = model.predict_proba(X)
+        np.testing.assert_allclose(P.sum(axis=0), member.sum(axis=0), atol=1e-6)
+        lack = member.T @ X - P.T @ X
+        np.testing.assert_allclose(lack, l2 * model.coef_, atol=1e-6)
+
+
+def test_no_conditional_of_these_moments_has_more_entropy():
+    """Moves along directions that keep all moments only lose."""
+    X, y = documents()
+    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-8).fit(X, y)
+    P = model.predict_proba(X)
+    entropy = -(P * np.log(P)).sum()
+    rng = np.random.default_rng([59, 1])
+    Z = np.column_stack([np.ones(len(X)), X])
+    for _ in range(20):
+        change = rng.normal(size=P.shape)
+        change -= change.mean(axis=1, keepdims=True)
+        change -= Z @ np.linalg.lstsq(Z, change, rcond=None)[0]
+        Q = P + 0.5 * np.min(P / np.abs(change)) * change
+        np.testing.assert_allclose(Z.T @ Q, Z.T @ P, atol=1e-9)
+        assert -(Q * np.log(Q)).sum() < entropy
+
+
+def test_the_gradient_is_that_of_the_value():
+    rng = np.random.default_rng([59, 2])
+    X, y = documents()
+    Z = np.column_stack([np.ones(len(X)), X])
+    penalty = np.array([0.0, *rng.uniform(size=8)])
+    weight = rng.uniform(0.5, 2, size=len(y))
+    dual = ConditionalDual.of(Z, y, 3, weight, penalty)
+    theta = rng.normal(size=(3, 9))
+    value, gradient, shares = dual.evaluate(theta)
+    numerical = optimize.approx_fprime(
+        theta.ravel(), lambda t: dual.evaluate(t.reshape(3, 9))[0], 1e-7
+    )
+    np.testing.assert_allclose(gradient.ravel(), numerical, atol=1e-6)
+    assert shares.sum() == pytest.approx(1)
+    scores = Z @ theta.T
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    nll = -(weight / weight.sum()) @ log_p[np.arange(len(y)), y]
+    expected = nll + 0.5 * (penalty * theta**2).sum() / weight.sum()
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_units_of_the_features_do_not_matter_without_a_penalty():
+    X, y = load_wine(return_X_y=True)
+    X = X[:, :3]
+    plain = ConditionalMaxEntClassifier(l2=0, tol=1e-8).fit(X, y)
+    for scale, shift in ((1e-6, 0.0), (1e6, 0.0), (1.0, 1e5)):
+        other = ConditionalMaxEntClassifier(l2=0, tol=1e-8).fit(scale * X + shift, y)
+        np.testing.assert_allclose(
+            other.predict_proba(scale * X + shift), plain.predict_proba(X), atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_weight_two_is_the_row_twice(solver):
+    X, y = documents()
+    weight = 1.0 + (np.arange(len(y)) % 3 == 0)
+    model = ConditionalMaxEntClassifier(solver, tol=1e-5)
+    a = clone(model).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+    b = clone(model).fit(X[rows], y[rows])
+    np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-4)
+    c = clone(model).fit(X[::2], y[::2])
+    half = clone(model).fit(X, y, sample_weight=(np.arange(len(y)) % 2 == 0) * 1.0)
+    np.testing.assert_allclose(c.coef_, half.coef_, rtol=1e-9)
+
+
+def test_attributes_and_conventions():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = y.map({0: "a", 1: "b", 2: "c"})
+    model = ConditionalMaxEntClassifier().fit(X, names)
+    assert model.feature_names_in_.tolist() == list(X)
+    assert model.coef_.shape == (3, 4)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_array_equal(model.natural_params_[:, 0], -model.intercept_)
+    np.testing.assert_array_equal(model.natural_params_[:, 1:], -model.coef_)
+    p = np.exp(-np.column_stack([np.ones(150), X]) @ model.natural_params_.T)
+    np.testing.assert_allclose(
+        p / p.sum(axis=1, keepdims=True), model.predict_proba(X), rtol=1e-10
+    )
+    assert model.decision_function(X).shape == (150, 3)
+    two = clone(model).fit(X[y < 2], names[y < 2])
+    assert two.decision_function(X).shape == (150,)
+    odds = np.diff(two.predict_log_proba(X))[:, 0]
+    np.testing.assert_allclose(two.decision_function(X), odds, rtol=1e-9)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    frame = pd.DataFrame(X).astype(np.float32)
+    assert np.mean(model.predict(frame) == model.predict(X)) > 0.99
+
+
+def test_grids_and_pipelines():
+    X, y = load_wine(return_X_y=True)
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), ConditionalMaxEntClassifier()),
+        {"conditionalmaxentclassifier__l2": [0.1, 1.0, 1e4]},
+        cv=4,
+    ).fit(X, y)
+    assert grid.best_params_["conditionalmaxentclassifier__l2"] < 10
+    assert grid.best_score_ > 0.95
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_separable_classes_have_no_optimum(solver):
+    X, y = load_iris(return_X_y=True)
+    model = ConditionalMaxEntClassifier(solver, l2=0, tol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="linearly separable: .*use l2 > 0"):
+        model.fit(X[y < 2], y[y < 2])
+    assert model.score(X[y < 2], y[y < 2]) == 1
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_separable_class_is_told_too(solver):
+    X, y = load_iris(return_X_y=True)
+    found = ConditionalMaxEntClassifier(solver, l2=0, max_iter=500)
+    with pytest.warns(ConvergenceWarning, match="linearly separable"):
+        found.fit(X, y)
+    ConditionalMaxEntClassifier(l2=0).fit(X[50:], y[50:])
+
+
+def test_a_feature_that_a_class_never_shows_is_told():
+    X, y = documents()
+    X[y == 1, 0] = 0.0
+    for kind in (np.asarray, sparse.csr_array):
+        with pytest.warns(ConvergenceWarning, match="separable, at least in part"):
+            ConditionalMaxEntClassifier(l2=0).fit(kind(X), y)
+
+
+def test_a_row_without_weight_does_not_hide_separability():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="are linearly separable"):
+        ConditionalMaxEntClassifier(l2=0).fit(X, y, sample_weight=[1, 1, 1, 0])
+
+
+def separates(Z, y, K):
+    """By linear programming: no margin below zero and the sum of all above it."""
+    rows = []
+    for z, own in zip(Z, y, strict=True):
+        for other in set(range(K)) - {own}:
+            row = np.zeros((K, Z.shape[1]))
+            row[own], row[other] = z, -z
+            rows.append(row.ravel())
+    A = np.array(rows)
+    found = optimize.linprog(-A.sum(axis=0), A_ub=-A, b_ub=0 * A[:, 0], bounds=(-1, 1))
+    return -found.fun > 1e-9
+
+
+def test_the_certificate_agrees_with_linear_programming():
+    counts = {True: 0, False: 0}
+    for seed in range(120):
+        rng = np.random.default_rng([59, 3, seed])
+        K, d = rng.integers(2, 5), rng.integers(1, 4)
+        n = rng.integers(2 * K, 25)
+        X = rng.integers(0, 4, size=(n, d)).astype(float)
+        y = rng.permutation(np.arange(n) % K)
+        Z = np.column_stack([np.ones(n), X])
+        dual = ConditionalDual.of(Z, y, K, np.ones(n), np.zeros(d + 1))
+        separable = separates(Z, y, K)
+        assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
+        counts[separable] += 1
+    assert min(counts.values()) >= 20
+
+
+def test_the_certificate_holds_its_tongue_far_from_the_optimum():
+    X, y = load_iris(return_X_y=True)
+    model = ConditionalMaxEntClassifier(l2=0, tol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="or a smaller tol if they do overlap"):
+        model.fit(X[50:], y[50:])
+
+
+def test_not_converging_is_told():
+    X, y = load_iris(return_X_y=True)
+    for solver in SOLVERS:
+        with pytest.warns(
+            ConvergenceWarning, match="in 2 steps; raise max_iter or tol"
+        ):
+            ConditionalMaxEntClassifier(solver, max_iter=2).fit(X, y)
+
+
+def test_a_solver_stops_where_it_is_told():
+    X, y = documents()
+    Z = np.column_stack([np.ones(len(X)), X])
+    dual = ConditionalDual.of(Z, y, 3, np.ones(len(y)), np.ones(9))
+    for solver in SOLVERS:
+        loose = solve(dual, solver, 1e-2, 10**4)
+        assert loose.residual <= 1e-2
+        assert len(loose.history) < len(solve(dual, solver, 1e-5, 10**4).history)
+        assert len(solve(dual, solver, 10.0, 10).history) == 1
+
+
+def test_constant_features_get_no_weight():
+    X, y = documents()
+    X = np.column_stack([X, np.full(len(y), 7.0), np.zeros(len(y))])
+    for solver in SOLVERS:
+        model = ConditionalMaxEntClassifier(solver, tol=1e-4).fit(X, y)
+        np.testing.assert_allclose(model.coef_[:, 8:], 0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"solver": "newton"}, "solver='newton' must be one of .*lbfgs"),
+        ({"l2": -1.0}, r"l2=-1\.0 must be a finite number"),
+        ({"tol": np.nan}, "tol=nan must be a finite number"),
+        ({"tol": 0}, "tol=0 must be above zero"),
+        ({"max_iter": 0}, "max_iter=0 must be an integer >= 1, or None"),
+        ({"max_iter": 2.5}, r"max_iter=2\.5 must be"),
+    ],
+)
+def test_bad_parameters_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        ConditionalMaxEntClassifier(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_bad_data_are_named():
+    X = sparse.csr_array([[1.0, -2.0], [0.0, 1.0]])
+    for solver in ("gis", "iis"):
+        with pytest.raises(ValueError, match=r"Negative values.*is -2\.0; use X.toarr"):
+            ConditionalMaxEntClassifier(solver).fit(X, [0, 1])
+    centred = [[-1.0], [1.0]]
+    with pytest.raises(ValueError, match=r"smallest value is -1\.0; use an intercept"):
+        ConditionalMaxEntClassifier("gis", fit_intercept=False).fit(centred, [0, 1])
+    ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
+    with pytest.raises(ValueError, match="one class only"):
+        ConditionalMaxEntClassifier().fit(np.eye(2), [1, 1])
+    with pytest.raises(ValueError, match="contains NaN"):
+        ConditionalMaxEntClassifier().fit([[np.nan], [1.0]], [0, 1])
+    model = ConditionalMaxEntClassifier().fit(np.eye(3), [0, 1, 1])
+    with pytest.raises(ValueError, match="X has 2 features, but"):
+        model.predict(np.eye(2))

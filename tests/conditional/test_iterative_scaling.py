@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+
+from memdlib.conditional.iterative_scaling import constant_step, varying_step
+
+
+def problem(seed, n=12, K=3, m=4):
+    rng = np.random.default_rng([53, seed])
+    Z = rng.uniform(size=(n, m)) * (rng.uniform(size=(n, m)) < 0.6)
+    Z[:, 0] = 1.0
+    share = rng.dirichlet(np.ones(n * K)).reshape(n, K)
+    observed = rng.dirichlet(np.ones(K), size=n).T @ Z / n
+    value = rng.normal(size=(K, m))
+    penalty = np.array([0.0, 1e-3, 0.1, 5.0])
+    return Z, share, observed, (Z.T @ share).T, value, penalty
+
+
+@given(st.integers(0, 10**6))
+def test_constant_step_solves_its_equation(seed):
+    Z, _, observed, expected, value, penalty = problem(seed)
+    size = float(Z.sum(axis=1).max())
+    delta = constant_step(size, observed, expected, value, penalty)
+    lack = observed - expected * np.exp(size * delta) - penalty * (value + delta)
+    np.testing.assert_allclose(lack, 0, atol=1e-10)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([np.asarray, sparse.csr_array]))
+def test_varying_step_solves_its_equations_one_by_one(seed, kind):
+    Z, share, observed, expected, value, penalty = problem(seed)
+    found = varying_step(kind(Z), share, observed, expected, value, penalty)
+    size = Z.sum(axis=1)
+    for k in range(3):
+        for j in range(4):
+
+            def lack(delta, k=k, j=j):
+                model = share[:, k] @ (Z[:, j] * np.exp(delta * size))
+                return observed[k, j] - model - penalty[j] * (value[k, j] + delta)
+
+            expected_root = optimize.brentq(lack, -60, 60, xtol=1e-13)
+            assert found[k, j] == pytest.approx(expected_root, abs=1e-8)
+
+
+def test_equal_sizes_make_both_steps_one():
+    _, share, observed, _, value, penalty = problem(1)
+    Z = np.random.default_rng([53, 2]).dirichlet(np.ones(4), size=12) * 2.5
+    expected = (Z.T @ share).T
+    np.testing.assert_allclose(
+        varying_step(Z, share, observed, expected, value, penalty),
+        constant_step(2.5, observed, expected, value, penalty),
+        atol=1e-10,
+    )
+
+
+def test_a_class_that_never_shows_a_feature_takes_a_finite_step():
+    Z, share, observed, expected, value, penalty = problem(3)
+    observed[1] = 0.0
+    expected[2] = 0.0
+    steps = (
+        constant_step(4.0, observed, expected, value, 0 * penalty),
+        constant_step(4.0, observed, expected, value, penalty),
+        varying_step(Z, share, observed, (Z.T @ share).T, value, 0 * penalty),
+    )
+    for step in steps:
+        assert np.isfinite(step).all()
+    assert (steps[0][1] < 0).all()
+
+
+def test_steps_of_any_size_do_not_overflow():
+    one = np.ones((1, 1))
+    for observed, expected, value in ((1e-300, 1.0, 1e4), (1.0, 1e-300, -1e4)):
+        for penalty in (0.0, 1e-9, 1e6):
+            step = constant_step(
+                1e3, observed * one, expected * one, value * one, np.array([penalty])
+            )
+            assert np.isfinite(step).all()

@@ -1,0 +1,207 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, special, stats
+
+from memdlib import MaxEntDensity
+from memdlib.densities.moment_problem import InfeasibleMomentsError, NotConvergedError
+
+LINE, HALF = (-np.inf, np.inf), (0, np.inf)
+
+
+def log_sine(x):
+    return np.log(np.sin(np.pi * x))
+
+
+@pytest.mark.parametrize(
+    ("moments", "support", "mu", "law"),
+    [
+        (2, LINE, [3.0, 13.0], stats.norm(3, 2)),
+        (1, HALF, [2.5], stats.expon(scale=2.5)),
+        (1, (3, np.inf), [5.0], stats.expon(loc=3, scale=2)),
+        (1, (0, 1), [0.5], stats.uniform()),
+        (1, (2, 4), [stats.truncexpon(4, loc=2, scale=0.5).mean()],
+         stats.truncexpon(4, loc=2, scale=0.5)),
+        (2, (-1, 2), [stats.truncnorm(-2, 1, loc=1).moment(j) for j in (1, 2)],
+         stats.truncnorm(-2, 1, loc=1)),
+        (2, HALF, [stats.truncnorm(-0.5, 40, loc=0.5).moment(j) for j in (1, 2)],
+         stats.truncnorm(-0.5, 40, loc=0.5)),
+        ([np.log, lambda x: x], HALF, [special.digamma(2.5) + np.log(3), 7.5],
+         stats.gamma(2.5, scale=3)),
+        ([np.log, lambda x: x], HALF, [special.digamma(0.4), 0.4], stats.gamma(0.4)),
+        ([np.log, lambda x: np.log1p(-x)], (0, 1),
+         special.digamma([2.0, 1.5]) - special.digamma(3.5), stats.beta(2, 1.5)),
+        ([np.abs], LINE, [1.5], stats.laplace(scale=1.5)),
+        ([lambda x: np.log1p(x**2)], LINE,
+         [special.digamma(2.5) - special.digamma(2)], stats.t(4, scale=0.5)),
+        ([lambda x: np.log1p(x**2)], LINE,
+         [special.digamma(1.5) - special.digamma(1)], stats.t(2, scale=0.5**0.5)),
+        (1, range(3), [1.2], None),
+    ],
+)  # fmt: skip
+def test_known_laws_are_found_again(moments, support, mu, law):
+    density = MaxEntDensity(moments, support).from_moments(mu)
+    if law is None:
+        p = density.pdf([0, 1, 2])
+        assert p.sum() == pytest.approx(1, rel=1e-14)
+        assert p @ [0, 1, 2] == pytest.approx(1.2, rel=1e-12)
+        assert p[0] * p[2] == pytest.approx(p[1] ** 2, rel=1e-12)
+        return
+    x = law.ppf([0.01, 0.2, 0.5, 0.7, 0.999])
+    np.testing.assert_allclose(density.logpdf(x), law.logpdf(x), rtol=1e-6, atol=1e-7)
+    assert float(density.entropy_) == pytest.approx(float(law.entropy()), abs=1e-6)
+    assert float(density.residual_) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("m", "support"),
+    [(4, LINE), (2, HALF), (4, (0, 8)), (6, (0, 8)), (3, range(9))],
+)
+def test_moments_match_by_another_quadrature(m, support):
+    rng = np.random.default_rng([41, m])
+    x = rng.binomial(8, rng.uniform(0.3, 0.7, size=7), size=(300, 7)).astype(float)
+    x[0] = 1.0
+    density = MaxEntDensity(m, support).fit(x)
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
+    np.testing.assert_allclose(density.mean_params_, raw, rtol=1e-12)
+    assert density.entropy_.shape == (7,)
+    assert density.history_.shape[1:] == (7,)
+    for b in range(7):
+
+        def moment(j, b=b):
+            if support == range(9):
+                return np.sum(density.pdf(np.arange(9))[:, b] * np.arange(9) ** j)
+            low, high = max(support[0], -30), min(support[1], 60)
+            return integrate.quad(
+                lambda t: density.pdf(t)[b] * t**j, low, high, limit=300
+            )[0]
+
+        assert moment(0) == pytest.approx(1, rel=1e-8)
+        for j in range(m):
+            assert moment(j + 1) == pytest.approx(raw[b, j], rel=1e-7)
+    # the raw natural parameters, and the entropy they give
+    t = np.array([1.0, 3.0, 4.0])
+    linear = density.natural_params_ @ t ** np.arange(1, m + 1)[:, None]
+    raw_log = (-density.log_normaliser_[:, None] - linear).T
+    np.testing.assert_allclose(raw_log, density.logpdf(t), rtol=1e-6, atol=1e-8)
+    entropy = density.log_normaliser_ + (density.natural_params_ * raw).sum(axis=1)
+    np.testing.assert_allclose(entropy, density.entropy_, rtol=1e-6)
+
+
+@given(st.floats(0.5, 20), st.floats(-30, 30))
+def test_place_and_scale_only_shift_the_entropy(scale, shift):
+    rng = np.random.default_rng([41, 2])
+    x = rng.gamma(3.0, size=500)
+    plain = MaxEntDensity(4, LINE).fit(x)
+    moved = MaxEntDensity(4, LINE).fit(shift + scale * x)
+    expected = float(plain.entropy_) + np.log(scale)
+    assert float(moved.entropy_) == pytest.approx(expected, abs=1e-9)
+    np.testing.assert_allclose(
+        moved.logpdf(shift + scale * x), plain.logpdf(x) - np.log(scale), atol=1e-7
+    )
+
+
+def test_fit_is_the_maximum_likelihood_fit_and_weights_are_copies():
+    rng = np.random.default_rng([41, 3])
+    x = rng.beta(2, 5, size=80)
+    weight = rng.integers(1, 4, size=80)
+    found = MaxEntDensity(3, (0, 1)).fit(x, sample_weight=weight)
+    again = MaxEntDensity(3, (0, 1)).fit(np.repeat(x, weight))
+    np.testing.assert_allclose(found.natural_params_, again.natural_params_, rtol=1e-9)
+    best = weight @ found.logpdf(x)
+    # entropy is the code length of the sample at its maximum-likelihood fit
+    assert best == pytest.approx(-weight.sum() * float(found.entropy_), rel=1e-12)
+    for j in range(3):
+        for step in (-1e-2, 1e-2):
+            mu = found.mean_params_ + step * np.eye(3)[j] * found.mean_params_
+            other = MaxEntDensity(3, (0, 1)).from_moments(mu)
+            assert weight @ other.logpdf(x) < best
+
+
+def test_far_from_zero_a_fit_keeps_its_digits():
+    rng = np.random.default_rng([41, 4])
+    x = rng.normal(size=400)
+    far = MaxEntDensity(4, LINE).fit(1e7 + x)
+    near = MaxEntDensity(4, LINE).fit(x)
+    np.testing.assert_allclose(far.logpdf(1e7 + x), near.logpdf(x), atol=1e-6)
+
+
+def test_more_moments_lower_the_entropy():
+    rng = np.random.default_rng([41, 5])
+    x = rng.beta(0.7, 0.9, size=1000)
+    entropy = [float(MaxEntDensity(m, (0, 1)).fit(x).entropy_) for m in range(1, 9)]
+    assert (np.diff(entropy) < 0).all()
+    assert entropy[0] < 0
+
+
+def test_thousands_at_once_with_certificates():
+    rng = np.random.default_rng([41, 6])
+    shape = rng.uniform(1, 5, size=(2, 2000))
+    x = rng.beta(*shape, size=(200, 2000))
+    density = MaxEntDensity(4, (0, 1)).fit(x)
+    assert density.natural_params_.shape == (2000, 4)
+    assert density.residual_.max() < 1e-9
+    assert density.gap_.max() < 1e-8
+    assert density.condition_.min() >= 1
+    assert density.logpdf(np.linspace(0, 1, 3)).shape == (3, 2000)
+    grid = density.mean_params_.reshape(40, 50, 4)
+    again = MaxEntDensity(4, (0, 1)).from_moments(grid)
+    assert again.entropy_.shape == (40, 50)
+    np.testing.assert_allclose(again.entropy_.ravel(), density.entropy_, atol=1e-9)
+
+
+def test_outside_the_support_there_is_nothing():
+    density = MaxEntDensity(1, (0, 1)).from_moments([0.3])
+    assert density.logpdf([-0.1, 1.1, np.nan]).tolist() == [-np.inf] * 3
+    assert density.pdf(2.0) == 0
+    die = MaxEntDensity(1, range(1, 7)).from_moments([4.5])
+    assert die.pdf([0, 3.5, 7]).tolist() == [0, 0, 0]
+    assert die.pdf(4).shape == ()
+    assert repr(die) == "MaxEntDensity(moments=1, support=range(1, 7))"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: MaxEntDensity(1).from_moments([0.0]), InfeasibleMomentsError,
+         "no density on the real line has largest entropy under 1 power moments"),
+        (lambda: MaxEntDensity(3).fit([1.0, 2.0, 4.0]), InfeasibleMomentsError,
+         "under 3 power moments: .*ask for an even number"),
+        (lambda: MaxEntDensity(2).from_moments([[0, 1], [2, 3]]),
+         InfeasibleMomentsError, r"moment 2 = 3 of density 1 must be above.*nce -1"),
+        (lambda: MaxEntDensity(1, HALF).from_moments([-1.0]), InfeasibleMomentsError,
+         r"moment 1 = -1 of density 0 must be above 0, the end"),
+        (lambda: MaxEntDensity(2).fit([2.0, 2.0]), InfeasibleMomentsError,
+         r"x is constant \(2\)"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit([0.3, 0.3]), InfeasibleMomentsError,
+         r"E u\^2 with u = \(x - 0\.5\) / 0\.5 = 0\.16 must lie strictly between"),
+        (lambda: MaxEntDensity([np.log], (1, 2)).from_moments([0.9]),
+         InfeasibleMomentsError, r"E phi_1 = 0\.9 must lie strictly between"),
+        (lambda: MaxEntDensity([log_sine], (0, 1), n_nodes=4).from_moments([-0.3]),
+         NotConvergedError, "matched to .* only; raise n_nodes or tol"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit([0.3, np.nan]), ValueError,
+         r"x\[1\] = nan is not on the support \[0, 1\]"),
+        (lambda: MaxEntDensity(1, [0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
+         r"x\[1, 1\] = 0\.5 is not on the support the levels 0, 1"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit([]), ValueError, r"shape \(0,\)"),
+        (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1, np.inf]), ValueError,
+         "not finite"),
+        (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1]), ValueError,
+         r"mu has shape \(1,\); its last axis must be 2 long"),
+        (lambda: MaxEntDensity(0, (0, 1)).from_moments([]), ValueError,
+         "moments=0 must be at least 1"),
+        (lambda: MaxEntDensity("two").from_moments([0.1]), ValueError,
+         "moments='two' must be an integer or a list of functions"),
+        (lambda: MaxEntDensity([np.log], (-1, 1)).from_moments([0.1]), ValueError,
+         "a feature function is not finite at x = -"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit([0.1, 0.2], sample_weight=[1, -1]),
+         ValueError, r"sample_weight\[1\] = -1"),
+        (lambda: MaxEntDensity(5, range(5)).fit([0, 1, 2, 3, 4]), ValueError,
+         "5 moments and the constant are not linearly independent on 5 points"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_named(call, error, message):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        with pytest.raises(error, match=message):
+            call()

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from scipy.special import logsumexp
+
+from memdlib.densities.newton import evaluate_dual, solve_dual
+
+
+def problem(seed, n_nodes=40, m=3, batch=6):
+    rng = np.random.default_rng([31, seed])
+    features = rng.normal(size=(n_nodes, m))
+    log_weights = rng.normal(size=n_nodes)
+    lam = rng.normal(size=(batch, m))
+    mu = evaluate_dual(features, log_weights, np.zeros_like(lam), lam)[1]
+    return features, log_weights, lam, mu
+
+
+@given(st.integers(0, 10**6))
+def test_natural_parameters_are_found_again(seed):
+    features, log_weights, lam, mu = problem(seed)
+    found = solve_dual(features, log_weights, mu)
+    np.testing.assert_allclose(found.natural, lam, atol=1e-9)
+    assert found.residual.max() < 1e-12
+    assert found.gap.max() < 1e-11
+    psi = logsumexp(log_weights - lam @ features.T, axis=1)
+    np.testing.assert_allclose(found.log_normaliser, psi, atol=1e-9)
+
+
+def test_the_optimum_is_that_of_a_general_solver():
+    features, log_weights, _, mu = problem(1)
+    found = solve_dual(features, log_weights, mu)
+
+    def dual(lam, target):
+        return logsumexp(log_weights - features @ lam) + lam @ target
+
+    for row, target in enumerate(mu):
+        peer = optimize.minimize(dual, np.zeros(3), args=(target,), tol=1e-12)
+        assert found.history[-1, row] == pytest.approx(peer.fun, abs=1e-9)
+        np.testing.assert_allclose(found.natural[row], peer.x, atol=1e-4)
+
+
+def test_the_dual_falls_and_bounds_every_entropy():
+    features, log_weights, _, mu = problem(2)
+    found = solve_dual(features, log_weights, mu)
+    steps = np.diff(found.history, axis=0)
+    assert (steps <= 1e-12).all()
+    assert (steps[0] < 0).all()
+    # weak duality: the entropy of any other distribution with these moments is smaller
+    p = evaluate_dual(features, log_weights, mu, found.natural)[2]
+    entropy = -(p * (np.log(p) - log_weights)).sum(axis=1)
+    np.testing.assert_allclose(entropy, found.history[-1], atol=1e-11)
+    rng = np.random.default_rng([31, 3])
+    null = np.linalg.svd(np.column_stack([np.ones(40), features]).T)[2][4:]
+    for row in range(len(mu)):
+        change = rng.normal(size=len(null)) @ null
+        q = p[row] + 0.5 * change * np.min(p[row] / np.abs(change))
+        assert -(q * (np.log(q) - log_weights)).sum() < entropy[row]
+
+
+def test_rows_do_not_disturb_each_other():
+    features, log_weights, _, mu = problem(4, batch=50)
+    together = solve_dual(features, log_weights, mu)
+    for row in (0, 17, 49):
+        alone = solve_dual(features, log_weights, mu[[row]])
+        np.testing.assert_allclose(together.natural[row], alone.natural[0], atol=1e-11)
+    started = solve_dual(features, log_weights, mu, together.natural)
+    assert len(started.history) <= 2
+
+
+def test_impossible_moments_leave_a_residual_and_no_warning():
+    features, log_weights = np.linspace(-1, 1, 21)[:, None], np.zeros(21)
+    found = solve_dual(features, log_weights, np.array([[2.0], [0.3], [-1.0]]))
+    assert found.residual[0] > 0.9
+    assert found.residual[1] < 1e-13
+    assert found.curvature.min() >= 0
+
+
+def test_the_covariance_and_its_smallest_conditional_variance():
+    features, log_weights, _, mu = problem(5, batch=2)
+    found = solve_dual(features, log_weights, mu)
+    p = evaluate_dual(features, log_weights, mu, found.natural)[2]
+    for row in range(2):
+        covariance = np.cov(features.T, aweights=p[row], ddof=0)
+        np.testing.assert_allclose(found.covariance[row], covariance, rtol=1e-8)
+        pivots = np.diag(np.linalg.cholesky(covariance)) ** 2
+        share = pivots.min() / np.diag(covariance).max()
+        assert found.curvature[row] == pytest.approx(share, rel=1e-8)
+
+
+def test_a_loaded_die():
+    """Jaynes's die: mean 4.5 instead of 3.5."""
+    faces = np.arange(1.0, 7.0)
+    found = solve_dual(faces[:, None], np.zeros(6), np.array([[4.5]]))
+    assert found.natural[0, 0] == pytest.approx(-0.37105, abs=1e-5)
+    p = evaluate_dual(faces[:, None], np.zeros(6), np.array([[4.5]]), found.natural)[2]
+    assert stats.entropy(p[0]) == pytest.approx(found.history[-1, 0])

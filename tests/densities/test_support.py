@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+from memdlib.densities.support import (
+    Support,
+    gauss_legendre,
+    orthonormal_coefficients,
+    powers,
+    read_support,
+)
+
+
+def test_a_pair_is_an_interval_and_a_list_is_a_set_of_levels():
+    assert read_support((0, 1)) == Support(0.0, 1.0)
+    assert read_support([1, 0]) == Support(0.0, 1.0, (0.0, 1.0))
+    assert read_support((3, 1, 2)).levels == (1.0, 2.0, 3.0)
+    assert read_support(np.array([2.0, 5.0])).kind == "levels"
+    kinds = [read_support(s).kind for s in ((0, 1), (0, np.inf), (-np.inf, np.inf))]
+    assert kinds == ["interval", "half-line", "line"]
+    support = read_support((0, 2))
+    assert read_support(support) is support
+    assert str(read_support(range(7))) == "the levels 0, 1, 2, 3, ..."
+    assert str(read_support((-np.inf, np.inf))) == "(-inf, inf)"
+
+
+@pytest.mark.parametrize(
+    ("support", "message"),
+    [
+        ((1.0, 0.0), "must be .a, b. with a < b"),
+        ((-np.inf, 0.0), "change the sign of x"),
+        ((0.0, np.nan), "must be .a, b. with a < b"),
+        ([1.0], "a pair .a, b. or at least two levels"),
+        (3.0, "a pair .a, b. or at least two levels"),
+        ([1.0, 1.0, 2.0], "must be finite and distinct"),
+        ([1.0, np.inf], "must be finite and distinct"),
+    ],
+)
+def test_what_is_no_support_is_named(support, message):
+    with pytest.raises(ValueError, match=message):
+        read_support(support)
+
+
+GAUSSIAN = np.sqrt(2 * np.pi)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize(
+    ("support", "function", "expected"),
+    [
+        ((-1, 1), lambda u: np.exp(u), 2 * np.sinh(1)),
+        ((-3, 5), lambda u: u**4, 0.4),  # standard coordinates are [-1, 1] throughout
+        ((0, np.inf), lambda u: u**3 * np.exp(-u), 6.0),
+        ((7, np.inf), lambda u: np.exp(-2 * u), 0.5),
+        ((-np.inf, np.inf), lambda u: u**2 * np.exp(-(u**2) / 2), GAUSSIAN),
+        ((0.0, 2.0, 4.0), lambda u: u**2, 2.0),
+    ],
+)
+def test_grids_integrate(support, function, expected, smooth):
+    u, log_weights = read_support(support).grid(256, smooth=smooth)
+    assert (np.diff(u) >= 0).all()
+    found = np.sum(np.exp(log_weights) * function(u))
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("support", "function", "expected"),
+    [
+        # singular at the ends, heavy in the tail, bent at the origin
+        ((-1, 1), lambda u: np.sqrt(1 - np.minimum(np.abs(u), 1) ** 2), np.pi / 2),
+        ((0, np.inf), lambda u: u**-0.5 * np.exp(-u), np.sqrt(np.pi)),
+        ((0, np.inf), lambda u: u**-0.5 / (1 + u) ** 2, special.beta(0.5, 1.5)),
+        ((-np.inf, np.inf), lambda u: (1 + u**2) ** -2.0, np.pi / 2),
+        ((-np.inf, np.inf), lambda u: np.exp(-np.abs(u)), 2.0),
+    ],
+)
+def test_grids_for_densities_that_are_not_smooth(support, function, expected):
+    u, log_weights = read_support(support).grid(512, smooth=False)
+    found = np.sum(np.exp(log_weights) * function(u))
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_standard_coordinates():
+    mean, sd = np.array([3.0, 5.0]), np.array([2.0, 0.5])
+    for support, origin, unit in (
+        ((-np.inf, np.inf), mean, sd),
+        ((1, np.inf), [1, 1], [2, 4]),
+        ((0, 10), [5, 5], [5, 5]),
+        ([0, 2, 6], [3, 3], [3, 3]),
+    ):
+        found = read_support(support).standardise(mean, sd)
+        np.testing.assert_array_equal(found, [origin, unit])
+
+
+@given(st.integers(1, 60))
+def test_gauss_legendre_is_exact_for_polynomials(n):
+    nodes, weights = gauss_legendre(n)
+    degree = 2 * n - 2
+    assert np.sum(weights * nodes**degree) == pytest.approx(2 / (degree + 1), rel=1e-10)
+
+
+@pytest.mark.parametrize("m", [1, 3, 10])
+@pytest.mark.parametrize(
+    "support", [(-1, 1), (0, np.inf), (-np.inf, np.inf), range(12)]
+)
+def test_polynomials_become_orthonormal(m, support):
+    support = read_support(support)
+    u, log_weights = support.grid(300)
+    measure = log_weights + support.log_reference(u)
+    C = orthonormal_coefficients(powers(u, m), measure)
+    basis = np.column_stack([np.ones(len(u)), powers(u, m)]) @ C
+    mass = np.exp(measure - measure.max())
+    gram = (basis.T * (mass / mass.sum())) @ basis
+    np.testing.assert_allclose(gram, np.eye(m + 1), atol=1e-6)
+    assert (np.diag(C) > 0).all()
+    np.testing.assert_array_equal(C, np.triu(C))
+
+
+def test_legendre_and_hermite_are_found_again():
+    for support, evaluate in (
+        ((-1, 1), lambda j, u: np.sqrt(2 * j + 1) * special.eval_legendre(j, u)),
+        (
+            (-np.inf, np.inf),
+            lambda j, u: special.eval_hermitenorm(j, u) / np.sqrt(special.factorial(j)),
+        ),
+        ((0, np.inf), lambda j, u: (-1.0) ** j * special.eval_laguerre(j, u)),
+    ):
+        support = read_support(support)
+        u, log_weights = support.grid(300)
+        C = orthonormal_coefficients(
+            powers(u, 5), log_weights + support.log_reference(u)
+        )
+        x = np.linspace(0.1, 0.9, 5)
+        basis = np.column_stack([np.ones(5), powers(x, 5)]) @ C
+        for j in range(6):
+            np.testing.assert_allclose(basis[:, j], evaluate(j, x), rtol=1e-7)
+
+
+def test_dependent_features_are_refused():
+    u = np.linspace(-1, 1, 4)
+    with pytest.raises(ValueError, match="4 moments and the constant are not linearly"):
+        orthonormal_coefficients(powers(u, 4), np.zeros(4))
+    twice = np.column_stack([u, 2 * u - 1])
+    with pytest.raises(ValueError, match="not linearly independent on 4 points"):
+        orthonormal_coefficients(twice, np.zeros(4))

@@ -1,0 +1,279 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import DivergenceRanker
+from memdlib.families import Normal
+from memdlib.families.multivariate import MultivariateNormal
+from memdlib.generative.greedy import (
+    GreedyGaussianRanker,
+    GreedyInformationRanker,
+    greedy_gaussian,
+)
+from memdlib.generative.joint import JointMaxEntClassifier
+
+BOTH = pytest.mark.parametrize(
+    "ranker", [GreedyGaussianRanker, GreedyInformationRanker]
+)
+
+
+@parametrize_with_checks(
+    [
+        GreedyGaussianRanker(),
+        GreedyGaussianRanker(k=None, shrinkage=0.0),
+        GreedyGaussianRanker(k=1, shrinkage=0.3),
+        GreedyInformationRanker(),
+        GreedyInformationRanker(k=None, divergence="jeffreys", shrinkage=0.5),
+        GreedyInformationRanker(k=0.5, family="bernoulli"),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def joint_divergence(model, features):
+    """JS_GM between the joint Gaussians of some features, from scratch."""
+    mean = (model.means_ - model.means_[0])[:, features]
+    S = model.covariances_[:, features][:, :, features]
+    family = MultivariateNormal()
+    return float(family.js_gm(family.mean_parameters(mean, S), model.class_prior_))
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("shrinkage", [0.0, 0.3, "auto"])
+def test_each_choice_is_the_best_of_all_candidates(load, shrinkage):
+    X, y = load(return_X_y=True)
+    w = np.random.default_rng([22, 1]).integers(1, 4, len(y))
+    k = min(6, X.shape[1])
+    ranker = GreedyGaussianRanker(k, shrinkage).fit(X, y, w)
+    model = JointMaxEntClassifier("full", shrinkage).fit(X, y, w)
+    np.testing.assert_allclose(ranker.shrinkage_, model.shrinkage_, rtol=1e-9)
+    chosen, reached = [], 0.0
+    for s, gain in zip(ranker.ranking_.tolist(), ranker.gains_, strict=True):
+        rest = [t for t in range(X.shape[1]) if t not in chosen]
+        value = [joint_divergence(model, [*chosen, t]) for t in rest]
+        assert rest[int(np.argmax(value))] == s
+        assert max(value) - reached == pytest.approx(gain, rel=1e-7)
+        chosen.append(s)
+        reached = max(value)
+    assert ranker.gains_.sum() == pytest.approx(reached, rel=1e-9)
+
+
+def test_the_sum_over_classes_is_the_sum_over_pairs():
+    X, y = load_wine(return_X_y=True)
+    ranker = GreedyGaussianRanker(4, shrinkage=0.0).fit(X, y)
+    A, pi = ranker.ranking_, np.bincount(y) / len(y)
+    part = [X[y == k][:, A] for k in range(3)]
+    mean, S = [p.mean(axis=0) for p in part], [np.cov(p.T, ddof=0) for p in part]
+    pairs = 0.0
+    for k in range(3):
+        for j in range(k):
+            P, Q, shift = np.linalg.inv(S[k]), np.linalg.inv(S[j]), mean[k] - mean[j]
+            J = np.trace(P @ S[j] + Q @ S[k]) / 2 - 4 + shift @ (P + Q) @ shift / 2
+            pairs += pi[k] * pi[j] * J
+    assert ranker.gains_.sum() == pytest.approx(pairs, rel=1e-9)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_independent_features_give_the_marginal_ranking(load):
+    X, y = load(return_X_y=True)
+    marginal = DivergenceRanker(k=None).fit(X, y)
+    ranker = GreedyGaussianRanker(k=None, shrinkage=1.0).fit(X, y)
+    np.testing.assert_array_equal(ranker.ranking_, marginal.ranking_)
+    np.testing.assert_allclose(
+        ranker.gains_, marginal.feature_divergences_[marginal.ranking_], rtol=1e-9
+    )
+
+
+def correlated(n=400):
+    """A signal in noise, a weaker feature, and the noise alone, which says nothing."""
+    rng = np.random.default_rng([22, 2])
+    y = np.arange(n) % 2
+    noise = rng.normal(size=n)
+    signal = y + noise + 0.1 * rng.normal(size=n)
+    return np.column_stack([rng.normal(size=n) + 0.6 * y, signal, noise]), y
+
+
+def test_a_feature_that_is_nothing_alone_is_found():
+    X, y = correlated()
+    assert DivergenceRanker(k=None).fit(X, y).ranking_.tolist() == [1, 0, 2]
+    ranker = GreedyGaussianRanker(k=2).fit(X, y)
+    assert ranker.ranking_.tolist() == [1, 2]
+    assert ranker.gains_[1] > 10 * ranker.gains_[0]
+    assert ranker.get_support().tolist() == [False, True, True]
+    np.testing.assert_array_equal(ranker.transform(X), X[:, 1:])
+
+
+def test_classes_that_differ_in_correlation_alone():
+    rng = np.random.default_rng([22, 3])
+    y, z = np.arange(600) % 2, rng.normal(size=(600, 3))
+    z[:, 1] = np.where(y == 1, 1, -1) * z[:, 0] + 0.3 * z[:, 1]  # an XOR of signs
+    ranker = GreedyGaussianRanker(k=2).fit(z, y)
+    assert sorted(ranker.ranking_) == [0, 1] or ranker.ranking_[0] == 2
+    both = GreedyGaussianRanker(k=3).fit(z, y)
+    assert both.gains_.max() > 100 * both.gains_[0]
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, "auto"])
+def test_units_and_weights_change_no_choice(shrinkage):
+    X, y = load_wine(return_X_y=True)
+    one = GreedyGaussianRanker(5, shrinkage).fit(X, y)
+    unit = 10.0 ** np.linspace(-60, 60, 13)
+    scaled = GreedyGaussianRanker(5, shrinkage).fit(X * unit, y)
+    np.testing.assert_array_equal(scaled.ranking_, one.ranking_)
+    np.testing.assert_allclose(scaled.gains_, one.gains_, rtol=1e-8)
+    w = np.random.default_rng([22, 4]).integers(0, 4, len(y))
+    weighted = GreedyGaussianRanker(5, shrinkage).fit(X, y, w)
+    copies = GreedyGaussianRanker(5, shrinkage).fit(np.repeat(X, w, 0), np.repeat(y, w))
+    np.testing.assert_array_equal(weighted.ranking_, copies.ranking_)
+    np.testing.assert_allclose(weighted.gains_, copies.gains_, rtol=1e-8)
+
+
+def test_features_that_depend_on_the_chosen_are_left_out():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, X[:, 2] - 3 * X[:, 3], X[:, 0] + 1, np.full(150, 0.1)])
+    ranker = GreedyGaussianRanker(k=None, shrinkage=0.0).fit(X, y)
+    chosen = ranker.ranking_.tolist()
+    assert len(chosen) == 5 and 6 in chosen
+    assert len({0, 5} & set(chosen)) == 1
+    assert len({2, 3, 4} & set(chosen)) == 2
+    assert ranker.gains_[chosen.index(6)] == pytest.approx(0, abs=1e-12)
+    assert ranker.get_support().sum() == 5
+    shrunken = GreedyGaussianRanker(k=None).fit(X, y)
+    assert sorted(shrunken.ranking_) == list(range(7))
+    few = GreedyGaussianRanker(k=None, shrinkage=0.0).fit(X[::15], y[::15])
+    assert len(few.ranking_) < 4  # classes of three and four rows
+
+
+def test_more_features_than_rows():
+    rng = np.random.default_rng([22, 5])
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 500))
+    X[:, [7, 70, 400]] += 3 * np.eye(3)[y]
+    for ranker in (GreedyGaussianRanker(k=20), GreedyInformationRanker(k=20)):
+        ranker.fit(X, y)
+        assert len(set(ranker.ranking_)) == len(ranker.gains_) == 20
+        assert set(ranker.ranking_[:6]) >= {7, 70, 400}
+        assert np.isfinite(ranker.gains_).all()
+
+
+def test_elimination_against_inverses():
+    rng = np.random.default_rng([22, 6])
+    A = rng.normal(size=(4, 9, 9))
+    S = A @ np.swapaxes(A, 1, 2) / 9 + np.eye(9) / 4
+    mean, prior = rng.normal(size=(4, 9)), np.array([0.1, 0.2, 0.3, 0.4])
+    variance = np.diagonal(S, axis1=1, axis2=2)
+    order, gains = greedy_gaussian(lambda s: S[:, s], variance, mean, prior, 9)
+    assert sorted(order) == list(range(9))
+    family = MultivariateNormal()
+    for size in range(1, 10):
+        A = order[:size]
+        mu = family.mean_parameters(mean[:, A], S[:, A][:, :, A])
+        whole = family.js_gm(mu, prior)
+        assert gains[:size].sum() == pytest.approx(float(whole), rel=1e-10)
+
+
+@pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
+def test_information_by_hand(divergence):
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = GreedyInformationRanker(k=6, divergence=divergence).fit(X, y)
+    relevance = DivergenceRanker(divergence).fit(X, y).feature_divergences_
+    np.testing.assert_array_equal(ranker.feature_divergences_, relevance)
+    r = np.corrcoef(X.T)
+    np.fill_diagonal(r, 0)
+    information = -0.5 * np.log(1 - r**2)
+    chosen = []
+    for s, gain in zip(ranker.ranking_.tolist(), ranker.gains_, strict=True):
+        redundancy = information[chosen].mean(axis=0) if chosen else 0.0
+        score = relevance - redundancy
+        score[chosen] = -np.inf
+        assert int(score.argmax()) == s
+        assert gain == pytest.approx(score[s], rel=1e-8)
+        chosen.append(s)
+
+
+@pytest.mark.parametrize("divergence", ["js", "js_gm"])
+def test_a_copy_is_never_chosen(divergence):
+    X, y = load_iris(return_X_y=True)
+    best = DivergenceRanker(divergence, k=None).fit(X, y).ranking_[0]
+    X = np.column_stack([X, -2 * X[:, best] + 1])
+    ranker = GreedyInformationRanker(k=None, divergence=divergence).fit(X, y)
+    assert ranker.ranking_[0] in (best, 4)
+    assert set(ranker.ranking_[1:]) == set(range(4)) - {best}
+    assert len(ranker.gains_) == ranker.get_support().sum() == 4
+    assert np.isfinite(ranker.gains_).all()
+
+
+def test_constants_inform_about_nothing():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([np.full(150, 0.1), X])
+    ranker = GreedyInformationRanker(k=None).fit(X, y)
+    alone = GreedyInformationRanker(k=None).fit(X[:, 1:], y)
+    others = [s - 1 for s in ranker.ranking_ if s > 0]
+    np.testing.assert_array_equal(others, alone.ranking_)
+    place = ranker.ranking_.tolist().index(0)
+    assert ranker.gains_[place] == pytest.approx(0, abs=1e-15)
+
+
+@BOTH
+def test_names_pipelines_and_pickles(ranker):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = ranker(k=2).fit(X, y)
+    names = X.columns[np.sort(model.ranking_)]
+    assert list(model.get_feature_names_out()) == list(names)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), X[names])
+    assert (
+        make_pipeline(ranker(k=0.5), JointMaxEntClassifier()).fit(X, y).score(X, y)
+        > 0.94
+    )
+    single = ranker(k=2).fit(X.to_numpy(np.float32), y)
+    np.testing.assert_array_equal(single.ranking_, model.ranking_)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 5}, "k=5 is out of range: X has 4 features"),
+        ({"k": 0.0}, r"k=0\.0 must be"),
+        ({"shrinkage": 2}, "shrinkage=2 must be a number between 0 and 1"),
+        ({"shrinkage": "lw"}, "shrinkage='lw' must be"),
+    ],
+)
+def test_bad_parameters_are_named(ranker, options, message):
+    with pytest.raises(ValueError, match=message):
+        ranker(**{"k": 2} | options).fit(*load_iris(return_X_y=True))
+
+
+def test_bad_marginals_are_named():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="divergence='chi2' must be one of"):
+        GreedyInformationRanker(divergence="chi2").fit(X, y)
+    with pytest.raises(ValueError, match="family='beta' is not known"):
+        GreedyInformationRanker(family="beta").fit(X, y)
+    with pytest.raises(ValueError, match="smoothing=-1 must be"):
+        GreedyInformationRanker(smoothing=-1).fit(X, y)
+    with pytest.raises(ValueError, match=r"Negative values in data.*"):
+        GreedyInformationRanker(family="bernoulli").fit(-X, y)
+
+
+@BOTH
+def test_bad_data_is_named(ranker):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(
+        TypeError, match=r"Sparse data .* needs dense data; use X\.toar"
+    ):
+        ranker().fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="y holds one class only"):
+        ranker().fit(X, np.zeros(150))
+    with pytest.raises(ValueError, match="the moments of feature 1 overflow"):
+        ranker().fit(X * [1, 1e200, 1, 1], y)
+    with pytest.raises(ValueError, match="contains NaN"):
+        ranker().fit(np.where(X > 7, np.nan, X), y)
+    assert Normal().name == ranker(k=1).fit(X, y).get_params().get("family", "normal")
