@@ -1,4 +1,9 @@
-"""Checks of what a user passes in; every message names the value and the remedy."""
+"""Checks of what a user passes in; every message names the value and the remedy.
+
+What a parameter may be is stated beside the estimator, in the form of scikit-learn's
+own ``_parameter_constraints``, and checked here. That checker is private to
+scikit-learn: no other module imports it.
+"""
 
 import math
 from numbers import Integral, Real
@@ -6,8 +11,92 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils._param_validation import (
+    Interval,
+    validate_parameter_constraints,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
+
+
+class Words(StrOptions):
+    """One of several words, which messages list in the order given.
+
+    Parameters
+    ----------
+    *words : str
+
+    Examples
+    --------
+    >>> str(Words("js_gm", "js"))
+    "a str among {'js_gm', 'js'}"
+    """
+
+    def __init__(self, *words):
+        super().__init__(set(words))
+        self.words = words
+
+    def __str__(self):
+        return "a str among {" + ", ".join(map(repr, self.words)) + "}"
+
+
+class Number(Interval):
+    """A range of numbers, in which ``True`` and ``False`` are none.
+
+    Parameters
+    ----------
+    kind : {Integral, Real}
+        From :mod:`numbers`; an integer is a real number too.
+    low, high : number or None
+        Ends; None where there is none.
+    closed : {"left", "right", "both", "neither"}, default="left"
+
+    Examples
+    --------
+    >>> Number(Integral, 1, None).is_satisfied_by(3)
+    True
+    >>> Number(Integral, 1, None).is_satisfied_by(True)
+    False
+    """
+
+    def __init__(self, kind, low, high, closed="left"):
+        super().__init__(kind, low, high, closed=closed)
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+
+UNIT = Number(Real, 0, 1, "both")
+SHARE = Number(Real, 0, 1, "right")
+POSITIVE = Number(Real, 0, None, "neither")
+NONNEGATIVE = Number(Real, 0, None)
+COUNT = Number(Integral, 1, None)
+
+
+def check_parameters(estimator) -> None:
+    """Check the parameters of an estimator against its ``_parameter_constraints``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its class maps parameter names to lists of what they may be: a :class:`Number`,
+        a :class:`Words`, a class, "boolean", "random_state" or None. Parameters
+        that are not listed are not checked.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, the estimator, what it must be and what it is.
+    """
+    validate_parameter_constraints(
+        estimator._parameter_constraints,
+        estimator.get_params(deep=False),
+        caller_name=type(estimator).__name__,
+    )
 
 
 def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
