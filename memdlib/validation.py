@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import (
     Interval,
+    StrOptions,
     validate_parameter_constraints,
 )
 from sklearn.utils.multiclass import check_classification_targets
