@@ -13,7 +13,9 @@ from compendium.build.notebooks import (
     is_notebook,
     normalise,
     read_source,
+    reworded,
     store,
+    to_text,
 )
 from compendium.build.runner import run_all
 from compendium.project import root
@@ -42,18 +44,25 @@ def read_notebook(path: Path) -> nbformat.NotebookNode | None:
 
 
 def stale(project: Path) -> list[Path]:
-    """Chapters whose notebook is missing or older than what it is computed from."""
-    found = []
-    for source in sources(project):
-        notebook = read_notebook(notebook_path(project, source))
-        stored = notebook.metadata.get("memdlib", {}).get("digest") if notebook else ""
-        try:
-            fresh = stored == chapter_digest(project, source)
-        except NotebookError:
-            fresh = False  # its execution will say why
-        if not fresh:
-            found.append(source)
-    return found
+    """Chapters whose notebook is missing, or not of their text and what it needs."""
+    return [source for source in sources(project) if not _fresh(project, source)]
+
+
+def _fresh(project: Path, source: Path) -> bool:
+    path = notebook_path(project, source)
+    stored = read_notebook(path)
+    try:
+        about = _about(project, source)
+    except NotebookError:
+        return False  # its execution will say why
+    if stored is None or stored.metadata.get("memdlib") != about:
+        return False
+    return to_text(reworded(stored, read_source(source), about)) == path.read_text()
+
+
+def _about(project: Path, source: Path) -> dict[str, str]:
+    name = str(source.relative_to(project))
+    return {"source": name, "digest": chapter_digest(project, source)}
 
 
 def execute_chapters(
@@ -78,7 +87,7 @@ def execute_chapter(project: Path, name: str) -> list[str]:
     source = project / name
     path = notebook_path(project, source)
     path.parent.mkdir(parents=True, exist_ok=True)
-    about = {"source": name, "digest": chapter_digest(project, source)}
+    about = _about(project, source)
     executed = execute(read_source(source), name, path.parent, {})
     new, old = normalise(executed, about), read_notebook(path)
     store(new, path)

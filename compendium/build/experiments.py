@@ -2,12 +2,14 @@
 
 ``book/experiments/runs.toml`` lists the runs. Each leaves one result,
 ``data/results/<run>.json``, and one lab record, ``book/records/<run>.ipynb``. A run is
-done again only if its code, parameters, data or numerical packages have changed.
+done again only if its code, parameters, data or numerical packages have changed; if
+only its words have, its record is reworded in place.
 """
 
 import json
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,16 +19,17 @@ from nbformat import NotebookNode
 from compendium.build.chapters import read_notebook
 from compendium.build.notebooks import (
     NotebookError,
-    code_of,
     execute,
     normalise,
+    notebook_digest,
     read_source,
+    reworded,
     store,
+    to_text,
 )
 from compendium.build.provenance import (
     NUMERICAL_PACKAGES,
     canonical_json,
-    code_digest,
     digest,
     installed_versions,
     locked_versions,
@@ -88,17 +91,27 @@ def record_path(project: Path, name: str) -> Path:
 
 
 def run_digest(project: Path, run: Run, hashes: dict[str, str]) -> str:
-    """Digest of all that a run is computed from."""
+    """Digest of all that a run is computed from; its prose and its title do not count.
+
+    Published tables count if a parameter or the code names them.
+    """
     source = read_source(project / "book/experiments" / run.notebook)
-    text = "\n".join(cell.source for cell in source.cells)
+    words = _words(run.arguments())
     lock = (project / "requirements.lock").read_text()
     return digest(
-        run.title,
-        text,
-        code_digest(project / "memdlib", code_of(source, run.name), PRESENTATION),
+        notebook_digest(project, source, run.name, PRESENTATION, words),
         canonical_json([hashes, run.parameters]),
         canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
     )
+
+
+def _words(value) -> Iterator[str]:
+    """Every string in a parameter, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _words(item)
 
 
 def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
@@ -112,10 +125,47 @@ def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
     )
 
 
-def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
-    """Execute the notebook of a run; return it and the values that it wrote."""
+def titled_source(project: Path, run: Run) -> NotebookNode:
+    """Notebook of a run, under the title of the run."""
     notebook = read_source(project / "book/experiments" / run.notebook)
     notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
+    return notebook
+
+
+def reworded_files(project: Path, run: Run) -> dict[Path, str]:
+    """Result and lab record of a fresh run, if they are not in its present words.
+
+    Parameters
+    ----------
+    project : Path
+        Checkout.
+    run : Run
+        Its result and its record must be there and have its digest, which says that
+        their values and outputs stay true.
+
+    Returns
+    -------
+    dict
+        File to the text that it should have; empty if nothing has been reworded.
+    """
+    path, place = record_path(project, run.name), result_path(project, run.name)
+    record, result = read_notebook(path), json.loads(place.read_text())
+    about = {**record.metadata.memdlib, "source": _notebook_name(run)}
+    result["provenance"]["notebook"] = _notebook_name(run)
+    texts = {
+        path: to_text(reworded(record, titled_source(project, run), about)),
+        place: canonical_json(result),
+    }
+    return {file: text for file, text in texts.items() if file.read_text() != text}
+
+
+def _notebook_name(run: Run) -> str:
+    return f"book/experiments/{run.notebook}"
+
+
+def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
+    """Execute the notebook of a run; return it and the values that it wrote."""
+    notebook = titled_source(project, run)
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         executed = execute(notebook, run.name, Path(scratch), run.arguments())
         written = Path(scratch, RESULT)
@@ -132,7 +182,7 @@ def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
     executed, values = compute(project, run)
     provenance = {
         "run": name,
-        "notebook": f"book/experiments/{run.notebook}",
+        "notebook": _notebook_name(run),
         "parameters": run.arguments(),
         "data": hashes,
         "packages": installed_versions(),
@@ -157,7 +207,7 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
     if unknown:
         print(f"no run named {unknown[0]!r}; the runs are {', '.join(listed)}")
         return 2
-    waiting, hashes, missing = [], {}, 0
+    waiting, hashes, missing, renewed = [], {}, 0, 0
     for name in names or listed:
         run = listed[name]
         try:
@@ -174,12 +224,17 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
             token = None  # its execution will say why
         if token is None or stored_digests(project, run) != (token, token):
             waiting.append(name)
+            continue
+        files = reworded_files(project, run)
+        for path, text in files.items():
+            write_whole(path, text)
+        renewed += bool(files)
     _, failed = run_all(
         partial(_make, project, hashes), waiting, title="experiments", jobs=jobs
     )
-    print(
-        f"{len(waiting) - len(failed)} runs made, {len(hashes) - len(waiting)} fresh."
-    )
+    made, fresh = len(waiting) - len(failed), len(hashes) - len(waiting)
+    words = f", {renewed} reworded without a new run" if renewed else ""
+    print(f"{made} runs made, {fresh} fresh{words}.")
     for message in failed.values():
         print(f"\n{message}")
     return 1 if failed or missing else 0

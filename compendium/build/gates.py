@@ -22,7 +22,7 @@ from compendium.build.notebooks import (
     figure_tables,
     read_source,
 )
-from compendium.build.provenance import imported_modules
+from compendium.build.syntax import imported_modules
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -157,7 +157,7 @@ def lint_imports(project: Path) -> list[str]:
     """Imports against the grain, and those that no digest could follow.
 
     Core modules must not import ``compendium`` or ``datasets``, and no module may use
-    relative imports.
+    relative or star imports.
     """
     problems = []
     package = project / "memdlib"
@@ -166,12 +166,14 @@ def lint_imports(project: Path) -> list[str]:
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 problems.append(f"{name}:{node.lineno}: relative import")
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                problems.append(f"{name}:{node.lineno}: star import")
         if path.relative_to(package).parts[0] in ("compendium", "datasets"):
             continue
         problems += [
             f"{name} imports {module}"
             for module in sorted(imported_modules(code))
-            if re.match(r"memdlib\.(compendium|datasets)\b", module)
+            if re.match(r"(memdlib\.)?(compendium|datasets)\b", module)
         ]
     return problems
 

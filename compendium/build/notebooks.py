@@ -10,6 +10,7 @@ import ast
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import jupytext
@@ -23,6 +24,7 @@ from compendium.build.provenance import code_digest, digest
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 600
+PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LANGUAGE = {
     "name": "python",
@@ -69,31 +71,82 @@ def is_notebook(path: Path) -> bool:
     return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
 
 
+def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """Cells of a notebook that hold code."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
     """All code of a notebook as one piece of Python.
 
     Raises
     ------
     NotebookError
-        If it is not Python; then nobody can say which modules it needs.
+        If a cell is not Python; then nobody can say which definitions it needs.
     """
-    code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+    sources = [cell.source for cell in code_cells(notebook)]
     try:
-        ast.parse(code)
+        for source in sources:
+            ast.parse(source)
     except SyntaxError as error:
         raise NotebookError(
             f"{label}: not Python (nor are %magic and !commands): "
             f"{error.msg}: {(error.text or '').strip()!r}"
         ) from None
-    return code
+    return "\n".join(sources)
+
+
+def notebook_digest(
+    project: Path,
+    notebook: nbformat.NotebookNode,
+    label: str,
+    without: Iterable[str] = (),
+    words: Iterable[str] = (),
+) -> str:
+    """Digest of what the outputs of a notebook come from, data and packages aside.
+
+    Parameters
+    ----------
+    project : Path
+        Checkout.
+    notebook : NotebookNode
+        As read from its source.
+    label : str
+        How messages name it.
+    without, words : iterable of str, default=()
+        As in :func:`compendium.build.provenance.code_digest`.
+
+    Returns
+    -------
+    str
+        The same for two notebooks only if each code cell of the one has the outputs of
+        the code cell of the other at its place.
+
+    Raises
+    ------
+    NotebookError
+        If a cell is not Python.
+    """
+    code_of(notebook, label)
+    cells = code_cells(notebook)
+    # neither is in the syntax: a last semicolon, which silences a cell, and the tag
+    marks = [
+        f"{cell.source.rstrip().endswith(';')} {PARAMETERS in _tags(cell)}"
+        for cell in cells
+    ]
+    sources = [cell.source for cell in cells]
+    return digest(code_digest(project, sources, without, words), *marks)
 
 
 def chapter_digest(project: Path, source: Path) -> str:
-    """Digest of all that a chapter is computed from: text, code, data, packages."""
+    """Digest of all that a chapter is computed from: code, data, packages.
+
+    All of ``data`` counts, as chapters read it through the ledger of claims.
+    """
     data = sorted(p for p in (project / "data").rglob("*") if p.is_file())
-    parts = [p.read_bytes() for p in (source, project / "requirements.lock", *data)]
-    code = code_of(read_source(source), str(source.relative_to(project)))
-    return digest(code_digest(project / "memdlib", code), *parts)
+    parts = [p.read_bytes() for p in (project / "requirements.lock", *data)]
+    label = str(source.relative_to(project))
+    return digest(notebook_digest(project, read_source(source), label), *parts)
 
 
 def execute(
@@ -188,6 +241,43 @@ def normalise(
             _lift_figure(cell, output)
         result.cells.append(cell)
     return result
+
+
+def reworded(
+    stored: nbformat.NotebookNode, source: nbformat.NotebookNode, about: dict[str, str]
+) -> nbformat.NotebookNode:
+    """The stored notebook with the text that its source has now.
+
+    Parameters
+    ----------
+    stored : NotebookNode
+        Executed and normalised.
+    source : NotebookNode
+        Its source; of the same digest, so that the stored outputs are its own.
+    about : dict
+        As in :func:`normalise`.
+
+    Returns
+    -------
+    NotebookNode
+        Cells of the source, outputs and injected parameters of the stored notebook.
+    """
+    kept, cells = code_cells(stored), []
+    for cell in source.cells:
+        cell = nbformat.from_dict(cell)
+        cell.metadata.setdefault("tags", [])  # as papermill leaves them
+        if cell.cell_type == "code":
+            before = kept.pop(0)
+            cell.outputs = before.outputs
+            cell.execution_count = before.execution_count
+        cells.append(cell)
+        if kept and INJECTED in _tags(kept[0]) and PARAMETERS in _tags(cell):
+            cells.append(kept.pop(0))
+    return normalise(nbformat.v4.new_notebook(cells=cells), about)
+
+
+def _tags(cell: nbformat.NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
 
 
 def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

@@ -57,11 +57,17 @@ def test_results_and_records_are_those_of_the_runs():
     assert results == records == set(RUNS)
 
 
+def test_modules_left_out_of_digests_exist():
+    for name in experiments.PRESENTATION:
+        assert (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_no_run_is_stale(name):
     run, provenance = RUNS[name], read_result(name, ROOT)["provenance"]
     token = experiments.run_digest(ROOT, run, provenance["data"])
     assert experiments.stored_digests(ROOT, run) == (token, token)
+    assert experiments.reworded_files(ROOT, run) == {}
     assert provenance["parameters"] == run.arguments()
     assert list(provenance["data"]) == sorted(run.sets())
 

@@ -1,8 +1,9 @@
-import nbformat
-
 from compendium.build import chapters
 
 from ..conftest import cell
+
+# Kernels know the package itself, not that of the tiny project.
+UNCALLED = "def f():\n    from memdlib.core import VALUE\n    return VALUE\n"
 
 
 def stored(project, name):
@@ -53,29 +54,47 @@ def test_a_chapter_that_is_not_python_does_not_stop_the_others(
     assert chapters.stale(project.root) == [project.root / "book" / "magic.md"]
 
 
-def test_what_makes_a_chapter_stale(project):
-    project.write("memdlib/core.py", "VALUE = 1\n")
-    path = project.chapter("c", cell("from memdlib.core import VALUE"))
-    about = {"digest": chapters.chapter_digest(project.root, path)}
-    notebook = nbformat.v4.new_notebook(metadata={"memdlib": about})
-    project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
+def test_what_makes_a_chapter_stale(project, in_process):
+    project.write("memdlib/core.py", "VALUE = 1\nOTHER = 1\n")
+    path = project.chapter("c", cell(UNCALLED, "remove-input"))
+    assert chapters.main(everything=True) == 0
 
     def fresh():
         return chapters.stale(project.root) == []
 
     assert fresh()
-    for name, text in [
-        ("memdlib/core.py", "VALUE = 2\n"),
-        ("requirements.lock", "numpy==9\n"),
-        ("data/claims.toml", "[a]\n"),
-        ("book/c.md", path.read_text() + "More.\n"),
+    for name, text, expected in [
+        ("memdlib/core.py", "VALUE = 2\nOTHER = 1\n", False),
+        ("memdlib/core.py", "VALUE = 1\nOTHER = 2\n", True),
+        ("requirements.lock", "numpy==9\n", False),
+        ("data/claims.toml", "[a]\n", False),
+        ("data/published/table.csv", "row,a,b\nx,99.40,\n", False),
+        ("book/c.md", path.read_text() + "More.\n", False),
+        ("book/c.md", path.read_text().replace("f():", "f():  # !"), False),
+        ("book/c.md", path.read_text().replace("remove-input", "remove-cell"), False),
+        ("book/c.md", path.read_text() + "\n" + cell("1"), False),
     ]:
         file = project.root / name
         before = file.read_text() if file.exists() else None
         project.write(name, text)
-        assert not fresh(), name
+        assert fresh() is expected, name
         if before is None:
             file.unlink()
         else:
             file.write_text(before)
         assert fresh(), name
+
+
+def test_a_chapter_whose_definitions_move_is_as_fresh_as_its_text(project, in_process):
+    project.write("memdlib/core.py", "from memdlib.inner import VALUE\n")
+    project.write("memdlib/inner.py", "VALUE = 1\n")
+    project.chapter("c", cell(UNCALLED))
+    assert chapters.main(everything=True) == 0
+    before = stored(project, "c").read_bytes()
+    (project.root / "memdlib/inner.py").rename(project.root / "memdlib/core.py")
+    assert chapters.stale(project.root) == []
+    project.write("memdlib/room.py", "VALUE = 1\n")
+    project.chapter("c", cell(UNCALLED.replace("core", "room")))
+    assert len(chapters.stale(project.root)) == 1
+    assert chapters.main(everything=False) == 0
+    assert stored(project, "c").read_bytes() == before.replace(b"core", b"room")

@@ -111,13 +111,70 @@ def test_what_makes_a_run_stale(bench):
     )
     assert token() == before
     bench.write("book/experiments/runs.toml", RUNS.replace("The first", "A"))
+    source = bench.root / "book/experiments/e.md"
+    source.write_text(source.read_text() + "More.")
+    assert token() == before
+    write_experiment(bench, WRITE.replace("print", "print  ") + "# a comment")
+    assert token() == before
+    write_experiment(bench, WRITE.rstrip() + ";")
     assert token() != before
-    bench.write("book/experiments/runs.toml", RUNS)
-    write_experiment(bench, "from memdlib.core import f\n" + WRITE)
+    write_experiment(bench, "from memdlib.core import f\nf()" + WRITE)
     bench.write("memdlib/core.py", "def f():\n    return 1\n")
     with_code = token()
     bench.write("memdlib/core.py", "def f():\n    return 2\n")
     assert token() != with_code
+
+
+def test_a_published_table_that_a_parameter_names_makes_a_run_stale(bench, capsys):
+    def tokens():
+        return [
+            experiments.run_digest(bench.root, run, {})
+            for run in experiments.runs(bench.root)
+        ]
+
+    named = RUNS.replace("size = 2", 'rows = { from = ["table"] }')
+    bench.write("book/experiments/runs.toml", named)
+    before = tokens()
+    bench.write("data/published/table.csv", "row,a,b\nx,99.40,\n")
+    after = tokens()
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, False]
+
+
+def test_new_words_do_not_make_a_run_again(bench, capsys, in_process):
+    # never called: kernels know the package itself, not that of the tiny project
+    code = "def f():\n    from memdlib.pair import pair\n    pair()\n" + WRITE
+    code += "size, size"
+    bench.write("memdlib/pair.py", "def pair(x):\n    return x, x\n")
+    write_experiment(bench, code)
+    assert experiments.main([]) == 0
+    before = made(bench)
+    bench.write("memdlib/other/__init__.py", "")
+    (bench.root / "memdlib/pair.py").rename(bench.root / "memdlib/other/two.py")
+    write_experiment(bench, code.replace("memdlib.pair", "memdlib.other.two"))
+    source = bench.root / "book/experiments/e.md"
+    text = source.read_text().replace("What it does.", "Better words.\n\n+++\n\nMore.")
+    (bench.root / "book/experiments/new.md").write_text(text + "\nThe end.\n")
+    source.unlink()
+    runs = RUNS.replace("e.md", "new.md").replace("The first", "Our first")
+    bench.write("book/experiments/runs.toml", runs)
+    capsys.readouterr()
+    assert experiments.main([]) == 0
+    said = "0 runs made, 2 fresh, 2 reworded without a new run."
+    assert said in capsys.readouterr().out
+    reworded = made(bench)
+    record = reworded["book/records/first.ipynb"].decode()
+    for words in ("# Our first run", "Better words.", "More.", "memdlib.other.two"):
+        assert words in record
+    assert "injected-parameters" in record and "(2, 2)" in record
+    assert read_result("first")["provenance"]["notebook"] == "book/experiments/new.md"
+    assert experiments.main([]) == 0
+    assert "0 runs made, 2 fresh." in capsys.readouterr().out
+
+    # as if they had been made so
+    for name in before:
+        (bench.root / name).unlink()
+    assert experiments.main([]) == 0
+    assert made(bench) == reworded
 
 
 def test_a_notebook_that_is_edited_while_it_runs_is_stale(bench, capsys, in_process):

@@ -227,9 +227,13 @@ def test_the_core_may_not_import_the_rooms_around_it(project, room, form):
     assert f"memdlib/core.py imports memdlib.{room}" in lint_imports(project.root)[0]
 
 
-def test_relative_imports_would_be_missed_by_the_digests(project):
-    project.write("memdlib/datasets/x.py", "\nfrom .y import z\n")
-    assert lint_imports(project.root) == ["memdlib/datasets/x.py:2: relative import"]
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("from .y import z", "relative"), ("from memdlib.y import *", "star")],
+)
+def test_imports_that_the_digests_would_miss(project, code, kind):
+    project.write("memdlib/datasets/x.py", f"\n{code}\n")
+    assert lint_imports(project.root) == [f"memdlib/datasets/x.py:2: {kind} import"]
 
 
 def test_chapters_use_public_names_only(project):

@@ -4,77 +4,27 @@ from compendium.build.provenance import (
     canonical_json,
     code_digest,
     digest,
-    imported_modules,
     locked_versions,
 )
 
-BASE = {
-    "a.py": '"""Doc."""\nfrom memdlib.b import f\n\n\ndef g(x):\n    return f(x) + 1\n',
-    "b.py": "def f(x):\n    return 2 * x\n",
-    "c.py": "unrelated = 1\n",
-    "sub/__init__.py": "from memdlib.c import unrelated\n",
-}
-CODE = "from memdlib.a import g\nprint(g(1))"
-
-
-def package(project, **changes):
-    for name, text in (BASE | changes).items():
-        project.write(f"memdlib/{name}", text)
-    return project.root / "memdlib"
+TABLE = "data/published/table.csv"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "matters"),
+    ("code", "words", "matters"),
     [
-        ("a.py", BASE["a.py"].replace("+ 1", "+ 2"), True),
-        ("b.py", BASE["b.py"].replace("2 *", "3 *"), True),
-        ("a.py", BASE["a.py"].replace("Doc", "Better words") + "# a comment\n", False),
-        ("c.py", "unrelated = 2\n", False),
-        ("sub/__init__.py", "", False),
-        ("facts.toml", "a = 1\n", True),
-        ("sub/facts.toml", "a = 1\n", False),
-        ("a.py", BASE["a.py"].replace("(x):\n", '(x):\n    """Doc."""\n'), False),
-        ("a.py", BASE["a.py"].replace("(x):\n", "(x):\n    'b' + x\n"), True),
-        ("a.py", BASE["a.py"].replace("(x):\n    return", "(x): return"), False),
+        ("printed_figures('table', 'x')", (), True),
+        ("print('tables')", (), False),
+        ("print(1)", ["table"], True),
+        ("from memdlib.a import f\nf()", (), True),
     ],
 )
-def test_only_code_that_is_imported_matters(project, name, text, matters):
-    before = code_digest(package(project), CODE)
-    after = code_digest(package(project, **{name: text}), CODE)
-    assert (before != after) is matters
-
-
-def test_imports_are_followed_wherever_they_stand(project):
-    inside = "def g(x):\n    from memdlib import sub\n    return sub.unrelated + x\n"
-    before = code_digest(package(project, **{"a.py": inside}), CODE)
-    changed = package(project, **{"a.py": inside, "c.py": "unrelated = 2\n"})
-    assert code_digest(changed, CODE) != before
-
-
-def test_modules_can_be_left_out(project):
-    before = code_digest(package(project), CODE, without=["memdlib.b"])
-    changed = package(project, **{"b.py": "def f(x):\n    return 0\n"})
-    assert code_digest(changed, CODE, without=["memdlib.b"]) == before
-    assert code_digest(changed, CODE) != before
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("import memdlib.nml as n", {"memdlib.nml"}),
-        ("from memdlib import a", {"memdlib", "memdlib.a"}),
-        ("def f():\n    from memdlib.sub import x", {"memdlib.sub", "memdlib.sub.x"}),
-        ("import numpy, memdlibrary", set()),
-        ("import numpy, memdlib.a, memdlib.b", {"memdlib.a", "memdlib.b"}),
-        (
-            "from memdlib.a import (\n    f,\n    g as h,\n)",
-            {"memdlib.a", "memdlib.a.f", "memdlib.a.g"},
-        ),
-        ("try:\n    import memdlib.a\nexcept E:\n    pass", {"memdlib.a"}),
-    ],
-)
-def test_every_form_of_import_is_seen(code, expected):
-    assert imported_modules(code) == expected
+def test_a_published_table_counts_where_it_is_named(project, code, words, matters):
+    project.write("memdlib/a.py", "def f():\n    return g()\n\n\ndef g(t='table'): 1\n")
+    before = code_digest(project.root, [code], words=words)
+    path = project.root / TABLE
+    path.write_text(path.read_text().replace("86.40", "99.40"))
+    assert (code_digest(project.root, [code], words=words) != before) is matters
 
 
 def test_digests_know_where_parts_end():
