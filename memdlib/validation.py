@@ -6,6 +6,7 @@ scikit-learn: no other module imports it.
 """
 
 import math
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -148,6 +149,62 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
     return X, codes, weight, classes
 
 
+def unlabelled_data(estimator, X):
+    """Validate the X of predict as :func:`labelled_data` does that of fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; its features must be those of X.
+    X : {array-like, sparse matrix} of shape (n, d)
+
+    Returns
+    -------
+    ndarray or csr of shape (n, d)
+    """
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        reset=False,
+    )
+    return sum_duplicates(X)
+
+
+@contextmanager
+def unchanged_on_failure(estimator):
+    """Give an estimator back the attributes that it had if the block raises.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(n_features_in_=3)
+    >>> try:
+    ...     with unchanged_on_failure(model):
+    ...         model.n_features_in_ = 4
+    ...         raise ValueError
+    ... except ValueError:
+    ...     model.n_features_in_
+    3
+
+    Returns
+    -------
+    context manager
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def dense_data(estimator, X, y, sample_weight, **options):
     """Validate as :func:`labelled_data`; refuse sparse data."""
     if sparse.issparse(X):
@@ -222,24 +279,28 @@ def sum_duplicates(X):
 
 def check_unit_interval(value: float, name: str) -> float:
     """Return a number in [0, 1] as float; raise ValueError otherwise."""
-    if isinstance(value, Real) and 0.0 <= value <= 1.0:
+    if UNIT.is_satisfied_by(value):
         return float(value)
     raise ValueError(f"{name}={value!r} must be a number between 0 and 1")
 
 
 def check_nonnegative(value: float, name: str) -> float:
     """Return a finite number >= 0 as float; raise ValueError otherwise."""
-    if isinstance(value, Real) and math.isfinite(value) and value >= 0:
+    if NONNEGATIVE.is_satisfied_by(value):
         return float(value)
     raise ValueError(f"{name}={value!r} must be a finite number, zero or above")
 
 
-def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
-    """Return an integer, not below ``minimum``, as int; raise ValueError otherwise.
+def check_positive(value: float, name: str) -> float:
+    """Return a finite number > 0 as float; raise ValueError otherwise."""
+    if POSITIVE.is_satisfied_by(value):
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a finite number above zero")
 
-    Neither ``True`` nor a float such as 38.0 is an integer here.
-    """
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= minimum:
+
+def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
+    """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
+    if Number(Integral, minimum, None).is_satisfied_by(value):
         return int(value)
     raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
 

@@ -1,14 +1,19 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from memdlib.validation import (
     check_choice,
+    check_integer,
     check_nonnegative,
+    check_positive,
     check_sample_weight,
     check_unit_interval,
     count_features,
     sum_duplicates,
+    unchanged_on_failure,
 )
 
 
@@ -61,13 +66,40 @@ def test_numbers_in_range_become_floats(value):
         assert check(value, "a") == value
 
 
-@pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf, "0.5", None, 1j, [0.5]])
+@pytest.mark.parametrize(
+    "value", [-1e-9, np.nan, np.inf, "0.5", None, 1j, [0.5], True, np.False_]
+)
 def test_numbers_out_of_range_are_named(value):
-    for check in (check_unit_interval, check_nonnegative):
+    for check in (check_unit_interval, check_nonnegative, check_positive):
         with pytest.raises(ValueError, match=r"^a=.* must be a"):
             check(value, "a")
     with pytest.raises(ValueError, match=r"^a=1\.5 must be a number between 0 and 1"):
         check_unit_interval(1.5, "a")
+
+
+def test_zero_is_not_positive():
+    assert check_positive(np.float32(0.25), "a") == 0.25
+    with pytest.raises(ValueError, match="a=0 must be a finite number above zero"):
+        check_positive(0, "a")
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, np.True_, "2", None])
+def test_what_is_no_integer_is_named(value):
+    assert check_integer(np.int64(3), "a") == 3
+    assert check_integer(0, "a", minimum=0) == 0
+    with pytest.raises(ValueError, match="^a=.* must be an integer, 1 or more"):
+        check_integer(value, "a")
+
+
+def test_a_failure_leaves_an_object_as_it_was():
+    model = SimpleNamespace(a=1)
+    with pytest.raises(KeyboardInterrupt), unchanged_on_failure(model):
+        model.a, model.b = 2, 3
+        raise KeyboardInterrupt
+    assert vars(model) == {"a": 1}
+    with unchanged_on_failure(model):
+        model.a = 2
+    assert model.a == 2
 
 
 @pytest.mark.parametrize("value", ["z", None, ["x"], 3])

@@ -9,7 +9,6 @@ and its dual is the log-likelihood. Four ways lead to the same optimum.
 """
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,23 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
-from memdlib.validation import check_choice, check_nonnegative, labelled_data
+from memdlib.validation import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
+    Words,
+    check_parameters,
+    labelled_data,
+    unchanged_on_failure,
+    unlabelled_data,
+)
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = {"lbfgs": 1000, "iis": 50000, "gis": 50000, "gradient": 50000}
+MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000, "gradient": 50000}
 
 
 class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
@@ -54,6 +62,9 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         features scaled to order one and weights of sum one; above zero.
     max_iter : int, default=None
         None takes 1000 steps for "lbfgs", 50000 for the others.
+    class_weight : dict or "balanced", default=None
+        Factors of the instance weights, {class: above zero}, 1 where there is none.
+        "balanced" makes the total weights of all classes equal.
 
     Attributes
     ----------
@@ -92,14 +103,30 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
     0.973
     """
 
+    _parameter_constraints = {  # noqa: RUF012
+        "solver": [Words(*MAX_ITERATIONS)],
+        "l2": [NONNEGATIVE],
+        "fit_intercept": ["boolean"],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT, None],
+        "class_weight": [Words("balanced"), dict, None],
+    }
+
     def __init__(
-        self, solver="lbfgs", l2=1.0, fit_intercept=True, tol=1e-6, max_iter=None
+        self,
+        solver="lbfgs",
+        l2=1.0,
+        fit_intercept=True,
+        tol=1e-6,
+        max_iter=None,
+        class_weight=None,
     ):
         self.solver = solver
         self.l2 = l2
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
     def fit(self, X, y, sample_weight=None):
         """Match the moments.
@@ -121,7 +148,8 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            On a single class, or a parameter out of range.
+            On a single class, or a parameter out of range. A fit that fails changes
+            nothing.
 
         Warns
         -----
@@ -129,33 +157,9 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
             If the moments are not matched to ``tol``, or if ``l2`` is zero and classes
             are separable, even some of them only, so that no optimum exists.
         """
-        solver = check_choice(self.solver, "solver", tuple(MAX_ITERATIONS))
-        l2 = check_nonnegative(self.l2, "l2")
-        tol = check_nonnegative(self.tol, "tol")
-        if tol == 0.0:
-            raise ValueError(
-                f"tol={self.tol!r} must be above zero: moments match up to rounding "
-                "only, about 1e-12"
-            )
-        max_iter = self._max_iter(solver)
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        first = int(self.fit_intercept)
-        shift, scale = _standard_units(X, weight, l2, first, solver in ("gis", "iis"))
-        Z = _standardise(X, shift, scale, first)
-        penalty = np.concatenate([np.zeros(first), l2 / scale**2])
-        dual = ConditionalDual.of(Z, codes, len(self.classes_), weight, penalty)
-        found = solve(dual, solver, tol, max_iter)
-        coef = found.theta[:, first:] / scale
-        intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
-        self.coef_ = coef - coef.mean(axis=0)
-        self.intercept_ = intercept - intercept.mean()
-        self.natural_params_ = -np.column_stack([self.intercept_, self.coef_])
-        self.history_ = found.history
-        self.n_iter_ = len(found.history) - 1
-        self.moment_residual_ = found.residual
-        text = _shortfall(dual, codes, found, solver, l2, tol, max_iter)
-        if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+        check_parameters(self)
+        with unchanged_on_failure(self):
+            self._fit(*labelled_data(self, X, y, sample_weight))
         return self
 
     def decision_function(self, X):
@@ -170,17 +174,17 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K), or (n,) for two classes
             For two classes the log-odds of the second.
         """
-        scores = self._scores(X)
+        scores = self._joint_log_density(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X):
         """Class of each row of X (n, d), shape (n,)."""
-        scores = self._scores(X)
+        scores = self._joint_log_density(X)
         return self.classes_[scores.argmax(axis=1)]
 
     def predict_log_proba(self, X):
         """Log posterior of each class, (n, K), in the order of ``classes_``."""
-        return log_softmax(self._scores(X), axis=1)
+        return log_softmax(self._joint_log_density(X), axis=1)
 
     def predict_proba(self, X):
         """Posterior of each class, (n, K), in the order of ``classes_``."""
@@ -191,19 +195,52 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _scores(self, X):
+    def _joint_log_density(self, X):
+        """Log p(c | x) up to what is common to all classes, (n, K)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
-        return X @ self.coef_.T + self.intercept_
+        return unlabelled_data(self, X) @ self.coef_.T + self.intercept_
 
-    def _max_iter(self, solver):
-        if self.max_iter is None:
-            return MAX_ITERATIONS[solver]
-        if isinstance(self.max_iter, Integral) and self.max_iter >= 1:
-            return int(self.max_iter)
-        raise ValueError(f"max_iter={self.max_iter!r} must be an integer >= 1, or None")
+    def _fit(self, X, codes, weight, classes):
+        solver, l2, first = self.solver, float(self.l2), int(self.fit_intercept)
+        max_iter = self.max_iter or MAX_ITERATIONS[solver]
+        weight = weight * _class_factors(self.class_weight, classes, codes, weight)
+        shift, scale = _standard_units(X, weight, l2, first, solver in ("gis", "iis"))
+        Z = _standardise(X, shift, scale, first)
+        penalty = np.concatenate([np.zeros(first), l2 / scale / scale])
+        dual = ConditionalDual.of(Z, codes, len(classes), weight, penalty)
+        found = solve(dual, solver, self.tol, max_iter)
+        coef = found.theta[:, first:] / scale
+        intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
+        self.classes_, self.coef_ = classes, coef - coef.mean(axis=0)
+        self.intercept_ = intercept - intercept.mean()
+        self.natural_params_ = -np.column_stack([self.intercept_, self.coef_])
+        self.history_ = found.history
+        self.n_iter_ = len(found.history) - 1
+        self.moment_residual_ = found.residual
+        text = _shortfall(dual, codes, found, solver, l2, self.tol, max_iter)
+        if text:
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+
+def _class_factors(class_weight, classes, codes, weight) -> Array:
+    """Factor of each instance weight that its class asks for, shape (n,)."""
+    if class_weight is None:
+        return np.ones(len(codes))
+    if class_weight == "balanced":
+        total = np.bincount(codes, weights=weight)
+        return (total.mean() / total)[codes]
+    names = classes.tolist()
+    unknown = [name for name in class_weight if name not in names]
+    if unknown:
+        raise ValueError(
+            f"class_weight names the class {unknown[0]!r}, but y holds {names}"
+        )
+    wrong = [f for f in class_weight.values() if not POSITIVE.is_satisfied_by(f)]
+    if wrong:
+        raise ValueError(
+            f"class_weight holds {wrong[0]!r}; factors must be finite and above zero"
+        )
+    return np.array([float(class_weight.get(name, 1.0)) for name in names])[codes]
 
 
 def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:
@@ -245,10 +282,10 @@ def _standard_units(
 ) -> tuple[Array, Array]:
     """Shift and scale that bring the features, or the curvatures, to order one.
 
-    Features that must not be negative get the range [0, 1]. The others are divided by
-    the root of their variance plus 4 l2 / total weight, after which the Hessian has
-    diagonal entries of at most 1/4, whatever the units and the penalty. What is dense
-    and has an intercept to make up for it is shifted before.
+    Features are divided by their range, if they must not be negative, or by the root of
+    their variance, to which 4 l2 / total weight is added in squares: the Hessian then
+    has diagonal entries of at most 1/4, whatever the units and the penalty. What is
+    dense and has an intercept to make up for it is shifted before.
     """
     share = weight / weight.sum()
     movable = bool(intercept) and not sparse.issparse(X)
@@ -260,16 +297,21 @@ def _standard_units(
             'lets them be shifted, or solver="lbfgs"'
         )
     shift = np.zeros(X.shape[1])
-    if nonnegative:
-        shift = X.min(axis=0).astype(np.float64) if movable else shift
-        width = _dense_row(X.max(axis=0)) - shift
-    else:
-        shift = share @ X.astype(np.float64, copy=False) if movable else shift
-        width = np.sqrt(_mean_squares(X, shift, share))
+    with np.errstate(over="ignore"):
+        if nonnegative:
+            shift = X.min(axis=0).astype(np.float64) if movable else shift
+            width = _dense_row(X.max(axis=0)) - shift
+        else:
+            shift = share @ X.astype(np.float64, copy=False) if movable else shift
+            width = np.sqrt(_mean_squares(X, shift, share))
+    if not np.isfinite(width).all():
+        raise ValueError(
+            f"the squares of feature {int(np.argmin(np.isfinite(width)))} overflow; "
+            "rescale it (for example with StandardScaler)"
+        )
     # what varies by rounding alone is constant
     width = np.where(width > 1e-12 * np.abs(shift), width, 0.0)
-    if not nonnegative:
-        width = np.sqrt(width**2 + 4.0 * l2 / weight.sum())
+    width = np.hypot(width, 2.0 * np.sqrt(l2 / weight.sum()))
     return shift, np.where(width > 0, width, 1.0)
 
 

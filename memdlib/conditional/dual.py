@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
-from memdlib.conditional.iterative_scaling import constant_step, varying_step
+from memdlib.conditional.iterative_scaling import Sizes, constant_step, varying_step
 
 Array = NDArray[np.float64]
 
@@ -68,9 +68,9 @@ class ConditionalDual:
         return cls(Z, share, (Z.T @ member).T, penalty / weight.sum())
 
     @cached_property
-    def largest_size(self) -> float:
-        """Largest sum of the features of an instance."""
-        return float(np.max(self.Z.sum(axis=1)))
+    def sizes(self) -> Sizes:
+        """Sums of the features of the instances."""
+        return Sizes.of(self.Z)
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and class shares at scores Z theta^T.
@@ -191,8 +191,8 @@ def _scaling_step(dual, theta, state, solver):
     expected = gradient + dual.observed - dual.penalty * theta
     parameters = dual.observed, expected, theta, dual.penalty
     if solver == "iis":
-        return varying_step(dual.Z, shares, *parameters)
-    return constant_step(dual.largest_size, *parameters)
+        return varying_step(dual.Z, dual.sizes, shares, *parameters)
+    return constant_step(dual.sizes.rows.max(), *parameters)
 
 
 def has_optimum(dual: ConditionalDual, codes, found: Optimum) -> bool:

@@ -11,6 +11,8 @@ Generalised scaling puts the largest f in the place of every f(x_i), which gives
 in closed form; improved scaling solves the equation as it stands.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -24,16 +26,56 @@ _LEAST = 1e-12
 _NEWTON_STEPS = 60
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Sums f(x_i) of the features of the instances, and their range for each feature.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+    smallest, largest : ndarray of shape (m,)
+        Over the instances that show the feature; 1 where none does.
+    """
+
+    rows: Array
+    smallest: Array
+    largest: Array
+
+    @classmethod
+    def of(cls, Z):
+        """Sizes of the instances of nonnegative features.
+
+        Parameters
+        ----------
+        Z : ndarray or csr of shape (n, m)
+
+        Returns
+        -------
+        Sizes
+        """
+        rows = np.asarray(Z.sum(axis=1), dtype=np.float64).ravel()
+        instance, feature = Z.nonzero()
+        smallest, largest = np.full(Z.shape[1], np.inf), np.zeros(Z.shape[1])
+        np.minimum.at(smallest, feature, rows[instance])
+        np.maximum.at(largest, feature, rows[instance])
+        shown = largest > 0
+        return cls(rows, np.where(shown, smallest, 1.0), np.where(shown, largest, 1.0))
+
+
 def constant_step(
-    size: float, observed: Array, expected: Array, value: Array, penalty: Array
+    size: float | Array,
+    observed: Array,
+    expected: Array,
+    value: Array,
+    penalty: Array,
 ) -> Array:
     """Change of the parameters where the features of all instances sum to ``size``.
 
     Parameters
     ----------
-    size : float
+    size : float or ndarray of shape (m,)
         Sum of the features of an instance, or an upper bound of it: what is missing is
-        a feature whose parameter stays zero.
+        a feature whose parameter stays zero. One for all equations, or one for each.
     observed, expected : ndarray of shape (K, m)
         Totals of the features, as shares of all weight.
     value : ndarray of shape (K, m)
@@ -65,12 +107,23 @@ def constant_step(
     r = np.where(penalised, penalty, 1.0)
     # O - E exp(size delta) - r (v + delta) = 0 by Wright's omega, which cannot overflow
     without = observed / r - value
-    omega = wrightomega(log_expected + np.log(size / r) + size * without)
-    return np.where(penalised, without - omega / size, plain / size)
+    log_ratio = np.log(size / r)
+    omega = wrightomega(log_expected + log_ratio + size * without)
+    # omega + log(omega) is its argument: where the penalty is slight, omega and the
+    # argument are huge, and their difference would have no digits left
+    slight = np.log(np.maximum(omega, 1.0)) - log_ratio - log_expected
+    step = np.where(omega > 1.0, slight / size, without - omega / size)
+    return np.where(penalised, step, plain / size)
 
 
 def varying_step(
-    Z, share: Array, observed: Array, expected: Array, value: Array, penalty: Array
+    Z,
+    sizes: Sizes,
+    share: Array,
+    observed: Array,
+    expected: Array,
+    value: Array,
+    penalty: Array,
 ) -> Array:
     """Change of the parameters where the features of the instances sum to f(x_i).
 
@@ -78,6 +131,8 @@ def varying_step(
     ----------
     Z : ndarray or csr of shape (n, m)
         Nonnegative features.
+    sizes : Sizes
+        Of ``Z``.
     share : ndarray of shape (n, K)
         Weight of each instance, as a share of all, times its class probabilities.
     observed, expected, value, penalty
@@ -95,28 +150,31 @@ def varying_step(
     Examples
     --------
     >>> Z, share = np.ones((2, 1)), np.full((2, 1), 0.1)
-    >>> found = varying_step(Z, share, *np.array([[[0.4]], [[0.2]], [[0.0]]]), [0.0])
-    >>> found.round(6).tolist()
+    >>> equations = np.array([[[0.4]], [[0.2]], [[0.0]]])
+    >>> varying_step(Z, Sizes.of(Z), share, *equations, [0.0]).round(6).tolist()
     [[0.693147]]
     """
     penalty = np.asarray(penalty, dtype=np.float64)
-    size = np.asarray(Z.sum(axis=1)).ravel()
-    used = size > 0
-    Z, share, size = Z[used], share[used], size[used]
     # every f(x_i) lies between two constants, and so does the solution
     ends = [
-        constant_step(bound, observed, expected, value, penalty)
-        for bound in (size.min(), size.max())
+        constant_step(size, observed, expected, value, penalty)
+        for size in (sizes.smallest, sizes.largest)
     ]
-    low, delta = np.minimum(*ends), np.maximum(*ends)
-    target = np.maximum(observed, _LEAST)
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    target = np.where(penalty > 0, observed, np.maximum(observed, _LEAST))
+    delta = high
     for _ in range(_NEWTON_STEPS):
-        # from the right Newton's method comes down to the root of a concave function
-        total, slope = _exponential_sums(Z, share, size, delta)
-        lack = target - total - penalty * (value + delta)
-        slope = slope + penalty
-        step = lack / np.maximum(slope, 1e-300)
-        moved = np.clip(delta + step, low, None)
+        log_total, size = _log_sums(Z, sizes, share, delta)
+        left = target - penalty * (value + delta)
+        total = np.exp(np.clip(log_total, -600.0, 600.0))
+        # Both sums and their logarithms are convex: from the right Newton's method
+        # stays there in either form, and the longer step is the better one. The sums
+        # alone may be too large to be moved from, or to be written down.
+        step = (left - total) / (total * size + penalty)
+        positive = np.where(left > 0, left, 1.0)
+        relative = (np.log(positive) - log_total) / (size + penalty / positive)
+        step = np.where(left > 0, np.minimum(step, relative), step)
+        moved = np.clip(delta + step, low, high)
         done = np.abs(moved - delta) <= 1e-13 * (1.0 + np.abs(delta))
         delta = moved
         if done.all():
@@ -124,18 +182,22 @@ def varying_step(
     return delta
 
 
-def _exponential_sums(Z, share, size, delta) -> Array:
-    """sum_i e_i exp(delta f(x_i)) and its derivative by delta, shape (2, K, m)."""
+def _log_sums(Z, sizes, share, delta) -> tuple[Array, Array]:
+    """Log sum_i e_i exp(delta f(x_i)) and its derivative by delta, each (K, m)."""
     found = np.empty((2, *delta.shape))
+    top = np.maximum(delta * sizes.smallest, delta * sizes.largest)
     if sparse.issparse(Z):
         entry = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
-        sizes = size[entry]
-    for k, change in enumerate(delta):
+        rows = sizes.rows[entry]
+    for k, (change, shift) in enumerate(zip(delta, top, strict=True)):
         if sparse.issparse(Z):
-            grown = share[entry, k] * Z.data * np.exp(change[Z.indices] * sizes)
-            for power, weight in enumerate((grown, grown * sizes)):
-                found[power, k] = np.bincount(Z.indices, weight, minlength=Z.shape[1])
+            power = change[Z.indices] * rows - shift[Z.indices]
+            grown = share[entry, k] * Z.data * np.exp(np.minimum(power, 0.0))
+            for order, weight in enumerate((grown, grown * rows)):
+                found[order, k] = np.bincount(Z.indices, weight, minlength=Z.shape[1])
         else:
-            weights = np.stack([share[:, k], share[:, k] * size])
-            found[:, k] = weights @ (Z * np.exp(size[:, None] * change))
-    return found
+            weights = np.stack([share[:, k], share[:, k] * sizes.rows])
+            power = sizes.rows[:, None] * change - shift
+            found[:, k] = weights @ (Z * np.exp(np.minimum(power, 0.0)))
+    total = np.maximum(found[0], 1e-300)
+    return np.log(total) + top, np.maximum(found[1] / total, 1e-300)

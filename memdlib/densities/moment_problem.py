@@ -113,7 +113,6 @@ def match_moments(
         return features(u) @ change[1:, 1:] + change[0, 1:], log_weights
 
     target = mu @ change[1:, 1:] + change[0, 1:]
-    n_batch = len(mu)
     n_batch, m = target.shape
     lam, history = np.tile(start, (n_batch, 1)), np.zeros((1, n_batch))
     psi, residual, tail, gap, curvature = np.full((5, n_batch), np.inf)

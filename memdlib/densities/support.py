@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.validation import check_integer
+
 Array = NDArray[np.float64]
 
 # Largest |u| of the grids on unbounded supports, in standard deviations or means:
@@ -151,10 +153,14 @@ def read_support(support: Sequence[float] | Support) -> Support:
     """
     if isinstance(support, Support):
         return support
-    values = np.asarray(support, dtype=np.float64)
+    try:
+        values = np.asarray(support, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or values.size < 2:
         raise ValueError(
-            f"support={support!r} must be a pair (a, b) or at least two levels"
+            f"support={support!r} must be a pair (a, b) or at least two levels, "
+            "all of them numbers"
         )
     if isinstance(support, tuple) and len(support) == 2:
         lower, upper = map(float, values)
@@ -185,12 +191,17 @@ def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
     Parameters
     ----------
     n_nodes : int
+        At least 1.
 
     Returns
     -------
     nodes, weights : ndarray of shape (n_nodes,)
+        Computed once and shared by all who ask: not to be written to.
     """
-    return np.polynomial.legendre.leggauss(n_nodes)
+    rule = np.polynomial.legendre.leggauss(check_integer(n_nodes, "n_nodes"))
+    for array in rule:
+        array.flags.writeable = False
+    return rule
 
 
 def powers(u: ArrayLike, n_moments: int) -> Array:

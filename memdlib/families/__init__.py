@@ -10,13 +10,14 @@ so that a family is a pair of inverse maps between *mean parameters* mu and *nat
 parameters* lambda, and the log-normaliser psi. Everything else (entropy, divergences,
 the score of an instance) follows from these three.
 
-The registry holds the families of one feature at a time, and the multinomial one of a
-whole document; :class:`MultivariateNormal`, of all features jointly, stands apart.
-All methods are vectorised: the last axis of ``mu`` and ``lam`` runs over the m moments,
-any leading axes (classes, features) are kept.
+Every one is a :class:`Family`. The registry holds those of one feature at a time, each
+a :class:`MarginalFamily`, and the multinomial one of a whole document among them;
+:class:`MultivariateNormal` is the family of all features jointly. All methods are
+vectorised: the last axis of ``mu`` and ``lam`` (the last two, where features are joint)
+runs over the moments, any leading axes (classes, features) are kept.
 """
 
-from memdlib.families.base import Family
+from memdlib.families.base import Family, MarginalFamily
 from memdlib.families.counts import Bernoulli, Geometric, Multinomial, Poisson
 from memdlib.families.interval import Exponential, TruncatedExponential
 from memdlib.families.multivariate import MultivariateNormal
@@ -28,6 +29,7 @@ __all__ = [
     "Exponential",
     "Family",
     "Geometric",
+    "MarginalFamily",
     "Multinomial",
     "MultivariateNormal",
     "Normal",
@@ -38,7 +40,7 @@ __all__ = [
     "names",
 ]
 
-_REGISTRY: dict[str, Family] = {
+_REGISTRY: dict[str, MarginalFamily] = {
     f.name: f
     for f in (
         Normal(),
@@ -64,29 +66,35 @@ def names() -> list[str]:
     return sorted(_REGISTRY)
 
 
-def get(family: str | Family) -> Family:
+def get(family: str | MarginalFamily) -> MarginalFamily:
     """Return a family by name, or the family itself.
 
     Parameters
     ----------
-    family : str or Family
+    family : str or MarginalFamily
 
     Returns
     -------
-    Family
+    MarginalFamily
 
     Raises
     ------
     ValueError
-        If no family has that name; lists those that exist.
+        If no family has that name, or if it is none of single features; lists those
+        that exist.
 
     Examples
     --------
     >>> get("normal")
     Normal()
     """
-    if isinstance(family, Family):
+    if isinstance(family, MarginalFamily):
         return family
     if isinstance(family, str) and family in _REGISTRY:
         return _REGISTRY[family]
+    if isinstance(family, Family):
+        raise ValueError(
+            f"family={family!r} is one of all features jointly; use "
+            f"JointMaxEntClassifier, or one of single features: {names()}"
+        )
     raise ValueError(f"family={family!r} is not known; choose one of {names()}")

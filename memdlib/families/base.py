@@ -15,29 +15,22 @@ ROUNDING = 2.0**10 * np.finfo(np.float64).eps
 
 
 class Family(ABC):
-    """A maximum-entropy family with power moments as sufficient statistics.
+    """A maximum-entropy family: a pair of inverse maps and a log-normaliser.
 
-    A subclass states ``name`` and ``n_moments`` and supplies :meth:`natural`,
-    :meth:`mean` and :meth:`log_normaliser`. The rest has a default here, which a
+    A subclass states ``name`` and supplies :meth:`natural`, :meth:`mean`,
+    :meth:`log_normaliser` and :meth:`log_density`. The rest has a default here, which a
     subclass overrides where a closed form is better conditioned.
 
     Attributes
     ----------
     name : str
-        Name in the registry.
-    n_moments : int
-        Number m of power moments x, x^2, ..., x^m.
-    translates : bool
-        Whether a shift of x stays inside the family; moments are then taken about a
-        location near the data, which keeps their digits.
-    nonnegative : bool
-        Whether the support excludes negative values.
+    axes : tuple of int
+        Last axes of the parameters, which belong to one density: the last one, of its m
+        moments, unless a family says otherwise. "(..., m)" below stands for them.
     """
 
     name: ClassVar[str]
-    n_moments: ClassVar[int]
-    translates: ClassVar[bool] = False
-    nonnegative: ClassVar[bool] = False
+    axes: ClassVar[tuple[int, ...]] = (-1,)
 
     @abstractmethod
     def natural(self, mu: ArrayLike) -> Array:
@@ -51,6 +44,101 @@ class Family(ABC):
     def log_normaliser(self, lam: ArrayLike) -> Array:
         """psi(lambda) = lambda_0, shape (...); its gradient is -mu."""
 
+    @abstractmethod
+    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+        """Log density -lambda_0 - lambda . phi(x) + log base measure, in nats."""
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        """Entropy lambda_0 + lambda . mu relative to the base measure, in nats."""
+        mu = np.asarray(mu, dtype=np.float64)
+        lam = self.natural(mu)
+        return self.log_normaliser(lam) + (lam * mu).sum(axis=self.axes)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2, in nats."""
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        lam1, lam2 = self.natural(mu1), self.natural(mu2)
+        gap = self.log_normaliser(lam2) - self.log_normaliser(lam1)
+        return np.maximum(gap + ((lam2 - lam1) * mu1).sum(axis=self.axes), 0.0)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2), in nats.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., m)
+            Mean parameters.
+
+        Returns
+        -------
+        ndarray of shape (...)
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, Remark 1 (eq. 19).
+        """
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(
+            axis=self.axes
+        )
+
+    def js_gm(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> Array:
+        """JS_GM of K members = -Cov_weights(lambda, mu), in nats.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, ..., m)
+            Mean parameters; the first axis runs over the classes.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+        lam : array_like of shape (K, ..., m), default=None
+            Natural parameters of mu, where they are known already.
+
+        Returns
+        -------
+        ndarray of shape (...)
+
+        Notes
+        -----
+        O(K) where the sum over pairs of classes (eq. 24 of [1]_) is O(K^2). The factors
+        are centred first: the difference of two large products would cancel.
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
+        centre = sum(v * (member - mu[0]) for v, member in zip(w, mu, strict=True))
+        total = np.zeros(mu.shape[1:])
+        for v, member, other in zip(w, mu, lam, strict=True):
+            total -= v * (other - lam[0]) * (member - mu[0] - centre)
+        return np.maximum(total.sum(axis=self.axes), 0.0)
+
+
+class MarginalFamily(Family):
+    """A family of one feature at a time, with power moments as sufficient statistics.
+
+    A subclass also states ``n_moments``; the methods below say how its members follow
+    from data, one feature at a time.
+
+    Attributes
+    ----------
+    n_moments : int
+        Number m of power moments x, x^2, ..., x^m.
+    translates : bool
+        Whether a shift of x stays inside the family; moments are then taken about a
+        location near the data, which keeps their digits.
+    nonnegative : bool
+        Whether the support excludes negative values.
+    """
+
+    n_moments: ClassVar[int]
+    translates: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = False
+
     def log_base_measure(self, x: ArrayLike) -> Array:
         """Log density of the base measure; zero unless a family says otherwise."""
         return np.zeros(np.shape(x))
@@ -61,6 +149,7 @@ class Family(ABC):
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n, d)
+            If sparse, without entries that are stored in parts.
 
         Returns
         -------
@@ -128,73 +217,6 @@ class Family(ABC):
         powers = np.stack([x**j for j in range(1, self.n_moments + 1)], axis=-1)
         linear = (lam * powers).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
-
-    def entropy(self, mu: ArrayLike) -> Array:
-        """Entropy lambda_0 + lambda . mu relative to the base measure, in nats."""
-        mu = np.asarray(mu, dtype=np.float64)
-        lam = self.natural(mu)
-        return self.log_normaliser(lam) + (lam * mu).sum(axis=-1)
-
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2, in nats."""
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        lam1, lam2 = self.natural(mu1), self.natural(mu2)
-        gap = self.log_normaliser(lam2) - self.log_normaliser(lam1)
-        return np.maximum(gap + ((lam2 - lam1) * mu1).sum(axis=-1), 0.0)
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2), in nats.
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., m)
-            Mean parameters.
-
-        Returns
-        -------
-        ndarray of shape (...)
-
-        References
-        ----------
-        .. [1] Dukkipati et al., ICDM 2013, Remark 1 (eq. 19).
-        """
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(axis=-1)
-
-    def js_gm(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> Array:
-        """JS_GM of K members = -Cov_weights(lambda, mu), in nats.
-
-        Parameters
-        ----------
-        mu : array_like of shape (K, ..., m)
-            Mean parameters; the first axis runs over the classes.
-        weights : array_like of shape (K,)
-            Class weights that sum to one.
-        lam : array_like of shape (K, ..., m), default=None
-            Natural parameters of mu, where they are known already.
-
-        Returns
-        -------
-        ndarray of shape (...)
-
-        Notes
-        -----
-        O(K) where the sum over pairs of classes (eq. 24 of [1]_) is O(K^2). The factors
-        are centred first: the difference of two large products would cancel.
-
-        References
-        ----------
-        .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
-        """
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
-        centre = sum(v * (member - mu[0]) for v, member in zip(w, mu, strict=True))
-        total = np.zeros(mu.shape[1:])
-        for v, member, other in zip(w, mu, lam, strict=True):
-            total -= v * (other - lam[0]) * (member - mu[0] - centre)
-        return np.maximum(total.sum(axis=-1), 0.0)
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None

@@ -6,18 +6,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import entr, expit, gammaln, softplus
+from scipy.special import entr, expit, gammaln, softplus, xlog1py
 
+from memdlib.divergences import itakura_saito, kl_terms, log_ratio
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.divergences import kl as discrete_kl
-from memdlib.divergences import log_ratio, x_minus_log1p
 from memdlib.families.base import (
     ROUNDING,
-    Family,
+    MarginalFamily,
     check_domain,
     smooth_towards_pooled,
 )
-from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
 
@@ -27,7 +25,7 @@ _TAIL = 1e-17
 _BLOCK, _MOST_CELLS = 2**22, 10**6
 
 
-class CountFamily(Family):
+class CountFamily(MarginalFamily):
     """A family on the counts 0, 1, 2, ... with the mean as its only moment.
 
     Fractional values are read as expected counts: the densities extend to them, up to a
@@ -116,7 +114,7 @@ class Bernoulli(CountFamily):
             "a Bernoulli density needs a mean strictly between 0 and 1; "
             "use smoothing > 0",
         )
-        return np.log((1.0 - mu) / mu)
+        return log_ratio(1.0 - mu, mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
@@ -125,20 +123,30 @@ class Bernoulli(CountFamily):
         return softplus(-np.asarray(lam, dtype=np.float64)[..., 0])
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = np.asarray(mu, dtype=np.float64)[..., 0]
-        return entr(mu) + entr(1.0 - mu)
+        mu = _share(mu)
+        return entr(mu) - xlog1py(1.0 - mu, -mu)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        return discrete_kl(_cells(mu1), _cells(mu2))
+        mu1, mu2 = _share(mu1), _share(mu2)
+        change = mu2 - mu1
+        absent = kl_terms(1.0 - mu1, 1.0 - mu2, -change)
+        return kl_terms(mu1, mu2, change) + absent
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1, mu2 = _share(mu1), _share(mu2)
+        log_odds = log_ratio(mu1, mu2) - log_ratio(1.0 - mu1, 1.0 - mu2)
+        return (mu1 - mu2) * log_odds
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
     ) -> tuple[Array, Array]:
-        value = discrete_jensen_shannon(np.swapaxes(_cells(mu), 0, 1), weights)
+        mu = _share(mu)
+        cells = np.stack([mu, 1.0 - mu], axis=-1)
+        value = discrete_jensen_shannon(cells.swapaxes(0, 1), weights)
         return value, np.zeros_like(value)
 
     def observe(self, X):
-        X = sum_duplicates(super().observe(X))
+        X = super().observe(X)
         if sparse.issparse(X):
             present = X.astype(np.float64)
             present.data = (X.data > 0).astype(np.float64)
@@ -187,10 +195,14 @@ class Poisson(CountFamily):
     def log_base_measure(self, x: ArrayLike) -> Array:
         return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
+    def entropy(self, mu: ArrayLike) -> Array:
+        mu = _positive_mean(mu, "Poisson")[..., 0]
+        return mu + entr(mu)
+
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1 = _positive_mean(mu1, "Poisson")[..., 0]
         mu2 = _positive_mean(mu2, "Poisson")[..., 0]
-        return mu1 * x_minus_log1p((mu2 - mu1) / mu1)
+        return kl_terms(mu1, mu2, mu2 - mu1)
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1 = _positive_mean(mu1, "Poisson")[..., 0]
@@ -218,33 +230,47 @@ class Geometric(CountFamily):
     name: ClassVar[str] = "geometric"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return np.log1p(1.0 / _positive_mean(mu, "geometric"))
+        mu = _positive_mean(mu, "geometric")
+        # log(1 + 1 / mu), also where 1 / mu overflows
+        small = mu < 1.0
+        inner = np.where(small, mu, 1.0 / np.maximum(mu, 1.0))
+        return np.log1p(inner) - np.where(small, np.log(mu), 0.0)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
         check_domain(
             lam > 0, lam, "lambda", "exp(-lambda x) is summable only for lambda > 0"
         )
-        return 1.0 / np.expm1(lam)
+        return np.exp(-lam) / -np.expm1(-lam)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
+        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        # either form cancels where the other does not
+        near = np.minimum(lam, 1.0), np.maximum(lam, 0.5)
+        value = np.log(-np.expm1(-near[0])), np.log1p(-np.exp(-near[1]))
+        return -np.where(lam < 0.7, *value)
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "geometric")[..., 0]
-        return np.log1p(mu) + mu * np.log1p(1.0 / mu)
+        mu = _positive_mean(mu, "geometric")
+        return (np.log1p(mu) + mu * self.natural(mu))[..., 0]
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        # (1 + mu_1) coins of bias q are tossed on average
-        mu1, mu2 = _positive_mean(mu1, "geometric"), _positive_mean(mu2, "geometric")
-        coins = discrete_kl(_cells(mu1 / (1 + mu1)), _cells(mu2 / (1 + mu2)))
-        return (1.0 + mu1[..., 0]) * coins
+        mu1 = _positive_mean(mu1, "geometric")[..., 0]
+        mu2 = _positive_mean(mu2, "geometric")[..., 0]
+        # that of 1 + mu_1 coins of bias q, which are tossed on average
+        heads = mu2 / (1.0 + mu2) * (1.0 + mu1)
+        tails = itakura_saito(1.0 + mu1, 1.0 + mu2)
+        return kl_terms(mu1, heads, (mu2 - mu1) / (1.0 + mu2)) + tails
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1 = _positive_mean(mu1, "geometric")[..., 0]
         mu2 = _positive_mean(mu2, "geometric")[..., 0]
         change = mu1 - mu2
-        return change * np.log1p(change / (mu2 * (1.0 + mu1)))
+        # q_1 / q_2 - 1, in an order that neither overflows nor underflows
+        growth = change / (1.0 + mu1) / mu2
+        near = np.abs(growth) <= 0.5
+        far = log_ratio(mu1 / (1.0 + mu1), mu2 / (1.0 + mu2))
+        return change * np.where(near, np.log1p(np.where(near, growth, 0.0)), far)
 
     def largest_count(self, mu: Array) -> Array:
         return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
@@ -295,7 +321,7 @@ class Multinomial(CountFamily):
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
         mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
-        return mu1 * x_minus_log1p((mu2 - mu1) / mu1)
+        return kl_terms(mu1, mu2, mu2 - mu1)
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
@@ -309,7 +335,7 @@ class Multinomial(CountFamily):
         w = np.asarray(weights, dtype=np.float64)
         offset = theta - theta[:1]
         change = np.einsum("k,kd->d", w, offset) - offset
-        value = np.einsum("k,kd->d", w, theta * x_minus_log1p(change / theta))
+        value = np.einsum("k,kd->d", w, kl_terms(theta, theta + change, change))
         return value, np.zeros_like(value)
 
     def regularise(
@@ -344,7 +370,7 @@ def check_nonnegative_data(X, name: str) -> None:
     -------
     None
     """
-    values = sum_duplicates(X).data if sparse.issparse(X) else X
+    values = X.data if sparse.issparse(X) else X
     if values.size and values.min() < 0:
         raise ValueError(
             f"Negative values in data: the family {name!r} has the support x >= 0, and "
@@ -359,6 +385,9 @@ def _positive_mean(mu: ArrayLike, name: str) -> Array:
     return mu
 
 
-def _cells(mu: ArrayLike) -> Array:
+def _share(mu: ArrayLike) -> Array:
     mu = np.asarray(mu, dtype=np.float64)[..., 0]
-    return np.stack([mu, 1.0 - mu], axis=-1)
+    check_domain(
+        (mu >= 0) & (mu <= 1), mu, "mean", "a probability lies between 0 and 1"
+    )
+    return mu

@@ -1,6 +1,7 @@
 """Exponential densities: the mean, on a half-line or on an interval."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -8,8 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from memdlib.densities.support import gauss_legendre
-from memdlib.divergences import x_minus_log1p
-from memdlib.families.base import ROUNDING, Family, check_domain, smooth_towards_pooled
+from memdlib.divergences import itakura_saito
+from memdlib.families.base import (
+    ROUNDING,
+    MarginalFamily,
+    check_domain,
+    smooth_towards_pooled,
+)
 from memdlib.families.counts import check_nonnegative_data
 
 Array = NDArray[np.float64]
@@ -19,7 +25,7 @@ _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 
 
 
 @dataclass(frozen=True)
-class Exponential(Family):
+class Exponential(MarginalFamily):
     """Exponential densities: E x on [0, inf), rate lambda = 1 / mu.
 
     Examples
@@ -49,12 +55,12 @@ class Exponential(Family):
         return 1.0 + np.log(self._positive(mu)[..., 0])
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
-        return x_minus_log1p((mu1 - mu2) / mu2)
+        return itakura_saito(self._positive(mu1)[..., 0], self._positive(mu2)[..., 0])
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
-        return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
+        with np.errstate(over="ignore"):
+            return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
 
     def panels(self, mu: Array) -> Array:
         return mu * _PANELS
@@ -88,7 +94,7 @@ class Exponential(Family):
 
 
 @dataclass(frozen=True)
-class TruncatedExponential(Family):
+class TruncatedExponential(MarginalFamily):
     """Exponential densities cut to an interval: E x on [a, b].
 
     lambda may have either sign; it is zero, and the density uniform, where the mean is
@@ -112,11 +118,16 @@ class TruncatedExponential(Family):
     n_moments: ClassVar[int] = 1
 
     def __post_init__(self):
-        if not (np.isfinite(self.a) and np.isfinite(self.b) and self.a < self.b):
-            raise ValueError(f"a={self.a}, b={self.b} must be finite, a below b")
+        ends = self.a, self.b
+        real = all(isinstance(end, Real) and np.isfinite(end) for end in ends)
+        if not (real and self.a < self.b):
+            raise ValueError(
+                f"a={self.a!r}, b={self.b!r} must be finite numbers, a below b"
+            )
 
     def natural(self, mu: ArrayLike) -> Array:
-        return _rate(self._unit_mean(mu)) / (self.b - self.a)
+        far, upper = self._nearer_end(mu)
+        return np.where(upper, -1.0, 1.0) * _rate(far) / (self.b - self.a)
 
     def mean(self, lam: ArrayLike) -> Array:
         rate = np.asarray(lam, dtype=np.float64) * (self.b - self.a)
@@ -127,23 +138,31 @@ class TruncatedExponential(Family):
         width = self.b - self.a
         return np.log(width) + _unit_log_normaliser(lam * width) - lam * self.a
 
+    def entropy(self, mu: ArrayLike) -> Array:
+        far = self._nearer_end(mu)[0][..., 0]
+        rate = _rate(far)
+        return np.log(self.b - self.a) + _unit_log_normaliser(rate) + rate * far
+
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        m1 = self._unit_mean(mu1)[..., 0]
-        rate1, rate2 = _rate(m1), _rate(self._unit_mean(mu2)[..., 0])
+        (far1, upper1), (far2, upper2) = map(self._nearer_end, (mu1, mu2))
+        # seen from the end that the first mean is nearer to, where nothing cancels
+        far1, same = far1[..., 0], (upper1 == upper2)[..., 0]
+        rate1, rate2 = _rate(far1), _rate(far2[..., 0]) * np.where(same, 1.0, -1.0)
         change = rate2 - rate1
-        plain = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1) + change * m1
+        plain = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1)
         # Taylor's remainder, a sum of positive terms where the difference cancels
         nodes, weights = gauss_legendre(24)
         share = 0.5 * (nodes + 1.0)
-        curvature = _unit_variance(rate1[..., None] + share * change[..., None])
-        remainder = change**2 * (curvature @ (0.5 * weights * (1.0 - share)))
-        return np.where(np.abs(change) <= 1.0, remainder, plain)
+        deviation = _unit_deviation(rate1[..., None] + share * change[..., None])
+        remainder = (change[..., None] * deviation) ** 2 @ (0.5 * weights * (1 - share))
+        near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
+        return np.where(near, remainder, plain + change * far1)
 
     def panels(self, mu: Array) -> Array:
         # towards the heavier end on the scale of the density, evenly beyond
-        rate = _rate(self._unit_mean(mu))
-        near = np.minimum(_PANELS / np.maximum(np.abs(rate), 1e-3), 1.0)
-        unit = np.where(rate >= 0, near, 1.0 - near)
+        far, upper = self._nearer_end(mu)
+        near = np.minimum(_PANELS / np.maximum(_rate(far), 1e-3), 1.0)
+        unit = np.where(upper, 1.0 - near, near)
         even = np.broadcast_to(np.linspace(0.0, 1.0, 9), (len(unit), 9))
         return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
 
@@ -173,8 +192,8 @@ class TruncatedExponential(Family):
         np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)
         return smooth
 
-    def _unit_mean(self, mu: ArrayLike) -> Array:
-        """Mean on [0, 1]."""
+    def _nearer_end(self, mu: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+        """Distance to the nearer end, as a share of the width; whether it is b."""
         mu = np.asarray(mu, dtype=np.float64)
         check_domain(
             (mu > self.a) & (mu < self.b),
@@ -183,7 +202,8 @@ class TruncatedExponential(Family):
             f"a density on [{self.a}, {self.b}] needs a mean strictly inside; use "
             "smoothing > 0",
         )
-        return (mu - self.a) / (self.b - self.a)
+        low, high = mu - self.a, self.b - mu
+        return np.minimum(low, high) / (self.b - self.a), high < low
 
 
 def _unit_mean(rate: Array) -> Array:
@@ -198,37 +218,44 @@ def _unit_mean(rate: Array) -> Array:
     return np.where(small, series, np.where(rate > 0, mean, 1.0 - mean))
 
 
-def _unit_variance(rate: Array) -> Array:
-    """Variance 1/rate^2 - 1/(4 sinh^2(rate/2)) of exp(-rate t) on [0, 1]."""
-    small = np.abs(rate) < 0.3
-    t = np.where(small, rate, 0.0) ** 2
+def _unit_deviation(rate: Array) -> Array:
+    """Standard deviation of exp(-rate t) on [0, 1], shape of ``rate``.
+
+    The variance is 1/rate^2 - 1/(4 sinh^2(rate/2)); its root does not underflow.
+    """
+    size = np.abs(rate)
+    small = size < 0.3
+    t = np.where(small, size, 0.0) ** 2
     series = 1 / 12 - t * (1 / 240 - t * (1 / 6048 - t * (1 / 172800 - t / 5322240)))
-    with np.errstate(over="ignore"):
-        large = np.where(small, 1.0, np.minimum(np.abs(rate), 1e3))
-        variance = 1.0 / np.where(small, 1.0, rate) ** 2
-        variance = variance - 0.25 / np.sinh(0.5 * large) ** 2
-    return np.where(small, series, variance)
+    large = np.where(small, 1.0, size)
+    half = np.minimum(0.5 * large, 300.0)
+    return np.where(
+        small, np.sqrt(series), np.sqrt(1.0 - (half / np.sinh(half)) ** 2) / large
+    )
 
 
 def _unit_log_normaliser(rate: Array) -> Array:
     """Logarithm of the integral of exp(-rate t) over [0, 1]."""
     size = np.abs(rate)
-    tiny = size < 1e-4
-    safe = np.where(tiny, 1.0, size)
-    value = np.where(tiny, size**2 / 24 - size / 2, np.log(-np.expm1(-safe) / safe))
+    small = size < 0.1
+    t = np.where(small, size, 0.0)
+    series = t**2 * (1 / 24 - t**2 * (1 / 2880 - t**2 * (1 / 181440 - t**2 / 9676800)))
+    large = np.where(small, 1.0, size)
+    value = np.where(small, series - t / 2, np.log(-np.expm1(-large) / large))
     # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
     return np.where(rate >= 0, value, value + size)
 
 
 def _rate(mean: Array) -> Array:
-    """Invert the mean on [0, 1] by Newton's method for 1 / mean, which is convex."""
-    far = np.minimum(mean, 1.0 - mean)
-    rate = 3.0 * (1.0 / far - 2.0)
+    """Invert the mean on [0, 1], 1/2 at most, by Newton's method for 1 / mean.
+
+    It is a convex function of the rate, with the slope variance / mean^2.
+    """
+    rate = 3.0 * (1.0 / mean - 2.0)
     for _ in range(40):
         current = _unit_mean(rate)
-        # the slope of 1/m is variance / m^2
-        step = (1.0 / current - 1.0 / far) * current**2 / _unit_variance(rate)
+        step = (1.0 / current - 1.0 / mean) * (current / _unit_deviation(rate)) ** 2
         rate = np.maximum(rate - step, 0.0)
         if (np.abs(step) <= 4e-16 * (1.0 + rate)).all():
             break
-    return np.where(mean <= 0.5, rate, -rate)
+    return rate

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.divergences import x_minus_log1p
-from memdlib.families.base import ROUNDING, check_domain
+from memdlib.families.base import ROUNDING, Family, check_domain
 from memdlib.families.normal import Normal
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MultivariateNormal:
+class MultivariateNormal(Family):
     """Multivariate normal densities: E x and E x x^T on R^d.
 
     Parameters are one array of shape (..., d, d + 1): column 0 belongs to x and the
@@ -36,6 +36,7 @@ class MultivariateNormal:
     """
 
     name: ClassVar[str] = "multivariate_normal"
+    axes: ClassVar[tuple[int, ...]] = (-2, -1)
 
     @staticmethod
     def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
@@ -118,7 +119,6 @@ class MultivariateNormal:
         return mean, covariance, shrinkage
 
     def natural(self, mu: ArrayLike) -> Array:
-        """Natural parameters lambda of mean parameters mu, both (..., d, d + 1)."""
         mu = np.asarray(mu, dtype=np.float64)
         W = whitening(self.covariance(mu))
         precision = np.swapaxes(W, -1, -2) @ W
@@ -126,13 +126,11 @@ class MultivariateNormal:
         return np.concatenate([linear, 0.5 * precision], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
-        """Mean parameters mu of natural parameters lambda, both (..., d, d + 1)."""
         linear, W = self._whitened(lam)
         centre = -np.swapaxes(W, -1, -2) @ (W @ linear[..., None])
         return self.mean_parameters(centre[..., 0], np.swapaxes(W, -1, -2) @ W)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        """psi(lambda) = lambda_0, shape (...), of (..., d, d + 1); gradient -mu."""
         linear, W = self._whitened(lam)
         square = ((W @ linear[..., None]) ** 2).sum(axis=(-1, -2))
         d = linear.shape[-1]
@@ -186,7 +184,9 @@ class MultivariateNormal:
         spread = _square_norm(_sandwich(W2, change, W1))
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
-    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+    def js_gm(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> Array:
         """JS_GM of K members = -Cov_weights(lambda, mu).
 
         Parameters
@@ -195,6 +195,8 @@ class MultivariateNormal:
             Mean parameters; the first axis runs over the classes.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        lam : array_like of shape (K, ..., d, d + 1), default=None
+            Not looked at: the differences of natural parameters come from ``mu``.
 
         Returns
         -------

@@ -6,14 +6,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.divergences import x_minus_log1p
-from memdlib.families.base import ROUNDING, Family, check_domain
+from memdlib.divergences import itakura_saito
+from memdlib.families.base import ROUNDING, MarginalFamily, check_domain
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Normal(Family):
+class Normal(MarginalFamily):
     """Normal densities: E x and E x^2 on the real line.
 
     lambda = (-mean / variance, 1 / (2 variance)).
@@ -69,8 +69,7 @@ class Normal(Family):
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
-        # r - 1 - log r with r = v1/v2, from r - 1 (exact near r = 1)
-        return 0.5 * (x_minus_log1p((v1 - v2) / v2) + shift**2 / v2)
+        return 0.5 * (itakura_saito(v1, v2) + shift**2 / v2)
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)

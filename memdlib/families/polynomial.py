@@ -11,8 +11,9 @@ from memdlib.densities.density import MaxEntDensity
 from memdlib.densities.newton import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import Family, smooth_towards_pooled
+from memdlib.families.base import MarginalFamily, smooth_towards_pooled
 from memdlib.moments.sums import translate, translate_natural
+from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
 
@@ -20,7 +21,7 @@ _NODES = 512
 
 
 @dataclass(frozen=True)
-class Polynomial(Family):
+class Polynomial(MarginalFamily):
     """Log-polynomial densities: E x, ..., E x^m on an interval or on levels.
 
     The dual is solved numerically (see :class:`memdlib.MaxEntDensity`), for all classes
@@ -47,9 +48,11 @@ class Polynomial(Family):
     name: ClassVar[str] = "polynomial"
 
     def __post_init__(self):
-        object.__setattr__(self, "support", tuple(map(float, self.support)))
+        check_integer(self.n_moments, "n_moments")
+        object.__setattr__(self, "support", tuple(np.ravel(self.support).tolist()))
         if not self._support.bounded:
             raise ValueError(f"support={self.support} must be bounded")
+        object.__setattr__(self, "support", tuple(map(float, self.support)))
 
     def natural(self, mu: ArrayLike) -> Array:
         return (

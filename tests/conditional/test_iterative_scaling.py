@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from memdlib.conditional.iterative_scaling import constant_step, varying_step
+from memdlib.conditional.iterative_scaling import Sizes, constant_step, varying_step
 
 
 def problem(seed, n=12, K=3, m=4):
@@ -30,7 +30,9 @@ def test_constant_step_solves_its_equation(seed):
 @given(st.integers(0, 10**6), st.sampled_from([np.asarray, sparse.csr_array]))
 def test_varying_step_solves_its_equations_one_by_one(seed, kind):
     Z, share, observed, expected, value, penalty = problem(seed)
-    found = varying_step(kind(Z), share, observed, expected, value, penalty)
+    found = varying_step(
+        kind(Z), Sizes.of(Z), share, observed, expected, value, penalty
+    )
     size = Z.sum(axis=1)
     for k in range(3):
         for j in range(4):
@@ -48,7 +50,7 @@ def test_equal_sizes_make_both_steps_one():
     Z = np.random.default_rng([53, 2]).dirichlet(np.ones(4), size=12) * 2.5
     expected = (Z.T @ share).T
     np.testing.assert_allclose(
-        varying_step(Z, share, observed, expected, value, penalty),
+        varying_step(Z, Sizes.of(Z), share, observed, expected, value, penalty),
         constant_step(2.5, observed, expected, value, penalty),
         atol=1e-10,
     )
@@ -61,11 +63,48 @@ def test_a_class_that_never_shows_a_feature_takes_a_finite_step():
     steps = (
         constant_step(4.0, observed, expected, value, 0 * penalty),
         constant_step(4.0, observed, expected, value, penalty),
-        varying_step(Z, share, observed, (Z.T @ share).T, value, 0 * penalty),
+        varying_step(
+            Z, Sizes.of(Z), share, observed, (Z.T @ share).T, value, 0 * penalty
+        ),
     )
     for step in steps:
         assert np.isfinite(step).all()
     assert (steps[0][1] < 0).all()
+
+
+def test_sizes_are_those_of_the_instances_that_show_a_feature():
+    Z = np.array([[1.0, 0.0, 2.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0] * 4])
+    for kind in (np.asarray, sparse.csr_array):
+        sizes = Sizes.of(kind(Z))
+        assert sizes.rows.tolist() == [3.0, 1.0, 0.0]
+        assert sizes.smallest.tolist() == [1.0, 1.0, 3.0, 1.0]
+        assert sizes.largest.tolist() == [3.0, 1.0, 3.0, 1.0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("penalty", [0.0, 1e-300, 1e-18, 1e-9, 1.0, 1e9])
+def test_a_slight_penalty_and_sizes_far_apart_are_solved(penalty, kind):
+    """One step of factor 1e6, where exp(step size) has overflown long before."""
+    Z, one = np.array([[1e-3], [1e3]]), np.ones((1, 1))
+    share, observed = np.array([[0.3], [1e-250]]), 0.2 * one
+    value = -0.5 * one
+    r = np.array([penalty])
+    expected = (Z.T @ share).T
+    found = varying_step(
+        kind(Z), Sizes.of(kind(Z)), share, observed, expected, value, r
+    )[0, 0]
+
+    def lack(delta):
+        with np.errstate(over="ignore"):
+            model = share[:, 0] @ (Z[:, 0] * np.exp(delta * Z[:, 0]))
+        return 0.2 - model - penalty * (delta - 0.5)
+
+    root = optimize.brentq(lack, -60, 60, xtol=1e-15, rtol=1e-14)
+    assert found == pytest.approx(root, rel=1e-9)
+    alone = constant_step(2.0, observed, expected, value, r)[0, 0]
+    plain = np.log(0.2 / expected[0, 0]) / 2.0
+    if penalty <= 1e-18:
+        assert alone == pytest.approx(plain, rel=1e-12)
 
 
 def test_steps_of_any_size_do_not_overflow():

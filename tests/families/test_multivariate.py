@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from memdlib.families import Normal
+from memdlib.families import Family, MarginalFamily, Normal
 from memdlib.families.multivariate import (
     MultivariateNormal,
     correlation_intensity,
@@ -66,6 +66,26 @@ def test_density_and_entropy_are_those_of_scipy(d, origin):
         one = F.log_density(x, lam[k])
         assert one.shape == (7,)
         np.testing.assert_allclose(one, expected[:, k], rtol=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 4])
+def test_what_holds_of_every_family_holds_here(d):
+    """The general forms, which the closed forms replace, over the last two axes."""
+    mean, S = members(3, d, seed=2)
+    mu, w = F.mean_parameters(mean, S), np.array([0.2, 0.5, 0.3])
+    assert isinstance(F, Family)
+    assert not isinstance(F, MarginalFamily)
+    np.testing.assert_allclose(Family.entropy(F, mu), F.entropy(mu), rtol=1e-10)
+    pair = mu[:, None], mu[None]
+    np.testing.assert_allclose(Family.kl(F, *pair), F.kl(*pair), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        Family.jeffreys(F, *pair), F.jeffreys(*pair), rtol=1e-9, atol=1e-12
+    )
+    for lam in (None, F.natural(mu)):
+        expected = Family.js_gm(F, mu, w, lam)
+        assert expected == pytest.approx(float(F.js_gm(mu, w, lam)), rel=1e-9)
+    inherited = {name for name in dir(F) if name[0] != "_"} - set(vars(type(F)))
+    assert inherited == set()
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -1,0 +1,154 @@
+"""Ratios of means from 1e-300 to 1e300, against 700 digits."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from memdlib.divergences import itakura_saito, kl_terms, log_ratio
+from memdlib.families import Normal, TruncatedExponential, get
+
+MEANS = [1e-300, 1e-160, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e160, 1e300]
+SHARES = [1e-300, 1e-20, 1e-9, 0.3, 0.5, 0.5 + 1e-12, 0.7, 1 - 1e-9, 1 - 2**-53]
+
+
+def information(p, q):
+    return p * mp.log(p / q) - p + q
+
+
+def geometric_kl(a, b):
+    return a * mp.log(a * (1 + b) / (b * (1 + a))) - mp.log((1 + a) / (1 + b))
+
+
+# family: means to try, lambda, entropy, KL
+EXACT = {
+    "exponential": (
+        MEANS,
+        lambda a: 1 / a,
+        lambda a: 1 + mp.log(a),
+        lambda a, b: a / b - 1 - mp.log(a / b),
+    ),
+    "poisson": (
+        MEANS,
+        lambda a: -mp.log(a),
+        lambda a: a - a * mp.log(a),
+        information,
+    ),
+    "geometric": (
+        MEANS,
+        lambda a: mp.log1p(1 / a),
+        lambda a: (1 + a) * mp.log(1 + a) - a * mp.log(a),
+        geometric_kl,
+    ),
+    "bernoulli": (
+        SHARES,
+        lambda a: mp.log((1 - a) / a),
+        lambda a: -a * mp.log(a) - (1 - a) * mp.log(1 - a),
+        lambda a, b: a * mp.log(a / b) + (1 - a) * mp.log((1 - a) / (1 - b)),
+    ),
+    "multinomial": (
+        SHARES,
+        lambda a: -mp.log(a),
+        lambda a: -a * mp.log(a),
+        information,
+    ),
+}
+
+
+def close(found, exact, rel):
+    """Equal but for rounding; infinite only where doubles end."""
+    if abs(exact) > np.finfo(float).max:
+        return np.isinf(found)
+    return abs(mp.mpf(float(found)) - exact) <= rel * abs(exact) + mp.mpf(10) ** -305
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_every_ratio_keeps_its_digits(name):
+    means, natural, entropy, kl = EXACT[name]
+    f = get(name)
+    with mp.workdps(700):
+        for a in means:
+            A = mp.mpf(a)
+            lam = f.natural([a])
+            assert close(lam[0], natural(A), 1e-15)
+            # exp(-690) has the digits of 690
+            assert close(f.mean(lam)[0], A, 1e-13)
+            psi = entropy(A) - natural(A) * A
+            size = abs(entropy(A)) + abs(natural(A) * A)
+            assert abs(mp.mpf(float(f.log_normaliser(lam))) - psi) <= 1e-13 * size
+            assert close(f.entropy([a]), entropy(A), 1e-15)
+            for b in means:
+                forward, backward = kl(A, mp.mpf(b)), kl(mp.mpf(b), A)
+                assert close(f.kl([a], [b]), forward, 1e-14), (a, b)
+                assert close(f.jeffreys([a], [b]), forward + backward, 1e-14), (a, b)
+
+
+def test_variances_of_every_ratio_keep_their_digits():
+    f = Normal()
+    with mp.workdps(700):
+        for v in MEANS:
+            for w in MEANS:
+                r = mp.mpf(v) / mp.mpf(w)
+                found = f.kl(f.mean_parameters(0.0, v), f.mean_parameters(0.0, w))
+                assert close(found, (r - 1 - mp.log(r)) / 2, 1e-14), (v, w)
+
+
+def exact_rate(mean):
+    """Rate of an exponential density on [0, 1] of that mean, by bisection."""
+    if mean > 0.5:
+        return -exact_rate(1 - mean)
+    low, high = mp.mpf(0), 2 / mean
+    for _ in range(400):
+        middle = (low + high) / 2
+        deficit = mp.mpf(1) / 2 if middle == 0 else mean
+        if middle:
+            deficit = 1 / middle - 1 / mp.expm1(min(middle, mp.mpf(10) ** 4)) - mean
+        low, high = (middle, high) if deficit > 0 else (low, middle)
+    return low
+
+
+def exact_psi(rate):
+    return mp.log(-mp.expm1(-rate) / rate) if rate else mp.mpf(0)
+
+
+def test_truncated_densities_near_their_ends():
+    f = TruncatedExponential()
+    means = [1e-300, 1e-20, 1e-9, 0.01, 0.3, 0.499, 0.501, 0.99, 1 - 1e-9, 1 - 2**-53]
+    with mp.workdps(60):
+        rate = {m: exact_rate(mp.mpf(m)) for m in means}
+        for a in means:
+            A, lam = mp.mpf(a), f.natural([a])
+            assert close(lam[0], rate[a], 1e-12)
+            assert close(f.mean(lam)[0], A, 1e-14)
+            assert close(f.log_normaliser(lam), exact_psi(rate[a]), 1e-12)
+            entropy = exact_psi(rate[a]) + rate[a] * A
+            assert abs(float(f.entropy([a])) - entropy) <= 1e-14 + 1e-14 * abs(entropy)
+            for b in means:
+                psi = exact_psi(rate[b]) - exact_psi(rate[a])
+                kl = psi + (rate[b] - rate[a]) * A
+                J = (rate[b] - rate[a]) * (A - mp.mpf(b))
+                assert f.kl([a], [b]) >= 0
+                assert close(f.kl([a], [b]), kl, 1e-11), (a, b)
+                assert close(f.jeffreys([a], [b]), J, 1e-11), (a, b)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (-3.0, 5.0), (1e3, 1e3 + 1)])
+@pytest.mark.parametrize("size", [1e-4, 1e-8])
+def test_near_truncated_densities_keep_their_digits_at_both_ends(ends, size):
+    f, (a, b) = TruncatedExponential(*ends), ends
+    for share in (1e-3, 0.4, 0.999):
+        mean = np.array([a + (b - a) * share])
+        moved = mean + size * np.minimum(mean - a, b - mean)
+        both = f.kl(mean, moved) + f.kl(moved, mean)
+        assert both > 0
+        # the means themselves, and lambda, have the digits of their own size
+        rtol = 1e-14 * (1 + abs(a)) / (1e-3 * size)
+        np.testing.assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
+
+
+def test_the_parts_at_their_edges():
+    assert kl_terms(0.0, [0.0, 2.0], [0.0, 2.0]).tolist() == [0.0, 2.0]
+    assert kl_terms(2.0, 0.0, -2.0) == np.inf
+    assert itakura_saito([1.0, 3.0], [1.0, 3.0]).tolist() == [0.0, 0.0]
+    assert itakura_saito(1e300, 1e-300) == np.inf
+    assert log_ratio(1e-300, 1e300) == pytest.approx(-600 * np.log(10), rel=1e-15)
+    assert log_ratio(5e-324, 1e-310) == -log_ratio(1e-310, 5e-324)
