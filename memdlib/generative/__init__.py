@@ -9,7 +9,13 @@ from memdlib.generative.greedy import (
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.ranking import DivergenceRanker, rank
+from memdlib.generative.ranking import (
+    DivergenceRanker,
+    jeffreys_score,
+    js_gm_score,
+    js_score,
+    rank,
+)
 from memdlib.generative.scores import MarginalScores
 
 __all__ = [
@@ -23,5 +29,8 @@ __all__ = [
     "family_moments",
     "greedy_gaussian",
     "greedy_information",
+    "jeffreys_score",
+    "js_gm_score",
+    "js_score",
     "rank",
 ]
