@@ -1,5 +1,10 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
+from memdlib.generative.displays import (
+    AccuracyCurveDisplay,
+    DensityDisplay,
+    RankingDisplay,
+)
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
@@ -19,13 +24,16 @@ from memdlib.generative.ranking import (
 from memdlib.generative.scores import MarginalScores
 
 __all__ = [
+    "AccuracyCurveDisplay",
     "ClassMarginals",
+    "DensityDisplay",
     "DivergenceRanker",
     "GreedyGaussianRanker",
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MarginalScores",
     "MeMdClassifier",
+    "RankingDisplay",
     "family_moments",
     "greedy_gaussian",
     "greedy_information",

@@ -337,9 +337,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
-                f"one row only of class {names}: it has no variance of its own and takes "
-                "that within the other classes; add rows, leave the class out, or use "
-                "shrinkage=1.0, with which all classes share their variances",
+                f"one row only of class {names}: it has no variance of its own and "
+                "takes that within the other classes; add rows, leave the class out, "
+                "or use shrinkage=1.0, with which all classes share their variances",
                 UserWarning,
                 stacklevel=4,
             )
