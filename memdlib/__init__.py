@@ -6,6 +6,7 @@ parameters -> divergence of each feature -> ranking -> linear score -> class.
 
 from memdlib.conditional.classifier import ConditionalMaxEntClassifier
 from memdlib.densities.density import MaxEntDensity
+from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import DivergenceRanker
@@ -13,6 +14,8 @@ from memdlib.generative.ranking import DivergenceRanker
 __all__ = [
     "ConditionalMaxEntClassifier",
     "DivergenceRanker",
+    "GreedyGaussianRanker",
+    "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MaxEntDensity",
     "MeMdClassifier",

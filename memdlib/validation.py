@@ -6,7 +6,6 @@ scikit-learn: no other module imports it.
 """
 
 import math
-from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -101,7 +101,17 @@ def check_parameters(estimator) -> None:
     )
 
 
-def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
+def labelled_data(
+    estimator,
+    X,
+    y,
+    sample_weight,
+    *,
+    reset=True,
+    several=True,
+    sparse_too=True,
+    class_weight=None,
+):
     """Validate X, y and weights as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read, so that they count
@@ -117,6 +127,10 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
         False where the features must be those of an earlier fit.
     several : bool, default=True
         Whether a single class is an error.
+    sparse_too : bool, default=True
+        Whether sparse data are accepted.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of each class, as in scikit-learn.
 
     Returns
     -------
@@ -125,7 +139,19 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
         Class indices.
     weight : ndarray of shape (n,)
     classes : ndarray of shape (K,)
+
+    Raises
+    ------
+    TypeError
+        On sparse data that are not accepted.
+    ValueError
+        On data, labels or weights that cannot be used; names the value.
     """
+    if sparse.issparse(X) and not sparse_too:
+        raise TypeError(
+            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
+            "data with these parameters; use X.toarray()"
+        )
     X, y = validate_data(
         estimator,
         X,
@@ -146,6 +172,18 @@ def labelled_data(estimator, X, y, sample_weight, *, reset=True, several=True):
             f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at "
             "least two classes"
         )
+    if class_weight is not None:
+        by_class = compute_class_weight(
+            class_weight, classes=classes, y=y, sample_weight=weight
+        )
+        bad = ~(np.isfinite(by_class) & (by_class > 0))
+        if bad.any():
+            k = int(bad.argmax())
+            raise ValueError(
+                f"class_weight gives class {classes.tolist()[k]!r} the weight "
+                f"{by_class[k]}; weights of classes must be above zero"
+            )
+        weight = weight * by_class[codes]
     return X, codes, weight, classes
 
 
@@ -172,47 +210,55 @@ def unlabelled_data(estimator, X):
     return sum_duplicates(X)
 
 
-@contextmanager
-def unchanged_on_failure(estimator):
-    """Give an estimator back the attributes that it had if the block raises.
+def labelled_batch(estimator, X, y, sample_weight, classes, known, **options):
+    """Validate one batch for ``partial_fit``.
 
     Parameters
     ----------
     estimator : estimator
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(n_features_in_=3)
-    >>> try:
-    ...     with unchanged_on_failure(model):
-    ...         model.n_features_in_ = 4
-    ...         raise ValueError
-    ... except ValueError:
-    ...     model.n_features_in_
-    3
+    X, y, sample_weight, classes
+        As passed to ``partial_fit``.
+    known : ndarray of shape (K,) or None
+        Classes of the batches before; None on the first call.
+    **options
+        As in :func:`labelled_data`.
 
     Returns
     -------
-    context manager
+    X : ndarray or csr of shape (n, d)
+    codes : ndarray of shape (n,)
+        Indices into ``classes``.
+    weight : ndarray of shape (n,)
+    classes : ndarray of shape (K,)
+
+    Raises
+    ------
+    ValueError
+        If ``classes`` is missing on the first call, names fewer than two, or changes
+        later; if a label is not among them; and as :func:`labelled_data`.
     """
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
-
-
-def dense_data(estimator, X, y, sample_weight, **options):
-    """Validate as :func:`labelled_data`; refuse sparse data."""
-    if sparse.issparse(X):
-        raise TypeError(
-            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
-            "data; use X.toarray()"
+    X, codes, weight, seen = labelled_data(
+        estimator, X, y, sample_weight, reset=known is None, several=False, **options
+    )
+    if classes is not None:
+        given = np.unique(classes)
+        if len(given) < 2:
+            raise ValueError(f"classes={list(classes)} must hold at least two classes")
+        if known is not None and not np.array_equal(known, given):
+            raise ValueError(
+                f"classes={list(classes)} differs from the first call's "
+                f"{known.tolist()}"
+            )
+        known = given
+    if known is None:
+        raise ValueError("classes must be passed on the first call to partial_fit")
+    unknown = np.setdiff1d(seen, known)
+    if unknown.size:
+        raise ValueError(
+            f"label {unknown.tolist()[0]!r} is not among the classes of the first "
+            f"call, {known.tolist()}"
         )
-    return labelled_data(estimator, X, y, sample_weight, **options)
+    return X, np.searchsorted(known, seen)[codes], weight, known
 
 
 def check_sample_weight(

@@ -26,6 +26,7 @@ from memdlib import (
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
 from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
+from tests.scikit_learn import run
 
 WIDE = (-1e3, 1e3)
 ESTIMATORS = [
@@ -37,9 +38,9 @@ ESTIMATORS = [
     MeMdClassifier("jeffreys", family="exponential"),
     MeMdClassifier("js", family=TruncatedExponential(*WIDE)),
     MeMdClassifier(family=Polynomial(2, WIDE), n_features=None),
-    DivergenceRanker("js", family="multinomial", k=None),
-    DivergenceRanker("js", shrinkage="auto", k=None),
-    DivergenceRanker("js", family=Polynomial(2, WIDE), k=None),
+    DivergenceRanker("js", family="multinomial", n_features=None),
+    DivergenceRanker("js", shrinkage="auto", n_features=None),
+    DivergenceRanker("js", family=Polynomial(2, WIDE), n_features=None),
     DivergenceRanker("js", family="geometric"),
 ]
 CLASSIFIERS = [
@@ -48,15 +49,15 @@ CLASSIFIERS = [
     ConditionalMaxEntClassifier(),
 ]
 SELECTORS = [
-    DivergenceRanker(k=2),
-    GreedyGaussianRanker(k=2),
-    GreedyInformationRanker(k=2),
+    DivergenceRanker(n_features=2),
+    GreedyGaussianRanker(n_features=2),
+    GreedyInformationRanker(n_features=2),
 ]
 
 
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    run(check, estimator)
 
 
 def frame():
@@ -89,7 +90,11 @@ def test_columns_pipelines_and_grids(estimator):
     X["colour"] = np.where(X.index % 2, "red", "blue")
     columns = ColumnTransformer(
         [
-            ("best", make_pipeline(StandardScaler(), DivergenceRanker(k=2)), [0, 1, 2]),
+            (
+                "best",
+                make_pipeline(StandardScaler(), DivergenceRanker(n_features=2)),
+                [0, 1, 2],
+            ),
             ("rest", MinMaxScaler(), ["petal width (cm)"]),
         ],
         verbose_feature_names_out=False,
@@ -103,10 +108,10 @@ def test_columns_pipelines_and_grids(estimator):
             ColumnTransformer([("numbers", DivergenceRanker(), selected)]),
             clone(estimator),
         ),
-        {"columntransformer__numbers__k": [1, 2, 4]},
+        {"columntransformer__numbers__n_features": [1, 2, 4]},
         cv=3,
     ).fit(X, y)
-    assert grid.best_params_["columntransformer__numbers__k"] > 1
+    assert grid.best_params_["columntransformer__numbers__n_features"] > 1
     again = pickle.loads(pickle.dumps(grid))
     np.testing.assert_array_equal(again.predict(X), grid.predict(X))
 
@@ -117,7 +122,7 @@ def test_weights_are_routed(estimator):
     weight = np.where(y == 2, 50.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
         model = make_pipeline(
-            DivergenceRanker(k=3).set_fit_request(sample_weight=True),
+            DivergenceRanker(n_features=3).set_fit_request(sample_weight=True),
             clone(estimator)
             .set_fit_request(sample_weight=True)
             .set_score_request(sample_weight=True),
@@ -195,6 +200,6 @@ def test_count_families_tell_topics_apart(family):
     )
     model = MeMdClassifier(family=family, n_features=40)
     model.fit(text.X[::2], text.y[::2])
-    hits = np.isin(model.ranking_[:40], np.flatnonzero(text.informative)).mean()
+    hits = np.isin(model.order_[:40], np.flatnonzero(text.informative)).mean()
     assert hits > 0.7  # of 40 words, where chance gives 0.13
     assert model.score(text.X[1::2], text.y[1::2]) > 0.5

@@ -20,6 +20,8 @@ def test_the_names_that_others_rely_on():
     assert memdlib.__all__ == [
         "ConditionalMaxEntClassifier",
         "DivergenceRanker",
+        "GreedyGaussianRanker",
+        "GreedyInformationRanker",
         "JointMaxEntClassifier",
         "MaxEntDensity",
         "MeMdClassifier",

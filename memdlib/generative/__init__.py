@@ -1,5 +1,10 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
+from memdlib.generative.displays import (
+    AccuracyCurveDisplay,
+    DensityDisplay,
+    RankingDisplay,
+)
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
@@ -9,19 +14,31 @@ from memdlib.generative.greedy import (
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.ranking import DivergenceRanker, rank
+from memdlib.generative.ranking import (
+    DivergenceRanker,
+    jeffreys_score,
+    js_gm_score,
+    js_score,
+    rank,
+)
 from memdlib.generative.scores import MarginalScores
 
 __all__ = [
+    "AccuracyCurveDisplay",
     "ClassMarginals",
+    "DensityDisplay",
     "DivergenceRanker",
     "GreedyGaussianRanker",
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MarginalScores",
     "MeMdClassifier",
+    "RankingDisplay",
     "family_moments",
     "greedy_gaussian",
     "greedy_information",
+    "jeffreys_score",
+    "js_gm_score",
+    "js_score",
     "rank",
 ]

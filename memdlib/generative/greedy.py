@@ -10,15 +10,26 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
 
 from memdlib.families import Normal, get
 from memdlib.families.multivariate import correlation_intensity, is_varying
 from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.ranking import (
+    MARGINAL_CONSTRAINTS,
+    SIZE_CONSTRAINTS,
+    RankedSelector,
+    describe_input,
+)
 from memdlib.moments.sums import ClassMoments
-from memdlib.validation import check_shrinkage, count_features, dense_data
+from memdlib.state import all_or_nothing
+from memdlib.validation import (
+    UNIT,
+    Words,
+    check_parameters,
+    count_features,
+    labelled_data,
+)
 
 Array = NDArray[np.float64]
 Columns = Callable[[int], Array]
@@ -27,22 +38,7 @@ Columns = Callable[[int], Array]
 _COLLINEAR = 1e-10
 
 
-class _GreedySelector(SelectorMixin, BaseEstimator):
-    """Selects what ``ranking_`` holds."""
-
-    def _get_support_mask(self):
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.ranking_] = True
-        return mask
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-class GreedyGaussianRanker(_GreedySelector):
+class GreedyGaussianRanker(RankedSelector):
     """Greedy MeMd: the features whose *joint* class Gaussians diverge most.
 
     Each step adds the feature that most increases
@@ -54,7 +50,7 @@ class GreedyGaussianRanker(_GreedySelector):
 
     Parameters
     ----------
-    k : int, float in (0, 1] or None, default=0.1
+    n_features : int, float in (0, 1] or None, default=0.1
         How many features to choose: a number, a share of them, or all.
     shrinkage : float in [0, 1] or "auto", default="auto"
         Multiplies class correlations by 1 - shrinkage, as in
@@ -64,11 +60,14 @@ class GreedyGaussianRanker(_GreedySelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (k,)
+    order_ : ndarray of shape (n_selected_,)
         Feature indices in the order of choice. Shorter where no feature is left that
         does not depend linearly on the chosen ones in some class, which takes
         shrinkage=0 (a class of n rows then allows n - 1 features).
-    gains_ : ndarray of shape (k,)
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature, 1 the first chosen; those not chosen share the last.
+    n_selected_ : int
+    gains_ : ndarray of shape (n_selected_,)
         What each added to JS_GM, in nats; the cumulative sum is JS_GM of the set.
     shrinkage_ : ndarray of shape (K,)
         Intensity in use.
@@ -82,17 +81,20 @@ class GreedyGaussianRanker(_GreedySelector):
 
     Examples
     --------
-    >>> from memdlib.generative.greedy import GreedyGaussianRanker
+    >>> from memdlib import GreedyGaussianRanker
     >>> from sklearn.datasets import load_wine
-    >>> ranker = GreedyGaussianRanker(k=4).fit(*load_wine(return_X_y=True))
-    >>> ranker.ranking_.tolist(), ranker.gains_.round(2).tolist()
+    >>> ranker = GreedyGaussianRanker(n_features=4).fit(*load_wine(return_X_y=True))
+    >>> ranker.order_.tolist(), ranker.gains_.round(2).tolist()
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
-    def __init__(self, k=0.1, shrinkage="auto"):
-        self.k = k
+    _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
+
+    def __init__(self, n_features=0.1, shrinkage="auto"):
+        self.n_features = n_features
         self.shrinkage = shrinkage
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Choose the features.
 
@@ -114,9 +116,12 @@ class GreedyGaussianRanker(_GreedySelector):
         ValueError
             On a single class, or a parameter out of range.
         """
-        X, codes, weight, self.classes_ = dense_data(self, X, y, sample_weight)
-        k = count_features(self.k, X.shape[1], "k")
-        shrinkage = check_shrinkage(self.shrinkage)
+        check_parameters(self)
+        X, codes, weight, self.classes_ = labelled_data(
+            self, X, y, sample_weight, sparse_too=False
+        )
+        size = count_features(self.n_features, X.shape[1], "n_features")
+        shrinkage = self.shrinkage
         moments = family_moments(Normal(), X, codes, len(self.classes_), weight)
         rows = _standardised_rows(X, codes, weight, moments)
         if shrinkage == "auto":
@@ -136,13 +141,14 @@ class GreedyGaussianRanker(_GreedySelector):
             column[:, s] = 1.0
             return column * deviation * deviation[:, [s]]
 
-        self.ranking_, self.gains_ = greedy_gaussian(
-            covariances, variance, mu[..., 0], moments.prior, k
+        self.order_, self.gains_ = greedy_gaussian(
+            covariances, variance, mu[..., 0], moments.prior, size
         )
+        self.n_selected_ = len(self.order_)
         return self
 
 
-class GreedyInformationRanker(_GreedySelector):
+class GreedyInformationRanker(RankedSelector):
     """Relevance less redundancy: what a feature tells that the chosen ones do not.
 
     Each step adds the feature of largest
@@ -156,7 +162,7 @@ class GreedyInformationRanker(_GreedySelector):
 
     Parameters
     ----------
-    k : int, float in (0, 1] or None, default=0.1
+    n_features : int, float in (0, 1] or None, default=0.1
         How many features to choose: a number, a share of them, or all.
     divergence : {"js", "js_gm", "jeffreys"}, default="js"
         Divergence between the class marginals, as in
@@ -169,10 +175,13 @@ class GreedyInformationRanker(_GreedySelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (k,)
+    order_ : ndarray of shape (n_selected_,)
         Feature indices in the order of choice. Shorter where only copies of chosen
         features are left (r = 1 or -1: infinite information).
-    gains_ : ndarray of shape (k,)
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature, 1 the first chosen; those not chosen share the last.
+    n_selected_ : int
+    gains_ : ndarray of shape (n_selected_,)
         Divergence less mean redundancy at each choice, in nats; may be negative.
     feature_divergences_ : ndarray of shape (d,)
         Nats.
@@ -189,28 +198,36 @@ class GreedyInformationRanker(_GreedySelector):
 
     Examples
     --------
-    >>> from memdlib.generative.greedy import GreedyInformationRanker
+    >>> from memdlib import GreedyInformationRanker
     >>> from sklearn.datasets import load_wine
-    >>> ranker = GreedyInformationRanker(k=4).fit(*load_wine(return_X_y=True))
-    >>> ranker.ranking_.tolist()
+    >>> ranker = GreedyInformationRanker(n_features=4).fit(*load_wine(return_X_y=True))
+    >>> ranker.order_.tolist()
     [6, 9, 12, 11]
     """
 
+    _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
+
     def __init__(
-        self, k=0.1, divergence="js", family="normal", shrinkage=0.0, smoothing=1.0
+        self,
+        n_features=0.1,
+        divergence="js",
+        family="normal",
+        shrinkage=0.0,
+        smoothing=1.0,
     ):
-        self.k = k
+        self.n_features = n_features
         self.divergence = divergence
         self.family = family
         self.shrinkage = shrinkage
         self.smoothing = smoothing
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Choose the features.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : {array-like, sparse matrix} of shape (n, d)
             Finite values inside the support of the family.
         y : array-like of shape (n,)
             Class labels, at least two classes.
@@ -226,25 +243,22 @@ class GreedyInformationRanker(_GreedySelector):
         ValueError
             On a single class, values outside the support, or a parameter out of range.
         """
+        check_parameters(self)
         family = get(self.family)
-        X, codes, weight, self.classes_ = dense_data(self, X, y, sample_weight)
-        k = count_features(self.k, X.shape[1], "k")
+        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+        size = count_features(self.n_features, X.shape[1], "n_features")
         X = family.observe(X)
         moments = family_moments(family, X, codes, len(self.classes_), weight)
         marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
         self.feature_divergences_ = marginals.divergences(self.divergence)
-        everyone = np.zeros_like(codes)
-        total = family_moments(Normal(), X, everyone, 1, weight)
-        (z,) = _standardised_rows(X, everyone, weight, total)
-        self.ranking_, self.gains_ = greedy_information(
-            self.feature_divergences_, lambda s: z[:, s] @ z, k
+        self.order_, self.gains_ = greedy_information(
+            self.feature_divergences_, _correlations(X, weight), size
         )
+        self.n_selected_ = len(self.order_)
         return self
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = get(self.family).nonnegative
-        return tags
+        return describe_input(super().__sklearn_tags__(), self.family)
 
 
 def greedy_gaussian(
@@ -263,7 +277,7 @@ def greedy_gaussian(
 
     Returns
     -------
-    ranking : ndarray of shape (k,) or shorter
+    order : ndarray of shape (k,) or shorter
     gains : ndarray of the same shape
         Nats.
 
@@ -300,7 +314,7 @@ def greedy_gaussian(
     residual = variance.copy()
     mixture = prior @ (variance + offset**2) + offset**2
     free = np.ones(d, dtype=bool)
-    ranking, gains = [], []
+    order, gains = [], []
     # b, and M_k[:, s] - b M_k[s, s] / 2, of every step so far
     slope, lever = np.empty((2, k, n_classes, d))
     pivot = np.empty((k, n_classes))
@@ -311,7 +325,7 @@ def greedy_gaussian(
         ratio = mixture / np.where(free, residual, 1.0) - 1.0
         gain = np.where(free, 0.5 * (prior @ ratio), -np.inf)
         s = int(gain.argmax())
-        ranking.append(s)
+        order.append(s)
         gains.append(max(gain[s], 0.0))
         free[s] = False
         past = slope[:step], lever[:step], pivot[:step]
@@ -325,7 +339,7 @@ def greedy_gaussian(
         lever[step] = mixed - 0.5 * slope[step] * mixed[:, [s]]
         residual = residual - slope[step] ** 2 * own[:, [s]]
         mixture = mixture - 2.0 * slope[step] * lever[step]
-    return np.array(ranking), np.array(gains)
+    return np.array(order), np.array(gains)
 
 
 def greedy_information(
@@ -344,7 +358,7 @@ def greedy_information(
 
     Returns
     -------
-    ranking : ndarray of shape (k,), or shorter
+    order : ndarray of shape (k,), or shorter
         A copy of a chosen feature, of infinite mutual information, is never chosen.
     scores : ndarray of the same shape
         Relevance less mean redundancy at each choice, in nats.
@@ -358,18 +372,18 @@ def greedy_information(
     """
     redundancy = np.zeros_like(relevance)
     free = np.ones(len(relevance), dtype=bool)
-    ranking, scores = [], []
-    while len(ranking) < k and free.any():
-        mean = redundancy / max(len(ranking), 1)
+    order, scores = [], []
+    while len(order) < k and free.any():
+        mean = redundancy / max(len(order), 1)
         score = np.where(free, relevance - mean, -np.inf)
         s = int(score.argmax())
-        ranking.append(s)
+        order.append(s)
         scores.append(score[s])
         unexplained = 1.0 - correlations(s) ** 2
         free &= unexplained > _COLLINEAR
         free[s] = False
         redundancy -= 0.5 * np.log(np.where(free, unexplained, 1.0))
-    return np.array(ranking), np.array(scores)
+    return np.array(order), np.array(scores)
 
 
 def _standardised_rows(X, codes, weight, moments: ClassMoments) -> list[Array]:
@@ -385,6 +399,21 @@ def _standardised_rows(X, codes, weight, moments: ClassMoments) -> list[Array]:
         share = np.sqrt(weight[member] / total)
         rows.append(centred * share[:, None] / deviation[k])
     return rows
+
+
+def _correlations(X, weight: Array) -> Columns:
+    """Correlations of a feature with all features over all rows, on demand."""
+    everyone = np.zeros(X.shape[0], dtype=np.intp)
+    total = family_moments(Normal(), X, everyone, 1, weight)
+    if not sparse.issparse(X):
+        (z,) = _standardised_rows(X, everyone, weight, total)
+        return lambda s: z[:, s] @ z
+    (marginal,) = total.mean
+    scale = np.where(is_varying(marginal), Normal.variance(marginal), np.inf) ** -0.5
+    mean = (total.location + marginal[:, 0]) * scale
+    share = np.sqrt(weight / weight.sum())
+    z = X.multiply(share[:, None]).multiply(scale).tocsc()
+    return lambda s: (z[:, [s]].T @ z).toarray()[0] - mean[s] * mean
 
 
 def _squared_correlations(z: Array) -> float:

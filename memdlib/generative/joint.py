@@ -6,11 +6,11 @@ analysis, one for all classes linear discriminant analysis, and E x_s^2 alone (n
 products of two features) Gaussian naive Bayes.
 """
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from memdlib.families.multivariate import (
     MultivariateNormal,
@@ -18,24 +18,85 @@ from memdlib.families.multivariate import (
     whitening,
 )
 from memdlib.families.normal import Normal
-from memdlib.moments.joint import joint_moments
-from memdlib.moments.sums import class_moments
-from memdlib.validation import check_choice, check_shrinkage, dense_data
+from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.model import MarginalModel, MomentClassifier
+from memdlib.generative.scores import finite_scores
+from memdlib.moments.joint import JointMoments, joint_moments
+from memdlib.state import all_or_nothing, fitted
+from memdlib.validation import UNIT, Words, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
 
 COVARIANCES = ("full", "pooled", "diagonal")
 
 
-def _marginal_estimate(marginal: Array, weight: Array, shrinkage: float | str):
-    """Means (K, d), shrunken variances (K, d) and the intensity (), of (K, d, 2)."""
-    if shrinkage == "auto":
-        shrinkage = Normal().choose_shrinkage(marginal, weight)
-    regular = Normal().regularise(marginal, weight, shrinkage=shrinkage, smoothing=0.0)
-    return regular[..., 0], Normal.variance(regular), np.float64(shrinkage)
+class _DiagonalModel(MarginalModel):
+    """Normal marginals of all features."""
+
+    @property
+    def covariances(self) -> Array:
+        """Variances, shape (K, d)."""
+        return Normal.variance(self.marginals.mean_params)
 
 
-class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(frozen=True)
+class _JointModel:
+    """Joint normal densities of the classes.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    moments : JointMoments
+    means : ndarray of shape (K, d)
+    covariances, whitening : ndarray of shape (K, d, d)
+        (d, d) if all classes share one.
+    shrinkage : ndarray of shape (K,) or ()
+    """
+
+    classes: NDArray
+    moments: JointMoments
+    means: Array
+    covariances: Array
+    whitening: Array
+    shrinkage: Array
+
+    @property
+    def class_prior(self) -> Array:
+        """Class probabilities, shape (K,)."""
+        return self.moments.prior
+
+    @property
+    def mean_params(self) -> Array:
+        """Mean parameters of the class densities, shape (K, d, d + 1)."""
+        return MultivariateNormal.mean_parameters(self.means, self.covariances)
+
+    @property
+    def natural_params(self) -> Array:
+        """Natural parameters of the class densities, shape (K, d, d + 1)."""
+        W = self.whitening
+        precision = np.swapaxes(W, -1, -2) @ W
+        precision = np.broadcast_to(precision, (len(self.means), *W.shape[-2:]))
+        linear = -precision @ self.means[..., None]
+        return np.concatenate([linear, 0.5 * precision], axis=-1)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def joint_log_density(self, X) -> Array:
+        """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
+        X, W, means = X.astype(np.float64), self.whitening, self.means
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(self.class_prior)
+        if W.ndim == 2:
+            centre = self.class_prior @ means
+            z, z_k = (X - centre) @ W.T, (means - centre) @ W.T
+            joint = z @ z_k.T + (log_prior - 0.5 * (z_k**2).sum(axis=1))
+        else:
+            joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
+            for k, (m, w) in enumerate(zip(means, W, strict=True)):
+                joint[:, k] -= 0.5 * (((X - m) @ w.T) ** 2).sum(axis=1)
+        return finite_scores(joint, X)
+
+
+class JointMaxEntClassifier(MomentClassifier):
     """Bayes classifier with Gaussian classes, from one pass over the data.
 
     Parameters
@@ -43,15 +104,17 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
     covariance : {"full", "pooled", "diagonal"}, default="full"
         "full" is quadratic discriminant analysis (a covariance for each class),
         "pooled" linear discriminant analysis (the within-class covariance for all),
-        "diagonal" Gaussian naive Bayes. Covariances are maximum-likelihood ones
-        (moment matching: division by n).
+        "diagonal" Gaussian naive Bayes, which is :class:`memdlib.MeMdClassifier` with
+        all features. Covariances are maximum-likelihood ones (moment matching: division
+        by n).
     shrinkage : float in [0, 1] or "auto", default="auto"
         "full" and "pooled": correlations are multiplied by 1 - shrinkage, variances
         stay. "diagonal": class variances v_k become (1 - shrinkage) v_k + shrinkage
         v_within, as in :class:`memdlib.MeMdClassifier`. Either way the units of the
         features do not matter. "auto" is the intensity of least mean squared error
         [1]_, with the sampling variances that the Gaussian model itself implies; it
-        vanishes as 1/n and always gives a proper density. 0 is plain moment matching.
+        vanishes as 1/n and always gives a proper density; it is the default because a
+        covariance of few rows is singular. 0 is plain moment matching.
         In all cases a variance of zero is replaced (see
         :meth:`memdlib.families.Normal.regularise`).
 
@@ -86,17 +149,30 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
     (0.966, 0.255)
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "covariance": [Words(*COVARIANCES)],
+        "shrinkage": [Words("auto"), UNIT],
+    }
+
     def __init__(self, covariance="full", shrinkage="auto"):
         self.covariance = covariance
         self.shrinkage = shrinkage
 
+    covariances_ = fitted("covariances")
+
+    @property
+    def means_(self):
+        """Class means, shape (K, d)."""
+        return self.mean_params_[..., 0]
+
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Estimate the class densities.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Finite.
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite; sparse only if "diagonal".
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -108,145 +184,51 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
+        TypeError
+            On sparse X with covariance="full" or "pooled".
         ValueError
             On a single class, a covariance that is singular without shrinkage, or a
             parameter out of range.
         """
-        X, codes, weight, classes = dense_data(self, X, y, sample_weight)
-        self._estimate(self._collect(X, codes, classes, weight), classes)
+        check_parameters(self)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, **self._batch_options()
+        )
+        moments = self._collect(X, codes, len(classes), weight)
+        self._fitted = self._estimate(moments, classes)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Add a batch; the result is that of one fit on all batches together.
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.covariance == "diagonal"
+        return tags
 
-        That holds for shrinkage="auto" too, which is a function of the moments.
-        Without shrinkage, every class that has rows needs enough of them after each
-        batch. A batch that fails changes nothing.
+    def _batch_options(self):
+        return {"sparse_too": self.covariance == "diagonal"}
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        classes : array-like of shape (K,), default=None
-            All classes that will ever occur; required on the first call.
-        sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            As :meth:`fit`; and if ``classes`` is missing on the first call or changes
-            later, or if a label is not among them.
-        """
-        first = not hasattr(self, "_moments")
-        X, codes, weight, seen = dense_data(
-            self, X, y, sample_weight, reset=first, several=False
-        )
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit")
-        known = np.unique(classes) if first else self.classes_
-        if classes is not None and not np.array_equal(known, np.unique(classes)):
-            raise ValueError(
-                f"classes={list(classes)}, but on the first call {known.tolist()}"
-            )
-        unknown = np.setdiff1d(seen, known).tolist()
-        if unknown:
-            raise ValueError(
-                f"label {unknown[0]!r} is not among the classes of the first call"
-            )
-        codes = np.searchsorted(known, seen)[codes]
-        old = None if first else self._moments
-        new = self._collect(X, codes, known, weight, old and old.location)
-        self._estimate(old.merge(new) if old else new, known)
-        return self
-
-    def predict(self, X):
-        """Class of each row of X (n, d), shape (n,)."""
-        check_is_fitted(self)
-        return self.classes_[self._joint_log_density(X).argmax(axis=1)]
-
-    def predict_log_proba(self, X):
-        """Log posterior of each class, (n, K), in the order of ``classes_``."""
-        check_is_fitted(self)
-        return log_softmax(self._joint_log_density(X), axis=1)
-
-    def predict_proba(self, X):
-        """Posterior of each class, (n, K), in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
-
-    @property
-    def mean_params_(self):
-        """Mean parameters of the class densities."""
-        family = Normal if self._kind == "diagonal" else MultivariateNormal
-        return family.mean_parameters(self.means_, self.covariances_)
-
-    @property
-    def natural_params_(self):
-        """Natural parameters of the class densities."""
-        means, W = self.means_[..., None], self._whitening
-        if self._kind == "diagonal":
-            precision = W[..., None] ** 2
-            return np.concatenate([-precision * means, 0.5 * precision], axis=-1)
-        precision = np.broadcast_to(
-            np.swapaxes(W, -1, -2) @ W, (len(means), *W.shape[-2:])
-        )
-        return np.concatenate([-precision @ means, 0.5 * precision], axis=-1)
-
-    def _collect(self, X, codes, classes, weight, location=None):
-        """Moments of a batch; products of features only where they are needed."""
-        kind = check_choice(self.covariance, "covariance", COVARIANCES)
+    def _collect(self, X, codes, n_classes, weight, location=None):
+        if self.covariance == "diagonal":
+            return family_moments(Normal(), X, codes, n_classes, weight, location)
         options = {"sample_weight": weight, "location": location}
-        if kind == "diagonal":
-            return class_moments(X, codes, len(classes), order=2, **options)
-        return joint_moments(X, codes, len(classes), **options)
+        return joint_moments(X, codes, n_classes, **options)
 
     def _estimate(self, moments, classes):
-        """Everything that follows from the moments, or an error and no change."""
-        kind, shrinkage = self.covariance, check_shrinkage(self.shrinkage)
-        options = {"weight": moments.weight, "shrinkage": shrinkage}
-        if kind == "diagonal":
-            estimate = _marginal_estimate(moments.mean, **options)
-            W = 1.0 / np.sqrt(estimate[1])
-        else:
-            pooled = kind == "pooled"
-            family = MultivariateNormal()
-            estimate = family.regularise(moments.mean, pooled=pooled, **options)
-            names = ["all classes together"] if pooled else classes.tolist()
-            W = _named_whitening(estimate[1], names)
-        means, self.covariances_, self.shrinkage_ = estimate
-        self.means_ = moments.location + means
-        self.classes_, self.class_prior_ = classes, moments.prior
-        self._moments, self._kind, self._whitening = moments, kind, W
-
-    @np.errstate(over="ignore", invalid="ignore")
-    def _joint_log_density(self, X):
-        """Log pi_k + log p_k(x) up to what is common to all classes, (n, K)."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        X, W, means = X.astype(np.float64), self._whitening, self.means_
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior_)
-        if self._kind == "pooled":
-            centre = self.class_prior_ @ means
-            z, z_k = (X - centre) @ W.T, (means - centre) @ W.T
-            joint = z @ z_k.T + (log_prior - 0.5 * (z_k**2).sum(axis=1))
-        else:
-            diagonal = self._kind == "diagonal"
-            log_scale = np.log(W).sum(axis=1) if diagonal else log_determinant(W)
-            joint = np.tile(log_prior + log_scale, (len(X), 1))
-            for k, (m, w) in enumerate(zip(means, W, strict=True)):
-                z = (X - m) * w if diagonal else (X - m) @ w.T
-                joint[:, k] -= 0.5 * (z**2).sum(axis=1)
-        lost = ~np.isfinite(joint.max(axis=1))
-        if lost.any():
-            raise ValueError(
-                "the log densities of a row that holds "
-                f"{np.abs(X[lost.argmax()]).max():.6g} overflow; bring X to the scale "
-                "of the data that the model was fitted to"
-            )
-        return joint
+        if self.covariance == "diagonal":
+            marginals = ClassMarginals(moments, Normal(), self.shrinkage)
+            return _DiagonalModel.of(classes, marginals)
+        pooled = self.covariance == "pooled"
+        means, covariances, shrinkage = MultivariateNormal().regularise(
+            moments.mean, moments.weight, shrinkage=self.shrinkage, pooled=pooled
+        )
+        names = ["all classes together"] if pooled else classes.tolist()
+        return _JointModel(
+            classes,
+            moments,
+            moments.location + means,
+            covariances,
+            _named_whitening(covariances, names),
+            shrinkage,
+        )
 
 
 def _named_whitening(covariance: Array, names: list) -> Array:

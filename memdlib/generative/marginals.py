@@ -62,6 +62,8 @@ class ClassMarginals:
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float >= 0, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
+    prior : ndarray of shape (K,), default=None
+        Class probabilities; None takes the shares of the weight.
 
     Raises
     ------
@@ -82,8 +84,11 @@ class ClassMarginals:
     family: Family
     shrinkage: float | str = 0.0
     smoothing: float = 1.0
+    prior: Array | None = None
 
     def __post_init__(self):
+        if self.prior is None:
+            object.__setattr__(self, "prior", self.moments.prior)
         value = self.shrinkage
         if isinstance(value, str) and value == "auto":
             moments = self.moments
@@ -133,7 +138,7 @@ class ClassMarginals:
            (JS_GM).
         """
         check_choice(divergence, "divergence", DIVERGENCES)
-        prior = self.moments.prior
+        prior = self.prior
         if divergence == "js":
             return self._jensen_shannon(prior)
         if prior.size == 2:

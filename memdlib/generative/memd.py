@@ -8,29 +8,41 @@ the divergence between them, and the top S features enter the Bayes rule
 which is linear in the sufficient statistics phi(x).
 """
 
-from functools import reduce
+import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from memdlib.families import get
+from memdlib.families import Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.ranking import describe_input, rank
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.model import MarginalModel, MomentClassifier
+from memdlib.generative.ranking import (
+    MARGINAL_CONSTRAINTS,
+    SIZE_CONSTRAINTS,
+    RankedSelector,
+    describe_input,
+)
+from memdlib.generative.sizes import (
+    fold_moments,
+    held_out_accuracy,
+    size_grid,
+    smallest_best,
+)
 from memdlib.moments.folds import content_positions
-from memdlib.moments.sums import ClassMoments, translate, translate_natural
+from memdlib.state import all_or_nothing, fitted
 from memdlib.validation import (
+    Number,
+    Words,
+    check_parameters,
     count_features,
     labelled_data,
-    sum_duplicates,
 )
 
 
-class MeMdClassifier(ClassifierMixin, BaseEstimator):
+class MeMdClassifier(RankedSelector, MomentClassifier):
     """Maximum-entropy Bayes classifier on the features that discriminate most.
 
     Parameters
@@ -47,7 +59,11 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
         them, all (None), or the smallest S of highest accuracy on training rows that
-        the ranking did not see.
+        the ranking did not see ("auto"; in ``partial_fit`` all features, because rows
+        that have gone by cannot be held out).
+    n_features_grid : None, "every" or array-like of int, default=None
+        Which S "auto" tries: every S up to 64, then steps of 3 per cent, and d (None);
+        every S ("every", as in the paper); or those listed.
     validation : float in (0, 1) or int >= 2, default=0.2
         How "auto" sets rows aside: a share of them once (the paper's rule for text),
         or that many cross-validation folds (its rule for genes).
@@ -56,9 +72,17 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         shrinkage v_within. At 0 the moments are left as they are, except that a
         variance of zero is replaced (see :meth:`memdlib.families.Normal.regularise`);
         "auto" estimates it (see :meth:`memdlib.families.Normal.choose_shrinkage`).
+        The default is the paper's plain moments, which single variances allow; where a
+        covariance could be singular, the default is "auto".
     smoothing : float >= 0, default=1.0
         All other families: weight, in instances, of the pooled mean added to each
         class, which keeps it off the boundary of the family.
+    priors : array-like of shape (K,), default=None
+        Class probabilities, in the order of ``classes_``, for Bayes' rule and for the
+        divergences; None takes the shares of the instance weight.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class; "balanced" gives all
+        classes the same weight (not in ``partial_fit``).
     random_state : int, RandomState or None, default=None
         Draws the rows that "auto" sets aside.
 
@@ -66,22 +90,25 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (K,)
     class_prior_ : ndarray of shape (K,)
-        Shares of the instance weight.
+        ``priors``, or shares of the instance weight.
     mean_params_ : ndarray of shape (K, d, m)
         Mean parameters E x^j of the class marginals, regularised.
     natural_params_ : ndarray of shape (K, d, m)
         Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
-    feature_divergences_ : ndarray of shape (d,)
-        Nats.
-    ranking_ : ndarray of shape (d,)
+    feature_divergences_, feature_importances_ : ndarray of shape (d,)
+        Nats; the second name is the one that scikit-learn's selectors look for.
+    order_ : ndarray of shape (d,)
         Feature indices, the most divergent first.
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature, 1 the most divergent.
     n_selected_ : int
         S, the number of features in use.
     shrinkage_ : float
         The shrinkage in use.
-    validation_curve_ : ndarray of shape (d,) or None
-        Held-out accuracy with the top 1..d features; None unless n_features="auto",
-        or with too few rows to hold any out (all features are then used).
+    validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
+        Numbers S tried, and the held-out accuracy with the top S features; None unless
+        n_features="auto", or with too few rows to hold any out (all features are then
+        used).
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
@@ -101,11 +128,20 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> clf = MeMdClassifier(n_features=5).fit(X[::2], y[::2])
-    >>> clf.ranking_[:5].tolist()
+    >>> clf.order_[:5].tolist()
     [6, 9, 11, 12, 10]
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.955
     """
+
+    _parameter_constraints = MARGINAL_CONSTRAINTS | {
+        "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
+        "n_features_grid": [None, Words("every"), "array-like"],
+        "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
+        "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -116,6 +152,10 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         shrinkage=0.0,
         smoothing=1.0,
         random_state=None,
+        *,
+        n_features_grid=None,
+        priors=None,
+        class_weight=None,
     ):
         self.divergence = divergence
         self.family = family
@@ -124,7 +164,17 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         self.shrinkage = shrinkage
         self.smoothing = smoothing
         self.random_state = random_state
+        self.n_features_grid = n_features_grid
+        self.priors = priors
+        self.class_weight = class_weight
 
+    feature_divergences_ = feature_importances_ = fitted("feature_divergences")
+    order_ = fitted("order")
+    n_selected_ = fitted("n_selected")
+    validation_n_features_ = fitted("validation_n_features")
+    validation_curve_ = fitted("validation_curve")
+
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Estimate the class marginals, rank the features and choose how many to use.
 
@@ -145,124 +195,27 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             On a single class, values outside the support, or a parameter out of range.
+
+        Warns
+        -----
+        UserWarning
+            If a class has one row only, under the normal family.
         """
-        family = get(self.family)
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        X = family.observe(X)
-        self._moments = family_moments(family, X, codes, len(self.classes_), weight)
-        self._estimate()
-        if self._automatic():
-            self._choose_n_features(X, codes, weight)
+        check_parameters(self)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
+        if self.n_features == "auto":
+            self._fitted = self._choose_size(X, codes, weight, classes)
+        else:
+            moments = self._collect(X, codes, len(classes), weight)
+            self._fitted = self._estimate(moments, classes)
+        if sample_weight is None:
+            self._warn_of_single_rows(codes)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Add a batch; the result is that of one fit on all batches together.
-
-        With ``n_features="auto"`` all features are used, because rows that have gone
-        by cannot be held out: give ``n_features``, or look at :meth:`accuracy_curve`
-        on rows of your own.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        y : array-like of shape (n,)
-        classes : array-like of shape (K,), default=None
-            All classes that will ever occur; required on the first call.
-        sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If ``classes`` is missing on the first call or changes later, or if a
-            label is not among them.
-        """
-        family = get(self.family)
-        first = not hasattr(self, "_moments")
-        X, codes, weight, seen = labelled_data(
-            self, X, y, sample_weight, reset=first, several=False
-        )
-        if first:
-            if classes is None:
-                raise ValueError(
-                    "classes must be passed on the first call to partial_fit"
-                )
-            self.classes_ = np.unique(classes)
-        elif classes is not None and not np.array_equal(
-            self.classes_, np.unique(classes)
-        ):
-            raise ValueError(
-                f"classes={list(classes)} differs from the first call's "
-                f"{self.classes_.tolist()}"
-            )
-        unknown = np.setdiff1d(seen, self.classes_)
-        if unknown.size:
-            raise ValueError(
-                f"label {unknown.tolist()[0]!r} is not among the classes of the first "
-                f"call, {self.classes_.tolist()}"
-            )
-        codes = np.searchsorted(self.classes_, seen)[codes]
-        moments = family_moments(
-            family,
-            family.observe(X),
-            codes,
-            len(self.classes_),
-            weight,
-            None if first else self._moments.location,
-        )
-        self._moments = moments if first else self._moments.merge(moments)
-        self._estimate()
-        return self
-
-    def predict(self, X):
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        return self.classes_[self._joint_log_density(X).argmax(axis=1)]
-
-    def predict_log_proba(self, X):
-        """Log posterior probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        joint = self._joint_log_density(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
-
-    def predict_proba(self, X):
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def accuracy_curve(self, X, y, sample_weight=None):
-        """Accuracy with the top S features, for every S, from one pass over X.
+    def accuracy_curve(self, X, y, sample_weight=None, n_features_grid=None):
+        """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters
         ----------
@@ -270,12 +223,15 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Labels; one that the fit has not seen counts as an error.
         sample_weight : array-like of shape (n,), default=None
+        n_features_grid : None, "every" or array-like of int, default=None
+            Which S, as for the estimator.
 
         Returns
         -------
-        n_features : ndarray of shape (d,)
-            1, 2, ..., d.
-        accuracy : ndarray of shape (d,)
+        n_features : ndarray of int, shape (G,)
+            The numbers S, increasing.
+        accuracy : ndarray of shape (G,)
+            Exact at each of them.
 
         Examples
         --------
@@ -291,22 +247,10 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         )
         known = np.isin(seen, self.classes_)
         position = np.where(known, np.searchsorted(self.classes_, seen), -1)
-        correct = self._scores.correct_weight(
-            get(self.family).observe(X), position[codes], weight, self.ranking_
-        )
-        return np.arange(1, X.shape[1] + 1), correct / weight.sum()
-
-    @property
-    def mean_params_(self):
-        """Mean parameters of the class marginals, shape (K, d, m)."""
-        location = self._moments.location
-        return translate(self._marginals.mean_params, np.ones(1), location)
-
-    @property
-    def natural_params_(self):
-        """Natural parameters of the class marginals, shape (K, d, m)."""
-        location = self._moments.location
-        return translate_natural(self._marginals.natural_params, location)
+        grid = size_grid(n_features_grid, X.shape[1])
+        X = self._fitted.marginals.family.observe(X)
+        correct = self._fitted.correct_weight(X, position[codes], weight, grid)
+        return grid, correct / weight.sum()
 
     def __sklearn_tags__(self):
         tags = describe_input(super().__sklearn_tags__(), self.family)
@@ -314,74 +258,88 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = get(self.family).nonnegative
         return tags
 
-    def _joint_log_density(self, X):
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
-        X = get(self.family).observe(sum_duplicates(X))
-        return self._scores.total(X, self.ranking_[: self.n_selected_])
-
-    def _automatic(self) -> bool:
-        return isinstance(self.n_features, str) and self.n_features == "auto"
-
-    def _estimate(self):
-        """Everything that follows from the moments."""
-        marginals = self._marginals = self._fit_marginals(self._moments)
-        self.feature_divergences_ = marginals.divergences(self.divergence)
-        self.ranking_ = rank(self.feature_divergences_)
-        self._scores = MarginalScores.of(marginals)
-        self.shrinkage_ = marginals.shrinkage
-        self.class_prior_ = self._moments.prior
-        self.validation_curve_ = None
-        n_features = None if self._automatic() else self.n_features
-        self.n_selected_ = count_features(n_features, len(self.ranking_), "n_features")
-
-    def _fit_marginals(self, moments: ClassMoments) -> ClassMarginals:
-        family = get(self.family)
-        return ClassMarginals(moments, family, self.shrinkage, self.smoothing)
-
-    def _choose_n_features(self, X, codes, weight):
-        """Set n_selected_ to the smallest S of highest held-out accuracy."""
-        family = get(self.family)
-        position = content_positions(
-            X, codes, weight, check_random_state(self.random_state)
-        )
-        fold, held_out = self._folds(position)
-        part = [
-            family_moments(
-                family,
-                X[fold == f],
-                codes[fold == f],
-                len(self.classes_),
-                weight[fold == f],
-                self._moments.location,
+    def _batch_options(self):
+        old, family = getattr(self, "_fitted", None), get(self.family)
+        if old is not None and old.marginals.family != family:
+            raise ValueError(
+                f"family={family} differs from that of the batches before, "
+                f"{old.marginals.family}; set it back, or call fit"
             )
-            for f in range(fold.max() + 1)
-        ]
-        correct, tested = np.zeros(X.shape[1]), 0.0
-        for out in held_out:
-            test = fold == out
-            kept = [m for f, m in enumerate(part) if f != out]
-            training = reduce(ClassMoments.merge, kept) if kept else None
-            if not test.any() or training is None or not training.weight.any():
-                continue
-            marginals = self._fit_marginals(training)
-            ranking = rank(marginals.divergences(self.divergence))
-            data = X[test], codes[test], weight[test]
-            correct += MarginalScores.of(marginals).correct_weight(*data, ranking)
-            tested += weight[test].sum()
-        if tested:
-            curve = self.validation_curve_ = correct / tested
-            # fractional weights add up to equal accuracies only within rounding
-            self.n_selected_ = int(np.argmax(curve >= curve.max() - 1e-12)) + 1
+        if self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight="balanced" needs all rows at once; in partial_fit give '
+                "priors, or a dict of weights"
+            )
+        return {"class_weight": self.class_weight}
 
-    def _folds(self, position):
-        """Fold of each row, and which folds are held out in turn."""
-        asked = self.validation
-        if isinstance(asked, Integral) and not isinstance(asked, bool) and asked >= 2:
-            return (position * asked).astype(int), range(int(asked))
-        if isinstance(asked, Real) and 0 < asked < 1:
-            return (position >= asked).astype(int), range(1)
-        raise ValueError(
-            f"validation={asked!r} must be a share in (0, 1) or a number of folds >= 2"
+    def _collect(self, X, codes, n_classes, weight, location=None):
+        family = get(self.family)
+        X = family.observe(X)
+        return family_moments(family, X, codes, n_classes, weight, location)
+
+    def _estimate(self, moments, classes) -> MarginalModel:
+        marginals = ClassMarginals(
+            moments,
+            get(self.family),
+            self.shrinkage,
+            self.smoothing,
+            self._prior(len(classes)),
         )
+        model = MarginalModel.of(classes, marginals, self.divergence)
+        if self.n_features == "auto":
+            return model
+        size = count_features(self.n_features, len(model.order), "n_features")
+        return replace(model, n_selected=size)
+
+    def _choose_size(self, X, codes, weight, classes) -> MarginalModel:
+        """Model of the smallest size of highest accuracy on rows held out."""
+        family = get(self.family)
+        data = X, codes, weight = family.observe(X), codes, weight
+        at = content_positions(*data, check_random_state(self.random_state))
+        once = self.validation < 1
+        fold = at >= self.validation if once else at * self.validation
+        fold = fold.astype(np.intp)
+        moments, exclusive = fold_moments(family, *data, len(classes), fold)
+        model = self._estimate(moments, classes)
+        grid = size_grid(self.n_features_grid, X.shape[1])
+        accuracy = held_out_accuracy(
+            lambda part: self._estimate(part, classes),
+            data,
+            fold,
+            exclusive[:1] if once else exclusive,
+            grid,
+        )
+        if accuracy is None:
+            return model
+        return replace(
+            model,
+            n_selected=smallest_best(grid, accuracy),
+            validation_n_features=grid,
+            validation_curve=accuracy,
+        )
+
+    def _prior(self, n_classes):
+        """Class probabilities as given, or None."""
+        if self.priors is None:
+            return None
+        prior = np.asarray(self.priors, dtype=np.float64)
+        valid = prior.shape == (n_classes,) and (prior >= 0).all()
+        if not valid or not np.isclose(prior.sum(), 1.0):
+            raise ValueError(
+                f"priors={self.priors!r} must be {n_classes} numbers, one a class in "
+                "the order of classes_, zero or above and of sum 1"
+            )
+        return prior
+
+    def _warn_of_single_rows(self, codes):
+        """Warn of classes that have no variance; weighted rows may be several."""
+        single = np.bincount(codes) == 1
+        if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
+            names = ", ".join(map(repr, self.classes_[single].tolist()))
+            warnings.warn(
+                f"one row only of class {names}: it has no variance of its own and "
+                "takes that within the other classes; add rows, leave the class out, "
+                "or use shrinkage=1.0, with which all classes share their variances",
+                UserWarning,
+                stacklevel=4,
+            )

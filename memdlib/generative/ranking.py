@@ -10,9 +10,28 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.families import get
-from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.validation import count_features, labelled_data
+from memdlib.families import Family, get
+from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
+from memdlib.state import all_or_nothing
+from memdlib.validation import (
+    COUNT,
+    NONNEGATIVE,
+    SHARE,
+    UNIT,
+    Words,
+    check_parameters,
+    count_features,
+    labelled_data,
+)
+
+# What the parameters that several estimators share may be.
+MARGINAL_CONSTRAINTS = {
+    "divergence": [Words(*DIVERGENCES)],
+    "family": [str, Family],
+    "shrinkage": [Words("auto"), UNIT],
+    "smoothing": [NONNEGATIVE],
+}
+SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -36,7 +55,30 @@ def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(-divergences, kind="stable")
 
 
-class DivergenceRanker(SelectorMixin, BaseEstimator):
+class RankedSelector(SelectorMixin, BaseEstimator):
+    """Selects the first ``n_selected_`` features of ``order_``."""
+
+    @property
+    def ranking_(self):
+        """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
+        check_is_fitted(self)
+        ranks = np.full(self.n_features_in_, len(self.order_) + 1)
+        ranks[self.order_] = np.arange(1, len(self.order_) + 1)
+        return ranks
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.order_[: self.n_selected_]] = True
+        return mask
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class DivergenceRanker(RankedSelector):
     """Select the features whose class marginals diverge most.
 
     Parameters
@@ -46,11 +88,12 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
         alike; "js" is the Jensen-Shannon divergence itself, by quadrature.
     family : str or Family, default="normal"
         Maximum-entropy family of the marginals.
-    k : int, float in (0, 1] or None, default=0.1
+    n_features : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
     shrinkage : float in [0, 1] or "auto", default=0.0
         Pull of class variances towards the pooled one; see
-        :class:`memdlib.MeMdClassifier`.
+        :class:`memdlib.MeMdClassifier`. 0, as in the paper: a variance by itself is
+        never singular.
     smoothing : float, default=1.0
         Weight, in instances, of the pooled mean in each class (count families).
 
@@ -58,8 +101,11 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
     ----------
     feature_divergences_ : ndarray of shape (d,)
         Nats.
-    ranking_ : ndarray of shape (d,)
+    order_ : ndarray of shape (d,)
         Feature indices, the most divergent first.
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature, 1 the most divergent.
+    n_selected_ : int
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
@@ -75,24 +121,27 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
     >>> from memdlib import DivergenceRanker
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> DivergenceRanker(k=2).fit(X, y).get_feature_names_out().tolist()
+    >>> DivergenceRanker(n_features=2).fit(X, y).get_feature_names_out().tolist()
     ['petal length (cm)', 'petal width (cm)']
     """
+
+    _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
         divergence="js_gm",
         family="normal",
-        k=0.1,
+        n_features=0.1,
         shrinkage=0.0,
         smoothing=1.0,
     ):
         self.divergence = divergence
         self.family = family
-        self.k = k
+        self.n_features = n_features
         self.shrinkage = shrinkage
         self.smoothing = smoothing
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Rank the features.
 
@@ -112,32 +161,101 @@ class DivergenceRanker(SelectorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            On a single class, values outside the support, or k out of range.
+            On a single class, values outside the support, or a parameter out of range.
         """
+        check_parameters(self)
         family = get(self.family)
         X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        self._n_selected = count_features(self.k, X.shape[1], "k")
+        self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         moments = family_moments(
             family, family.observe(X), codes, len(self.classes_), weight
         )
         marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
         self.feature_divergences_ = marginals.divergences(self.divergence)
-        self.ranking_ = rank(self.feature_divergences_)
+        self.order_ = rank(self.feature_divergences_)
         return self
-
-    def _get_support_mask(self):
-        check_is_fitted(self)
-        mask = np.zeros(self.ranking_.size, dtype=bool)
-        mask[self.ranking_[: self._n_selected]] = True
-        return mask
 
     def __sklearn_tags__(self):
         return describe_input(super().__sklearn_tags__(), self.family)
+
+
+def js_gm_score(X, y, **options) -> NDArray[np.float64]:
+    """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, d)
+    y : array-like of shape (n,)
+        Class labels.
+    **options
+        ``family``, ``shrinkage``, ``smoothing`` of :class:`memdlib.DivergenceRanker`.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Nats. There are no p-values.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SelectKBest(js_gm_score, k=2).fit(X, y).get_support(indices=True).tolist()
+    [2, 3]
+    """
+    return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
+
+
+def jeffreys_score(X, y, **options) -> NDArray[np.float64]:
+    """Score features by the Jeffreys divergence J, one-vs-rest for several classes.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, d)
+    y : array-like of shape (n,)
+        Class labels.
+    **options
+        As for :func:`js_gm_score`.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Nats.
+
+    Examples
+    --------
+    >>> jeffreys_score([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1]).tolist()
+    [16.0]
+    """
+    return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
+
+
+def js_score(X, y, **options) -> NDArray[np.float64]:
+    """Score features by the Jensen-Shannon divergence, their information on the class.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, d)
+    y : array-like of shape (n,)
+        Class labels.
+    **options
+        As for :func:`js_gm_score`.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Nats, at most the entropy of the class.
+
+    Examples
+    --------
+    >>> js_score([[0.0], [2.0], [40.0], [42.0]], [0, 0, 1, 1]).round(3).tolist()
+    [0.693]
+    """
+    return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
 
 
 def describe_input(tags, family):
     """Set the input tags that follow from the family."""
     tags.input_tags.sparse = True
     tags.input_tags.positive_only = get(family).nonnegative
-    tags.target_tags.required = True
     return tags

@@ -47,7 +47,7 @@ class MarginalScores:
         MarginalScores
         """
         with np.errstate(divide="ignore"):
-            log_prior = np.log(marginals.moments.prior)
+            log_prior = np.log(marginals.prior)
         return cls(
             marginals.family,
             marginals.natural_params,
@@ -95,24 +95,24 @@ class MarginalScores:
                 change.data = (change.data - location[column]) ** j
                 change.data -= (-location[column]) ** j
                 at_zero -= change @ lam[..., j - 1].T
-            return _finite(at_zero + constant, X)
+            return finite_scores(at_zero + constant, X)
         centred = np.asarray(X, dtype=np.float64) - location
         score, power = np.zeros((X.shape[0], len(self.log_prior))), centred
         for j in range(lam.shape[-1]):
             score -= power @ lam[..., j].T
             power = power * centred
-        return _finite(score + constant, X)
+        return finite_scores(score + constant, X)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def correct_weight(self, X, codes, weight, ranking) -> Array:
-        """Weight of the rows classified rightly by the top S features, S = 1..d."""
+    def correct_weight(self, X, codes, weight, order, grid) -> Array:
+        """Weight of the rows that the top S features classify correctly, S in grid."""
         n, d = X.shape
         X = X.tocsc() if sparse.issparse(X) else X
         correct = np.empty(d)
         total = np.broadcast_to(self.log_prior, (n, len(self.log_prior)))
         step = max(1, _BLOCK // (n * len(self.log_prior)))
         for start in range(0, d, step):
-            block = ranking[start : start + step]
+            block = order[start : start + step]
             values = X[:, block]
             values = values.toarray() if sparse.issparse(values) else values
             centred = np.asarray(values, dtype=np.float64) - self.location[block]
@@ -125,11 +125,11 @@ class MarginalScores:
             hit = running.argmax(axis=0) == codes[:, None]
             correct[start : start + step] = weight @ hit
             total = running[:, :, -1].T
-        _finite(total, X)
-        return correct
+        finite_scores(total, X)
+        return correct[grid - 1]
 
 
-def _finite(score: Array, X) -> Array:
+def finite_scores(score: Array, X) -> Array:
     """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():

@@ -332,10 +332,16 @@ def test_it_lives_in_frames_searches_and_pickles():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"covariance": "tied"}, r"covariance='tied' must be one of \['full', 'pool"),
-        ({"shrinkage": -0.1}, r"shrinkage=-0\.1 must be a number between 0 and 1"),
-        ({"shrinkage": "lw"}, r"shrinkage='lw' must be one of \['auto'\]"),
-        ({"shrinkage": np.nan}, "shrinkage=nan must be"),
+        (
+            {"covariance": "tied"},
+            r"'covariance' .* {'full', 'pooled', 'diagonal'}",
+        ),
+        (
+            {"shrinkage": -0.1},
+            r"'shrinkage' .* in the range \[0.0, 1.0\]. Got -0.1",
+        ),
+        ({"shrinkage": "lw"}, r"'shrinkage' .* among {'auto'} or .* Got 'lw' instead"),
+        ({"shrinkage": np.nan}, "'shrinkage' .* Got nan instead"),
     ],
 )
 def test_bad_parameters_are_named(options, message):
@@ -373,5 +379,5 @@ def test_partial_fit_needs_the_classes_once():
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         JointMaxEntClassifier().partial_fit(X, y)
     model = JointMaxEntClassifier().partial_fit(X, y, classes=[2, 1, 0])
-    with pytest.raises(ValueError, match=r"classes=\[0, 1\], but on the first call \["):
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] differs from the first"):
         model.partial_fit(X, y, classes=[0, 1])

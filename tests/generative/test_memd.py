@@ -1,5 +1,6 @@
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.moments.folds import content_positions
+from tests.scikit_learn import run
 
 ESTIMATORS = [
     MeMdClassifier(),
@@ -30,14 +32,14 @@ ESTIMATORS = [
     MeMdClassifier(family="bernoulli"),
     MeMdClassifier("jeffreys", family="bernoulli", validation=4, smoothing=0.1),
     DivergenceRanker(),
-    DivergenceRanker(k=None, shrinkage=0.5),
-    DivergenceRanker("jeffreys", family="bernoulli", k=1),
+    DivergenceRanker(n_features=None, shrinkage=0.5),
+    DivergenceRanker("jeffreys", family="bernoulli", n_features=1),
 ]
 
 
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    run(check, estimator)
 
 
 def test_scikit_learn_contract_of_a_fixed_size():
@@ -113,7 +115,7 @@ def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
     X, y, X_new, _ = wine()
     w = np.random.default_rng([7, 4]).uniform(0.5, 2, len(y))
     model = MeMdClassifier(n_features=size).fit(X, y, w)
-    top = model.ranking_[:size]
+    top = model.order_[:size]
     joint = []
     for k in range(3):
         x, v = X[y == k][:, top], w[y == k]
@@ -163,7 +165,7 @@ def test_sparse_and_dense_are_one():
                 rtol=1e-8,
                 atol=1e-13,
             )
-            model.ranking_ = dense.ranking_
+            model._fitted = replace(model._fitted, order=dense.order_)
             np.testing.assert_allclose(
                 model.predict_log_proba(kind(X)),
                 dense.predict_log_proba(X.toarray()),
@@ -179,7 +181,7 @@ def held_out_weight(model, X, y, weight, held_out):
     inner.fit(X[~held_out], y[~held_out], weight[~held_out])
     right = []
     for size in range(1, X.shape[1] + 1):
-        inner.n_selected_ = size
+        inner._fitted = replace(inner._fitted, n_selected=size)
         hit = inner.predict(X[held_out]) == y[held_out]
         # exact sums: the same rows found right have the same weight
         right.append(math.fsum(weight[held_out][hit]))
@@ -215,7 +217,7 @@ def test_the_number_of_features_is_chosen_on_unseen_rows(
     np.testing.assert_allclose(model.validation_curve_, curve, rtol=1e-12)
     assert model.n_selected_ == np.flatnonzero(curve > curve.max() - 1e-9)[0] + 1
     whole = sklearn.clone(model).set_params(n_features=1).fit(X, y, weight)
-    np.testing.assert_array_equal(model.ranking_, whole.ranking_)
+    np.testing.assert_array_equal(model.order_, whole.order_)
     np.testing.assert_array_equal(model.mean_params_, whole.mean_params_)
 
 
@@ -428,7 +430,8 @@ def test_many_classes_of_few_rows_stay_finite():
     X = rng.normal(size=(len(y), 4)) + y[:, None] % 5
     X = np.maximum(X - 1, 0)
     for family in ("normal", "bernoulli"):
-        model = MeMdClassifier(family=family, validation=3).fit(X, y)
+        # unit weights: no warning of classes of one row
+        model = MeMdClassifier(family=family, validation=3).fit(X, y, np.ones(len(y)))
         assert np.isfinite(model.predict_log_proba(100 * X)).all()
         assert np.isfinite(model.natural_params_).all()
         assert np.isfinite(model.validation_curve_).all()
@@ -441,11 +444,14 @@ def test_hard_cases_stay_finite():
     X[:, 3] = 1.25  # constant
     X[y == 1, 4] = 20.0  # constant in a class
     for divergence in ("js_gm", "jeffreys"):
-        model = MeMdClassifier(divergence, n_features=None).fit(X, y)
+        with pytest.warns(UserWarning, match="one row only of class 2: it has no var"):
+            model = MeMdClassifier(divergence, n_features=None).fit(X, y)
         assert np.isfinite(model.feature_divergences_).all()
         assert model.feature_divergences_[3] == 0
         assert np.isfinite(model.predict_log_proba(1e3 * X)).all()
-    alone = MeMdClassifier(n_features=None).fit(np.ones((4, 2)), [0, 0, 0, 1])
+    # no warning: the classes share their variances
+    alone = MeMdClassifier(n_features=None, shrinkage=1.0)
+    alone.fit(np.ones((4, 2)), [0, 0, 0, 1])
     np.testing.assert_allclose(alone.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
 
 
@@ -467,7 +473,7 @@ def test_weights_are_routed():
     weight = pd.Series(np.where(y == 2, 0.0, 1.0))
     with sklearn.config_context(enable_metadata_routing=True):
         model = make_pipeline(
-            DivergenceRanker(k=3).set_fit_request(sample_weight=True),
+            DivergenceRanker(n_features=3).set_fit_request(sample_weight=True),
             MeMdClassifier().set_fit_request(sample_weight=True),
         ).fit(X, y, sample_weight=weight)
         search = GridSearchCV(
@@ -490,13 +496,30 @@ def test_weights_are_routed():
     ("options", "message"),
     [
         ({"n_features": 5}, "n_features=5 is out of range: X has 4 features"),
-        ({"n_features": "all"}, "n_features='all' must be"),
-        ({"validation": 1}, "validation=1 must be a share"),
-        ({"validation": 1.0}, r"validation=1\.0 must be a share"),
-        ({"divergence": "js_am"}, "divergence=.js_am. must be one of"),
+        ({"n_features": "all"}, "a str among {'auto'}, an int .* Got 'all' instead"),
+        ({"n_features_grid": "all"}, "a str among {'every'} .* Got 'all' instead"),
+        (
+            {"n_features_grid": [0, 1]},
+            r"n_features_grid=\[0, 1\] must hold integers",
+        ),
+        ({"n_features_grid": [2, 5]}, "must hold integers from 1 to 4, the number of"),
+        ({"n_features_grid": [0.5]}, r"n_features_grid=\[0.5\] must hold integers"),
+        ({"n_features_grid": []}, r"n_features_grid=\[\] must hold integers"),
+        ({"validation": 1}, "'validation' .* Got 1 instead"),
+        ({"validation": 1.0}, "'validation' .* Got 1.0 instead"),
+        ({"divergence": "js_am"}, "{'js_gm', 'jeffreys', 'js'}. Got 'js_am' instead"),
         ({"family": "beta"}, "family='beta' is not known"),
-        ({"shrinkage": -0.1}, r"shrinkage=-0\.1 must be"),
-        ({"smoothing": np.inf}, "smoothing=inf must be"),
+        ({"shrinkage": -0.1}, "'shrinkage' .* Got -0.1 instead"),
+        ({"shrinkage": "ledoit"}, "a str among {'auto'} or a float .* Got 'ledoit' in"),
+        ({"smoothing": np.inf}, "'smoothing' .* Got inf instead"),
+        ({"priors": [0.5, 0.5]}, r"priors=\[0.5, 0.5\] must be 3 numbers, one a class"),
+        ({"priors": [1.2, 0.1, -0.3]}, "zero or above and of sum 1"),
+        ({"priors": [0.2, 0.2, 0.2]}, "zero or above and of sum 1"),
+        ({"class_weight": "equal"}, "'class_weight' .* Got 'equal' instead"),
+        (
+            {"class_weight": {1: 0.0}},
+            "gives class 1 the weight 0.0; weights",
+        ),
     ],
 )
 def test_bad_parameters_are_named(options, message):
@@ -535,7 +558,7 @@ def test_bad_weights_are_named(weight, message):
     with pytest.raises(ValueError, match=message):
         MeMdClassifier().fit(X, y, weight)
     with pytest.raises(ValueError, match=message):
-        DivergenceRanker(k=1).fit(X, y, weight)
+        DivergenceRanker(n_features=1).fit(X, y, weight)
 
 
 def test_bad_counts_and_missing_smoothing_are_named():

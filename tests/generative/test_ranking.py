@@ -90,7 +90,7 @@ def test_presence_divergences_against_their_definitions(n_classes, smoothing):
         for data in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
             found = ranker.fit(data, y).feature_divergences_
             np.testing.assert_allclose(found, expected, rtol=1e-9)
-            np.testing.assert_array_equal(ranker.ranking_, np.argsort(-expected))
+            np.testing.assert_array_equal(ranker.order_, np.argsort(-expected))
 
 
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
@@ -103,21 +103,21 @@ def test_a_class_that_is_constant_does_not_rule_the_ranking(divergence, kind):
     X[y == 0, 0] = 0.3  # the variance of the other class stands in for its own
     for weight in (None, np.full(3000, 0.1)):
         ranker = DivergenceRanker(divergence).fit(kind(X), y, sample_weight=weight)
-        assert ranker.ranking_[0] == 1
+        assert ranker.order_[0] == 1
         assert ranker.feature_divergences_[0] < 10
 
 
 def test_two_classes_rank_alike_under_both():
     X, y = classes(2)
     a, b = (DivergenceRanker(d).fit(X, y) for d in ("jeffreys", "js_gm"))
-    np.testing.assert_array_equal(a.ranking_, b.ranking_)
+    np.testing.assert_array_equal(a.order_, b.order_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_equal_variances_rank_like_the_f_statistic(n_classes):
     X, y = classes(n_classes)
     ranker = DivergenceRanker(shrinkage=1.0).fit(X, y)
-    np.testing.assert_array_equal(ranker.ranking_, np.argsort(-f_classif(X, y)[0]))
+    np.testing.assert_array_equal(ranker.order_, np.argsort(-f_classif(X, y)[0]))
 
 
 @pytest.mark.parametrize("divergence", ["jeffreys", "js_gm"])
@@ -157,9 +157,11 @@ def test_the_truth_of_the_simulator_is_found():
 
 def test_informative_words_come_first_dense_and_sparse():
     text = simulate_text_counts(n_documents=600, n_words=300, n_informative=12, seed=2)
-    ranker = DivergenceRanker(family="bernoulli", k=12).fit(text.X, text.y)
+    ranker = DivergenceRanker(family="bernoulli", n_features=12).fit(text.X, text.y)
     assert text.informative[ranker.get_support()].mean() > 0.7
-    dense = DivergenceRanker(family="bernoulli", k=12).fit(text.X.toarray(), text.y)
+    dense = DivergenceRanker(family="bernoulli", n_features=12).fit(
+        text.X.toarray(), text.y
+    )
     np.testing.assert_allclose(
         dense.feature_divergences_, ranker.feature_divergences_, rtol=1e-9, atol=1e-13
     )
@@ -169,7 +171,10 @@ def test_informative_words_come_first_dense_and_sparse():
 @pytest.mark.parametrize(("k", "kept"), [(3, 3), (0.5, 2), (None, 4), (1, 1), (1.0, 4)])
 def test_how_many_features_k_means(k, kept):
     assert (
-        DivergenceRanker(k=k).fit(*load_iris(return_X_y=True)).get_support().sum()
+        DivergenceRanker(n_features=k)
+        .fit(*load_iris(return_X_y=True))
+        .get_support()
+        .sum()
         == kept
     )
 
@@ -177,7 +182,7 @@ def test_how_many_features_k_means(k, kept):
 def test_ties_keep_the_order_of_the_columns():
     X = np.array([[0.0, 0, 1], [1, 1, 1], [2, 2, 1], [4, 4, 1]])
     ranker = DivergenceRanker().fit(X, [0, 0, 1, 1])
-    assert ranker.ranking_.tolist() == [0, 1, 2]
+    assert ranker.order_.tolist() == [0, 1, 2]
     assert ranker.feature_divergences_[2] == 0
     assert rank(np.array([0, np.inf, 0, np.inf])).tolist() == [1, 3, 0, 2]
 
@@ -186,20 +191,22 @@ def test_it_lives_in_pipelines_and_frames():
     X, y = load_iris(return_X_y=True, as_frame=True)
     search = GridSearchCV(
         make_pipeline(DivergenceRanker(), GaussianNB()),
-        {"divergenceranker__k": [1, 2, 4]},
+        {"divergenceranker__n_features": [1, 2, 4]},
         cv=3,
     ).fit(X, y)
     assert search.best_score_ > 0.9
-    ranker = clone(DivergenceRanker(k=2)).set_output(transform="pandas").fit(X, y)
+    ranker = (
+        clone(DivergenceRanker(n_features=2)).set_output(transform="pandas").fit(X, y)
+    )
     assert list(ranker.transform(X)) == ["petal length (cm)", "petal width (cm)"]
     assert ranker.get_feature_names_out().tolist() == list(ranker.transform(X))
     np.testing.assert_array_equal(ranker.get_support(indices=True), [2, 3])
     np.testing.assert_array_equal(
-        DivergenceRanker(family=Normal(), k=2).fit(X, y).transform(X),
+        DivergenceRanker(family=Normal(), n_features=2).fit(X, y).transform(X),
         ranker.transform(X),
     )
     again = pickle.loads(pickle.dumps(clone(ranker).fit(X, y)))
-    np.testing.assert_array_equal(again.ranking_, ranker.ranking_)
+    np.testing.assert_array_equal(again.order_, ranker.order_)
 
 
 def test_an_unknown_divergence_is_no_other():
@@ -216,8 +223,10 @@ def test_bad_data_is_named():
         ([[1e-160], [2e-160], [3e-160], [5e-160]], [0, 0, 1, 1], "variance = "),
     ):
         with pytest.raises(ValueError, match=message):
-            DivergenceRanker(k=1).fit(X, y)
-    ranker = DivergenceRanker(k=1).fit([[0.0, 1], [1, 3], [5, 4], [7, 9]], [0, 0, 1, 1])
+            DivergenceRanker(n_features=1).fit(X, y)
+    ranker = DivergenceRanker(n_features=1).fit(
+        [[0.0, 1], [1, 3], [5, 4], [7, 9]], [0, 0, 1, 1]
+    )
     with pytest.raises(ValueError, match="X has 3 features, but DivergenceRanker"):
         ranker.transform(np.ones((2, 3)))
 
@@ -225,20 +234,17 @@ def test_bad_data_is_named():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 5}, r"k=5 is out of range: X has 4 features; give 1 to 4"),
-        ({"k": 0}, "k=0 is out of range"),
-        ({"k": 1.5}, r"k=1\.5 must be an integer from 1 to 4"),
-        ({"k": "all"}, "k='all' must be"),
+        ({"n_features": 5}, r"n_features=5 is out of range: X has 4 features; give 1"),
+        ({"n_features": 0}, "'n_features' .* an int in the range .* Got 0 instead"),
         (
-            {"divergence": "kl"},
-            r"divergence='kl' must be one of \['js_gm', 'jeffreys', 'js'\]",
+            {"n_features": 1.5},
+            r"'n_features' .* the range \(0.0, 1.0\] or None. Got",
         ),
+        ({"n_features": "all"}, "'n_features' parameter of DivergenceRanker .* 'all'"),
+        ({"divergence": "kl"}, "among {'js_gm', 'jeffreys', 'js'}. Got 'kl' instead"),
         ({"family": "cauchy"}, "family='cauchy' is not known"),
-        ({"shrinkage": 2}, "shrinkage=2 must be a number between 0 and 1"),
-        (
-            {"smoothing": -1.0},
-            r"smoothing=-1\.0 must be a finite number, zero or above",
-        ),
+        ({"shrinkage": 2}, "'shrinkage' .* a str among {'auto'} or .* Got 2 instead"),
+        ({"smoothing": -1.0}, r"'smoothing' .* in the range \[0.0, inf\). Got -1.0"),
     ],
 )
 def test_bad_parameters_are_named(options, message):

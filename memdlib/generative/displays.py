@@ -1,0 +1,331 @@
+"""Displays in scikit-learn's style: accuracy curves, rankings and class densities.
+
+They need matplotlib (``pip install 'memdlib[plot]'``), which is imported on use.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from memdlib.families import Bernoulli, Multinomial, Polynomial
+from memdlib.families.counts import CountFamily
+from memdlib.generative.marginals import ClassMarginals
+from memdlib.validation import check_integer
+
+Array = NDArray[np.float64]
+
+# Share of its largest value below which a density is not drawn.
+_VISIBLE = 1e-3
+
+
+def _axes(ax):
+    """Return axes to draw on, new ones if none are given."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "displays need matplotlib; install it with pip install 'memdlib[plot]'"
+        ) from error
+    return pyplot.subplots()[1]
+
+
+def _names(estimator, given=None) -> NDArray:
+    if given is None:
+        plain = [f"feature {s}" for s in range(estimator.n_features_in_)]
+        given = getattr(estimator, "feature_names_in_", plain)
+    if len(given) != estimator.n_features_in_:
+        raise ValueError(
+            f"feature_names has {len(given)} names; the estimator was fitted to "
+            f"{estimator.n_features_in_} features"
+        )
+    return np.asarray(given)
+
+
+@dataclass
+class AccuracyCurveDisplay:
+    """Accuracy against the number of features.
+
+    Parameters
+    ----------
+    n_features : ndarray of int, shape (G,)
+    accuracy : ndarray of shape (G,)
+
+    Attributes
+    ----------
+    ax_, figure_, line_ : matplotlib Axes, Figure and Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from memdlib import MeMdClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = AccuracyCurveDisplay.from_estimator(MeMdClassifier().fit(X, y), X, y)
+    >>> display.accuracy.round(3).tolist()
+    [0.953, 0.96, 0.967, 0.96]
+    """
+
+    n_features: NDArray[np.intp]
+    accuracy: Array
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+    line_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, ax=None, line_kw=None, **options):
+        """Draw the accuracy curve of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : estimator with ``accuracy_curve``
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+        ax : matplotlib Axes, default=None
+        line_kw : dict, default=None
+            Passed to ``Axes.plot``.
+        **options
+            Passed to ``accuracy_curve``: ``sample_weight``, ``n_features_grid``.
+
+        Returns
+        -------
+        AccuracyCurveDisplay
+        """
+        found = cls(*estimator.accuracy_curve(X, y, **options))
+        return found.plot(ax=ax, line_kw=line_kw)
+
+    def plot(self, *, ax=None, line_kw=None):
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        line_kw : dict, default=None
+
+        Returns
+        -------
+        AccuracyCurveDisplay
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        (self.line_,) = self.ax_.plot(self.n_features, self.accuracy, **line_kw or {})
+        self.ax_.set(xlabel="number of features", ylabel="accuracy", xscale="log")
+        return self
+
+
+@dataclass
+class RankingDisplay:
+    """The best features, as horizontal bars.
+
+    Parameters
+    ----------
+    values : ndarray of shape (S,)
+        Divergences, or gains of a greedy ranker, from the best feature down; nats.
+    names : ndarray of str, shape (S,)
+    label : str
+
+    Attributes
+    ----------
+    ax_, figure_, bars_ : matplotlib Axes, Figure and BarContainer
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from memdlib import DivergenceRanker
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RankingDisplay.from_estimator(DivergenceRanker().fit(X, y))
+    >>> display.names.tolist()[:2]
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    values: Array
+    names: NDArray
+    label: str
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+    bars_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, n_features=10, feature_names=None, ax=None, bar_kw=None
+    ):
+        """Draw the best features of a fitted ranker or classifier.
+
+        Parameters
+        ----------
+        estimator : estimator with ``order_`` and ``gains_`` or ``feature_divergences_``
+        n_features : int, default=10
+            How many, at most.
+        feature_names : array-like of str, shape (d,), default=None
+            None takes ``feature_names_in_``, or numbers.
+        ax : matplotlib Axes, default=None
+        bar_kw : dict, default=None
+            Passed to ``Axes.barh``.
+
+        Returns
+        -------
+        RankingDisplay
+        """
+        check_is_fitted(estimator)
+        best = estimator.order_[: check_integer(n_features, "n_features")]
+        if hasattr(estimator, "gains_"):
+            values, label = estimator.gains_[: len(best)], "gain (nats)"
+        else:
+            values, label = estimator.feature_divergences_[best], "divergence (nats)"
+        found = cls(values, _names(estimator, feature_names)[best], label)
+        return found.plot(ax=ax, bar_kw=bar_kw)
+
+    def plot(self, *, ax=None, bar_kw=None):
+        """Draw the bars, the best feature on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        bar_kw : dict, default=None
+
+        Returns
+        -------
+        RankingDisplay
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        place = np.arange(len(self.values))
+        self.bars_ = self.ax_.barh(place, self.values, **bar_kw or {})
+        self.ax_.set_yticks(place, self.names)
+        self.ax_.invert_yaxis()
+        self.ax_.set_xlabel(self.label)
+        return self
+
+
+@dataclass
+class DensityDisplay:
+    """Class densities of one feature.
+
+    Parameters
+    ----------
+    x : ndarray of shape (N,)
+    density : ndarray of shape (K, N)
+        Densities, or probabilities of counts and levels.
+    classes : ndarray of shape (K,)
+    name : str
+        Of the feature.
+    discrete : bool
+
+    Attributes
+    ----------
+    ax_, figure_, lines_ : matplotlib Axes, Figure and list of Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from memdlib import MeMdClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = MeMdClassifier().fit(X, y)
+    >>> display = DensityDisplay.from_estimator(model, "petal length (cm)")
+    >>> [len(display.lines_), display.density.argmax(axis=1).argmax().item()]
+    [3, 2]
+    """
+
+    x: Array
+    density: Array
+    classes: NDArray
+    name: str
+    discrete: bool
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+    lines_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator, feature, *, ax=None, line_kw=None):
+        """Draw the class densities of one feature.
+
+        Parameters
+        ----------
+        estimator : MeMdClassifier, or JointMaxEntClassifier("diagonal")
+            Fitted.
+        feature : int or str
+            Index, or name where X had names.
+        ax : matplotlib Axes, default=None
+        line_kw : dict, default=None
+            Passed to ``Axes.plot``.
+
+        Returns
+        -------
+        DensityDisplay
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature, or the family is "multinomial", which has no
+            density of one feature.
+        """
+        check_is_fitted(estimator)
+        names = _names(estimator)
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(f"feature={feature!r} is not among {names.tolist()}")
+            feature = names.tolist().index(feature)
+        feature = check_integer(feature, "feature", minimum=0)
+        if feature >= len(names):
+            raise ValueError(f"feature={feature}, but X had {len(names)} features")
+        x, density, discrete = _class_densities(estimator._fitted.marginals, feature)
+        found = cls(x, density, estimator.classes_, str(names[feature]), discrete)
+        return found.plot(ax=ax, line_kw=line_kw)
+
+    def plot(self, *, ax=None, line_kw=None):
+        """Draw one line a class.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        line_kw : dict, default=None
+
+        Returns
+        -------
+        DensityDisplay
+        """
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        style = {"marker": "o" if self.discrete else ""} | (line_kw or {})
+        self.lines_ = [
+            self.ax_.plot(self.x, values, label=str(name), **style)[0]
+            for name, values in zip(self.classes, self.density, strict=True)
+        ]
+        ylabel = "probability" if self.discrete else "density"
+        self.ax_.set(xlabel=self.name, ylabel=ylabel)
+        self.ax_.legend()
+        return self
+
+
+def _class_densities(marginals: ClassMarginals, s: int) -> tuple[Array, Array, bool]:
+    """Points, densities of all classes there, and whether they are probabilities."""
+    family, mu = marginals.family, marginals.mean_params[:, s]
+    origin = np.broadcast_to(
+        marginals.moments.location, marginals.mean_params.shape[:2]
+    )
+    origin, lam = origin[:, s, None], marginals.natural_params[:, s, None]
+    x, discrete = _points(family, mu, origin)
+    density = np.exp(family.log_density(x - origin, lam))
+    peak = density.max(axis=1, keepdims=True)
+    (seen,) = np.nonzero((density > _VISIBLE * peak).any(axis=0))
+    shown = slice(seen[0], seen[-1] + 1)
+    return x[shown], density[:, shown], discrete
+
+
+def _points(family, mu: Array, origin: ArrayLike) -> tuple[Array, bool]:
+    if isinstance(family, Multinomial):
+        raise ValueError(
+            'the family "multinomial" is of a document as a whole; it has no density '
+            "of one feature"
+        )
+    if isinstance(family, Bernoulli):
+        return np.array([0.0, 1.0]), True
+    if isinstance(family, CountFamily):
+        return np.arange(family.largest_count(mu).max() + 1), True
+    if isinstance(family, Polynomial) and len(family.support) > 2:
+        return np.sort(family.support), True
+    ends = family.panels(mu) + origin
+    return np.unique(np.linspace(ends.min(axis=1), ends.max(axis=1), 1025)), False

@@ -1,0 +1,119 @@
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+
+from memdlib import DivergenceRanker, GreedyGaussianRanker, MeMdClassifier
+from memdlib.families import Polynomial
+from memdlib.generative import (
+    AccuracyCurveDisplay,
+    DensityDisplay,
+    JointMaxEntClassifier,
+    RankingDisplay,
+)
+
+
+@pytest.fixture(autouse=True)
+def _without_a_screen():
+    mpl.use("Agg")
+    yield
+    mpl.pyplot.close("all")
+
+
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+def test_the_curve_that_is_drawn_is_the_accuracy_curve():
+    X, y = iris()
+    model = MeMdClassifier().fit(X, y)
+    weight = np.arange(150.0)
+    shown = AccuracyCurveDisplay.from_estimator(
+        model, X, y, sample_weight=weight, n_features_grid=[2, 4], line_kw={"lw": 3}
+    )
+    _, accuracy = model.accuracy_curve(X, y, weight)
+    assert shown.line_.get_xdata().tolist() == [2, 4]
+    assert shown.line_.get_ydata().tolist() == accuracy[[1, 3]].tolist()
+    assert shown.line_.get_linewidth() == 3
+    _, ax = mpl.pyplot.subplots()
+    assert shown.plot(ax=ax).ax_ is ax and shown.figure_ is ax.figure
+
+
+@pytest.mark.parametrize(
+    ("estimator", "values"),
+    [
+        (DivergenceRanker(), "feature_divergences_"),
+        (MeMdClassifier(), "feature_divergences_"),
+        (GreedyGaussianRanker(n_features=3), "gains_"),
+    ],
+)
+def test_bars_are_the_best_features_with_their_names(estimator, values):
+    X, y = iris()
+    model = estimator.fit(X, y)
+    shown = RankingDisplay.from_estimator(model, n_features=3)
+    expected = getattr(model, values)
+    expected = expected if values == "gains_" else expected[model.order_[:3]]
+    assert [bar.get_width() for bar in shown.bars_] == expected.tolist()
+    labels = [label.get_text() for label in shown.ax_.get_yticklabels()]
+    assert labels == X.columns[model.order_[:3]].tolist()
+    assert shown.ax_.yaxis_inverted()
+    plain = RankingDisplay.from_estimator(estimator.fit(X.to_numpy(), y), n_features=1)
+    assert plain.names.tolist() == [f"feature {model.order_[0]}"]
+    with pytest.raises(ValueError, match="feature_names has 2 names; the estimator"):
+        RankingDisplay.from_estimator(model, feature_names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "model", [MeMdClassifier(), JointMaxEntClassifier("diagonal", shrinkage=0.0)]
+)
+@pytest.mark.parametrize("origin", [0.0, 1e6])
+def test_densities_are_those_of_the_classes(model, origin):
+    X, y = iris()
+    shown = DensityDisplay.from_estimator(model.fit(X + origin, y), "sepal width (cm)")
+    x = X.iloc[:, 1]
+    for k in range(3):
+        law = stats.norm(x[y == k].mean() + origin, x[y == k].std(ddof=0))
+        np.testing.assert_allclose(shown.density[k], law.pdf(shown.x), rtol=1e-4)
+    assert np.trapezoid(shown.density, shown.x) == pytest.approx(1, abs=0.01)
+    assert [line.get_label() for line in shown.lines_] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "family", ["bernoulli", "poisson", "geometric", Polynomial(2, (0, 1, 2, 3, 4, 5))]
+)
+def test_counts_have_probabilities(family):
+    rng = np.random.default_rng([24, 1])
+    X, y = rng.binomial(5, 0.4, size=(60, 2)), np.arange(60) % 2
+    model = MeMdClassifier(family=family).fit(X, y)
+    shown = DensityDisplay.from_estimator(model, 1)
+    assert shown.density.sum(axis=1) == pytest.approx(1, abs=0.02)
+    assert (shown.x == shown.x.round()).all()
+    assert shown.ax_.get_ylabel() == "probability"
+
+
+def test_what_cannot_be_drawn_is_said():
+    X, y = iris()
+    model = MeMdClassifier().fit(X, y)
+    for feature, message in (
+        (4, "X had 4 features"),
+        ("width", "not among"),
+        (-1, "0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DensityDisplay.from_estimator(model, feature)
+    words = MeMdClassifier(family="multinomial").fit(X, y)
+    with pytest.raises(ValueError, match="it has no density of one feature"):
+        DensityDisplay.from_estimator(words, 0)
+    for display in (DensityDisplay, RankingDisplay):
+        with pytest.raises(ValueError, match="not fitted"):
+            display.from_estimator(MeMdClassifier(), *[0][: display is DensityDisplay])
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = RankingDisplay(np.ones(1), np.array(["a"]), "nats")
+    with pytest.raises(ImportError, match=r"pip install 'memdlib\[plot\]'"):
+        shown.plot()
