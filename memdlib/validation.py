@@ -187,29 +187,6 @@ def labelled_data(
     return X, codes, weight, classes
 
 
-def unlabelled_data(estimator, X):
-    """Validate the X of predict as :func:`labelled_data` does that of fit.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted; its features must be those of X.
-    X : {array-like, sparse matrix} of shape (n, d)
-
-    Returns
-    -------
-    ndarray or csr of shape (n, d)
-    """
-    X = validate_data(
-        estimator,
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        reset=False,
-    )
-    return sum_duplicates(X)
-
-
 def labelled_batch(estimator, X, y, sample_weight, classes, known, **options):
     """Validate one batch for ``partial_fit``.
 

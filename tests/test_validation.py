@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,7 +11,6 @@ from memdlib.validation import (
     check_unit_interval,
     count_features,
     sum_duplicates,
-    unchanged_on_failure,
 )
 
 
@@ -89,17 +86,6 @@ def test_what_is_no_integer_is_named(value):
     assert check_integer(0, "a", minimum=0) == 0
     with pytest.raises(ValueError, match="^a=.* must be an integer, 1 or more"):
         check_integer(value, "a")
-
-
-def test_a_failure_leaves_an_object_as_it_was():
-    model = SimpleNamespace(a=1)
-    with pytest.raises(KeyboardInterrupt), unchanged_on_failure(model):
-        model.a, model.b = 2, 3
-        raise KeyboardInterrupt
-    assert vars(model) == {"a": 1}
-    with unchanged_on_failure(model):
-        model.a = 2
-    assert model.a == 2
 
 
 @pytest.mark.parametrize("value", ["z", None, ["x"], 3])

@@ -13,12 +13,11 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from memdlib.bayes import BayesClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
+from memdlib.state import all_or_nothing
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -26,8 +25,6 @@ from memdlib.validation import (
     Words,
     check_parameters,
     labelled_data,
-    unchanged_on_failure,
-    unlabelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -35,7 +32,7 @@ Array = NDArray[np.float64]
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000, "gradient": 50000}
 
 
-class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
+class ConditionalMaxEntClassifier(BayesClassifier):
     """Discriminative maximum entropy (DME), also known as softmax regression.
 
     The conditional distribution of largest entropy whose moments E x_j [c = k] and
@@ -128,6 +125,7 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Match the moments.
 
@@ -158,52 +156,11 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
             are separable, even some of them only, so that no optimum exists.
         """
         check_parameters(self)
-        with unchanged_on_failure(self):
-            self._fit(*labelled_data(self, X, y, sample_weight))
-        return self
-
-    def decision_function(self, X):
-        """Scores whose softmax are the class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            For two classes the log-odds of the second.
-        """
-        scores = self._joint_log_density(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X):
-        """Class of each row of X (n, d), shape (n,)."""
-        scores = self._joint_log_density(X)
-        return self.classes_[scores.argmax(axis=1)]
-
-    def predict_log_proba(self, X):
-        """Log posterior of each class, (n, K), in the order of ``classes_``."""
-        return log_softmax(self._joint_log_density(X), axis=1)
-
-    def predict_proba(self, X):
-        """Posterior of each class, (n, K), in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _joint_log_density(self, X):
-        """Log p(c | x) up to what is common to all classes, (n, K)."""
-        check_is_fitted(self)
-        return unlabelled_data(self, X) @ self.coef_.T + self.intercept_
-
-    def _fit(self, X, codes, weight, classes):
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
         solver, l2, first = self.solver, float(self.l2), int(self.fit_intercept)
         max_iter = self.max_iter or MAX_ITERATIONS[solver]
-        weight = weight * _class_factors(self.class_weight, classes, codes, weight)
         shift, scale = _standard_units(X, weight, l2, first, solver in ("gis", "iis"))
         Z = _standardise(X, shift, scale, first)
         penalty = np.concatenate([np.zeros(first), l2 / scale / scale])
@@ -220,27 +177,16 @@ class ConditionalMaxEntClassifier(ClassifierMixin, BaseEstimator):
         text = _shortfall(dual, codes, found, solver, l2, self.tol, max_iter)
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        return self
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
-def _class_factors(class_weight, classes, codes, weight) -> Array:
-    """Factor of each instance weight that its class asks for, shape (n,)."""
-    if class_weight is None:
-        return np.ones(len(codes))
-    if class_weight == "balanced":
-        total = np.bincount(codes, weights=weight)
-        return (total.mean() / total)[codes]
-    names = classes.tolist()
-    unknown = [name for name in class_weight if name not in names]
-    if unknown:
-        raise ValueError(
-            f"class_weight names the class {unknown[0]!r}, but y holds {names}"
-        )
-    wrong = [f for f in class_weight.values() if not POSITIVE.is_satisfied_by(f)]
-    if wrong:
-        raise ValueError(
-            f"class_weight holds {wrong[0]!r}; factors must be finite and above zero"
-        )
-    return np.array([float(class_weight.get(name, 1.0)) for name in names])[codes]
+    def _joint_log_density(self, X):
+        """Log p(c | x) up to what is common to all classes, (n, K)."""
+        return X @ self.coef_.T + self.intercept_
 
 
 def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:

@@ -233,9 +233,8 @@ def test_class_weights_are_factors_of_the_instance_weights():
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
-        ({7: 2.0}, "class_weight names the class 7, but y holds .0, 1."),
-        ({0: -1.0}, r"class_weight holds -1\.0; factors must be finite and above zero"),
-        ({0: "2"}, "class_weight holds '2'"),
+        ({7: 2.0}, "are not in class_weight"),
+        ({0: -1.0}, "class_weight gives class 0 the weight -1.0"),
         ("unbalanced", "class_weight.*must be a str among {'balanced'}"),
     ],
 )
