@@ -14,12 +14,13 @@ from scipy.optimize import minimize
 from benchmarks.comparison import Comparison, compare_times
 from memdlib import datasets
 from memdlib.nml import (
-    compiled,
-    complexities,
-    conditional_complexity_estimate,
-    gene_codelengths,
+    conditional_complexity,
+    count_levels,
+    feature_codelengths,
     multinomial_complexity,
 )
+from memdlib.nml._engine import compiled
+from memdlib.nml.exact import forget
 
 OCCUPANCY = (8, 8, 8, 7, 7)
 N_SAMPLED = 100
@@ -72,7 +73,7 @@ def genes():
 def small_work():
     """What calls every kernel once, for next to no work."""
     levels = np.tile(np.arange(4), 3)[:, None]
-    gene_codelengths(levels, np.arange(12) % 2, (1, 3))
+    feature_codelengths(*count_levels(levels, np.arange(12) % 2), (1, 3))
 
 
 def all_genes(name, levels, labels) -> list[Comparison]:
@@ -83,8 +84,8 @@ def all_genes(name, levels, labels) -> list[Comparison]:
     """
 
     def do():
-        complexities._kept.cache_clear()
-        gene_codelengths(levels, labels)
+        forget()
+        feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
 
     numba, found = compiled.numba, []
     for way, module, seconds in (("NumPy", None, 60.0), ("numba", numba, 10.0)):
@@ -111,6 +112,12 @@ def all_genes(name, levels, labels) -> list[Comparison]:
     return found
 
 
+def afresh(counts, m):
+    """Log complexity, whether it has been found before or not."""
+    forget()
+    return conditional_complexity(counts, m)
+
+
 def enumeration(m) -> Comparison:
     """All vectors of label counts of one occupancy."""
     rng = np.random.default_rng([71, 1])
@@ -119,7 +126,7 @@ def enumeration(m) -> Comparison:
     found = compare_times(
         f"log C of {OCCUPANCY}, {m} moments",
         "scipy minimize, BFGS, scaled",
-        lambda: conditional_complexity_estimate(OCCUPANCY, m),
+        lambda: afresh(OCCUPANCY, m),
         lambda: [bfgs(OCCUPANCY, ones, m) for ones in sample],
         goal=0.001,
         repeats=3,
@@ -145,7 +152,7 @@ def comparisons() -> list[Comparison]:
         against_goal(
             "log C of (40, 40, 40, 40, 40), 2 moments",
             0.1,
-            lambda: conditional_complexity_estimate([40] * 5, 2),
+            lambda: afresh([40] * 5, 2),
         ),
         against_goal(
             "log C(100000, 1000000)",

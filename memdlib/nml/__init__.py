@@ -13,21 +13,15 @@ On these rest estimators to the scikit-learn contract: features quantised to lev
 ranked by the code length of the labels given one of them, and combined to a classifier.
 """
 
-from memdlib.nml.alphabet import (
-    AlphabetCodelength,
-    alphabet_codelength,
-    alphabet_complexity,
-)
-from memdlib.nml.classifier import NMLClassifier
-from memdlib.nml.conditional import (
-    Codelength,
-    ComplexityEstimate,
+from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
+from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
+from memdlib.nml.codes.conditional import (
     conditional_codelength,
     conditional_complexity,
     conditional_complexity_estimate,
     conditional_error,
 )
-from memdlib.nml.continuous import (
+from memdlib.nml.codes.continuous import (
     exponential_complexity,
     gaussian_complexity,
     gaussian_mean_complexity,
@@ -35,35 +29,36 @@ from memdlib.nml.continuous import (
     geometric_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml.genes import GeneCodelengths, gene_codelengths
-from memdlib.nml.levels import LevelQuantiser
-from memdlib.nml.multinomial import (
+from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
+from memdlib.nml.codes.multinomial import (
     multinomial_codelength,
     multinomial_complexity,
     szpankowski_complexity,
     two_part_codelength,
 )
-from memdlib.nml.selection import NMLMomentSelector
+from memdlib.nml.estimators.classifier import NMLClassifier
+from memdlib.nml.estimators.quantiser import LevelQuantiser
+from memdlib.nml.estimators.selector import NMLFeatureSelector
 
 __all__ = [
-    "AlphabetCodelength",
     "Codelength",
     "ComplexityEstimate",
-    "GeneCodelengths",
+    "LevelCounts",
     "LevelQuantiser",
     "NMLClassifier",
-    "NMLMomentSelector",
+    "NMLFeatureSelector",
     "alphabet_codelength",
     "alphabet_complexity",
     "conditional_codelength",
     "conditional_complexity",
     "conditional_complexity_estimate",
     "conditional_error",
+    "count_levels",
     "exponential_complexity",
+    "feature_codelengths",
     "gaussian_complexity",
     "gaussian_mean_complexity",
     "gaussian_scale_complexity",
-    "gene_codelengths",
     "geometric_complexity",
     "multinomial_codelength",
     "multinomial_complexity",

@@ -17,7 +17,8 @@ from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
 from memdlib import JointMaxEntClassifier, divergences, moments, nml
 from memdlib.families import Exponential, Family, Normal
-from memdlib.nml import alphabet, separation
+from memdlib.nml import exact
+from memdlib.nml.codes import alphabet
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -101,7 +102,7 @@ MUTANTS = {
         "discriminative-nml",
     ),
     "boundary counted half": (
-        separation,
+        exact,
         "boundary_sum",
         scaled(0.5),
         "discriminative-nml",

@@ -1,0 +1,1 @@
+"""Exact complexities of the conditional model of labels on levels."""

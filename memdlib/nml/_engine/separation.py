@@ -1,0 +1,174 @@
+"""Which label counts have their maximum likelihood at infinity, and what it is there.
+
+The statistics that the labels of L levels can have form a zonotope, with one generator
+a level. Polynomial features put the generators in general position, p of them always
+independent, so each proper face is a parallelepiped on fewer than p free levels; its
+restricted model is saturated. Label counts therefore are of two kinds: on the boundary
+the supremum of the likelihood is the saturated one, elsewhere it is attained.
+"""
+
+import math
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.saturated import two_outcome_sum
+
+
+def on_boundary(
+    model: LevelModel,
+    ones: NDArray[np.float64],
+    counts: NDArray[np.float64] | None = None,
+) -> NDArray[np.bool_]:
+    """Tell which label counts are on the boundary; exact, without linear programming.
+
+    Parameters
+    ----------
+    model : LevelModel
+    ones : ndarray of shape (L, B)
+        Labels 1 at each active level, for B cases.
+    counts : ndarray of shape (L, B), default=None
+        Samples at each level of each case; None means those of the model.
+
+    Returns
+    -------
+    ndarray of shape (B,)
+
+    Notes
+    -----
+    A level is pure where its labels are all 1 (sign +) or all 0 (sign -), mixed
+    otherwise. A face needs a polynomial of the model that vanishes at the mixed levels
+    and has the sign of every pure one, or vanishes there too. With r mixed levels, r of
+    its roots are taken and p - 1 - r are left for the changes of sign that remain once
+    the roots at mixed levels, and the factor x of a model without intercept, are
+    divided out.
+
+    Examples
+    --------
+    Two moments separate one change of labels, with the mixed level in between.
+
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(4, 3), np.arange(4.0), 1, intercept=True)
+    >>> on_boundary(model, np.array([[0, 0, 1, 3], [0, 1, 1, 3]]).T).tolist()
+    [True, False]
+    """
+    counts = model.counts[:, None] if counts is None else counts
+    kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
+    if model.saturated:
+        return np.ones(ones.shape[1], dtype=bool)
+    n_mixed = np.zeros(ones.shape[1], dtype=np.int64)
+    changes = np.zeros_like(n_mixed)
+    last = np.zeros_like(n_mixed)
+    for value, row in zip(model.values, kind, strict=True):
+        turned = row * (1 - 2 * (n_mixed % 2))
+        if not model.intercept and value < 0:
+            turned = -turned
+        changes += turned * last < 0
+        last = np.where(turned == 0, last, turned)
+        n_mixed += row == 0
+    return (n_mixed < model.dimension) & (changes <= model.dimension - 1 - n_mixed)
+
+
+def interior_patterns(model: LevelModel) -> NDArray[np.bool_]:
+    """Tell for each pattern of pure and mixed levels whether it is in the interior.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    ndarray of shape (3,) * L
+        Indexed by 0 (all labels 0), 1 (mixed) or 2 (all labels 1) for each level.
+
+    Examples
+    --------
+    With one moment of two positive levels only constant labels are on the boundary.
+
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
+    >>> interior_patterns(model).astype(int).tolist()
+    [[0, 1, 1], [1, 1, 1], [1, 1, 0]]
+    """
+    return _patterns(tuple(model.values.tolist()), model.dimension, model.intercept)
+
+
+@lru_cache(maxsize=256)
+def _patterns(
+    values: tuple[float, ...], dimension: int, intercept: bool
+) -> NDArray[np.bool_]:
+    """Patterns for counts of two, as for any others above one."""
+    n = len(values)
+    counts = np.full(n, 2.0)
+    model = LevelModel(counts, np.array(values), dimension, intercept, np.arange(n), 0)
+    patterns = np.array(list(product((0.0, 1.0, 2.0), repeat=n))).T
+    inside = ~on_boundary(model, patterns)
+    inside.flags.writeable = False
+    return inside.reshape((3,) * n)
+
+
+def boundary_sum(model: LevelModel) -> float:
+    """Sum of the maximised likelihoods of all label sequences on the boundary.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    float
+        The sum itself, no logarithm; for a saturated model this is its whole
+        complexity, the product of C(2, n_l) over the levels.
+
+    Notes
+    -----
+    Every set of j < p free levels carries the same number of faces, twice the number of
+    ways to place at most p - 1 - j changes of sign between the L - j other levels, and
+    each face adds the product of C(2, n_l) - 2 over its free levels.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(4, 3), np.arange(4.0), 1, intercept=True)
+    >>> round(boundary_sum(model), 6)
+    15.111111
+    """
+    two = [two_outcome_sum(int(n)) for n in model.counts]
+    if model.saturated:
+        return math.prod(two)
+    n_levels, p = len(two), model.dimension
+    symmetric = elementary_symmetric(np.array(two) - 2.0, p - 1)
+    total = 0.0
+    for j, products in enumerate(symmetric):
+        rest = n_levels - j - 1
+        total += products * 2 * sum(math.comb(rest, i) for i in range(p - j))
+    return float(total)
+
+
+def elementary_symmetric(
+    terms: NDArray[np.float64], degree: int
+) -> NDArray[np.float64]:
+    """Elementary symmetric polynomials e_0..e_degree of nonnegative terms.
+
+    Parameters
+    ----------
+    terms : ndarray of shape (L,)
+    degree : int
+
+    Returns
+    -------
+    ndarray of shape (degree + 1,)
+
+    Examples
+    --------
+    >>> elementary_symmetric(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [1.0, 6.0, 11.0]
+    """
+    found = np.zeros(degree + 1)
+    found[0] = 1.0
+    for term in terms:
+        found[1:] += term * found[:-1]
+    return found

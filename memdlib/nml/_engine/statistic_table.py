@@ -1,0 +1,291 @@
+"""Exact complexity by a table over the sufficient statistics, for one or two of them.
+
+Where the level values are integers, up to a common scale, many label sequences share
+their sufficient statistics. The table of their numbers is a convolution, level by
+level, and one fit for each interior statistic remains.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memdlib.nml._engine import compiled
+from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.newton import CoefficientForm, maximise
+from memdlib.nml._engine.separation import boundary_sum
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# The table counts up to 2^n sequences, from 2^(-n / 2) on, in double precision.
+_MOST_SAMPLES = 2000
+_LARGEST_INTEGER = 10**4
+_SAME = 1e-13
+# Keys from which on a rough start for most of them saves time.
+_MANY = 20000
+# Keys traced back at a time.
+_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class StatisticLattice:
+    """Sufficient statistics as integers: one generator a level, one key a statistic.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L,)
+        Samples at each level.
+    generators : ndarray of shape (L, p)
+        What one label 1 at each level adds to the statistics.
+    stride : int
+        The key of statistics (u, v) is u * stride + v.
+    """
+
+    counts: Integers
+    generators: Integers
+    stride: int
+
+    @property
+    def shifts(self) -> Integers:
+        """Keys of the generators."""
+        if self.generators.shape[1] == 1:
+            return self.generators[:, 0]
+        return self.generators @ np.array([self.stride, 1])
+
+    @property
+    def last_key(self) -> int:
+        """Key of the statistics of labels that are all 1."""
+        return int(self.counts @ self.shifts)
+
+    def statistics(self, keys: Integers) -> Integers:
+        """Statistics of shape (p, B) of the given keys."""
+        if self.generators.shape[1] == 1:
+            return keys[None, :]
+        least = int(self.counts @ np.minimum(self.generators[:, 1], 0))
+        second = (keys - least) % self.stride + least
+        return np.stack([(keys - second) // self.stride, second])
+
+    def boundary_keys(self) -> Integers:
+        """Keys of all statistics on the boundary.
+
+        The boundary is the polygon that the generators build in the order of their
+        slopes, and its mirror image.
+        """
+        if self.generators.shape[1] == 1:
+            return np.array([0, self.last_key])
+        order = np.argsort(np.arctan2(self.generators[:, 1], self.generators[:, 0]))
+        steps = np.repeat(self.shifts[order], self.counts[order])
+        return np.concatenate([[0], np.cumsum(steps), np.cumsum(steps[::-1])])
+
+
+def statistic_lattice(model: LevelModel) -> StatisticLattice | None:
+    """Lattice of the sufficient statistics of a model, if a table can hold it.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    StatisticLattice or None
+        None for more than two statistics, a saturated model, more than 2000 samples, or
+        level values that no scale makes small integers.
+
+    Notes
+    -----
+    The second statistic is x (x - x_1), divided by what all its values have in common,
+    instead of x^2, which keeps the table small. A level whose generator is negative
+    has its two labels exchanged, which changes no likelihood.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> counts = np.array([8, 8, 8, 7, 7])
+    >>> model = level_model(counts, np.arange(0.5, 3.0, 0.5), 2, intercept=False)
+    >>> statistic_lattice(model).generators.T.tolist()
+    [[1, 2, 3, 4, 5], [0, 1, 3, 6, 10]]
+    """
+    n = int(model.counts.sum())
+    if model.saturated or model.dimension > 2 or n > _MOST_SAMPLES:
+        return None
+    origin = model.values[0] if model.intercept else 0.0
+    x = _integers(tuple((model.values - origin).tolist()))
+    if x is None:
+        return None
+    first = np.ones_like(x) if model.intercept else x
+    columns = [first, first * (x - x[0])][: model.dimension]
+    generators = np.stack([c // np.gcd.reduce(c) for c in columns], axis=1)
+    negative = (generators[:, 0] < 0) | ((generators[:, 0] == 0) & (x < 0))
+    generators[negative] *= -1
+    counts = model.counts.astype(np.int64)
+    stride = int(counts @ np.abs(generators[:, -1])) + 1
+    return StatisticLattice(counts, generators, stride)
+
+
+def table_work(lattice: StatisticLattice) -> float:
+    """Additions that the table takes, to compare it with other ways.
+
+    Parameters
+    ----------
+    lattice : StatisticLattice
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> table_work(StatisticLattice(np.array([2, 2]), np.array([[1], [2]]), 1))
+    30.0
+    """
+    order = np.argsort(lattice.shifts)
+    sizes = 1 + np.cumsum((lattice.counts * lattice.shifts)[order].astype(np.float64))
+    return float(sizes @ (lattice.counts[order] + 1))
+
+
+def tabulated_complexity(model: LevelModel, lattice: StatisticLattice) -> float:
+    """Log complexity by a fit for every interior value of the sufficient statistics.
+
+    Parameters
+    ----------
+    model : LevelModel
+    lattice : StatisticLattice
+        Of this model.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
+    >>> print(f"{tabulated_complexity(model, statistic_lattice(model)):.10f}")
+    3.0330967090
+    """
+    last = lattice.last_key
+    middle = last // 2
+    tables = _numbers_of_sequences(lattice, middle + lattice.stride + 1)
+    table = tables[-1]
+    boundary = lattice.boundary_keys()
+    table[boundary[boundary < table.size]] = 0.0
+    keys = np.flatnonzero(table[: middle + 1])
+    number = np.log(table[keys])
+    value = _log_likelihood(model, lattice, tables, keys)
+    terms = np.exp(value + number + _log_scale(lattice))
+    # the other half of the keys mirrors this one
+    terms[2 * keys != last] *= 2.0
+    return math.log(boundary_sum(model) + float(terms.sum()))
+
+
+def _log_likelihood(
+    model: LevelModel, lattice: StatisticLattice, tables: list[Array], keys: Integers
+) -> Array:
+    """Suprema of the log-likelihood at the given keys."""
+    q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
+    solver = LogitSolver(model.counts, q / np.sqrt(model.counts)[:, None])
+    value, left = np.empty(keys.size), np.arange(keys.size)
+    if keys.size > _MANY:
+        strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
+        slopes = np.array([_log_slope(tables[-1], keys, s) for s in strides])
+        smooth = np.isfinite(slopes).all(axis=0)
+        # the log of such a count is nearly the entropy, whose slope is -parameter
+        start = -r @ slopes[:, smooth]
+        statistics = lattice.statistics(keys[smooth]).astype(np.float64)
+        target = np.linalg.solve(r.T, statistics)
+        form = CoefficientForm(model.counts, solver.basis)
+        value[smooth], rest = maximise(
+            form, lambda at: (start[:, at], (target[:, at],)), target.shape[1]
+        )
+        left = np.concatenate([left[~smooth], left[smooth][rest]])
+    ones = _likely_ones(lattice, tables, keys[left])
+    value[left] = solver.log_likelihood(ones.astype(np.float64))
+    return value
+
+
+def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
+    """Label sequences with each of the first keys, times 2^(-n / 2).
+
+    The first table is for no level, each further one has a level more, in the order of
+    their shifts.
+    """
+    order = np.argsort(lattice.shifts)
+    tables = [np.array([math.exp(-_log_scale(lattice))])]
+    for count, shift in zip(
+        lattice.counts[order].tolist(), lattice.shifts[order].tolist(), strict=True
+    ):
+        shorter = tables[-1]
+        longer = np.zeros(min(size, shorter.size + count * shift))
+        if compiled.available():
+            compiled.lengthen(shorter, _binomials(count), shift, longer)
+        else:
+            for k, number in enumerate(_binomials(count)):
+                part = longer[k * shift : k * shift + shorter.size]
+                part += number * shorter[: part.size]
+        tables.append(longer)
+    return tables
+
+
+def _likely_ones(
+    lattice: StatisticLattice, tables: list[Array], keys: Integers
+) -> Integers:
+    """Label counts with the given keys: at each level, from the last, the likeliest."""
+    ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
+    order = np.argsort(lattice.shifts).tolist()
+    if compiled.available():
+        for level, table in zip(reversed(order), reversed(tables[:-1]), strict=True):
+            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
+            ones[level] = compiled.likeliest(keys, table, _binomials(count), shift)
+            keys = keys - shift * ones[level]
+        return ones
+    padded = [np.append(table, 0.0) for table in tables[:-1]]
+    for at in range(0, keys.size, _BATCH):
+        part = keys[at : at + _BATCH]
+        for level, table in zip(reversed(order), reversed(padded), strict=True):
+            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
+            k = np.arange(count + 1)
+            before = part - shift * k[:, None]
+            # what is out of the table, on either side, is the zero at its end
+            before[before.view(np.uint64) >= table.size] = table.size - 1
+            number = table.take(before)
+            number *= _binomials(count)[:, None]
+            ones[level, at : at + _BATCH] = number.argmax(axis=0)
+            part = part - shift * ones[level, at : at + _BATCH]
+    return ones
+
+
+@lru_cache(maxsize=4096)
+def _binomials(n: int) -> Array:
+    return np.array([math.comb(n, k) for k in range(n + 1)], dtype=float)
+
+
+def _log_scale(lattice: StatisticLattice) -> float:
+    return int(lattice.counts.sum()) // 2 * math.log(2.0)
+
+
+def _log_slope(table: Array, keys: Integers, stride: int) -> Array:
+    """Slope of the logarithm of the table; not finite next to a zero."""
+    below = table[np.maximum(keys - stride, 0)]
+    below[keys < stride] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.log(table[keys + stride]) - np.log(below)) / 2.0
+
+
+@lru_cache(maxsize=1024)
+def _integers(given: tuple[float, ...]) -> Integers | None:
+    """Integers in the same ratios as the values, with no common factor."""
+    values = np.array(given)
+    unit = np.abs(values[values != 0]).min()
+    ratios = [Fraction(float(v)).limit_denominator(1000) for v in values / unit]
+    scale = math.lcm(*(r.denominator for r in ratios))
+    if max(abs(r * scale) for r in ratios) > _LARGEST_INTEGER:
+        return None
+    found = np.array([int(r * scale) for r in ratios])
+    wrong = np.abs(found / scale - values / unit) > _SAME * np.abs(values / unit)
+    return None if wrong.any() else found // np.gcd.reduce(found)

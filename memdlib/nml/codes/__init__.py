@@ -1,0 +1,1 @@
+"""Code lengths and complexities: multinomial, generative and of labels."""

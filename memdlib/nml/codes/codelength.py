@@ -1,0 +1,62 @@
+"""What every code here returns: a length in two parts, and how well it is known."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = float | NDArray[np.float64]
+Words = str | NDArray[np.str_]
+
+
+class ComplexityEstimate(NamedTuple):
+    """Complexity of a model, with its error bar and the way it was found.
+
+    Parameters
+    ----------
+    complexity : float or ndarray
+        Log complexity, in nats.
+    uncertainty : float or ndarray
+        Error bar of ``complexity``, in nats: 1e-12 for an exact sum, the standard error
+        for "monte-carlo", and inf for "facets" and "fisher", which have no known bound.
+    method : str or ndarray of str
+        "saturated", "table", "enumeration", "monte-carlo", "facets" or "fisher".
+    """
+
+    complexity: Floats
+    uncertainty: Floats
+    method: Words
+
+
+@dataclass(frozen=True)
+class Codelength:
+    """Length of a normalised maximum likelihood code, in nats.
+
+    Parameters
+    ----------
+    error : float or ndarray
+        Minus the largest log-likelihood that the model gives the data.
+    complexity : float or ndarray
+        Logarithm of the sum of the largest likelihoods of all data of that size.
+    uncertainty : float or ndarray
+        Error bar of ``complexity``: rounding for exact sums, the standard error for
+        Monte Carlo, inf where no bound is known.
+    method : str or ndarray of str
+        How ``complexity`` was found.
+
+    Examples
+    --------
+    >>> Codelength(1.5, 2.0, 1e-12, "table").total
+    3.5
+    """
+
+    error: Floats
+    complexity: Floats
+    uncertainty: Floats
+    method: Words
+
+    @property
+    def total(self) -> Floats:
+        """Code length, error plus complexity."""
+        return self.error + self.complexity

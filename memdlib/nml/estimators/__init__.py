@@ -1,0 +1,1 @@
+"""Estimators to the scikit-learn contract: quantiser, selector and classifier."""

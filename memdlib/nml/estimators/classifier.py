@@ -1,0 +1,301 @@
+"""Maximum-entropy classifier whose features each use the moments that NML chose."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from memdlib.nml._engine.level_model import level_model, orthonormal_basis
+from memdlib.nml._engine.newton import damped_newton
+from memdlib.nml._engine.separation import on_boundary
+from memdlib.nml.estimators.selector import NMLFeatureSelector, two_classes
+from memdlib.validation import check_nonnegative, count_features
+
+Array = NDArray[np.float64]
+
+
+class NMLClassifier(ClassifierMixin, BaseEstimator):
+    """Two-class rule that combines one conditional model for each of the best features.
+
+    Features are cut into levels, ranked by NML code length and fitted with the number
+    of moments that makes it least. Given independence within the classes their
+    posteriors P(1 | x_j) combine to log-odds
+
+        logit pi + sum_j (logit P(1 | x_j) - logit pi),
+
+    with pi the share of class 1: every feature brings the prior, which counts once.
+
+    Parameters
+    ----------
+    n_features : int, float in (0, 1] or None, default=None
+        How many of the ranked features to use: a number, a share of them, or all.
+    n_moments, n_bins, strategy, intercept, criterion, n_jobs, verbose
+        As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
+    smoothing : float, default=1.0
+        Weight, in instances, of the class shares that are added to each level before
+        the final fit. Without it a feature that separates the classes would have
+        infinite log-odds. Code lengths are those of the data without it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    class_prior_ : ndarray of shape (2,)
+        Shares of the training rows.
+    selector_ : NMLFeatureSelector
+        With the code lengths; see there.
+    order_ : ndarray of shape (d,)
+        Feature indices, the shortest code first.
+    best_n_moments_ : ndarray of shape (d,)
+    evidence_ : ndarray of shape (d, L)
+        What each level of each feature adds to the log-odds of the second class. A
+        level without training rows adds nothing.
+    n_selected_ : int
+        The number of features in use.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Only when X has string column names.
+
+    See Also
+    --------
+    memdlib.nml.NMLFeatureSelector : the ranking alone, in front of any classifier.
+
+    References
+    ----------
+    .. [1] Pandey and Dukkipati, Minimum description length principle for maximum
+       entropy model selection, ISIT 2013.
+
+    Examples
+    --------
+    >>> from memdlib.nml import NMLClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = X[y < 2], y[y < 2]
+    >>> model = NMLClassifier(n_features=5, n_moments=2).fit(X[::2], y[::2])
+    >>> model.order_[:3].tolist()
+    [12, 0, 9]
+    >>> round(model.score(X[1::2], y[1::2]), 3)
+    0.923
+    """
+
+    def __init__(
+        self,
+        n_features=None,
+        n_moments=7,
+        n_bins=5,
+        strategy="uniform",
+        intercept=False,
+        criterion="nml",
+        smoothing=1.0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_features = n_features
+        self.n_moments = n_moments
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.intercept = intercept
+        self.criterion = criterion
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        """Rank the features, choose their moments and fit their posteriors.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`memdlib.nml.NMLFeatureSelector.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As there, and if ``smoothing`` is zero and a feature separates the classes.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = two_classes(y)
+        smoothing = check_nonnegative(self.smoothing, "smoothing")
+        self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
+        shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
+        self.selector_ = NMLFeatureSelector(
+            **{name: getattr(self, name) for name in shared}
+        ).fit(X, codes)
+        self.order_ = self.selector_.order_
+        self.best_n_moments_ = self.selector_.best_n_moments_
+        self.class_prior_ = np.bincount(codes) / len(codes)
+        self.evidence_ = level_evidence(
+            self.selector_.level_counts_,
+            self.selector_.level_ones_,
+            self.best_n_moments_,
+            self.intercept,
+            smoothing,
+        )
+        return self
+
+    def decision_function(self, X):
+        """Log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        used = self.order_[: self.n_selected_]
+        return self._prior_logit() + self._evidence(X, used).sum(axis=1)
+
+    def predict(self, X):
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def predict_log_proba(self, X):
+        """Log posterior probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        odds = self.decision_function(X)
+        return np.column_stack([log_expit(-odds), log_expit(odds)])
+
+    def predict_proba(self, X):
+        """Posterior probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        odds = self.decision_function(X)
+        return np.column_stack([expit(-odds), expit(odds)])
+
+    def accuracy_curve(self, X, y):
+        """Accuracy with the top S features, for every S, from one pass over X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Labels; one that the fit has not seen counts as an error.
+
+        Returns
+        -------
+        n_features : ndarray of shape (d,)
+            1, 2, ..., d.
+        accuracy : ndarray of shape (d,)
+
+        Examples
+        --------
+        >>> X, y = [[0, 5], [1, 5], [2, 5], [3, 6]], [0, 0, 1, 1]
+        >>> S, accuracy = NMLClassifier(n_bins=2).fit(X, y).accuracy_curve(X, y)
+        >>> S.tolist(), accuracy.tolist()
+        ([1, 2], [1.0, 1.0])
+        """
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        odds = self._prior_logit() + self._evidence(X, self.order_).cumsum(axis=1)
+        guess = self.classes_[(odds > 0).astype(np.intp)]
+        return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _prior_logit(self) -> float:
+        return float(np.log(self.class_prior_[1] / self.class_prior_[0]))
+
+    def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
+        levels = self.selector_.quantiser_.transform(X)[:, used]
+        return self.evidence_[used, levels]
+
+
+def level_evidence(
+    counts: NDArray[np.int64],
+    ones: NDArray[np.int64],
+    n_moments: NDArray[np.int64],
+    intercept: bool,
+    smoothing: float,
+) -> Array:
+    """Posterior log-odds of each level of each feature, less the prior log-odds.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (d, L)
+        Samples at each level, whose values are 1..L.
+    ones : ndarray of shape (d, L)
+        Labels 1 among them; as many for each feature, and neither none nor all.
+    n_moments : ndarray of shape (d,)
+        Degree of each polynomial.
+    intercept : bool
+    smoothing : float
+        Instances added to each occupied level, split as the labels are.
+
+    Returns
+    -------
+    ndarray of shape (d, L)
+        Zero at empty levels. Finite if ``smoothing`` is positive, or no feature
+        separates the labels.
+
+    Raises
+    ------
+    ValueError
+        If ``smoothing`` is zero and a feature has no finite fit.
+
+    Examples
+    --------
+    Two of ten labels are 1. Of the third level nothing is known, so it adds nothing.
+
+    >>> counts, ones = np.array([[5, 5, 0]]), np.array([[0, 2, 0]])
+    >>> evidence = level_evidence(counts, ones, np.array([2]), False, 1.0)
+    >>> np.exp(evidence).round(3).tolist()
+    [[0.138, 2.316, 1.0]]
+    """
+    prior = ones[0].sum() / counts[0].sum()
+    prior_logit = np.log(prior / (1.0 - prior))
+    n_features, n_levels = counts.shape
+    values = np.arange(1.0, n_levels + 1)
+    found = np.zeros((n_features, n_levels))
+    kind = np.column_stack([counts > 0, n_moments])
+    distinct, which = np.unique(kind, axis=0, return_inverse=True)
+    for i, (*occupied, m) in enumerate(distinct):
+        here = np.flatnonzero(which == i)
+        model = level_model(np.array(occupied), values, int(m), intercept)
+        n = counts[np.ix_(here, model.order)].T + smoothing
+        k = ones[np.ix_(here, model.order)].T + smoothing * prior
+        pure = ((k <= 0) | (k >= n)).any(axis=0)
+        if (pure & on_boundary(model, k, n)).any():
+            raise ValueError(
+                "smoothing=0 gives a feature that separates the classes infinite "
+                "log-odds; give a positive number"
+            )
+        basis = orthonormal_basis(model)
+        logits = basis @ damped_newton(n, basis, basis.T @ k)[1]
+        found[np.ix_(here, model.order)] = logits.T - prior_logit
+    return found

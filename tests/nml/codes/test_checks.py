@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from memdlib.nml.codes.checks import (
+    check_binary_labels,
+    check_counts,
+    check_levels,
+    check_ones,
+)
+
+
+def test_what_passes():
+    assert check_counts([2.0, 0], "counts").tolist() == [2.0, 0.0]
+    assert check_counts([[1, 2]], "counts", stack=True).shape == (1, 2)
+    counts, values = check_levels([[3, 0], [0, 1]], [5, -1])
+    assert counts.dtype == np.int64
+    assert values.tolist() == [5.0, -1.0]
+    assert check_levels([1, 1, 1], None)[1].tolist() == [1.0, 2.0, 3.0]
+    assert check_ones([[3, 0], [0, 1]], counts).tolist() == [[3.0, 0.0], [0.0, 1.0]]
+    assert check_binary_labels(np.array([True, False]), 2).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: check_counts([[1, 2]], "k"), r"k has shape \(1, 2\); .* \(L,\)$"),
+        (lambda: check_counts([], "k"), r"k has shape \(0,\); give one count a level"),
+        (lambda: check_counts([[]], "k", stack=True), r"shape \(L,\) or \(G, L\)"),
+        (lambda: check_counts([1, -1], "k"), "k holds -1.0; give nonnegative integers"),
+        (lambda: check_counts([np.inf], "k"), "k holds inf"),
+        (lambda: check_levels([[1, 0], [0, 0]], None), "level_counts sums to 0"),
+        (lambda: check_levels([1, 2], [1, 1]), "level_values holds 1.0 more than once"),
+        (lambda: check_ones([3], np.array([2])), "ones holds 3.0; give integers betw"),
+        (lambda: check_ones([1, 1], np.array([2])), r"ones has shape \(2,\)"),
+        (lambda: check_binary_labels([2], 1), "labels holds 2; map the two classes"),
+        (lambda: check_binary_labels([1], 2), r"labels has shape \(1,\)"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,309 @@
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from memdlib.nml import (
+    conditional_codelength,
+    conditional_complexity,
+    conditional_complexity_estimate,
+    conditional_error,
+    multinomial_complexity,
+)
+from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.separation import on_boundary
+
+BALANCED = [8, 8, 8, 7, 7]
+
+
+def powers(values, m, intercept):
+    """An orthonormal basis of the logits on these levels, by singular values."""
+    exponents = np.arange(0 if intercept else 1, m + 1)
+    x = np.asarray(values, dtype=float)
+    u, s, _ = np.linalg.svd((x / np.abs(x).max())[:, None] ** exponents)
+    return u[:, : (s > 1e-12 * s[0]).sum()]
+
+
+def supremum(counts, ones, values, m, intercept):
+    """Supremum of the log-likelihood by a solver that follows it to infinity."""
+    basis, n, k = powers(values, m, intercept), np.array(counts), np.array(ones)
+
+    def minus(b):
+        eta = basis @ b
+        return (n * np.logaddexp(0, eta)).sum() - k @ eta
+
+    def slope(b):
+        return basis.T @ (n * expit(basis @ b) - k)
+
+    def curvature(b):
+        p = expit(basis @ b)
+        return basis.T * (n * p * (1 - p)) @ basis
+
+    start = np.zeros(basis.shape[1])
+    options = {"gtol": 1e-10, "max_trust_radius": 1e3, "maxiter": 500}
+    return -minimize(
+        minus, start, jac=slope, hess=curvature, method="trust-exact", options=options
+    ).fun
+
+
+def literal(counts, values, m, intercept):
+    """Log of the sum of the maximised likelihoods of all 2^n label sequences."""
+    level = np.repeat(np.arange(len(counts)), counts)
+    sequences = Counter(
+        tuple(np.bincount(level, weights=labels, minlength=len(counts)))
+        for labels in product((0, 1), repeat=len(level))
+    )
+    return math.log(
+        sum(
+            times * math.exp(supremum(counts, ones, values, m, intercept))
+            for ones, times in sequences.items()
+        )
+    )
+
+
+CODINGS = [
+    ([3, 3, 3], [1, 2, 3], 1, False),
+    ([3, 3, 3], [1, 2, 3], 2, False),
+    ([3, 3, 3], [1, 2, 3], 1, True),
+    ([4, 0, 3, 3], [0, 1, 2, 3], 1, False),
+    ([4, 1, 3, 3], [0, 1, 2, 3], 2, False),
+    ([2, 3, 1, 4], [-1.5, -0.5, 0.5, 1.5], 2, False),
+    ([2, 3, 1, 4], [-1.5, -0.5, 0.5, 1.5], 1, False),
+    ([2, 3, 1, 4], [1, 2, 3, 4], 2, True),
+    ([2, 2, 2, 2, 2], [-2, -1, 0, 1, 2], 3, False),
+    ([2, 2, 2, 2, 2], [1, 2, 3, 4, 5], 3, False),
+    ([2, 2, 2, 2, 2], [1, 2, 3, 4, 5], 4, False),
+    ([1, 2, 4, 1], [math.pi, 0.1, 7.0, 2.5], 2, False),
+    ([1, 2, 4, 1], [math.pi, 0.1, 7.0, 2.5], 3, False),
+    ([1, 2, 4, 1], [math.pi, 0.1, -7.0, 2.5], 1, True),
+    ([5, 7], [3, 1], 1, False),
+    ([12], [2], 1, False),
+]
+
+
+@pytest.mark.parametrize(("counts", "values", "m", "intercept"), CODINGS)
+def test_the_sum_over_all_label_sequences(counts, values, m, intercept):
+    expected = literal(counts, values, m, intercept)
+    found = conditional_complexity(counts, m, values, intercept, method="exact")
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("m", "expected"),
+    [
+        (1, 2.2401720600),
+        (2, 4.1823749538),
+        (3, 5.6934072377),
+        (4, 6.6753273094),
+        (5, 7.1188757552),
+    ],
+)
+def test_figures_of_38_samples(m, expected):
+    found = conditional_complexity(BALANCED, m)
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("counts", "m", "expected"),
+    [
+        ([15, 14, 14, 14, 15], 5, 8.4752809547),
+        ([40] * 5, 1, 3.0330967090),
+        ([40] * 5, 2, 5.7370521302),
+        ([40] * 5, 5, 10.7641064942),
+        ([200] * 5, 1, 3.8204885768),
+        ([200] * 5, 7, 14.5613304398),
+    ],
+)
+def test_figures_of_more_samples(counts, m, expected):
+    assert conditional_complexity(counts, m) == pytest.approx(expected, abs=2e-10)
+    assert conditional_complexity_estimate(counts, m).uncertainty <= 1e-12
+
+
+def test_72_samples():
+    found = [conditional_complexity([15, 15, 14, 14, 14], m) for m in (1, 2, 3, 4)]
+    expected = [2.5427257993, 4.7716476773, 6.5731464065, 7.8276104788]
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+occupancies = st.lists(st.integers(0, 5), min_size=2, max_size=5).filter(any)
+
+
+@given(occupancies, st.integers(1, 4), st.booleans(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_invariances(counts, m, intercept, data):
+    n_levels = len(counts)
+    values = np.array(
+        data.draw(
+            st.lists(
+                st.integers(-6, 6), min_size=n_levels, max_size=n_levels, unique=True
+            )
+        ),
+        dtype=float,
+    )
+    found = conditional_complexity(counts, m, values, intercept)
+    assert 0.0 <= found < math.log(2) * sum(counts) + 1e-12
+
+    def same(counts, values, m=m):
+        again = conditional_complexity(counts, m, values, intercept)
+        assert again == pytest.approx(found, abs=1e-12)
+
+    scale = data.draw(st.sampled_from([-1.0, -0.3, 1e-6, 7.0, 1e6]))
+    same(counts, scale * values + (2.5 * scale if intercept else 0.0))
+    order = np.array(data.draw(st.permutations(range(n_levels))))
+    same(np.array(counts)[order], values[order])
+    same([*counts, 0], [*values, 6.5])
+    assert conditional_complexity(counts, m + 1, values, intercept) >= found - 1e-12
+    saturated = sum(
+        multinomial_complexity(c, 2)
+        for c, v in zip(counts, values, strict=True)
+        if intercept or v
+    )
+    for more in (n_levels, n_levels + 3):
+        end = conditional_complexity(counts, more, values, intercept)
+        assert end == pytest.approx(saturated, abs=1e-12)
+
+
+def test_what_is_out_of_reach_is_drawn():
+    found = conditional_complexity_estimate([200] * 5, 4)
+    assert found.method == "monte-carlo"
+    assert found.complexity == pytest.approx(12.83497, abs=5 * found.uncertainty)
+    assert conditional_complexity([200] * 5, 4) == found.complexity
+
+
+def test_stacks_are_their_rows():
+    rows = np.random.default_rng([5, 1]).integers(0, 5, size=(12, 4))
+    rows[:, 3] += 1
+    found = conditional_complexity(rows, 2)
+    assert found.shape == (12,)
+    each = [conditional_complexity(row, 2) for row in rows]
+    assert found.tolist() == each
+    drawn = conditional_complexity(rows[:2], 2, method="facets")
+    assert drawn.shape == (2,)
+
+
+def test_a_zero_level_without_intercept():
+    with_zero = conditional_complexity([9, 4, 3], 1, [0, 1, 2])
+    assert with_zero == conditional_complexity([4, 3], 1, [1, 2])
+    assert conditional_complexity([9], 3, [0]) == 0.0
+    assert conditional_error([9], [4], 3, [0]) == pytest.approx(9 * math.log(2))
+    facets = conditional_complexity([9], 3, [0], method="facets")
+    assert facets == 0.0
+
+
+def test_several_classes():
+    """All 3^n label sequences of a saturated model."""
+    counts, total = [2, 3], 0.0
+    level = np.repeat([0, 1], counts)
+    for labels in product(range(3), repeat=5):
+        table = np.histogram2d(level, labels, bins=(range(3), range(4)))[0]
+        share = table / table.sum(axis=1, keepdims=True)
+        total += np.prod(share[table > 0] ** table[table > 0])
+    found = conditional_complexity(counts, 2, n_classes=3)
+    assert found == pytest.approx(math.log(total), abs=1e-12)
+    with pytest.raises(ValueError, match="n_classes is 3 and 1 parameters"):
+        conditional_complexity(counts, 1, n_classes=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([3, -1], 1), "level_counts holds -1.0; give nonnegative integers"),
+        (([3, 0.5], 1), "level_counts holds 0.5"),
+        (([3, math.nan], 1), "level_counts holds nan"),
+        (([0, 0], 1), "level_counts sums to 0"),
+        (([[1, 2], [0, 0]], 1), "level_counts sums to 0"),
+        (([], 1), "level_counts has shape"),
+        (([[[1]]], 1), "level_counts has shape"),
+        (([3, 1], 0), "n_moments=0 must be an integer, 1 or more"),
+        (([3, 1], 1.5), "n_moments=1.5 must be"),
+        (([3, 1], math.inf), "n_moments=inf must be"),
+        (([3, 1], "2"), "n_moments='2' must be"),
+        (([3, 1], 1, [1, 1]), "level_values holds 1.0 more than once"),
+        (([3, 1], 1, [1, math.inf]), "level_values holds inf"),
+        (([3, 1], 1, [1]), "level_values has shape"),
+        (([3, 1], 1, None, False, "best"), "method='best' must be one of"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        conditional_complexity(*arguments)
+
+
+def entropy_error(counts, ones):
+    """Maximised code length with a probability of its own for each level."""
+    n, k = np.array(counts, dtype=float), np.array(ones, dtype=float)
+    share = np.clip(k / n, 1e-300, 1)
+    other = np.clip(1 - k / n, 1e-300, 1)
+    return -(k * np.log(share) + (n - k) * np.log(other)).sum()
+
+
+levels_and_labels = st.integers(1, 25).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.sampled_from([1.0, 2.0, 4.0, 5.0]), min_size=n, max_size=n),
+        st.lists(st.integers(0, 1), min_size=n, max_size=n),
+    )
+)
+
+
+@given(levels_and_labels, st.integers(1, 4), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_code_lengths(data, m, intercept):
+    x, y = np.array(data[0]), np.array(data[1])
+    found = conditional_codelength(x, y, m, intercept)
+    values, level = np.unique(x, return_inverse=True)
+    counts, ones = np.bincount(level), np.bincount(level, weights=y)
+    assert found.total == found.error + found.complexity
+    assert found.complexity == conditional_complexity(counts, m, values, intercept)
+    model = level_model(counts, values, m, intercept)
+    least = entropy_error(counts, ones)
+    if on_boundary(model, ones[:, None])[0]:
+        assert found.error == pytest.approx(least, abs=1e-12)
+    else:
+        fit = LogitSolver.of(model).fit(ones[:, None])
+        assert found.error == pytest.approx(-fit.log_likelihood[0], abs=1e-12)
+        assert least <= found.error <= len(y) * math.log(2) + 1e-12
+    assert math.copysign(1.0, found.error) == 1.0
+    flipped = conditional_codelength(x, 1 - y, m, intercept)
+    assert flipped.error == pytest.approx(found.error, abs=1e-12)
+    more = conditional_codelength(x, y, m + 1, intercept)
+    assert more.error <= found.error + 1e-12
+    order = np.argsort(y, kind="stable")
+    assert conditional_codelength(x[order], y[order], m, intercept) == found
+
+
+def test_figures_by_hand():
+    separable = conditional_codelength([1, 1, 2, 2], [False, False, True, True], 2)
+    assert separable.error == 0.0 and math.copysign(1.0, separable.error) == 1.0
+    assert separable.complexity == pytest.approx(2 * math.log(2.5), abs=1e-14)
+    one_mixed = conditional_error([20, 7, 11], [0, 2, 11], 2)
+    assert one_mixed == pytest.approx(entropy_error([7], [2]), abs=1e-13)
+    half = conditional_error([9, 5], [9, 2], 1, [0, 1])
+    assert half == pytest.approx(9 * math.log(2) + entropy_error([5], [2]), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: conditional_codelength([], [], 1), "x has shape"),
+        (lambda: conditional_codelength([[1.0]], [1], 1), "x has shape"),
+        (lambda: conditional_codelength([math.nan], [1], 1), "x holds nan"),
+        (lambda: conditional_codelength([1.0], [2], 1), "labels holds 2; map the two"),
+        (lambda: conditional_codelength([1.0], ["ALL"], 1), "labels holds 'ALL'"),
+        (lambda: conditional_codelength([1.0], [0, 1], 1), "labels has shape"),
+        (lambda: conditional_codelength([1.0], [1], 0), "n_moments=0 must be"),
+        (lambda: conditional_error([2], [3], 1), "ones holds 3.0; give integers bet"),
+        (lambda: conditional_error([2], [0.5], 1), "ones holds 0.5"),
+        (lambda: conditional_error([2], [math.nan], 1), "ones holds nan"),
+        (lambda: conditional_error([2], [1, 1], 1), "ones has shape"),
+    ],
+)
+def test_labels_that_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,103 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from memdlib.nml import conditional_complexity, conditional_complexity_estimate
+from memdlib.nml._engine import complexity
+from memdlib.nml._engine.complexity import (
+    complexities,
+    enumerated_complexity,
+    exact_complexity,
+    forget,
+)
+from memdlib.nml._engine.level_model import level_model
+
+CENTRED = (-1.5, -0.5, 0.5, 1.5)
+
+
+def test_the_cheapest_way_within_the_limit():
+    def way(counts, m, seconds=10.0, values=None):
+        x = np.arange(1.0, len(counts) + 1) if values is None else np.array(values)
+        found = exact_complexity(level_model(np.array(counts), x, m, False), seconds)
+        return found and found[1]
+
+    assert way([5, 4, 6], 3) == "saturated"
+    assert way([40] * 5, 1) == "table"
+    assert way([8, 8, 8, 7, 7], 3) == "enumeration"
+    assert way([3, 4, 5], 1, values=[1.0, math.e, math.pi]) == "enumeration"
+    assert way([200] * 5, 4) is None
+    assert way([40] * 5, 1, seconds=1e-9) is None
+
+
+def test_batches_of_label_counts_add_up(monkeypatch):
+    model = level_model(np.array([4, 3, 5, 2]), np.arange(1.0, 5.0), 2, False)
+    whole = enumerated_complexity(model)
+    monkeypatch.setattr(complexity, "_BATCH", 17)
+    assert enumerated_complexity(model) == pytest.approx(whole, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    "values", [(1.0, 2.0, 3.0, 4.0), CENTRED, (4.0, 3.0, 2.0, 1.0), (-3.0, 1.0, 2.0, 6)]
+)
+def test_what_is_kept_is_never_the_complexity_of_another_model(values):
+    """Alike in counts, values or dimension, but for one of them, or the intercept."""
+    forget()
+    counts = [(2, 3, 1, 4), (4, 1, 3, 2), (3, 2, 1, 4), (2, 3, 4, 1)]
+    for row, m, intercept in product(counts, (1, 2, 3), (False, True)):
+        model = level_model(np.array(row), np.array(values), m, intercept)
+        found = conditional_complexity(row, m, values, intercept)
+        assert found == pytest.approx(enumerated_complexity(model), abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("values", "intercept", "n_fits"),
+    [
+        (CENTRED, False, 1),
+        (CENTRED, True, 1),
+        ((1.0, 2.0, 3.0, 4.0), True, 1),
+        ((1.0, 2.0, 3.0, 4.0), False, 2),
+        ((1.0, 2.0, 3.0, 5.0), True, 2),
+    ],
+)
+def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_fits):
+    forget()
+    done = []
+    way = complexity.exact_complexity
+    monkeypatch.setattr(
+        complexity, "exact_complexity", lambda *a: done.append(1) or way(*a)
+    )
+    rows = np.array([[2, 3, 1, 4], [4, 1, 3, 2], [2, 3, 1, 4]])
+    found = complexities(rows, np.array(values), 2, intercept)[0]
+    assert len(done) == n_fits
+    assert found[0] == found[2]
+    assert (found[0] == found[1]) == (n_fits == 1)
+    again = complexities(rows, np.array(values), 2, intercept)[0]
+    assert len(done) == n_fits
+    np.testing.assert_array_equal(again, found)
+    forget()
+    complexities(rows[:1], np.array(values), 2, intercept)
+    assert len(done) == n_fits + 1
+
+
+def test_one_complexity_whichever_function_finds_it():
+    forget()
+    found = conditional_complexity_estimate([4, 1, 3, 2], 1, CENTRED)
+    assert found.complexity == conditional_complexity([2, 3, 1, 4], 1, CENTRED)
+    assert found.complexity == conditional_complexity([[4, 1, 3, 2]], 1, CENTRED)[0]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_rows_are_found_in_their_order(n_jobs):
+    rng = np.random.default_rng([5, 11])
+    rows = rng.integers(1, 5, size=(25, 3))
+    forget()
+    found, uncertainty, method = complexities(
+        rows, np.arange(1.0, 4.0), 1, False, n_jobs=n_jobs
+    )
+    for i, row in enumerate(rows):
+        model = level_model(row, np.arange(1.0, 4.0), 1, False)
+        assert found[i] == pytest.approx(enumerated_complexity(model), abs=1e-12)
+    assert (uncertainty == 1e-12).all()
+    assert set(method) <= {"table", "enumeration"}

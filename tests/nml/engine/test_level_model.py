@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from memdlib.nml._engine.level_model import (
+    level_model,
+    null_basis,
+    orthonormal_basis,
+)
+
+
+def test_levels_that_matter_in_increasing_order():
+    counts = np.array([4, 0, 3, 5, 2])
+    values = np.array([2.0, 9.0, 0.0, -1.0, 1.0])
+    model = level_model(counts, values, 2, intercept=False)
+    assert model.values.tolist() == [-1.0, 1.0, 2.0]
+    assert model.counts.tolist() == [5.0, 2.0, 4.0]
+    assert model.order.tolist() == [3, 4, 0]
+    assert (model.dimension, model.n_fixed, model.saturated) == (2, 3, False)
+    model = level_model(counts, values, 2, intercept=True)
+    assert model.values.tolist() == [-1.0, 0.0, 1.0, 2.0]
+    assert (model.dimension, model.n_fixed, model.saturated) == (3, 0, False)
+
+
+def test_no_more_parameters_than_levels():
+    for m in (3, 4, 9):
+        model = level_model(np.ones(3, int), np.arange(1.0, 4.0), m, intercept=True)
+        assert (model.dimension, model.saturated) == (3, True)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_bases_are_the_polynomials(intercept, m):
+    counts, values = np.array([3, 1, 4, 1, 5]), np.array([-2.0, -0.5, 1.0, 3.0, 7.0])
+    model = level_model(counts, values, m, intercept)
+    basis, null = orthonormal_basis(model), null_basis(orthonormal_basis(model))
+    np.testing.assert_allclose(
+        basis.T * counts @ basis, np.eye(model.dimension), atol=1e-14
+    )
+    powers = values[:, None] ** np.arange(0 if intercept else 1, m + 1)
+    assert np.linalg.matrix_rank(np.hstack([powers, basis])) == model.dimension
+    assert null.shape == (5, 5 - model.dimension)
+    np.testing.assert_allclose(null.T @ null, np.eye(null.shape[1]), atol=1e-14)
+    np.testing.assert_allclose(null.T @ (powers / abs(powers).max()), 0.0, atol=1e-14)

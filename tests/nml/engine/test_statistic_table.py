@@ -1,0 +1,58 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memdlib.nml import conditional_complexity, conditional_complexity_estimate
+from memdlib.nml._engine.complexity import enumerated_complexity
+from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.statistic_table import statistic_lattice, tabulated_complexity
+
+occupancies = st.lists(st.integers(0, 5), min_size=2, max_size=5).filter(any)
+
+
+@given(occupancies, st.integers(1, 2), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_table_is_the_enumeration(counts, m, intercept):
+    values = np.arange(len(counts)) - 1.0
+    model = level_model(np.array(counts), values, m, intercept)
+    lattice = statistic_lattice(model)
+    if model.saturated or model.dimension > 2:
+        assert lattice is None
+        return
+    assert tabulated_complexity(model, lattice) == pytest.approx(
+        enumerated_complexity(model), abs=1e-12
+    )
+
+
+def test_two_thousand_samples_and_no_more_are_in_reach_of_the_table():
+    for n, there in ((1000, True), (1001, False)):
+        model = level_model(np.array([n, n]), np.array([1.0, 2.0]), 1, False)
+        assert (statistic_lattice(model) is not None) == there
+    found = conditional_complexity([1000, 1000], 1)
+    estimate = conditional_complexity_estimate([1000, 1000], 1, method="monte-carlo")
+    assert found == pytest.approx(estimate.complexity, abs=5 * estimate.uncertainty)
+
+
+def test_values_that_no_scale_makes_integers_are_enumerated():
+    found = conditional_complexity_estimate([3, 4, 5], 1, [1.0, math.e, math.pi])
+    assert found.method == "enumeration"
+    close = conditional_complexity_estimate([3, 4, 5], 1, [0.1, 0.2, 0.3])
+    assert close.method in ("table", "enumeration")
+    assert close.complexity == conditional_complexity([3, 4, 5], 1)
+
+
+def test_what_the_table_takes_for_multiples_of_one_unit():
+    def generators(*values):
+        model = level_model(np.array([2, 3, 4]), np.array(values), 1, False)
+        lattice = statistic_lattice(model)
+        return None if lattice is None else lattice.generators.ravel().tolist()
+
+    assert generators(0.1, 0.2, 0.3) == [1, 2, 3]  # 0.3 / 0.1 is not 3
+    assert generators(1 / 3, 0.5, 7 / 6) == [2, 3, 7]
+    assert generators(1.0, 2.0, 3.0 * (1 + 1e-12)) is None
+    assert generators(1.0, 2.0 * (1 - 1e-12), 3.0) is None
+    assert generators(1.0, 2.0, 3.0001) is None
+    assert generators(1.0, 2.0, 10001.0) is None

@@ -1,0 +1,180 @@
+import os
+
+import numpy as np
+import pytest
+from scipy import optimize
+from scipy.special import expit, logit
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from compendium.study.preparations import ExpressionFilter
+from memdlib.datasets import load
+from memdlib.nml import NMLClassifier
+from memdlib.nml.estimators.classifier import level_evidence
+
+
+@parametrize_with_checks(
+    [
+        NMLClassifier(n_moments=2, n_bins=3),
+        NMLClassifier(
+            n_features=0.5,
+            n_moments=(2,),
+            n_bins=4,
+            strategy="quantile",
+            intercept=True,
+            criterion="error",
+        ),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def simulated(n=40, d=8, seed=1):
+    rng = np.random.default_rng([73, seed])
+    y = (np.arange(n) % 3 == 0).astype(int)
+    return rng.normal(size=(n, d)) + np.linspace(0, 2, d) * y[:, None], y
+
+
+def posterior_logits(x, y, m, intercept, smoothing):
+    """Penalised fit of one feature by a general optimiser, at its occupied levels."""
+    prior, occupied = y.mean(), np.unique(x)
+    n = np.array([(x == v).sum() for v in occupied]) + smoothing
+    k = np.array([y[x == v].sum() for v in occupied]) + smoothing * prior
+    powers = np.power.outer(occupied / 5.0, np.arange(0 if intercept else 1, m + 1))
+    orthonormal = np.linalg.qr(powers)[0]
+
+    def loss(c):
+        eta = orthonormal @ c
+        return n @ np.logaddexp(0, eta) - k @ eta
+
+    def slope(c):
+        return orthonormal.T @ (n * expit(orthonormal @ c) - k)
+
+    start = np.zeros(orthonormal.shape[1])
+    fit = optimize.minimize(loss, start, jac=slope, options={"gtol": 1e-9})
+    return dict(zip(occupied, orthonormal @ fit.x, strict=True))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_posteriors_multiplied_one_by_one(m, intercept):
+    X, y = simulated()
+    model = NMLClassifier(3, n_moments=(m,), intercept=intercept, smoothing=0.5)
+    model.fit(X, y)
+    levels = model.selector_.quantiser_.transform(X)
+    prior = y.mean()
+    odds = np.zeros(len(y))
+    for j in model.order_[:3]:
+        x = levels[:, j] + 1
+        table = posterior_logits(x, y, m, intercept, 0.5)
+        odds += [table[v] for v in x]
+    odds -= 2 * logit(prior)
+    np.testing.assert_allclose(model.decision_function(X), odds, atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(odds), atol=1e-5)
+    np.testing.assert_allclose(
+        np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12
+    )
+    np.testing.assert_array_equal(model.predict(X), odds > 0)
+
+
+def test_saturated_posteriors_are_shares():
+    X, y = simulated()
+    model = NMLClassifier(n_moments=(5,), smoothing=2.0).fit(X, y)
+    levels = model.selector_.quantiser_.transform(X)
+    for j in range(X.shape[1]):
+        for level in range(5):
+            here = levels[:, j] == level
+            if not here.any():
+                assert model.evidence_[j, level] == 0
+                continue
+            share = (y[here].sum() + 2.0 * y.mean()) / (here.sum() + 2.0)
+            expected = logit(share) - logit(y.mean())
+            assert model.evidence_[j, level] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_curve_is_a_fit_for_every_number_of_features():
+    X, y = simulated()
+    labels = np.where(y == 1, "yes", "no")
+    whole = NMLClassifier(n_moments=3).fit(X[::2], labels[::2])
+    sizes, curve = whole.accuracy_curve(X[1::2], labels[1::2])
+    assert sizes.tolist() == list(range(1, 9))
+    for s, accuracy in zip(sizes, curve, strict=True):
+        part = NMLClassifier(int(s), n_moments=3).fit(X[::2], labels[::2])
+        assert part.score(X[1::2], labels[1::2]) == pytest.approx(accuracy)
+    strange = labels[1::2].copy()
+    strange[:] = "maybe"
+    assert not whole.accuracy_curve(X[1::2], strange)[1].any()
+
+
+def test_a_feature_that_separates_has_finite_odds_unless_smoothing_is_off():
+    X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]])
+    y = [0, 0, 0, 1, 1, 1]
+    previous = 0.0
+    for smoothing in (1.0, 0.1, 0.01):
+        odds = NMLClassifier(smoothing=smoothing).fit(X, y).decision_function(X)
+        assert np.isfinite(odds).all()
+        assert odds[-1] > previous
+        previous = odds[-1]
+    with pytest.raises(ValueError, match="smoothing=0 gives a feature"):
+        NMLClassifier(smoothing=0).fit(X, y)
+
+
+def test_without_smoothing_the_means_are_those_of_the_data():
+    X, y = simulated(n=60)
+    model = NMLClassifier(n_moments=(2,), n_bins=3, smoothing=0, strategy="quantile")
+    model.fit(X, y)
+    levels = model.selector_.quantiser_.transform(X)
+    for j in range(X.shape[1]):
+        p = expit(model.evidence_[j] + logit(y.mean()))[levels[:, j]]
+        for power in (1, 2):
+            moment = (levels[:, j] + 1) ** power
+            assert moment @ p == pytest.approx(moment @ y, rel=1e-9)
+
+
+def test_an_unknown_level_leaves_the_prior():
+    X = np.array([[0.0], [0.1], [9.0], [9.1], [0.2]])
+    y = [0, 0, 1, 1, 1]
+    model = NMLClassifier(n_moments=2).fit(X, y)
+    assert model.decision_function([[5.0]])[0] == pytest.approx(np.log(3 / 2))
+    assert model.class_prior_.tolist() == [0.4, 0.6]
+
+
+def test_features_in_any_order():
+    rng = np.random.default_rng([73, 4])
+    counts = rng.integers(0, 6, (30, 5))
+    counts[:, 4] += 30 - counts.sum(axis=1)
+    ones = np.minimum(rng.integers(0, 4, (30, 5)), counts)
+    ones[:, 4] += 12 - ones.sum(axis=1)
+    valid = (counts[:, 4] >= ones[:, 4]) & (ones[:, 4] >= 0)
+    counts, ones = counts[valid], ones[valid]
+    m = rng.integers(1, 6, valid.sum())
+    whole = level_evidence(counts, ones, m, False, 0.5)
+    for j in range(valid.sum()):
+        alone = level_evidence(counts[[j]], ones[[j]], m[[j]], False, 0.5)
+        np.testing.assert_allclose(whole[j], alone[0], atol=1e-8)
+
+
+def test_progress_is_passed_on(capsys):
+    X, y = simulated()
+    quiet = NMLClassifier(n_moments=2).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    told = NMLClassifier(n_moments=2, n_jobs=2, verbose=1).fit(X, y)
+    assert capsys.readouterr().out.count("\n") == 2
+    np.testing.assert_array_equal(told.evidence_, quiet.evidence_)
+
+
+def test_leukemia():
+    """Some dozens of genes classify nearly all 34 samples of the test set."""
+    if "MEMDLIB_DATA" not in os.environ:
+        pytest.skip("needs leukemia")
+    bunch = load("leukemia")
+    train = bunch.split == "train"
+    screen = ExpressionFilter().fit(bunch.X[train])
+    X = screen.transform(bunch.X)
+    first = X[train][bunch.y[train] == 0].mean(axis=0)
+    second = X[train][bunch.y[train] == 1].mean(axis=0)
+    best = np.argsort(-abs(first - second) / X[train].std(axis=0))[:300]
+    model = NMLClassifier(n_moments=(2, 5)).fit(X[train][:, best], bunch.y[train])
+    _, curve = model.accuracy_curve(X[~train][:, best], bunch.y[~train])
+    assert (curve[9:130] * 34).round().min() >= 31
+    assert (curve[9:130] * 34).mean() > 32

@@ -1,0 +1,122 @@
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib.nml import LevelQuantiser
+from memdlib.nml.estimators.quantiser import STRATEGIES
+
+
+@parametrize_with_checks(
+    [LevelQuantiser(strategy=s, n_bins=n) for s in STRATEGIES for n in (1, 5)]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_the_thresholds_of_scikit_learn(strategy):
+    X = np.random.default_rng([71, 1]).normal(size=(38, 50))
+    peer = KBinsDiscretizer(
+        5, encode="ordinal", strategy=strategy, quantile_method="linear"
+    ).fit(X)
+    model = LevelQuantiser(5, strategy).fit(X)
+    edges = np.array([e[1:-1] for e in peer.bin_edges_])
+    np.testing.assert_allclose(model.thresholds_, edges, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(model.transform(X), peer.transform(X))
+
+
+def within(x, levels):
+    return sum(
+        ((x[levels == level] - x[levels == level].mean()) ** 2).sum()
+        for level in np.unique(levels)
+    )
+
+
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 4])
+def test_no_partition_is_better_than_kmeans(n_bins):
+    rng = np.random.default_rng([71, 2])
+    for n in (1, 2, 5, 8):
+        X = rng.integers(-3, 4, (n, 20)) * 0.1 + 50.0
+        X[:, ::2] += rng.normal(size=(n, 10))
+        levels = LevelQuantiser(n_bins, "kmeans").fit_transform(X)
+        for x, found in zip(X.T, levels.T, strict=True):
+            ordered, least = np.sort(x), np.inf
+            for cuts in itertools.combinations(range(1, n), min(n_bins, n) - 1):
+                parts = np.split(ordered, cuts)
+                cost = sum(((p - p.mean()) ** 2).sum() for p in parts)
+                least = min(least, cost)
+            assert within(x, found) == pytest.approx(least, abs=1e-10)
+            assert len(set(found)) == min(n_bins, len(set(x)))
+
+
+def test_kmeans_in_blocks_is_kmeans_at_once(monkeypatch):
+    X = np.random.default_rng([71, 3]).normal(size=(20, 30))
+    whole = LevelQuantiser(4, "kmeans").fit(X).thresholds_
+    monkeypatch.setattr("memdlib.nml.estimators.quantiser._ENTRIES", 1000)
+    np.testing.assert_array_equal(LevelQuantiser(4, "kmeans").fit(X).thresholds_, whole)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_equal_values_share_a_level_whatever_their_place(strategy):
+    rng = np.random.default_rng([71, 4])
+    X = rng.integers(0, 4, (40, 30)).astype(float)
+    X[:, 0] = 2.0
+    levels = LevelQuantiser(5, strategy).fit_transform(X)
+    assert (levels[:, 0] == 0).all()
+    assert levels.min() == 0
+    assert levels.max() <= 4
+    for x, found in zip(X.T, levels.T, strict=True):
+        assert len(set(zip(x, found, strict=True))) == len(set(x))
+    order = rng.permutation(40)
+    np.testing.assert_array_equal(
+        LevelQuantiser(5, strategy).fit_transform(X[order]), levels[order]
+    )
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_levels_grow_with_the_value_and_with_nothing_else(strategy):
+    rng = np.random.default_rng([71, 5])
+    X = rng.normal(size=(30, 4))
+    model = LevelQuantiser(6, strategy).fit(X)
+    line = np.linspace(-9, 9, 500)[:, None] * np.ones(4)
+    levels = model.transform(line)
+    assert (np.diff(levels, axis=0) >= 0).all()
+    assert (levels[0] == 0).all()
+    assert (levels[-1] == 5).all()
+    for row, level in zip(line[::50], levels[::50], strict=True):
+        np.testing.assert_array_equal(model.transform(row[None])[0], level)
+
+
+def test_a_constant_feature_later_on():
+    model = LevelQuantiser(5).fit([[2.0], [2.0], [2.0]])
+    assert model.transform([[1.0], [2.0], [3.0]]).ravel().tolist() == [0, 0, 4]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_neighbouring_floats_are_still_told_apart(strategy):
+    low = 1.0
+    X = np.array([[low], [np.nextafter(low, 2.0)]])
+    assert LevelQuantiser(2, strategy).fit_transform(X).ravel().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_bins": 0}, "n_bins=0 must be an integer, 1 or more"),
+        ({"strategy": "ranks"}, "strategy='ranks' must be one of"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LevelQuantiser(**parameters).fit([[1.0], [2.0]])
+
+
+def test_kmeans_never_cuts_between_equal_values():
+    """Fewer distinct values than bins: the spare thresholds are on the largest."""
+    X = np.array([[0.0, 3.0], [0.0, 3.0], [1.0, 3.0], [0.0, 3.0]])
+    model = LevelQuantiser(4, "kmeans").fit(X)
+    assert model.thresholds_.tolist() == [[0.5, 1.0, 1.0], [3.0, 3.0, 3.0]]
+    assert model.transform(X).T.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0]]
