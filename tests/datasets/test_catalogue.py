@@ -19,7 +19,7 @@ from memdlib.datasets import MissingDataError, catalogue, fingerprint, load, nam
 from memdlib.datasets.archives import read_archive
 from memdlib.datasets.embedded import EMBEDDED
 from memdlib.datasets.fetch import locate
-from memdlib.datasets.provenance import content_sha256
+from memdlib.datasets.hashing import content_sha256
 from memdlib.datasets.readers import READERS
 from memdlib.datasets.registry import entries
 
