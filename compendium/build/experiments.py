@@ -25,7 +25,6 @@ from compendium.build.notebooks import (
 )
 from compendium.build.provenance import (
     NUMERICAL_PACKAGES,
-    canonical_json,
     code_digest,
     digest,
     installed_versions,
@@ -33,7 +32,7 @@ from compendium.build.provenance import (
 )
 from compendium.build.runner import run_all
 from compendium.ledger.results import RESULT, result_path
-from compendium.project import root, write_whole
+from compendium.project import canonical_json, root, write_whole
 from memdlib.datasets import MissingDataError, fingerprint
 
 # How a record looks is no reason to compute its numbers again.
