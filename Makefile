@@ -56,7 +56,7 @@ readme: $(READY)  ## write the table of claims into README.md
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
 	    --no-emit-index-url --no-header --no-annotate --group all --extra data \
-	    pyproject.toml -o requirements.lock
+	    --extra plot pyproject.toml -o requirements.lock
 	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
 
 setup: $(READY)  ## only set up .venv

@@ -8,9 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from compendium.build import chapters, experiments, render
+from compendium.build import chapters, experiments, readme, render
 from compendium.build.notebooks import CELL_TIMEOUT, kernel_environment
-from compendium.ledger import readme
 from compendium.project import root
 from memdlib.datasets import DatasetError
 

@@ -1,5 +1,6 @@
 """Where things are in a checkout, and files that are written whole or not at all."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -39,3 +40,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def canonical_json(value) -> str:
+    """JSON text that is the same for equal values: sorted keys, no NaN."""
+    return json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""What notebooks show: figures, tables, margin verdicts and numbers for the prose."""
+"""What notebooks show: figures, tables, and numbers for the prose."""
 
 import io
 from importlib.resources import files
@@ -164,20 +164,3 @@ def show_table(
 def verdict_badge(verdict: str) -> str:
     """A verdict as MyST, styled by the book."""
     return f"[{verdict}]{{.verdict .verdict-{verdict.replace(' ', '-')}}}"
-
-
-def show_verdict(claim) -> None:
-    """Show the verdict on a claim, for a cell with the tag ``margin``.
-
-    Parameters
-    ----------
-    claim : Claim
-    """
-    lines = [f"{verdict_badge(claim.verdict)} {claim.statement}"]
-    if claim.published is not None:
-        first = claim.findings[0]
-        lines.append(
-            f"Published {number(claim.published, 2)}, ours {number(first.value, 2)} "
-            f"± {number(first.spread, 2)} {claim.unit}."
-        )
-    display(Markdown("\n\n".join(lines)))

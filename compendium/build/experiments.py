@@ -29,14 +29,13 @@ from compendium.build.notebooks import (
 )
 from compendium.build.provenance import (
     NUMERICAL_PACKAGES,
-    canonical_json,
     digest,
     installed_versions,
     locked_versions,
 )
 from compendium.build.runner import run_all
 from compendium.ledger.results import RESULT, result_path
-from compendium.project import root, write_whole
+from compendium.project import canonical_json, root, write_whole
 from memdlib.datasets import MissingDataError, fingerprint
 
 # How a record looks is no reason to compute its numbers again.

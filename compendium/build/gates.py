@@ -22,7 +22,6 @@ from compendium.build.notebooks import (
     figure_tables,
     read_source,
 )
-from compendium.build.syntax import imported_modules
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -46,6 +45,7 @@ _IMAGE = re.compile(
 )
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 MIN_COMPARED = 3
+LOCKED_EXTRAS = ("data", "plot")
 
 
 def lint_source(name: str, text: str) -> list[str]:
@@ -127,7 +127,8 @@ def lint_environment(project: Path) -> list[str]:
             name = entry.split("==")[0]
             problems.append(f"requirements.lock has {name} without a hash")
     wanted = list(declared["project"]["dependencies"])
-    wanted += declared["project"].get("optional-dependencies", {}).get("data", [])
+    extras = declared["project"].get("optional-dependencies", {})
+    wanted += [item for name in LOCKED_EXTRAS for item in extras.get(name, [])]
     for group in declared["dependency-groups"].values():
         wanted += [item for item in group if isinstance(item, str)]
     for requirement in wanted:
@@ -150,31 +151,6 @@ def lint_environment(project: Path) -> list[str]:
         )
     elif not _satisfies(items[0], declared["project"]["requires-python"]):
         problems.append(f"environment.yml: {items[0]} is outside requires-python")
-    return problems
-
-
-def lint_imports(project: Path) -> list[str]:
-    """Imports against the grain, and those that no digest could follow.
-
-    Core modules must not import ``compendium`` or ``datasets``, and no module may use
-    relative or star imports.
-    """
-    problems = []
-    package = project / "memdlib"
-    for path in sorted(package.rglob("*.py")):
-        name, code = path.relative_to(project), path.read_text()
-        for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                problems.append(f"{name}:{node.lineno}: relative import")
-            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                problems.append(f"{name}:{node.lineno}: star import")
-        if path.relative_to(package).parts[0] in ("compendium", "datasets"):
-            continue
-        problems += [
-            f"{name} imports {module}"
-            for module in sorted(imported_modules(code))
-            if re.match(r"(memdlib\.)?(compendium|datasets)\b", module)
-        ]
     return problems
 
 

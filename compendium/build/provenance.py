@@ -7,7 +7,6 @@ another module sends an hour of experiments back to the start.
 """
 
 import hashlib
-import json
 import platform
 import re
 from collections.abc import Iterable, Sequence
@@ -74,8 +73,3 @@ def installed_versions() -> dict[str, str]:
     return {"python": platform.python_version(), "memdlib": version("memdlib")} | (
         packages
     )
-
-
-def canonical_json(value) -> str:
-    """JSON text that is the same for equal values: sorted keys, no NaN."""
-    return json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n"

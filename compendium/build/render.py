@@ -16,13 +16,13 @@ from compendium.build.gates import (
     lint_chapter_code,
     lint_environment,
     lint_figure_files,
-    lint_imports,
     lint_notebook,
     lint_site,
     lint_source,
     lint_toc,
 )
 from compendium.build.notebooks import is_notebook
+from compendium.build.rooms import lint_imports
 from compendium.build.statements import lint_statements
 from compendium.project import root
 

@@ -1,1 +1,1 @@
-"""The ledger: published figures, results, claims and what they come to."""
+"""The ledger: published numbers, results, claims and what they come to."""

@@ -1,7 +1,7 @@
 """The claims ledger: what the sources say, what we find, and the computed verdict.
 
 ``data/claims.toml`` holds, for each claim, where it is made, what it says, where the
-published figure and our evidence are, and how near they must be and why. The verdict is
+published number and our evidence are, and how near they must be and why. The verdict is
 never written down: it follows from these. An entry with ``rows`` stands for one claim
 in each row of a published table.
 """
@@ -10,10 +10,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from compendium.ledger.findings import FIGURES
-from compendium.ledger.published import printed_figures
-from compendium.ledger.results import read_result
-from compendium.ledger.tables import at, near, run_of
+from compendium.ledger.findings import MEASURES
+from compendium.ledger.tables import Evidence, at, near, run_of
 from compendium.project import root
 
 VERDICTS = ("reproduced", "differs", "beyond reach")
@@ -32,11 +30,11 @@ class Finding:
     label : str
         The reading, for example "log intensities".
     value : float
-        Our figure: a mean, a count, or the largest error of an identity.
+        Our number: a mean, a count, or the largest error of an identity.
     spread : float or None
         Standard deviation of one run around that mean.
     run : str
-        Experiment that it comes from; empty for a figure over several of them.
+        Experiment that it comes from; empty for a measure over several of them.
     agrees : bool
     """
 
@@ -59,14 +57,14 @@ class Claim:
     row, column : str
         Of the published table, if the claim is one of its cells.
     published : float or None
-        The printed figure; None for a statement.
+        The printed number; None for a statement.
     unit : str
     kind : {"spreads", "absolute", "at_least", "at_most"}
         How ours is judged.
     bound : float
         By how much, or from where on.
-    tolerance : str
-        The same in words, with the reason.
+    why : str
+        The reason for that tolerance.
     findings : tuple of Finding
         The first decides the verdict, the others are shown beside it.
     verdict : {"reproduced", "differs", "beyond reach"}
@@ -85,7 +83,7 @@ class Claim:
     unit: str
     kind: str
     bound: float
-    tolerance: str
+    why: str
     findings: tuple[Finding, ...]
     verdict: str
     reason: str
@@ -101,8 +99,9 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     """
     project = project or root()
     entries = tomllib.loads((project / "data" / "claims.toml").read_text())
+    evidence = Evidence(project)
     return [
-        _claim(project, *single)
+        _claim(evidence, *single)
         for name, entry in entries.items()
         for single in _singles(name, entry)
     ]
@@ -144,7 +143,7 @@ def _filled(item, words: dict[str, str]):
     return [_filled(value, words) for value in item] if isinstance(item, list) else item
 
 
-def _claim(project: Path, name: str, entry: dict) -> Claim:
+def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
     missing, unknown = _REQUIRED - set(entry), set(entry) - _REQUIRED - _OPTIONAL
     if missing or unknown:
         raise LedgerError(
@@ -158,15 +157,15 @@ def _claim(project: Path, name: str, entry: dict) -> Claim:
     published, where = None, entry.get("published", {})
     if where:
         try:
-            printed = printed_figures(where["table"], where["row"], project)
+            printed = evidence.printed(where["table"], where["row"])
             published = printed[where["column"]]
         except (KeyError, ValueError, FileNotFoundError) as error:
             raise LedgerError(
-                f"claim {name!r}: the printed figure is missing: {error}"
+                f"claim {name!r}: the printed number is missing: {error}"
             ) from None
     kind, bound = _tolerance(name, entry["tolerance"], published)
     findings = tuple(
-        _finding(project, name, item, published, kind, bound)
+        _finding(evidence, name, item, published, kind, bound)
         for item in entry.get("evidence", [])
     )
     verdict = "beyond reach"
@@ -187,7 +186,7 @@ def _claim(project: Path, name: str, entry: dict) -> Claim:
         unit=entry.get("unit", ""),
         kind=kind,
         bound=bound,
-        tolerance=f"{in_words(kind, bound)}: {entry['why']}",
+        why=entry["why"],
         findings=findings,
         verdict=verdict,
         reason=reason,
@@ -205,14 +204,14 @@ def _tolerance(name: str, tolerance: dict, published: float | None):
     return kind, float(bound)
 
 
-def _finding(project, name, item, published, kind, bound) -> Finding:
+def _finding(evidence, name, item, published, kind, bound) -> Finding:
     label = item.get("label", "")
     try:
-        if "figure" in item:
-            arguments = {k: v for k, v in item.items() if k not in ("figure", "label")}
-            value = FIGURES[item["figure"]](project=project, **arguments)
+        if "measure" in item:
+            arguments = {k: v for k, v in item.items() if k not in ("measure", "label")}
+            value = MEASURES[item["measure"]](evidence, **arguments)
         else:
-            value = at(read_result(item["run"], project)["values"], item["key"])
+            value = at(evidence.values(item["run"]), item["key"])
             if value is None:
                 raise KeyError(f"{item['run']} has no {item['key']}")
         spread = one = 0.0
@@ -244,13 +243,3 @@ def _tried(name: str, findings: tuple[Finding, ...]) -> str:
     raise LedgerError(
         f"claim {name!r} differs and gives no reason; write why, or 'unknown'"
     )
-
-
-def in_words(kind: str, bound: float) -> str:
-    """How a figure is judged, in words."""
-    return {
-        "spreads": f"within {bound:g} standard deviations of one run, or one instance",
-        "absolute": f"at most {bound:g} away",
-        "at_least": f"at least {bound:g}",
-        "at_most": f"at most {bound:g}",
-    }[kind]

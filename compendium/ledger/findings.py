@@ -1,20 +1,18 @@
-"""Figures over the rows of a table: what a sentence of a source comes to in numbers."""
+"""Measures over the rows of a table: what a sentence of a source comes to."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from compendium.ledger.results import read_result
-from compendium.ledger.tables import at, rows_of, run_of
+from compendium.ledger.tables import Evidence, at
 
 
-def wins(project: Path, table: str, one: str, others: Sequence[str]) -> int:
-    """Rows in which our figure at one place exceeds those at all the others.
+def wins(evidence: Evidence, table: str, one: str, others: Sequence[str]) -> int:
+    """Rows in which our number at one place exceeds those at all the others.
 
     Parameters
     ----------
-    project : Path
+    evidence : Evidence
     table : {"table2", "table3"}
     one : str
         Place in the results; a row that lacks it does not count.
@@ -27,7 +25,7 @@ def wins(project: Path, table: str, one: str, others: Sequence[str]) -> int:
     """
     means = [
         [_mean(values, place) for place in (one, *others)]
-        for values in _rows(project, table)
+        for values in evidence.values_of_rows(table)
     ]
     return sum(
         row[0] is not None and all(m is None or row[0] > m for m in row[1:])
@@ -35,12 +33,12 @@ def wins(project: Path, table: str, one: str, others: Sequence[str]) -> int:
     )
 
 
-def largest_gap(project: Path, table: str, one: str, other: str) -> float:
-    """Largest difference between two of our figures over the rows, in points.
+def largest_gap(evidence: Evidence, table: str, one: str, other: str) -> float:
+    """Largest difference between two of our numbers over the rows, in points.
 
     Parameters
     ----------
-    project : Path
+    evidence : Evidence
     table : {"table2", "table3"}
     one, other : str
         Places in the results; rows that lack one of them are passed over.
@@ -51,17 +49,17 @@ def largest_gap(project: Path, table: str, one: str, other: str) -> float:
     """
     pairs = [
         [_mean(values, place) for place in (one, other)]
-        for values in _rows(project, table)
+        for values in evidence.values_of_rows(table)
     ]
     return max(abs(a - b) for a, b in pairs if a is not None and b is not None)
 
 
-def median_share_kept(project: Path, table: str, place: str, of: str) -> float:
+def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> float:
     """Median over the rows of the share of features that are kept, in per cent.
 
     Parameters
     ----------
-    project : Path
+    evidence : Evidence
     table : {"table2", "table3"}
     place : str
         Place of the method in the results.
@@ -76,18 +74,18 @@ def median_share_kept(project: Path, table: str, place: str, of: str) -> float:
         np.median(
             [
                 100.0 * at(values, f"{place}.n_features.median") / at(values, of)
-                for values in _rows(project, table)
+                for values in evidence.values_of_rows(table)
             ]
         )
     )
 
 
-def gain_over_all(project: Path, table: str, place: str) -> float:
+def gain_over_all(evidence: Evidence, table: str, place: str) -> float:
     """Median over the rows of the best accuracy with few features less that with all.
 
     Parameters
     ----------
-    project : Path
+    evidence : Evidence
     table : {"table2", "table3"}
     place : str
         Place of the method in the results, with its curve.
@@ -98,23 +96,17 @@ def gain_over_all(project: Path, table: str, place: str) -> float:
         Points. The best is taken on test rows, so it flatters the few.
     """
     gains = []
-    for values in _rows(project, table):
+    for values in evidence.values_of_rows(table):
         accuracy = at(values, f"{place}.curve.accuracy")
         gains.append(max(accuracy) - accuracy[-1])
     return float(np.median(gains))
-
-
-def _rows(project: Path, table: str) -> list[dict]:
-    return [
-        read_result(run_of(table, row), project)["values"] for row in rows_of(table)
-    ]
 
 
 def _mean(values: dict, place: str) -> float | None:
     return at(values, f"{place}.accuracy.mean")
 
 
-FIGURES: dict[str, Callable[..., float]] = {
-    figure.__name__: figure
-    for figure in (wins, largest_gap, median_share_kept, gain_over_all)
+MEASURES: dict[str, Callable[..., float]] = {
+    measure.__name__: measure
+    for measure in (wins, largest_gap, median_share_kept, gain_over_all)
 }

@@ -1,4 +1,4 @@
-"""Figures that the sources print, as they stand in ``data/published``."""
+"""Numbers that the sources print, as they stand in ``data/published``."""
 
 import csv
 from contextlib import suppress
@@ -27,8 +27,12 @@ def printed_rows(table: str, project: Path | None = None) -> list[dict[str, str]
         return list(csv.DictReader(stream))
 
 
-def printed_figures(
-    table: str, row: str, project: Path | None = None
+def printed_numbers(
+    table: str,
+    row: str,
+    project: Path | None = None,
+    *,
+    records: list[dict[str, str]] | None = None,
 ) -> dict[str, float]:
     """Numbers in one row of a published table.
 
@@ -40,6 +44,8 @@ def printed_figures(
         Value of the first column.
     project : Path, default=None
         Checkout; None finds it.
+    records : list of dict, default=None
+        Rows of the table, if they have been read already.
 
     Returns
     -------
@@ -51,8 +57,9 @@ def printed_figures(
     ValueError
         If the table has no such row; names those it has.
     """
-    records = printed_rows(table, project)
-    names = [next(iter(record.values())) for record in records]
+    if records is None:
+        records = printed_rows(table, project)
+    names = first_column(records)
     if row not in names:
         raise ValueError(f"{table}.csv has no row {row!r}; it has {names}")
     found = {}
@@ -60,3 +67,8 @@ def printed_figures(
         with suppress(ValueError):  # an empty cell, or words
             found[column] = float(text)
     return found
+
+
+def first_column(records: list[dict[str, str]]) -> list[str]:
+    """Names of the rows of a published table."""
+    return [next(iter(record.values())) for record in records]

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from compendium.build.provenance import canonical_json
-from compendium.project import root, write_whole
+from compendium.project import canonical_json, root, write_whole
 
 RESULT = "result.json"
 

@@ -1,24 +1,26 @@
-"""Our figures beside the printed ones, over whole tables and under several readings.
+"""Our numbers beside the printed ones, over whole tables and under several readings.
 
 A *reading* settles what a source leaves open. It maps each printed column to the place
-of our figure in the result of a row, for example ``paper.full.js_bernoulli``.
+of our number in the result of a row, for example ``paper.full.js_bernoulli``.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from compendium.ledger.published import printed_figures, printed_rows
+from compendium.ledger.published import first_column, printed_numbers, printed_rows
 from compendium.ledger.results import read_result
+from compendium.project import root
 
 # Rows whose data cannot be had as the paper had them: only filtered copies are at hand.
 FILTERED = {"lung": "lung_1543", "gcm": "gcm_1363"}
 
 
 class Cell(NamedTuple):
-    """One printed figure beside ours.
+    """One printed number beside ours.
 
     Attributes
     ----------
@@ -59,9 +61,9 @@ def run_of(table: str, row: str) -> str:
     return f"{table}-{name.replace('_', '-')}"
 
 
-def rows_of(table: str) -> list[str]:
+def rows_of(table: str, records: list[dict[str, str]] | None = None) -> list[str]:
     """Rows of a published table whose data are as the paper had them."""
-    names = [next(iter(record.values())) for record in printed_rows(table)]
+    names = first_column(printed_rows(table) if records is None else records)
     return [name for name in names if table != "table2" or name not in FILTERED]
 
 
@@ -84,13 +86,44 @@ def at(values: Mapping, place: str):
     return None
 
 
+class Evidence:
+    """What the claims of a checkout rest on; every file is read once, when needed.
+
+    Parameters
+    ----------
+    project : Path, default=None
+        Checkout; None finds it.
+    """
+
+    def __init__(self, project: Path | None = None):
+        project = project or root()
+        self._printed = cache(partial(printed_rows, project=project))
+        self._result = cache(partial(read_result, project=project))
+
+    def values(self, run: str) -> dict:
+        """Values of the result of a run."""
+        return self._result(run)["values"]
+
+    def rows(self, table: str) -> list[str]:
+        """The :func:`rows_of` a table."""
+        return rows_of(table, self._printed(table))
+
+    def values_of_rows(self, table: str) -> list[dict]:
+        """Values of the run of each of these rows."""
+        return [self.values(run_of(table, row)) for row in self.rows(table)]
+
+    def printed(self, table: str, row: str) -> dict[str, float]:
+        """Numbers in one row of a published table."""
+        return printed_numbers(table, row, records=self._printed(table))
+
+
 def cells(
     table: str,
     reading: Mapping[str, str],
     rows: Sequence[str] | None = None,
     project: Path | None = None,
 ) -> list[Cell]:
-    """Printed figures beside ours under a reading.
+    """Printed numbers beside ours under a reading.
 
     Where the classes are two, MeMd-J and MeMd-JS are one algorithm, printed once: such
     a row has a cell for ``memd_js`` only.
@@ -110,17 +143,19 @@ def cells(
     list of Cell
         Row by row; a place that a row's result does not have is left out.
     """
-    found = []
-    for row in rows_of(table) if rows is None else rows:
-        printed = printed_figures(table, row, project)
-        values = read_result(run_of(table, row), project)["values"]
+    found, evidence = [], Evidence(project)
+    for row in evidence.rows(table) if rows is None else rows:
+        printed, values = (
+            evidence.printed(table, row),
+            evidence.values(run_of(table, row)),
+        )
         for column, place in reading.items():
             if column == "memd_j" and printed["classes"] == 2:
                 continue
             accuracy = at(values, f"{place}.accuracy")
             if accuracy is not None:
-                figure = accuracy["mean"], accuracy["sd"], accuracy["row"]
-                found.append(Cell(row, column, printed[column], *figure))
+                ours = accuracy["mean"], accuracy["sd"], accuracy["row"]
+                found.append(Cell(row, column, printed[column], *ours))
     return found
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from memdlib.datasets.embedded import EMBEDDED, load_embedded
+from memdlib.datasets.extra import from_extra
 from memdlib.datasets.fetch import DatasetError, content_hash, locate
 from memdlib.datasets.readers import READERS, Table
 from memdlib.datasets.registry import Entry, entries
@@ -63,13 +64,20 @@ def fingerprint(name: str) -> str:
     return content_hash(_entry(name))
 
 
-def load(name: str, **options: Any) -> Bunch:
-    """Load a data set.
+def load(
+    name: str, *, return_X_y: bool = False, as_frame: bool = False, **options: Any
+) -> Bunch | tuple:
+    """Load a data set, in the manner of scikit-learn's loaders.
 
     Parameters
     ----------
     name : str
         One of `names`.
+    return_X_y : bool, default=False
+        Return X and y alone.
+    as_frame : bool, default=False
+        Give X as a data frame of pandas and y as a series, both indexed by
+        ``sample_names`` if these are known. Counts of words become sparse columns.
     **options
         Options of this data set, if it has any. The newsgroups have ``text``, "full"
         (default), "subject" (and body) or "body"; and ``edition``, "complete"
@@ -79,13 +87,15 @@ def load(name: str, **options: Any) -> Bunch:
 
     Returns
     -------
-    Bunch
+    Bunch, or tuple (X, y) with ``return_X_y``
         With the fields
 
-        X : ndarray of shape (n, d), float64
+        X : ndarray of shape (n, d), float64; or data frame
             The measurements; for texts a sparse array, counts of words.
-        y : ndarray of shape (n,), int64
+        y : ndarray of shape (n,), int64; or series named "target"
             The class of each sample, an index into ``target_names``.
+        frame : data frame of shape (n, d + 1), or None
+            X and y side by side; None without ``as_frame``.
         feature_names : ndarray of str, shape (d,)
             As in the file; ``feature0000`` and so on if it has none.
         target_names : ndarray of str, shape (K,)
@@ -109,6 +119,8 @@ def load(name: str, **options: Any) -> Bunch:
         If the data set has no such option.
     DatasetError
         If the file of the data set cannot be had, or is not what it should be.
+    ImportError
+        If a package of the extra ``data`` is needed and not installed.
 
     Examples
     --------
@@ -116,10 +128,22 @@ def load(name: str, **options: Any) -> Bunch:
     >>> iris = load("iris")
     >>> iris.X.shape, iris.target_names.tolist()
     ((150, 4), ['setosa', 'versicolor', 'virginica'])
+    >>> X, y = load("iris", return_X_y=True, as_frame=True)
+    >>> X.columns.tolist()[:2], y.name
+    (['sepal length (cm)', 'sepal width (cm)'], 'target')
     """
     if name in EMBEDDED:
         _refuse_unknown_options(name, options, [])
-        return load_embedded(name)
+        bunch = load_embedded(name)
+    else:
+        bunch = _load_registered(name, options)
+    bunch.frame = None
+    if as_frame:
+        _turn_into_frames(bunch)
+    return (bunch.X, bunch.y) if return_X_y else bunch
+
+
+def _load_registered(name: str, options: dict[str, Any]) -> Bunch:
     entry = _entry(name)
     reader = READERS[entry.reader]
     options_of_reader = set(inspect.getfullargspec(reader).kwonlyargs)
@@ -129,6 +153,15 @@ def load(name: str, **options: Any) -> Bunch:
     if not options:
         _refuse_other_content(entry, bunch)
     return bunch
+
+
+def _turn_into_frames(bunch: Bunch) -> None:
+    pandas = from_extra("pandas", "as_frame=True")
+    of_sparse, of_dense = pandas.DataFrame.sparse.from_spmatrix, pandas.DataFrame
+    build = of_sparse if sparse.issparse(bunch.X) else of_dense
+    bunch.X = build(bunch.X, bunch.sample_names, bunch.feature_names)
+    bunch.y = pandas.Series(bunch.y, bunch.X.index, name="target")
+    bunch.frame = pandas.concat([bunch.X, bunch.y], axis=1)
 
 
 def _entry(name: str) -> Entry:

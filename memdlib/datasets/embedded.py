@@ -7,7 +7,7 @@ import numpy as np
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from memdlib.datasets.provenance import content_sha256
+from memdlib.datasets.hashing import content_sha256
 
 _LICENCE = "BSD-3-Clause, as shipped with scikit-learn"
 

@@ -4,18 +4,14 @@ import hashlib
 import logging
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import ModuleType
 
 from memdlib.datasets.archives import read_archive, tree_sha256
+from memdlib.datasets.extra import from_extra
 from memdlib.datasets.registry import DataFile, Entry
-
-with warnings.catch_warnings():
-    # tqdm, which pooch imports, complains in a kernel that has no ipywidgets
-    warnings.simplefilter("ignore")
-    import pooch
 
 DATA_VARIABLE = "MEMDLIB_DATA"
 CACHE_VARIABLE = "MEMDLIB_CACHE"
@@ -59,6 +55,8 @@ def locate(entry: Entry) -> list[Path]:
     DatasetError
         If a variable names something other than a folder, a file found is corrupt or
         unreadable, or its path leads out of the data folder.
+    ImportError
+        If it is not in the folder of ``MEMDLIB_DATA`` and pooch is not installed.
 
     Examples
     --------
@@ -100,7 +98,7 @@ def content_hash(entry: Entry) -> str:
     found = []
     for file, path in zip(entry.files, locate(entry), strict=True):
         kind, value = file.expected()
-        found.append(value if kind.endswith("sha256") else pooch.file_hash(path))
+        found.append(value if kind.endswith("sha256") else _sha256(path))
     if len(found) == 1:
         return found[0]
     return hashlib.sha256("".join(f"{h}\n" for h in found).encode()).hexdigest()
@@ -130,7 +128,7 @@ def cache_folder() -> Path:
     """
     folder = _folder_from(CACHE_VARIABLE)
     if folder is None:
-        return Path(pooch.os_cache("memdlib"))
+        return Path(_pooch().os_cache("memdlib"))
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise DatasetError(
             f"{CACHE_VARIABLE} is {str(folder)!r}, which is not a folder; set it to a "
@@ -141,7 +139,7 @@ def cache_folder() -> Path:
 
 def _locate(file: DataFile, dataset: str) -> Path:
     _refuse_escape(file, dataset)
-    mirror, cache = _mirror_folder(), cache_folder()
+    mirror = _mirror_folder()
     if mirror is not None and _verified(
         mirror / file.path,
         file,
@@ -150,7 +148,7 @@ def _locate(file: DataFile, dataset: str) -> Path:
         f"{DATA_VARIABLE}",
     ):
         return mirror / file.path
-    remedy = "delete the file and load again"
+    cache, remedy = cache_folder(), "delete the file and load again"
     if not _verified(cache / file.path, file, dataset, remedy):
         _download(file, dataset, cache)
     return cache / file.path
@@ -215,20 +213,29 @@ def _mismatch(path: Path, file: DataFile) -> str:
         found = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         found = found[: len(expected)]
     else:
-        found = pooch.file_hash(path)
+        found = _sha256(path)
     if kind and found != expected:
         return f"expected {kind.removeprefix('tree_')} {expected}, found {found}"
     return ""
 
 
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _pooch() -> ModuleType:
+    return from_extra("pooch", "looking for a data file in the cache or the network")
+
+
 def _download(file: DataFile, dataset: str, cache: Path) -> None:
-    target = cache / file.path
+    pooch, target = _pooch(), cache / file.path
     try:
         if not file.url:
             raise ValueError("no address is known")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as part:
-            with _quiet_pooch():
+            with _quiet(pooch.get_logger()):
                 # Not streamed: a stream that breaks off would leave its socket open.
                 fetched = pooch.retrieve(
                     file.url,
@@ -256,9 +263,8 @@ def _download(file: DataFile, dataset: str, cache: Path) -> None:
 
 
 @contextmanager
-def _quiet_pooch() -> Iterator[None]:
+def _quiet(logger: logging.Logger) -> Iterator[None]:
     # Pooch announces each download on stderr, which a notebook shows as an alarm.
-    logger = pooch.get_logger()
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:

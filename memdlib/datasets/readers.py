@@ -2,22 +2,22 @@
 
 A reader takes the paths of the verified files and returns a `Table`. Its keyword-only
 parameters are what the registry settles for the set (``settings``) and, all the others,
-the options of `memdlib.datasets.load`.
+the options of `memdlib.datasets.load`. Packages of the extra ``data`` are imported by
+the readers that need them.
 """
 
 import gzip
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-import rdata
-import xarray as xr
 from scipy import sparse
 from scipy.io import arff
 
 from memdlib.datasets.archives import read_archive
+from memdlib.datasets.extra import from_extra
 from memdlib.datasets.texts import count_words, message_part
 
 
@@ -139,7 +139,7 @@ def csv_class_last(path: Path) -> Table:
     -------
     Table
     """
-    frame = pd.read_csv(path)
+    frame = _pandas().read_csv(path)
     labels = [str(label) for label in frame.iloc[:, -1]]
     return Table(frame.iloc[:, :-1].to_numpy(float), labels, list(frame.columns[:-1]))
 
@@ -160,7 +160,9 @@ def orange_tab(path: Path, *, n_train: int = 0) -> Table:
         Lines without a class, which some files end with, are left out.
     """
     # Names twice over must stay: pandas would number them.
-    frame = pd.read_csv(path, sep="\t", header=None, dtype=str, keep_default_na=False)
+    frame = _pandas().read_csv(
+        path, sep="\t", header=None, dtype=str, keep_default_na=False
+    )
     names, roles = frame.iloc[0], frame.iloc[2]
     target = int(np.flatnonzero(roles == "class")[0])
     rows = frame.iloc[3:]
@@ -184,7 +186,7 @@ def tsv_genes_by_samples(path: Path) -> Table:
     -------
     Table
     """
-    frame = pd.read_csv(path, sep="\t", header=None, index_col=0, dtype=str)
+    frame = _pandas().read_csv(path, sep="\t", header=None, index_col=0, dtype=str)
     labels = frame.iloc[0].tolist()
     return Table(
         frame.iloc[1:].to_numpy().astype(float).T, labels, list(frame.index)[1:]
@@ -203,11 +205,12 @@ def arff_train_test(train: Path, test: Path) -> Table:
     Table
         Training samples first.
     """
-    frames = [pd.DataFrame(arff.loadarff(path)[0]) for path in (train, test)]
-    split = ["train"] * len(frames[0]) + ["test"] * len(frames[1])
-    X = np.vstack([frame.iloc[:, :-1].to_numpy(float) for frame in frames])
-    labels = [c.decode() for frame in frames for c in frame.iloc[:, -1]]
-    return Table(X, labels, list(frames[0].columns[:-1]), None, split)
+    parts = [arff.loadarff(path)[0] for path in (train, test)]
+    *names, target = parts[0].dtype.names
+    split = ["train"] * len(parts[0]) + ["test"] * len(parts[1])
+    X = np.vstack([np.column_stack([part[j] for j in names]) for part in parts])
+    labels = [label.decode() for part in parts for label in part[target]]
+    return Table(X, labels, names, None, split)
 
 
 def idx_images(*paths: Path) -> Table:
@@ -346,7 +349,7 @@ def amazon_reviews(path: Path, *, min_documents: int = 3, min_count: int = 1) ->
         "positive" are four or five stars, "negative" one or two; reviews of three
         stars are left out.
     """
-    frame = pd.read_csv(path, usecols=["Id", "Score", "Text"])
+    frame = _pandas().read_csv(path, usecols=["Id", "Score", "Text"])
     frame = frame[frame["Score"] != 3]
     X, words = count_words(
         frame["Text"], min_documents=min_documents, min_count=min_count
@@ -355,16 +358,21 @@ def amazon_reviews(path: Path, *, min_documents: int = 3, min_count: int = 1) ->
     return Table(X, labels, words, [str(i) for i in frame["Id"]])
 
 
+def _pandas() -> ModuleType:
+    return from_extra("pandas", "reading this data set")
+
+
 def _r_objects(path: Path) -> dict[str, Any]:
+    rdata = from_extra("rdata", "reading an R file")
     # Files written before R 3.5 do not state their encoding.
     return rdata.read_rda(path, default_encoding="utf-8")
 
 
 def _dimnames(x: Any) -> tuple[list[str] | None, list[str] | None]:
     """Names of the rows and columns of a matrix, in any of the forms rdata gives it."""
-    if isinstance(x, pd.DataFrame):
+    if hasattr(x, "columns"):  # a data frame of pandas
         axes = [x.index, x.columns]
-    elif isinstance(x, xr.DataArray):
+    elif hasattr(x, "indexes"):  # an array of xarray
         # Not `coords`, which numbers from 0 a dimension that has no names.
         axes = [x.indexes.get(dimension) for dimension in x.dims]
     else:

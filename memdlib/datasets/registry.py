@@ -1,5 +1,6 @@
 """The registry of data sets that live in files outside the package."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,11 @@ class DataFile:
     -----
     Exactly one of the three hashes is given, except that a file which each user brings
     along, in an edition of its own, has none.
+
+    Raises
+    ------
+    ValueError
+        If a hash is not one: 64 hexadecimal digits, or 7 to 40 of a git blob.
     """
 
     path: str
@@ -40,6 +46,15 @@ class DataFile:
     tree_sha256: str = ""
     root: str = ""
     git_blob_sha1: str = ""
+
+    def __post_init__(self):
+        kind, value = self.expected()
+        least, most = (7, 40) if kind == "git_blob_sha1" else (64, 64)
+        if kind and not re.fullmatch(f"[0-9a-f]{{{least},{most}}}", value):
+            raise ValueError(
+                f"the registry's file {self.path!r}: {kind}={value!r} must be from "
+                f"{least} to {most} hexadecimal digits in lower case"
+            )
 
     def expected(self) -> tuple[str, str]:
         """Return the kind of hash that identifies the file, and its value.

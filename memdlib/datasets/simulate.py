@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from sklearn.utils import Bunch
 
-from memdlib.datasets.arguments import require_integer, require_number
-from memdlib.datasets.provenance import content_sha256
+from memdlib.datasets.hashing import content_sha256
+from memdlib.validation import check_integer, check_nonnegative
 
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
@@ -90,12 +90,13 @@ def simulate_gaussian_classes(
     True
     """
     call = _call(simulate_gaussian_classes, locals())
-    require_integer("n_features", n_features, 1)
-    require_integer("n_informative", n_informative, 0, n_features)
-    require_integer("n_classes", n_classes, 2)
-    require_integer("n_samples", n_samples, n_classes)
-    require_number("separation", separation, 0.0)
-    require_integer("seed", seed, 0)
+    check_integer(n_features, "n_features")
+    check_integer(n_informative, "n_informative", minimum=0)
+    _check_at_most(n_informative, "n_informative", n_features, "n_features")
+    check_integer(n_classes, "n_classes", minimum=2)
+    check_integer(n_samples, "n_samples", minimum=n_classes)
+    check_nonnegative(separation, "separation")
+    check_integer(seed, "seed", minimum=0)
     class_prior = _normalised(weights, n_classes)
 
     rng = np.random.default_rng([_GAUSSIAN_STREAM, seed])
@@ -197,13 +198,21 @@ def simulate_text_counts(
     (40, True)
     """
     call = _call(simulate_text_counts, locals())
-    require_integer("n_classes", n_classes, 2)
-    require_integer("n_words", n_words, n_classes)
-    require_integer("n_informative", n_informative, n_classes, n_words)
-    require_integer("n_documents", n_documents, n_classes)
-    require_number("document_length", document_length, 1.0)
-    require_number("lift", lift, 1.0, strict=True)
-    require_integer("seed", seed, 0)
+    check_integer(n_classes, "n_classes", minimum=2)
+    check_integer(n_words, "n_words", minimum=n_classes)
+    check_integer(n_informative, "n_informative", minimum=n_classes)
+    _check_at_most(n_informative, "n_informative", n_words, "n_words")
+    check_integer(n_documents, "n_documents", minimum=n_classes)
+    if not check_nonnegative(document_length, "document_length") >= 1:
+        raise ValueError(
+            f"document_length={document_length!r} must be 1 or more, since no document "
+            "is empty"
+        )
+    if not check_nonnegative(lift, "lift") > 1:
+        raise ValueError(
+            f"lift={lift!r} must be above 1, or no word speaks for its class"
+        )
+    check_integer(seed, "seed", minimum=0)
 
     rng = np.random.default_rng([_TEXT_STREAM, seed])
     words = rng.choice(n_words, n_informative, replace=False)
@@ -235,6 +244,11 @@ def simulate_text_counts(
         informative=informative,
         class_prior=class_prior,
     )
+
+
+def _check_at_most(value: int, name: str, limit: int, limit_name: str) -> None:
+    if value > limit:
+        raise ValueError(f"{name}={value} must be at most {limit_name}={limit}")
 
 
 def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:

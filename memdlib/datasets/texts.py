@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from memdlib.datasets.arguments import require_integer
+from memdlib.validation import check_integer
 
 WORD = re.compile("[a-z]{2,}")
 PARTS = ("body", "subject", "full")
@@ -89,8 +89,8 @@ def count_words(
     >>> words, counts.toarray().tolist()
     (['car'], [[2.0], [1.0]])
     """
-    require_integer("min_documents", min_documents, 1)
-    require_integer("min_count", min_count, 1)
+    check_integer(min_documents, "min_documents")
+    check_integer(min_count, "min_count")
     found = [Counter(WORD.findall(text.lower())) for text in documents]
     total: Counter[str] = Counter()
     spread: Counter[str] = Counter()

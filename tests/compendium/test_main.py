@@ -3,8 +3,7 @@ import signal
 import pytest
 
 from compendium import __main__ as command
-from compendium.build import chapters, experiments, render
-from compendium.ledger import readme
+from compendium.build import chapters, experiments, readme, render
 from memdlib.datasets import DatasetError
 
 from .conftest import cell

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from compendium.project import root, write_whole
+from compendium.project import canonical_json, root, write_whole
 
 
 def test_the_root_is_found_from_below(project, monkeypatch):
@@ -55,3 +55,9 @@ def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_json_is_canonical_and_refuses_nan():
+    assert canonical_json({"b": 1, "a": 2}) == canonical_json({"a": 2, "b": 1})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        canonical_json(float("nan"))

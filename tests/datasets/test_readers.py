@@ -24,6 +24,8 @@ from memdlib.datasets.readers import (
     newsgroups,
     orange_tab,
     r_list,
+    r_srbct,
+    r_train_test,
     tsv_genes_by_samples,
 )
 
@@ -45,10 +47,14 @@ def matrix_with_dimnames(data, converter):
     return matrix
 
 
-def write(path, x, y):
+def write(path, **objects):
     constructors = {**to_r.DEFAULT_CLASS_MAP, xr.DataArray: matrix_with_dimnames}
-    rdata.write_rda(path, {"set": {"x": x, "y": y}}, constructor_dict=constructors)
+    rdata.write_rda(path, objects, constructor_dict=constructors)
     return path
+
+
+def write_set(path, x, y):
+    return write(path, set={"x": x, "y": y})
 
 
 def named(rows, columns):
@@ -74,7 +80,7 @@ FORMS = {
 @pytest.mark.parametrize("y", [pd.Categorical(LABELS), np.array(LABELS)])
 def test_r_list_gives_one_form_for_all(tmp_path, form, y):
     x, rows, has_columns = FORMS[form]
-    table = r_list(write(tmp_path / "set.rda", x, y))
+    table = r_list(write_set(tmp_path / "set.rda", x, y))
     np.testing.assert_array_equal(table.X, VALUES)
     assert table.labels == LABELS
     assert table.sample_names == rows
@@ -86,7 +92,7 @@ def make_set(folders, monkeypatch, make_entry):
     """Put a file into the mirror and an entry for it into the registry."""
 
     def make(x, **changes):
-        path = write(folders[0] / "tiny.rda", x, pd.Categorical(LABELS))
+        path = write_set(folders[0] / "tiny.rda", x, pd.Categorical(LABELS))
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         entry = make_entry(path="tiny.rda", hashes={"sha256": sha256}, **changes)
         monkeypatch.setattr(catalogue, "entries", lambda: {"tiny": entry})
@@ -140,7 +146,7 @@ def test_keyword_only_parameters_of_a_reader_are_options(make_set, monkeypatch):
 
 
 def test_first_columns_can_be_left_out(tmp_path):
-    path = write(tmp_path / "set.rda", FORMS["dimnames"][0], pd.Categorical(LABELS))
+    path = write_set(tmp_path / "set.rda", FORMS["dimnames"][0], pd.Categorical(LABELS))
     table = r_list(path, skip=1)
     assert table.X.tolist() == [[2.0], [4.0], [-6.0]] and table.feature_names == ["g2"]
 
@@ -150,6 +156,37 @@ def test_settings_of_the_set_are_no_options(make_set):
     assert load("tiny").feature_names.tolist() == ["g2"]
     with pytest.raises(TypeError, match="takes no options"):
         load("tiny", skip=0)
+
+
+@pytest.mark.parametrize("form", ["dimnames", "data frame"])
+def test_training_and_test_lists(tmp_path, form):
+    """The file holds the two lists, in any order, and all samples once more."""
+    x, rows, _ = FORMS[form]
+    train = {"x": x, "y": pd.Categorical(LABELS)}
+    test = {"x": x[:2] * -1.0, "y": pd.Categorical(["n", "n"])}
+    path = write(tmp_path / "set.rda", late=test, whole=train, early=train)
+    table = r_train_test(path, train="early", test="late")
+    assert table.X.tolist() == [*VALUES.tolist(), *(-VALUES[:2]).tolist()]
+    assert table.labels == [*LABELS, "n", "n"]
+    assert table.split == ["train"] * 3 + ["test"] * 2
+    assert table.feature_names == ["g1", "g2"]
+    assert table.sample_names == (rows or ["1", "2", "3"]) + (rows or ["1", "2"])[:2]
+    with pytest.raises(KeyError, match="lost"):
+        r_train_test(path, train="lost", test="late")
+
+
+def test_small_round_blue_cell_tumours(tmp_path):
+    genes = pd.DataFrame(
+        {"Image.Id": ["784", "25"], "Description": ["catenin", ""]},
+        index=pd.RangeIndex(1, 3),
+    )
+    content = {"X": VALUES, "Y": np.array([2.0, 1.0, 4.0]), "gene.names": genes}
+    table = r_srbct(write(tmp_path / "set.rda", SRBCT=content), n_train=2)
+    np.testing.assert_array_equal(table.X, VALUES)
+    assert table.labels == ["2", "1", "4"]
+    assert table.feature_names == ["784 catenin", "25"]
+    assert table.split == ["train", "train", "test"]
+    assert table.sample_names is None
 
 
 def test_orange_tab(tmp_path):
@@ -239,6 +276,7 @@ MESSAGES = {
     "20news-bydate-test/rec.motorcycles/5": "Subject: b\n\nbike seat\n",
     "20news-bydate-test/sci.med/5": "Subject: b\n\nbike seat\n",
 }
+TASK_GROUPS = ("rec.autos", "rec.motorcycles")
 TASK = {
     "groups": {"cars": ["rec.autos"], "bikes": ["rec.motorcycles"]},
     "damaged": ["rec.motorcycles"],
@@ -261,16 +299,46 @@ def test_newsgroups(tmp_path):
     assert "subject" in words
 
 
+def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
+    """By half, group and number (9 before 10), or by half, author and name."""
+    messages = {
+        f"20news-bydate-{half}/{group}/{number}": f"{half} {group[4:]} {number}x"
+        for half in ("train", "test")
+        for group in ("rec.autos", "rec.motorcycles")
+        for number in (9, 10, 100)
+    }
+    articles = {
+        f"data/ReutersC50/C50{half}/{author}/{number}newsML.txt": f"{half} {author} w"
+        for half in ("train", "test")
+        for author in ("Al", "Bo")
+        for number in (1, 2)
+    }
+    tables = []
+    for order in (list, sorted, lambda names: list(names)[::-1]):
+        news, reuters = (
+            tar_of(tmp_path / name, {key: files[key] for key in order(files)})
+            for name, files in (("n.tar.gz", messages), ("c.tar.gz", articles))
+        )
+        tables.append((newsgroups(news, **TASK), c50(reuters)))
+    first, _ = tables[0]
+    numbers = [f"{g}/{n}" for g in TASK_GROUPS for n in (9, 10, 100)]
+    assert first.sample_names == numbers * 2
+    assert first.split == ["train"] * 6 + ["test"] * 6
+    assert tables[0][1].sample_names == ["1", "2"] * 4
+    assert tables[0][1].labels == ["Al", "Al", "Bo", "Bo"] * 2
+    for pair in tables[1:]:
+        for table, expected in zip(pair, tables[0], strict=True):
+            assert table[1:] == expected[1:]
+            assert (table.X != expected.X).nnz == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"text": "footer"}, "text='footer' must be one of 'body', 'subject', 'full'"),
         ({"edition": "bad"}, "edition='bad' must be 'complete' or 'paper'"),
-        ({"min_count": 0}, "min_count must be an integer at least 1, got 0"),
-        (
-            {"min_documents": 1.5},
-            "min_documents must be an integer at least 1, got 1.5",
-        ),
+        ({"min_count": 0}, "min_count=0 must be an integer, 1 or more"),
+        ({"min_documents": 1.5}, "min_documents=1.5 must be an integer, 1 or more"),
     ],
 )
 def test_options_of_the_newsgroups(tmp_path, options, message):

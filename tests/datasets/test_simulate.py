@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
-from memdlib.datasets.provenance import content_sha256
+from memdlib.datasets.hashing import content_sha256
 
 SIMULATORS = [simulate_gaussian_classes, simulate_text_counts]
 
@@ -198,27 +198,28 @@ def test_hashes_are_those_of_the_contents():
 @pytest.mark.parametrize(
     ("simulate", "arguments", "name", "hint"),
     [
-        (simulate_gaussian_classes, {"n_samples": 1}, "n_samples", "at least 2"),
+        (simulate_gaussian_classes, {"n_samples": 1}, "n_samples", "2 or more"),
         (simulate_gaussian_classes, {"n_samples": 20.0}, "n_samples", "integer"),
-        (simulate_gaussian_classes, {"n_features": 0}, "n_features", "at least 1"),
-        (simulate_gaussian_classes, {"n_informative": 21}, "n_informative", "0 to 20"),
-        (simulate_gaussian_classes, {"n_informative": -1}, "n_informative", "0 to 20"),
+        (simulate_gaussian_classes, {"n_features": 0}, "n_features", "1 or more"),
+        (simulate_gaussian_classes, {"n_informative": 21}, "n_informative", "at most"),
+        (simulate_gaussian_classes, {"n_informative": -1}, "n_informative", "0 or mo"),
         (simulate_gaussian_classes, {"n_classes": True}, "n_classes", "integer"),
         (simulate_gaussian_classes, {"weights": [1, 2, 3]}, "weights", "2 positive"),
         (simulate_gaussian_classes, {"weights": [1, 0]}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": [1, np.nan]}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": "equal"}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": [1, 999]}, "n_samples", "raise"),
-        (simulate_gaussian_classes, {"separation": -1}, "separation", "at least 0"),
+        (simulate_gaussian_classes, {"separation": -1}, "separation", "zero or above"),
         (simulate_gaussian_classes, {"separation": np.inf}, "separation", "finite"),
         (simulate_gaussian_classes, {"separation": "1"}, "separation", "number"),
-        (simulate_gaussian_classes, {"seed": -1}, "seed", "at least 0"),
+        (simulate_gaussian_classes, {"seed": -1}, "seed", "0 or more"),
         (simulate_gaussian_classes, {"seed": None}, "seed", "integer"),
-        (simulate_text_counts, {"n_classes": 1}, "n_classes", "at least 2"),
-        (simulate_text_counts, {"n_words": 3}, "n_words", "at least 4"),
-        (simulate_text_counts, {"n_informative": 3}, "n_informative", "4 to 1000"),
-        (simulate_text_counts, {"n_documents": 3}, "n_documents", "at least 4"),
-        (simulate_text_counts, {"document_length": 0.5}, "document_length", "least 1"),
+        (simulate_text_counts, {"n_classes": 1}, "n_classes", "2 or more"),
+        (simulate_text_counts, {"n_words": 3}, "n_words", "4 or more"),
+        (simulate_text_counts, {"n_informative": 3}, "n_informative", "4 or mo"),
+        (simulate_text_counts, {"n_informative": 1001}, "n_informative", "n_words=1"),
+        (simulate_text_counts, {"n_documents": 3}, "n_documents", "4 or more"),
+        (simulate_text_counts, {"document_length": 0.5}, "document_length", "1 or mo"),
         (simulate_text_counts, {"document_length": np.nan}, "document_length", "nan"),
         (simulate_text_counts, {"lift": 1}, "lift", "above 1"),
         (simulate_text_counts, {"seed": 0.5}, "seed", "integer"),

@@ -1,7 +1,6 @@
 import pytest
 
 from compendium.build.provenance import (
-    canonical_json,
     code_digest,
     digest,
     locked_versions,
@@ -43,9 +42,3 @@ def test_versions_are_read_from_the_lock():
 def test_a_package_that_is_not_locked_is_an_error():
     with pytest.raises(KeyError, match="scipy"):
         locked_versions("numpy==2.4.6\n", ["numpy", "scipy"])
-
-
-def test_json_is_canonical_and_refuses_nan():
-    assert canonical_json({"b": 1, "a": 2}) == canonical_json({"a": 2, "b": 1})
-    with pytest.raises(ValueError, match="JSON compliant"):
-        canonical_json(float("nan"))

@@ -1,12 +1,13 @@
+import io
 import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from compendium.ledger.claims import LedgerError, counts, read_claims
-from compendium.ledger.findings import FIGURES
-from compendium.ledger.published import printed_figures
-from compendium.ledger.readme import claims_table, finding_text, with_tables
-from compendium.ledger.results import read_result
+from compendium.ledger.findings import MEASURES
+from compendium.project import root
 
 VALUE = """
 [{id}]
@@ -86,10 +87,7 @@ def test_the_first_finding_decides_and_the_others_are_shown(project):
         ("plain", 86.0, 1.0, "run", True),
         ("log", 70.0, 2.0, "run", False),
     ]
-    assert finding_text(claim, 1) == "70.00 ± 2.00"
-    assert claim.tolerance == (
-        "within 2 standard deviations of one run, or one instance: one draw"
-    )
+    assert (claim.kind, claim.bound, claim.why) == ("spreads", 2.0, "one draw")
     project.result("run", {"deep": {"accuracy": bad}, "worse": good})
     (claim,) = read_claims(project.root)
     assert (claim.verdict, claim.reason) == (
@@ -145,19 +143,15 @@ def test_verdict_on_a_statement(project, kind, count, verdict):
     (claim,) = read_claims(project.root)
     assert (claim.verdict, claim.kind, claim.bound) == (verdict, kind, 4.0)
     assert claim.group == "Text" and claim.row == claim.column == ""
-    if kind == "at_least":
-        assert finding_text(claim) == f"{count} of 7"
-        table = claims_table([claim])
-        assert f"| most are better | at least 4 | {count} of 7 | {verdict} |" in table
 
 
-def test_a_figure_over_many_runs(project, monkeypatch):
-    def double(project, of):
-        return 2 * read_result(of, project)["values"]["count"]
+def test_a_measure_over_many_runs(project, monkeypatch):
+    def double(evidence, of):
+        return 2 * evidence.values(of)["count"]
 
-    monkeypatch.setitem(FIGURES, "double", double)
+    monkeypatch.setitem(MEASURES, "double", double)
     text = STATEMENT.format(id="s", kind="at_least", more="")
-    text = text.replace('run = "run", key = "count"', 'figure = "double", of = "run"')
+    text = text.replace('run = "run", key = "count"', 'measure = "double", of = "run"')
     project.write("data/claims.toml", text)
     project.result("run", {"count": 3})
     (claim,) = read_claims(project.root)
@@ -195,8 +189,6 @@ def test_one_entry_for_many_rows(project):
     assert claims[1].statement == "y_z has its accuracy"
     assert claims[1].locator == "Table 3, y_z"
     assert claims[1].findings[0].run == "table3-y-z"
-    table = claims_table(claims)
-    assert "| Table 3 | 2 | 1 | 1 | 0 |" in table
     lost = ROWS.replace('table = "table3", ', "")
     project.write("data/claims.toml", lost)
     with pytest.raises(LedgerError, match="rows but no published table"):
@@ -211,20 +203,17 @@ def test_beyond_reach_and_the_count(project):
     assert [c.verdict for c in claims] == ["reproduced", "beyond reach"]
     assert claims[1].reason == "the data are lost"
     assert counts(claims) == {"reproduced": 1, "differs": 0, "beyond reach": 1}
-    table = claims_table(claims)
-    assert "| Table 1 | 2 | 1 | 0 | 1 |" in table
-    assert "2 claims: 1 reproduced, 1 beyond reach." in table
 
 
-def test_a_difference_keeps_its_reason_and_an_identity_its_error(project):
+def test_a_difference_keeps_its_reason(project):
     text = VALUE.format(id="c", more='reason = "other folds"')
     claims = ledger(project, text + IDENTITY.format(id="i", more=""), mean=70.0)
     assert (claims[0].verdict, claims[0].reason) == ("differs", "other folds")
-    assert claims[1].tolerance == "at most 1e-09 away: exact"
-    table = claims_table(claims)
-    assert finding_text(claims[0]) == "70.00 ± 1.00"
-    ours = r"error below $1\times 10^{-12}$"
-    assert f"| left is right | at most 1e-09 away | {ours} | reproduced |" in table
+    assert (claims[1].kind, claims[1].bound, claims[1].why) == (
+        "absolute",
+        1e-9,
+        "exact",
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +236,7 @@ def test_a_difference_keeps_its_reason_and_an_identity_its_error(project):
         *(
             (
                 VALUE.replace(f'"{word}"', '"lost"', 1).format(id="c", more=""),
-                "claim 'c': the printed figure is missing: .*lost",
+                "claim 'c': the printed number is missing: .*lost",
             )
             for word in ("table", "x", "a")
         ),
@@ -300,14 +289,24 @@ def test_an_incomplete_claim_is_an_error(project, text, message):
         ledger(project, text)
 
 
-def test_printed_figures(project):
-    assert printed_figures("table", "x", project.root) == {"a": 86.4}
-    with pytest.raises(ValueError, match=r"no row 'y'; it has \['x'\]"):
-        printed_figures("table", "y", project.root)
+def test_every_file_is_read_once(monkeypatch):
+    """The whole ledger of the book, whose claims rest on the same results."""
+    opened, open_file = Counter(), io.open
+
+    def counting(path, *given, **more):
+        opened[Path(path).name] += 1
+        return open_file(path, *given, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(io, "open", counting)
+        claims = read_claims(root())
+    assert len(claims) > 90
+    assert len(opened) > 20 and {"claims.toml", "table2.csv"} <= set(opened)
+    assert set(opened.values()) == {1}
 
 
-def test_tables_go_between_their_marks():
-    text = "a\n<!-- t: begin -->\nold\n<!-- t: end -->\nb\n"
-    expected = "a\n<!-- t: begin -->\nnew\n<!-- t: end -->\nb\n"
-    assert with_tables(text, {"t": "new"}) == expected
-    assert with_tables(expected, {"t": "new"}) == expected
+def test_what_has_been_read_is_forgotten_by_the_next_call(project):
+    for error, verdict in ((0.0, "reproduced"), (1.0, "differs")):
+        text = IDENTITY.format(id="c", more='reason = "unknown"')
+        (claim,) = ledger(project, text, error=error)
+        assert claim.verdict == verdict

@@ -5,6 +5,7 @@ import pytest
 
 from compendium.ledger.tables import (
     Cell,
+    Evidence,
     at,
     cells,
     deviation,
@@ -55,6 +56,26 @@ def test_cells_of_two_classes_have_no_j(project):
     assert [
         c.column for c in cells("table3", {"memd_j": "b.j"}, ["four"], project)
     ] == []
+
+
+def test_rows_and_results_are_those_of_the_project(project):
+    evidence = Evidence(project)
+    assert evidence.rows("table3") == ["two", "four"]
+    (two, four) = evidence.values_of_rows("table3")
+    assert four == evidence.values("table3-four") != two
+    assert evidence.printed("table3", "four")["memd_j"] == 60.0
+    found = cells("table3", {"svm_linear": "a.svm"}, project=project)
+    assert [c.row for c in found] == ["two", "four"]
+
+
+def test_evidence_keeps_what_it_has_read_and_another_reads_anew(project):
+    evidence = Evidence(project)
+    before = evidence.values("table3-two"), evidence.printed("table3", "two")
+    (project / "data/results/table3-two.json").write_text('{"values": {"a": 1}}')
+    (project / "data/published/table3.csv").write_text("experiment,classes\ntwo,3\n")
+    assert (evidence.values("table3-two"), evidence.printed("table3", "two")) == before
+    assert Evidence(project).values("table3-two") == {"a": 1}
+    assert Evidence(project).printed("table3", "two") == {"classes": 3.0}
 
 
 def test_one_instance_is_always_allowed():

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from compendium.ledger import readme
+from compendium.build import readme
 
 MARKS = "<!-- {0}: begin -->\n{1}<!-- {0}: end -->\n"
 LEDGER = """
@@ -43,3 +43,10 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys):
 def test_marks_that_are_not_there_once_are_named(text):
     with pytest.raises(ValueError, match="README.md needs the marks <!-- t: begin -->"):
         readme.with_tables(text, {"t": "new"})
+
+
+def test_tables_go_between_their_marks():
+    text = "a\n<!-- t: begin -->\nold\n<!-- t: end -->\nb\n"
+    expected = "a\n<!-- t: begin -->\nnew\n<!-- t: end -->\nb\n"
+    assert readme.with_tables(text, {"t": "new"}) == expected
+    assert readme.with_tables(expected, {"t": "new"}) == expected

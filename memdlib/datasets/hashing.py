@@ -24,7 +24,7 @@ def content_sha256(*arrays: np.ndarray) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from memdlib.datasets.provenance import content_sha256
+    >>> from memdlib.datasets.hashing import content_sha256
     >>> content_sha256(np.zeros((2, 3)), np.array([0, 1]))[:16]
     '4beba5e9bb868f0b'
     """

@@ -3,46 +3,9 @@
 import json
 from pathlib import Path
 
-from compendium.build.display import number, scientific
-from compendium.ledger.claims import VERDICTS, Claim, counts, in_words, read_claims
+from compendium.build.verdicts import claims_table
+from compendium.ledger.claims import read_claims
 from compendium.project import root, write_whole
-
-
-def claims_table(claims: list[Claim]) -> str:
-    """Verdicts by group, and each claim that is no cell of a table."""
-    groups = list(dict.fromkeys(claim.group for claim in claims))
-    lines = [f"| claims | all | {' | '.join(VERDICTS)} |", "| :--- |" + " ---: |" * 4]
-    for group in groups:
-        part = [claim for claim in claims if claim.group == group]
-        cells = [str(n) for n in counts(part).values()]
-        lines.append(f"| {group} | {len(part)} | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "| statement | claimed | ours | verdict |",
-        "| :--- | :--- | :--- | :--- |",
-    ]
-    for claim in claims:
-        if claim.published is None:
-            ours = finding_text(claim) if claim.findings else ""
-            claimed = in_words(claim.kind, claim.bound)
-            lines.append(
-                f"| {claim.statement} | {claimed} | {ours} | {claim.verdict} |"
-            )
-    tally = ", ".join(f"{n} {verdict}" for verdict, n in counts(claims).items() if n)
-    return "\n".join([*lines, "", f"{len(claims)} claims: {tally}."])
-
-
-def finding_text(claim: Claim, index: int = 0) -> str:
-    """Our figure for a claim: mean ± spread, a number, or the error of an identity."""
-    finding = claim.findings[index]
-    if finding.spread is not None:
-        return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
-    if claim.published is not None:
-        return number(finding.value, 1 if claim.published.is_integer() else 2)
-    if claim.kind == "absolute":
-        return f"error below {scientific(finding.value)}"
-    digits = 0 if float(finding.value).is_integer() else 1
-    return f"{number(finding.value, digits)} {claim.unit}".strip()
 
 
 def times_table(report: dict) -> str:

@@ -1,0 +1,157 @@
+"""Every claim of the ledger can be written down, everywhere that claims are shown."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from compendium.build import verdicts
+from compendium.build.verdicts import (
+    bound_text,
+    claims_table,
+    finding_text,
+    margin_text,
+    published_text,
+    tally,
+    tolerance_text,
+)
+from compendium.ledger.claims import Claim, Finding, read_claims
+from compendium.project import root
+
+CLAIMS = read_claims(root())
+
+
+def claim(**changes):
+    given = {
+        "id": "c",
+        "group": "Table 1",
+        "source": "someone2013",
+        "locator": "Table 1",
+        "statement": "it is so",
+        "row": "",
+        "column": "",
+        "published": 86.4,
+        "unit": "per cent",
+        "kind": "spreads",
+        "bound": 2.0,
+        "why": "one draw",
+        "findings": (Finding("plain", 86.0, 1.0, "run", True),),
+        "verdict": "reproduced",
+        "reason": "",
+    }
+    return Claim(**(given | changes))
+
+
+def found(value, spread=None):
+    return (Finding("plain", value, spread, "run", True),)
+
+
+@pytest.mark.parametrize("one", CLAIMS, ids=lambda one: one.id)
+def test_every_claim_of_the_ledger_can_be_shown(monkeypatch, one):
+    shown = []
+    monkeypatch.setattr(verdicts, "display", lambda text: shown.append(text.data))
+    verdicts.show_verdict(one)
+    (text,) = shown
+    badge, statement = text.split("\n\n")[0].split("} ", 1)
+    assert (
+        badge == f"[{one.verdict}]{{.verdict .verdict-{one.verdict.replace(' ', '-')}"
+    )
+    assert statement == one.statement
+    assert ("Published" in text) == (one.published is not None)
+    assert ("ours" in text) == (one.published is not None and bool(one.findings))
+    assert (one.reason[1:] in text) or one.findings
+    assert bool(finding_text(one)) == bool(one.findings)
+    for index in range(len(one.findings)):
+        assert finding_text(one, index)
+    assert tolerance_text(one) == f"{bound_text(one)}: {one.why}"
+    assert "None" not in text and "nan" not in text
+
+
+def test_the_ledger_has_claims_of_every_kind():
+    assert {one.kind for one in CLAIMS} == {
+        "spreads",
+        "absolute",
+        "at_least",
+        "at_most",
+    }
+    assert any(not one.findings for one in CLAIMS)
+    assert any(one.findings and one.findings[0].spread is None for one in CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "published", "finding"),
+    [
+        ({}, "86.40", "86.00 ± 1.00"),
+        ({"findings": found(70.0, 0.0)}, "86.40", "70.00 ± 0.00"),
+        ({"kind": "absolute", "findings": found(86.0)}, "86.40", "86.00"),
+        ({"kind": "absolute", "published": 2.0, "findings": found(1.96)}, "2", "2.0"),
+        ({"published": 2.0}, "2.00", "86.00 ± 1.00"),
+        ({"findings": ()}, "86.40", ""),
+        (
+            {"published": None, "kind": "absolute", "findings": found(9.1e-15)},
+            "",
+            r"error below $1\times 10^{-14}$",
+        ),
+        (
+            {
+                "published": None,
+                "kind": "at_least",
+                "findings": found(4),
+                "unit": "of 7",
+            },
+            "",
+            "4 of 7",
+        ),
+        (
+            {"published": None, "kind": "at_most", "findings": found(0.94)},
+            "",
+            "0.9 per cent",
+        ),
+    ],
+)
+def test_numbers_have_the_digits_that_they_are_good_for(changes, published, finding):
+    one = claim(**changes)
+    assert (published_text(one), finding_text(one)) == (published, finding)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("spreads", "within 2 standard deviations of one run, or one instance"),
+        ("absolute", "at most 2 away"),
+        ("at_least", "at least 2"),
+        ("at_most", "at most 2"),
+    ],
+)
+def test_bounds_in_words(kind, text):
+    assert bound_text(claim(kind=kind)) == text
+    assert tolerance_text(claim(kind=kind)) == f"{text}: one draw"
+
+
+def test_the_margin():
+    badge = "[reproduced]{.verdict .verdict-reproduced} it is so"
+    numbers = "Published 86.40, ours 86.00 ± 1.00 per cent."
+    assert margin_text(claim()) == f"{badge}\n\n{numbers}"
+    assert margin_text(claim(published=None)) == badge
+    assert margin_text(
+        claim(findings=(), verdict="beyond reach", reason="the data are lost", unit="")
+    ).split("\n\n")[1:] == ["Published 86.40.", "The data are lost."]
+
+
+def test_the_tally_counts_by_group_and_verdict():
+    rows = {row[0]: list(map(int, row[1:])) for row in tally(CLAIMS)}
+    for group, (everything, *by_verdict) in rows.items():
+        of_group = Counter(one.verdict for one in CLAIMS if one.group == group)
+        wanted = [of_group[v] for v in ("reproduced", "differs", "beyond reach")]
+        assert by_verdict == wanted and everything == sum(wanted)
+    assert sum(row[0] for row in rows.values()) == len(CLAIMS)
+
+
+def test_the_table_of_the_readme():
+    claims = [claim(), claim(published=None, kind="at_least", bound=4.0, group="Text")]
+    lines = claims_table(claims).splitlines()
+    assert lines[0] == "| claims | all | reproduced | differs | beyond reach |"
+    assert lines[2:4] == ["| Table 1 | 1 | 1 | 0 | 0 |", "| Text | 1 | 1 | 0 | 0 |"]
+    assert lines[-3] == "| it is so | at least 4 | 86.00 ± 1.00 | reproduced |"
+    assert lines[-1] == "2 claims: 2 reproduced."
+    assert {re.sub(r"[^|]", "", line) for line in lines[:4]} == {"||||||"}

@@ -1,0 +1,51 @@
+"""The packaged registry is complete, and a file is known by a whole hash."""
+
+import pytest
+
+from memdlib.datasets.embedded import EMBEDDED
+from memdlib.datasets.readers import READERS
+from memdlib.datasets.registry import DataFile, entries
+
+
+def test_every_entry_is_complete():
+    registry = entries()
+    assert not registry.keys() & EMBEDDED.keys()
+    for entry in registry.values():
+        for file in entry.files:
+            assert not file.url or file.url.startswith("https://")
+            given = (file.sha256, file.tree_sha256, file.git_blob_sha1)
+            assert sum(map(bool, given)) <= 1
+        assert entry.reader in READERS
+        if entry.shape is not None:
+            assert sum(entry.classes.values()) == entry.shape[0]
+            assert set(entry.labels.values()) <= entry.classes.keys()
+        assert entry.source and entry.licence and entry.notes
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("sha256", "00aa"),
+        ("sha256", "0" * 63),
+        ("sha256", "0" * 65),
+        ("sha256", "A" * 64),
+        ("sha256", "g" * 64),
+        ("sha256", "0" * 64 + "\n"),
+        ("tree_sha256", "0" * 40),
+        ("git_blob_sha1", "00aa"),
+        ("git_blob_sha1", "0" * 6),
+        ("git_blob_sha1", "0" * 41),
+    ],
+)
+def test_what_is_too_short_to_tell_files_apart_is_no_hash(kind, value):
+    with pytest.raises(ValueError, match=f"'a.csv': {kind}="):
+        DataFile("a.csv", **{kind: value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "length"),
+    [("sha256", 64), ("tree_sha256", 64), ("git_blob_sha1", 7), ("git_blob_sha1", 40)],
+)
+def test_whole_hashes(kind, length):
+    value = ("0a" * 32)[:length]
+    assert DataFile("a.csv", **{kind: value}).expected() == (kind, value)

@@ -1,0 +1,149 @@
+"""What is installed is memdlib alone, and it works with what it declares to need."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email.parser import Parser
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import memdlib
+
+PROJECT = Path(memdlib.__file__).parents[1]
+EXTRA = ("pandas", "pooch", "rdata", "xarray")
+
+PROGRAM = """
+import importlib.util
+import sys
+
+import numpy as np
+
+assert [name for name in {others!r} if importlib.util.find_spec(name)] == []
+
+import memdlib
+from memdlib import (
+    ConditionalMaxEntClassifier,
+    DivergenceRanker,
+    JointMaxEntClassifier,
+    MaxEntDensity,
+    MeMdClassifier,
+)
+from memdlib import datasets, nml
+from memdlib.datasets.readers import READERS
+
+assert memdlib.__file__.startswith(sys.prefix), memdlib.__file__
+
+for name in ("breast_cancer", "digits", "iris", "wine"):
+    X, y = datasets.load(name, return_X_y=True)
+    assert datasets.fingerprint(name)
+data = datasets.simulate_gaussian_classes(n_samples=80, n_features=6)
+texts = datasets.simulate_text_counts(n_documents=40, n_words=60, n_informative=10)
+for estimator in (
+    MeMdClassifier(random_state=0),
+    JointMaxEntClassifier(),
+    ConditionalMaxEntClassifier(),
+):
+    assert estimator.fit(data.X, data.y).score(data.X, data.y) > 0.7
+MeMdClassifier(family="multinomial").fit(texts.X, texts.y).predict(texts.X)
+assert DivergenceRanker(k=2).fit_transform(data.X, data.y).shape == (80, 2)
+assert MaxEntDensity(moments=2, support=(-9, 9)).fit(data.X[:, 0]).residual_ < 1e-9
+assert abs(nml.multinomial_codelength([27, 11]) - 24.99) < 0.005
+nml.conditional_codelength([1, 1, 2, 2, 3, 3], [0, 0, 0, 1, 1, 1], 1)
+
+
+def refused(call, *given, **more):
+    try:
+        call(*given, **more)
+    except ImportError as error:
+        assert "pip install 'memdlib[data]'" in str(error), error
+        return str(error)
+    raise AssertionError("nothing was missed")
+
+
+assert "pooch" in refused(datasets.load, "colon")
+assert "pandas" in refused(datasets.load, "iris", as_frame=True)
+assert "pandas" in refused(READERS["csv_class_last"], "lost.csv")
+assert "rdata" in refused(READERS["r_list"], "lost.RData")
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built here and now without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel")
+    run(*command, "-d", str(folder), cwd=PROJECT)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def declared():
+    return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+
+
+def requirements(items, marker=""):
+    return {str(Requirement(f"{item}{marker}")) for item in items}
+
+
+def test_it_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    about = f"memdlib-{memdlib.__version__}.dist-info/"
+    inside = {name for name in names if not name.startswith(about)}
+    files = PROJECT.joinpath("memdlib").rglob("*")
+    sources = (p for p in files if p.suffix in (".py", ".toml", ".typed"))
+    assert inside == {path.relative_to(PROJECT).as_posix() for path in sources}
+    assert {"memdlib/py.typed", "memdlib/datasets/registry.toml"} <= inside
+
+
+def test_it_declares_three_packages_and_the_extras(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith("/METADATA"))
+        about = Parser().parsestr(archive.read(name).decode())
+    project = declared()
+    expected = requirements(project["dependencies"])
+    names = {Requirement(item).name for item in project["dependencies"]}
+    assert names == {"numpy", "scipy", "scikit-learn"}
+    for extra, items in project["optional-dependencies"].items():
+        expected |= requirements(items, f"; extra == '{extra}'")
+    assert requirements(about.get_all("Requires-Dist")) == expected
+    assert set(about.get_all("Provides-Extra")) == {"data", "plot", "fast"}
+    in_data = {Requirement(i).name for i in project["optional-dependencies"]["data"]}
+    assert in_data == set(EXTRA)
+
+
+def needed(names):
+    """Distributions that these packages need, without extras, themselves included."""
+    found, waiting = {}, list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = distribution(name)
+            for item in map(Requirement, found[name].requires or []):
+                if item.marker is None or item.marker.evaluate({"extra": ""}):
+                    waiting.append(item.name)
+    return found.values()
+
+
+def test_it_works_with_what_it_declares_alone(wheel, tmp_path):
+    """In an environment of its own, away from the checkout and from the extras."""
+    run(sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env"))
+    (site,) = tmp_path.glob("env/lib/python*/site-packages")
+    for package in needed(Requirement(i).name for i in declared()["dependencies"]):
+        for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
+            site.joinpath(top).symlink_to(package.locate_file(top))
+    install = (sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index")
+    run(*install, "--disable-pip-version-check", "--target", str(site), str(wheel))
+    python = str(tmp_path / "env" / "bin" / "python")
+    program = PROGRAM.format(others=(*EXTRA, "matplotlib", "compendium", "tests"))
+    run(python, "-I", "-W", "error", "-c", program, cwd=tmp_path, env={})
