@@ -50,7 +50,7 @@ benchmarks: $(READY)  ## speed against named peers, as ratios
 lab: $(READY)  ## open JupyterLab on the notebooks
 	@$(BIN)/jupyter lab book/notebooks
 
-readme: $(READY)  ## write the table of claims into README.md
+readme: $(READY)  ## write the tables of README.md
 	@$(RUN) readme
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml

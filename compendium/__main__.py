@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("verify", help="compare chapters with a new execution (nbval)")
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
-    commands.add_parser("readme", help="write the README's table of claims")
+    commands.add_parser("readme", help="write the README's tables")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
     for stop in (signal.SIGINT, signal.SIGTERM):

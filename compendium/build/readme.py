@@ -1,9 +1,10 @@
-"""The README's tables, generated: claims from the ledger, times from a measurement."""
+"""The README's tables, generated: claims, times, and what the estimators can do."""
 
 import json
 from pathlib import Path
 
 from compendium.build.verdicts import claims_table
+from compendium.ledger.abilities import abilities_table
 from compendium.ledger.claims import read_claims
 from compendium.project import root, write_whole
 
@@ -45,6 +46,7 @@ def generated(project: Path) -> str:
     tables = {
         "claims": claims_table(read_claims(project)),
         "times": times_table(times),
+        "abilities": abilities_table(),
     }
     return with_tables((project / "README.md").read_text(), tables)
 
@@ -53,5 +55,5 @@ def main() -> int:
     """Write the tables into the README."""
     project = root()
     write_whole(project / "README.md", generated(project))
-    print("README.md: tables of claims and times written")
+    print("README.md: tables written")
     return 0

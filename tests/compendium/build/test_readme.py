@@ -25,7 +25,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys):
     project.write("data/claims.toml", LEDGER)
     project.result("run", {"error": 1e-12})
     project.write("benchmarks/fresh_clone.json", json.dumps(TIMES))
-    empty = [MARKS.format(name, "") for name in ("times", "claims")]
+    empty = [MARKS.format(name, "") for name in ("times", "claims", "abilities")]
     path = project.write("README.md", f"# Title\n\n{'between'.join(empty)}\nEnd.\n")
     assert readme.main() == 0
     assert "written" in capsys.readouterr().out
@@ -33,6 +33,8 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys):
     assert "| left is right |" in first
     assert "| `make book`, after set-up | 20 s |" in first
     assert "on 2 cores, Python 3.11.7, Linux." in first
+    assert "| `MeMdClassifier()` | yes | yes | yes | yes | yes |" in first
+    assert "| `GreedyGaussianRanker()` | – | yes | – | yes | yes |" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
     project.result("run", {"error": 2e-12})

@@ -1,0 +1,122 @@
+"""What each estimator can do, found by trying it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+import memdlib
+
+# Rows are twenty draws of counts 0..4, which every family and every code allows.
+_X = np.random.default_rng([25, 1]).integers(0, 5, size=(20, 3)).astype(float)
+_Y = np.arange(20) % 2
+
+# Where what an estimator can do depends on a parameter.
+_SETTINGS = {"JointMaxEntClassifier": [{"covariance": "diagonal"}]}
+
+
+def estimators() -> list[BaseEstimator]:
+    """Every public estimator of memdlib by name, and in its special settings."""
+    found = {}
+    for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
+        room = module.name.split(".")
+        if room[1] == "datasets" or any(part.startswith("_") for part in room):
+            continue
+        for name, thing in vars(importlib.import_module(module.name)).items():
+            fits = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+            if fits and hasattr(thing, "fit") and thing.__module__[:7] == "memdlib":
+                found[name] = thing
+    return [
+        found[name](**options)
+        for name in sorted(found)
+        for options in ({}, *_SETTINGS.get(name, []))
+    ]
+
+
+def takes_sparse_data(estimator: BaseEstimator) -> bool:
+    """Whether sparse data give the model of the same data, dense."""
+    thin = sparse.csr_array(_X)
+    try:
+        model = _fresh(estimator).fit(thin, _Y)
+    except TypeError:
+        return False
+    return np.allclose(_use(model, thin), _use(_fresh(estimator).fit(_X, _Y), _X))
+
+
+def takes_weights(estimator: BaseEstimator) -> bool:
+    """Whether a row of weight two gives the model of that row written twice."""
+    if not has_fit_parameter(estimator, "sample_weight"):
+        return False
+    weight = 1 + np.arange(20) // 2 % 2
+    model = _fresh(estimator).fit(_X, _Y, sample_weight=weight)
+    twice = _fresh(estimator).fit(_X.repeat(weight, axis=0), _Y.repeat(weight))
+    return np.allclose(_use(model, _X), _use(twice, _X), atol=1e-4)
+
+
+def takes_batches(estimator: BaseEstimator) -> bool:
+    """Whether two calls of ``partial_fit`` give the model of all rows."""
+    if not hasattr(estimator, "partial_fit"):
+        return False
+    model = _fresh(estimator)
+    for part in (slice(0, 9), slice(9, 20)):
+        model.partial_fit(_X[part], _Y[part], classes=[0, 1])
+    whole = _fresh(estimator).partial_fit(_X, _Y, classes=[0, 1])
+    return np.allclose(_use(model, _X), _use(whole, _X))
+
+
+def routes_weights(estimator: BaseEstimator) -> bool:
+    """Whether scikit-learn's metadata routing brings weights to ``fit``."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        request = getattr(_fresh(estimator), "set_fit_request", None)
+        try:
+            return request is not None and bool(request(sample_weight=True))
+        except TypeError:
+            return False
+
+
+def names_output(estimator: BaseEstimator) -> bool:
+    """Whether ``set_output`` makes ``transform`` give a data frame."""
+    if not hasattr(estimator, "transform"):
+        return False
+    model = _fresh(estimator).set_output(transform="pandas").fit(_X, _Y)
+    return isinstance(model.transform(_X), pd.DataFrame)
+
+
+ABILITIES = {
+    "sparse data": takes_sparse_data,
+    "weights": takes_weights,
+    "`partial_fit`": takes_batches,
+    "routing": routes_weights,
+    "`set_output`": names_output,
+}
+
+
+def abilities_table() -> str:
+    """What each estimator can do, as a table in Markdown."""
+    lines = [
+        f"| estimator | {' | '.join(ABILITIES)} |",
+        "| :--- |" + " :---: |" * len(ABILITIES),
+    ]
+    for estimator in estimators():
+        cells = ["yes" if able(estimator) else "–" for able in ABILITIES.values()]
+        lines.append(f"| `{estimator!r}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _fresh(estimator: BaseEstimator) -> BaseEstimator:
+    """The estimator unfitted, with a seed if it draws anything."""
+    seed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+    return clone(estimator).set_params(**seed)
+
+
+def _use(model: BaseEstimator, X) -> np.ndarray:
+    """What a fitted model makes of data, as one dense array."""
+    made = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    made = model.transform(X) if made is None else made
+    return made.toarray() if sparse.issparse(made) else np.asarray(made)
