@@ -49,7 +49,7 @@ for estimator in (
 ):
     assert estimator.fit(data.X, data.y).score(data.X, data.y) > 0.7
 MeMdClassifier(family="multinomial").fit(texts.X, texts.y).predict(texts.X)
-assert DivergenceRanker(k=2).fit_transform(data.X, data.y).shape == (80, 2)
+assert DivergenceRanker(n_features=2).fit_transform(data.X, data.y).shape == (80, 2)
 assert MaxEntDensity(moments=2, support=(-9, 9)).fit(data.X[:, 0]).residual_ < 1e-9
 assert abs(nml.multinomial_codelength([27, 11]) - 24.99) < 0.005
 nml.conditional_codelength([1, 1, 2, 2, 3, 3], [0, 0, 0, 1, 1, 1], 1)
