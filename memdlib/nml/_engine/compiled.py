@@ -84,23 +84,7 @@ def interior(sizes, inside, log_binomials, first, last):
 
 @compile_if_possible
 def lengthen(shorter, binomials, shift, longer):
-    """Add a level to a table over sufficient statistics.
-
-    Parameters
-    ----------
-    shorter : ndarray
-        Table of the levels before.
-    binomials : ndarray
-        Binomial coefficients of the level.
-    shift : int
-        What one label 1 of the level adds to the key.
-    longer : ndarray
-        Zeros; becomes the table with this level.
-
-    Returns
-    -------
-    None
-    """
+    """Add a level of these binomials and this shift to a table, in ``longer``."""
     for k in range(len(binomials)):
         at, number = k * shift, binomials[k]
         for i in range(min(shorter.size, longer.size - at)):
@@ -109,23 +93,7 @@ def lengthen(shorter, binomials, shift, longer):
 
 @compile_if_possible
 def likeliest(keys, table, binomials, shift):
-    """Likeliest label count of the last level.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (B,)
-        Keys of the sufficient statistics of all levels.
-    table : ndarray
-        Numbers of label sequences of the levels before the last.
-    binomials : ndarray
-        Binomial coefficients of the last level.
-    shift : int
-        What one label 1 of the last level adds to the key.
-
-    Returns
-    -------
-    ndarray of shape (B,)
-    """
+    """Likeliest label count of the last level, by the table of those before it."""
     found = np.zeros(keys.size, dtype=np.int64)
     for i in range(keys.size):
         most = 0.0

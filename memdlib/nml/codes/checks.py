@@ -1,36 +1,20 @@
-"""Checks of counts, level values and labels; messages name value and remedy."""
+"""Checks of counts, levels, labels and ranges; messages name value and remedy.
+
+Each check raises ValueError.
+"""
+
+import math
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Range = tuple[float, float]
 
 
 def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
-    """Return counts that must be nonnegative integers.
-
-    Parameters
-    ----------
-    counts : array_like of shape (L,), or (G, L) if ``stack``
-    name : str
-        For the message.
-    stack : bool, default=False
-
-    Returns
-    -------
-    ndarray of the shape of ``counts``
-        As floats.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one, or if there are no counts or other numbers.
-
-    Examples
-    --------
-    >>> check_counts([3, 2], "counts")
-    array([3., 2.])
-    """
+    """Return counts of shape (L,), or (G, L) if ``stack``, as floats."""
     found = np.asarray(counts, dtype=np.float64)
     if found.ndim not in ((1, 2) if stack else (1,)) or not found.size:
         raise ValueError(
@@ -46,30 +30,7 @@ def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
 def check_levels(
     level_counts: ArrayLike, level_values: ArrayLike | None
 ) -> tuple[NDArray[np.int64], Array]:
-    """Return the counts of the levels, with the value of each.
-
-    Parameters
-    ----------
-    level_counts : array_like of shape (L,) or (G, L)
-    level_values : array_like of shape (L,) or None
-        None means 1..L.
-
-    Returns
-    -------
-    counts : ndarray of the shape of ``level_counts``
-    values : ndarray of shape (L,)
-
-    Raises
-    ------
-    ValueError
-        If counts are not nonnegative integers or a row sums to zero, or if the values
-        are not finite, not distinct, or not one a level.
-
-    Examples
-    --------
-    >>> check_levels([3, 2], None)
-    (array([3, 2]), array([1., 2.]))
-    """
+    """Return the counts of the levels as integers, and their values, else 1..L."""
     counts = check_counts(level_counts, "level_counts", stack=True).astype(np.int64)
     if (counts.sum(axis=-1) == 0).any():
         raise ValueError("level_counts sums to 0; a code length needs n >= 1 samples")
@@ -96,29 +57,7 @@ def check_levels(
 
 
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
-    """Return numbers of labels 1, one a level, between 0 and the counts.
-
-    Parameters
-    ----------
-    ones : array_like of the shape of ``counts``
-    counts : ndarray
-        Samples at each level.
-
-    Returns
-    -------
-    ndarray
-        As floats.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one or a number is out of range.
-
-    Examples
-    --------
-    >>> check_ones([1, 0], np.array([3, 2]))
-    array([1., 0.])
-    """
+    """Return labels 1, one number a level, between 0 and the counts, as floats."""
     found = np.asarray(ones, dtype=np.float64)
     if found.shape != counts.shape:
         raise ValueError(
@@ -134,27 +73,7 @@ def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
 
 
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
-    """Return labels that must be 0 and 1, one a sample.
-
-    Parameters
-    ----------
-    labels : array_like of shape (n_samples,)
-    n_samples : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one or a label is neither 0 nor 1.
-
-    Examples
-    --------
-    >>> check_binary_labels([True, False], 2)
-    array([1., 0.])
-    """
+    """Return labels 0 and 1, one a sample, as floats."""
     given = np.asarray(labels)
     if given.shape != (n_samples,):
         raise ValueError(
@@ -164,3 +83,47 @@ def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     if bad:
         raise ValueError(f"labels holds {bad[0]!r}; map the two classes to 0 and 1")
     return given.astype(np.float64)
+
+
+def finite_range(
+    ends: Range, name: str, why: str, *, upper_may_be_infinite: bool = False
+) -> Range:
+    """Both ends as floats, ascending; a missing or infinite end is refused."""
+    try:
+        low, high = ends
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}={ends!r} must be a pair (low, high); without a bound log C is "
+            f"infinite, because {why}"
+        ) from None
+    for end, value, infinity in (("lower", low, -math.inf), ("upper", high, math.inf)):
+        if end == "upper" and upper_may_be_infinite and value == math.inf:
+            continue
+        if value is None or value == infinity:
+            raise ValueError(missing_end(name, end, ends, why))
+        if not isinstance(value, Real) or not math.isfinite(value):
+            raise ValueError(f"{name}={ends!r}: the {end} end must be a number")
+    if not low < high:
+        raise ValueError(f"{name}={ends!r} must have its lower end below its upper end")
+    return float(low), float(high)
+
+
+def positive_range(
+    ends: Range, name: str, what: str, *, upper_may_be_infinite: bool = False
+) -> Range:
+    """As `finite_range`, for a parameter above zero that counts by its ratios."""
+    why = f"every doubling of the {what} adds as much, or more"
+    low, high = finite_range(
+        ends, name, why, upper_may_be_infinite=upper_may_be_infinite
+    )
+    if low <= 0.0:
+        raise ValueError(missing_end(name, "lower", ends, why))
+    return low, high
+
+
+def missing_end(name: str, end: str, ends: Range, why: str) -> str:
+    """Message that the complexity is infinite because a range has no end."""
+    return (
+        f"{name}={ends!r}: log C is infinite, because the {end} bound is missing and "
+        f"{why}; give a finite {end} end inside the domain"
+    )

@@ -22,17 +22,17 @@ from scipy.special import gammaln, logsumexp, xlogy
 
 from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
-from memdlib.nml.codes.domains import (
+from memdlib.nml.codes.checks import (
     Range,
-    count_data,
     finite_range,
     missing_end,
     positive_range,
 )
-from memdlib.validation import check_integer
+from memdlib.validation import check_choice, check_integer
 
 Array = NDArray[np.float64]
 
+CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
 _NODES, _PANEL = 24, 1.0
 
@@ -85,7 +85,7 @@ def gaussian_mean_complexity(
     if not (isinstance(scale, Real) and 0.0 < scale < math.inf):
         raise ValueError(f"scale={scale!r} must be a finite number above zero")
     inside = math.log((high - low) / scale) + 0.5 * math.log(n / (2.0 * math.pi))
-    return count_data(inside, counted)
+    return _count(inside, counted)
 
 
 def gaussian_scale_complexity(
@@ -130,7 +130,7 @@ def gaussian_scale_complexity(
     n = check_integer(n, "n")
     low, high = positive_range(scale_range, "scale_range", "scale")
     inside = math.log(2.0 * math.log(high / low)) + _log_gamma_peak(0.5 * n)
-    return count_data(inside, counted)
+    return _count(inside, counted)
 
 
 def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> float:
@@ -226,7 +226,7 @@ def exponential_complexity(
     n = check_integer(n, "n")
     low, high = positive_range(mean_range, "mean_range", "mean")
     inside = math.log(math.log(high / low)) + _log_gamma_peak(float(n))
-    return count_data(inside, counted)
+    return _count(inside, counted)
 
 
 def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
@@ -374,3 +374,9 @@ _UNIT_ENDS = (
 def _log_gamma_peak(k: float) -> float:
     """Peak of log(x f(x)) for f the gamma density of shape k: (k / e)^k / Gamma(k)."""
     return k * math.log(k) - k - math.lgamma(k)
+
+
+def _count(inside: float, counted: str) -> float:
+    counted = check_choice(counted, "counted", CONVENTIONS)
+    # the tails beyond the two ends, each under the end's parameter, add up to 1
+    return inside if counted == "data" else float(np.logaddexp(inside, 0.0))

@@ -6,6 +6,8 @@ from memdlib.nml.codes.checks import (
     check_counts,
     check_levels,
     check_ones,
+    finite_range,
+    positive_range,
 )
 
 
@@ -20,6 +22,12 @@ def test_what_passes():
     assert check_binary_labels(np.array([True, False]), 2).tolist() == [1.0, 0.0]
 
 
+def test_ranges_that_pass():
+    assert finite_range((-1, 2), "range", "why") == (-1.0, 2.0)
+    ends = positive_range((1, np.inf), "range", "scale", upper_may_be_infinite=True)
+    assert ends == (1.0, np.inf)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -32,6 +40,11 @@ def test_what_passes():
         (lambda: check_levels([1, 2], [1, 1]), "level_values holds 1.0 more than once"),
         (lambda: check_ones([3], np.array([2])), "ones holds 3.0; give integers betw"),
         (lambda: check_ones([1, 1], np.array([2])), r"ones has shape \(2,\)"),
+        (lambda: finite_range(3, "a", "so"), "must be a pair .* because so"),
+        (lambda: finite_range((0, None), "a", "so"), "the upper bound is missing"),
+        (lambda: finite_range((0, "b"), "a", "so"), "the upper end must be a number"),
+        (lambda: finite_range((2, 1), "a", "so"), "lower end below its upper end"),
+        (lambda: positive_range((0, 1), "a", "scale"), "every doubling of the scale"),
         (lambda: check_binary_labels([2], 1), "labels holds 2; map the two classes"),
         (lambda: check_binary_labels([1], 2), r"labels has shape \(1,\)"),
     ],

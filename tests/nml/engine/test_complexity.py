@@ -27,8 +27,8 @@ def test_the_cheapest_way_within_the_limit():
     assert way([40] * 5, 1) == "table"
     assert way([8, 8, 8, 7, 7], 3) == "enumeration"
     assert way([3, 4, 5], 1, values=[1.0, math.e, math.pi]) == "enumeration"
-    assert way([200] * 5, 4) is None
     assert way([40] * 5, 1, seconds=1e-9) is None
+    assert way([200] * 5, 4) is None
 
 
 def test_batches_of_label_counts_add_up(monkeypatch):
@@ -79,6 +79,19 @@ def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_f
     forget()
     complexities(rows[:1], np.array(values), 2, intercept)
     assert len(done) == n_fits + 1
+
+
+def test_saturated_levels_in_any_order_are_worked_out_once(monkeypatch):
+    forget()
+    done = []
+    way = complexity.exact_complexity
+    monkeypatch.setattr(
+        complexity, "exact_complexity", lambda *a: done.append(1) or way(*a)
+    )
+    rows = np.array([[1, 2, 3], [3, 1, 2], [2, 3, 1], [1, 2, 4]])
+    found = complexities(rows, np.array([-1.0, 0.3, 2.0]), 3, False)[0]
+    assert len(done) == 2
+    assert found[0] == found[1] == found[2] < found[3]
 
 
 def test_one_complexity_whichever_function_finds_it():

@@ -70,3 +70,9 @@ def test_the_sum_over_the_boundary(values, intercept, m):
     ]
     likelihood = np.exp(saturated_log_likelihood(model.counts[:, None], on))
     assert boundary_sum(model) == pytest.approx(sequences @ likelihood, rel=1e-13)
+
+
+def test_all_label_counts_of_a_saturated_model_are_on_the_boundary():
+    model = level_model(np.array([2, 1, 3]), np.arange(1.0, 4.0), 3, False)
+    grid = np.indices((3, 2, 4)).reshape(3, -1).astype(float)
+    assert on_boundary(model, grid).all()
