@@ -29,7 +29,8 @@ class Family(ABC):
         Number m of power moments x, x^2, ..., x^m.
     translates : bool
         Whether a shift of x stays inside the family; moments are then taken about a
-        location near the data, which keeps their digits.
+        location of each class, which keeps their digits, and ``regularise`` and the
+        divergences take these as ``location`` (see :class:`memdlib.families.Normal`).
     nonnegative : bool
         Whether the support excludes negative values.
     """

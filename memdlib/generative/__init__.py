@@ -7,10 +7,10 @@ from memdlib.generative.greedy import (
     greedy_information,
 )
 from memdlib.generative.joint import JointMaxEntClassifier
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import DivergenceRanker, rank
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.scores import MarginalScores, size_grid
 
 __all__ = [
     "ClassMarginals",
@@ -21,7 +21,9 @@ __all__ = [
     "MarginalScores",
     "MeMdClassifier",
     "family_moments",
+    "fold_moments",
     "greedy_gaussian",
     "greedy_information",
     "rank",
+    "size_grid",
 ]

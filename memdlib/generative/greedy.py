@@ -125,7 +125,11 @@ class GreedyGaussianRanker(_GreedySelector):
             shrinkage = correlation_intensity(squares, varying, moments.weight - 1.0)
         self.shrinkage_ = np.broadcast_to(shrinkage, len(self.classes_))
         mu = Normal().regularise(
-            moments.mean, moments.weight, shrinkage=0.0, smoothing=0.0
+            moments.mean,
+            moments.weight,
+            shrinkage=0.0,
+            smoothing=0.0,
+            location=moments.location,
         )
         variance = Normal.variance(mu)
         deviation = np.sqrt(variance)
@@ -137,7 +141,11 @@ class GreedyGaussianRanker(_GreedySelector):
             return column * deviation * deviation[:, [s]]
 
         self.ranking_, self.gains_ = greedy_gaussian(
-            covariances, variance, mu[..., 0], moments.prior, k
+            covariances,
+            variance,
+            Normal.centre(mu, moments.location),
+            moments.prior,
+            k,
         )
         return self
 
@@ -381,7 +389,7 @@ def _standardised_rows(X, codes, weight, moments: ClassMoments) -> list[Array]:
     deviation = np.sqrt(np.where(varies, Normal.variance(moments.mean), np.inf))
     for k, total in enumerate(moments.weight):
         member = codes == k
-        centred = X[member] - (moments.location + moments.mean[k, :, 0])
+        centred = X[member] - (moments.location[k] + moments.mean[k, :, 0])
         share = np.sqrt(weight[member] / total)
         rows.append(centred * share[:, None] / deviation[k])
     return rows

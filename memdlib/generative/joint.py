@@ -26,12 +26,19 @@ Array = NDArray[np.float64]
 
 COVARIANCES = ("full", "pooled", "diagonal")
 
+# Standard deviations from their centre up to which classes are scored by one product.
+_FAR = 1e3
 
-def _marginal_estimate(marginal: Array, weight: Array, shrinkage: float | str):
+
+def _marginal_estimate(
+    marginal: Array, weight: Array, shrinkage: float | str, location: Array
+):
     """Means (K, d), shrunken variances (K, d) and the intensity (), of (K, d, 2)."""
     if shrinkage == "auto":
         shrinkage = Normal().choose_shrinkage(marginal, weight)
-    regular = Normal().regularise(marginal, weight, shrinkage=shrinkage, smoothing=0.0)
+    regular = Normal().regularise(
+        marginal, weight, shrinkage=shrinkage, smoothing=0.0, location=location
+    )
     return regular[..., 0], Normal.variance(regular), np.float64(shrinkage)
 
 
@@ -159,7 +166,7 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
             )
         codes = np.searchsorted(known, seen)[codes]
         old = None if first else self._moments
-        new = self._collect(X, codes, known, weight, old and old.location)
+        new = self._collect(X, codes, known, weight)
         self._estimate(old.merge(new) if old else new, known)
         return self
 
@@ -195,18 +202,21 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
         )
         return np.concatenate([-precision @ means, 0.5 * precision], axis=-1)
 
-    def _collect(self, X, codes, classes, weight, location=None):
+    def _collect(self, X, codes, classes, weight):
         """Moments of a batch; products of features only where they are needed."""
         kind = check_choice(self.covariance, "covariance", COVARIANCES)
-        options = {"sample_weight": weight, "location": location}
         if kind == "diagonal":
-            return class_moments(X, codes, len(classes), order=2, **options)
-        return joint_moments(X, codes, len(classes), **options)
+            return class_moments(X, codes, len(classes), order=2, sample_weight=weight)
+        return joint_moments(X, codes, len(classes), sample_weight=weight)
 
     def _estimate(self, moments, classes):
         """Everything that follows from the moments, or an error and no change."""
         kind, shrinkage = self.covariance, check_shrinkage(self.shrinkage)
-        options = {"weight": moments.weight, "shrinkage": shrinkage}
+        options = {
+            "weight": moments.weight,
+            "shrinkage": shrinkage,
+            "location": moments.location,
+        }
         if kind == "diagonal":
             estimate = _marginal_estimate(moments.mean, **options)
             W = 1.0 / np.sqrt(estimate[1])
@@ -228,12 +238,15 @@ class JointMaxEntClassifier(ClassifierMixin, BaseEstimator):
         X, W, means = X.astype(np.float64), self._whitening, self.means_
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior_)
-        if self._kind == "pooled":
-            centre = self.class_prior_ @ means
-            z, z_k = (X - centre) @ W.T, (means - centre) @ W.T
+        centre = self.class_prior_ @ means
+        z_k = (means - centre) @ W.T if self._kind == "pooled" else np.inf
+        if np.abs(z_k).max() < _FAR:
+            z = (X - centre) @ W.T
             joint = z @ z_k.T + (log_prior - 0.5 * (z_k**2).sum(axis=1))
         else:
             diagonal = self._kind == "diagonal"
+            if self._kind == "pooled":
+                W = np.broadcast_to(W, (len(means), *W.shape))
             log_scale = np.log(W).sum(axis=1) if diagonal else log_determinant(W)
             joint = np.tile(log_prior + log_scale, (len(X), 1))
             for k, (m, w) in enumerate(zip(means, W, strict=True)):

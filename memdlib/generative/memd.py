@@ -8,7 +8,6 @@ the divergence between them, and the top S features enter the Bayes rule
 which is linear in the sufficient statistics phi(x).
 """
 
-from functools import reduce
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,9 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from memdlib.families import get
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import describe_input, rank
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.scores import MarginalScores, size_grid
 from memdlib.moments.folds import content_positions
 from memdlib.moments.sums import ClassMoments, translate, translate_natural
 from memdlib.validation import (
@@ -211,7 +210,6 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             codes,
             len(self.classes_),
             weight,
-            None if first else self._moments.location,
         )
         self._moments = moments if first else self._moments.merge(moments)
         self._estimate()
@@ -292,9 +290,13 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
         known = np.isin(seen, self.classes_)
         position = np.where(known, np.searchsorted(self.classes_, seen), -1)
         correct = self._scores.correct_weight(
-            get(self.family).observe(X), position[codes], weight, self.ranking_
+            get(self.family).observe(X),
+            position[codes],
+            weight,
+            self.ranking_,
+            grid := np.arange(1, X.shape[1] + 1),
         )
-        return np.arange(1, X.shape[1] + 1), correct / weight.sum()
+        return grid, correct / weight.sum()
 
     @property
     def mean_params_(self):
@@ -347,33 +349,28 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             X, codes, weight, check_random_state(self.random_state)
         )
         fold, held_out = self._folds(position)
-        part = [
-            family_moments(
-                family,
-                X[fold == f],
-                codes[fold == f],
-                len(self.classes_),
-                weight[fold == f],
-                self._moments.location,
+        _, training = (
+            fold_moments(
+                family, X, codes, len(self.classes_), weight, fold, int(fold.max()) + 1
             )
-            for f in range(fold.max() + 1)
-        ]
-        correct, tested = np.zeros(X.shape[1]), 0.0
-        for out in held_out:
+            if fold.any() and not fold.all()
+            else (None, [])
+        )
+        grid = size_grid(X.shape[1])
+        correct, tested = np.zeros(len(grid)), 0.0
+        for out, moments in zip(held_out, training, strict=False):
             test = fold == out
-            kept = [m for f, m in enumerate(part) if f != out]
-            training = reduce(ClassMoments.merge, kept) if kept else None
-            if not test.any() or training is None or not training.weight.any():
+            if not test.any() or not moments.weight.any():
                 continue
-            marginals = self._fit_marginals(training)
+            marginals = self._fit_marginals(moments)
             ranking = rank(marginals.divergences(self.divergence))
             data = X[test], codes[test], weight[test]
-            correct += MarginalScores.of(marginals).correct_weight(*data, ranking)
+            correct += MarginalScores.of(marginals).correct_weight(*data, ranking, grid)
             tested += weight[test].sum()
         if tested:
             curve = self.validation_curve_ = correct / tested
             # fractional weights add up to equal accuracies only within rounding
-            self.n_selected_ = int(np.argmax(curve >= curve.max() - 1e-12)) + 1
+            self.n_selected_ = int(grid[np.argmax(curve >= curve.max() - 1e-12)])
 
     def _folds(self, position):
         """Fold of each row, and which folds are held out in turn."""
