@@ -64,7 +64,13 @@ class MultivariateNormal(Family):
         return mu[..., 1:] - mean * np.swapaxes(mean, -1, -2)
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float | str, pooled: bool
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float | str,
+        pooled: bool,
+        location: Array | None = None,
     ) -> tuple[Array, Array, Array]:
         """Shrink class correlations, and replace variances that are zero.
 
@@ -76,7 +82,7 @@ class MultivariateNormal(Family):
         Parameters
         ----------
         mu : ndarray of shape (K, d, d + 1)
-            Class mean parameters about any location near the data.
+            Class mean parameters about a location near the data of the class.
         weight : ndarray of shape (K,)
             Total instance weight of each class.
         shrinkage : float in [0, 1] or "auto"
@@ -84,17 +90,24 @@ class MultivariateNormal(Family):
         pooled : bool
             One covariance, the within-class covariance, for all classes (n - K
             degrees of freedom).
+        location : ndarray of shape (K, d), default=None
+            These locations; None means the same for all classes.
 
         Returns
         -------
         mean : ndarray of shape (K, d)
+            About the locations.
         covariance : ndarray of shape (K, d, d), or (d, d) if pooled
         shrinkage : ndarray of shape (K,), or () if pooled
         """
         second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
         marginal = np.stack([mu[..., 0], second], axis=-1)
         regular = Normal().regularise(
-            marginal, weight, shrinkage=float(pooled), smoothing=0.0
+            marginal,
+            weight,
+            shrinkage=float(pooled),
+            smoothing=0.0,
+            location=location,
         )
         mean, variance = regular[..., 0], Normal.variance(regular)
         varies = is_varying(marginal)
@@ -379,7 +392,7 @@ def correlation_intensity(squares, n_varying, degrees_of_freedom) -> Array:
 
 def is_varying(marginal: Array) -> NDArray[np.bool_]:
     """Whether a variance is above its rounding error, (..., d), of (..., d, 2)."""
-    return Normal.variance(marginal) > ROUNDING * marginal[..., 1]
+    return Normal.class_variance(marginal) > 0
 
 
 def log_determinant(W: Array) -> Array:

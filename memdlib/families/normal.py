@@ -8,8 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import ROUNDING, MarginalFamily, check_domain
+from memdlib.families.jensen_shannon import jensen_shannon_quadrature
 
 Array = NDArray[np.float64]
+
+# Ends of panels in standard deviations; beyond lies a probability below 1e-18.
+_PANELS = np.linspace(-9.0, 9.0, 13)
+_ROOT_OF_2_PI = np.sqrt(2.0 * np.pi)
 
 
 @dataclass(frozen=True)
@@ -71,20 +76,115 @@ class Normal(MarginalFamily):
         shift = mu1[..., 0] - mu2[..., 0]
         return 0.5 * (itakura_saito(v1, v2) + shift**2 / v2)
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    @np.errstate(over="ignore")
+    def jeffreys(
+        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+    ) -> Array:
+        """J(p_1, p_2) in nats; infinite where it overflows.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., 2)
+            Mean parameters.
+        location : array_like of shape (2, ...), default=None
+            Points that the two are taken about; None means the same.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
+        if location is not None:
+            shift = (location[0] - location[1]) + shift
         # v1/v2 + v2/v1 - 2 = (v1 - v2)^2 / (v1 v2), a square that cannot cancel
         ratio = ((v1 - v2) / v1) * ((v1 - v2) / v2)
-        return 0.5 * (ratio + shift**2 / v1 + shift**2 / v2)
+        square = (shift / np.sqrt(v1)) ** 2 + (shift / np.sqrt(v2)) ** 2
+        return 0.5 * (ratio + square)
 
-    def panels(self, mu: Array) -> Array:
-        sd = np.sqrt(self._positive_variance(mu))[..., None]
-        return mu[..., :1] + sd * np.linspace(-9.0, 9.0, 13)
+    @np.errstate(over="ignore")
+    def js_gm(
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        lam: ArrayLike | None = None,
+        location: ArrayLike | None = None,
+    ) -> Array:
+        """JS_GM of K members, from differences of means and variances.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, ..., 2)
+            Mean parameters; the first axis runs over the classes.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+        lam : None
+            Not needed.
+        location : array_like of shape (K, ...), default=None
+            Points that the members are taken about; None means the same.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats; infinite where it overflows.
+
+        Notes
+        -----
+        With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
+        the sum of w_k ((m_k - m)^2 + Var_w(m)) / v_k, less Cov_w(v, 1/v).
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        variance = self._positive_variance(mu)
+        heaviest = int(np.argmax(w))
+        centre = self.centre(mu, location, heaviest)
+        centre -= np.tensordot(w, centre, 1)
+        between = np.tensordot(w, centre**2, 1)
+        change = variance - variance[heaviest]
+        spread = np.tensordot(w, change, 1)
+        total = np.zeros(mu.shape[1:-1])
+        for share, c, v, wider in zip(w, centre, variance, change, strict=True):
+            # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
+            total += share * (wider / v) * ((wider - spread) / variance[heaviest])
+            total += share * (c**2 + between) / v
+        return 0.5 * np.maximum(total, 0.0)
+
+    @np.errstate(over="ignore")
+    def jensen_shannon(
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        lam: ArrayLike | None = None,
+        location: ArrayLike | None = None,
+    ) -> tuple[Array, Array]:
+        """JS of K members by quadrature, about the location nearest to zero.
+
+        Parameters and results are those of :meth:`Family.jensen_shannon`; ``location``
+        is that of :meth:`js_gm`.
+        """
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        mu, location = mu[w > 0], None if location is None else location[w > 0]
+        centre = self.centre(mu, location)
+        deviation = np.sqrt(self._positive_variance(mu))
+        panels = centre[..., None] + deviation[..., None] * _PANELS
+        edges = np.sort(np.concatenate(panels, axis=1))
+
+        def log_density(x, features):
+            at, scale = centre[:, features, None], deviation[:, features, None]
+            return -0.5 * ((x - at) / scale) ** 2 - np.log(scale * _ROOT_OF_2_PI)
+
+        value, error = jensen_shannon_quadrature(log_density, edges, w[w > 0] / w.sum())
+        equal = (centre == centre[0]) & (deviation == deviation[0])
+        return np.where(equal.all(axis=0), 0.0, value), error
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
     ) -> Array:
         """Shrink class variances to the pooled one, and replace those that are zero.
 
@@ -93,28 +193,52 @@ class Normal(MarginalFamily):
         feature's within-class variance; if every class is constant, by its total
         variance; if the feature itself is constant, by 1, so that it carries no
         information. Each rule is free of scale: multiplying a feature by a constant
-        changes nothing. ``smoothing`` has no effect.
+        changes nothing. Means stay as they are. ``smoothing`` has no effect;
+        ``location`` (..., K, d) holds the points that the classes are taken about,
+        None the same. A total variance beyond the range of numbers is a ValueError.
         """
-        centre, second = mu[..., 0], mu[..., 1]
-        share = (weight / weight.sum(axis=-1, keepdims=True))[..., None, :]
-        rounding = ROUNDING * second
-
-        def average(values):
-            return share @ values
-
-        variance = second - centre**2
-        varies = variance > rounding
-        if shrinkage == 0 and varies.all():
+        variance = self.class_variance(mu)
+        if shrinkage == 0 and variance.all():
             return mu
-        variance = np.where(varies, variance, 0.0)
-        within, grand = average(variance), average(centre)
-        between = average((centre - grand) ** 2)
-        between = np.where(between > average(rounding), between, 0.0)
-        fallback = np.where(within > 0, within, np.where(between > 0, between, 1.0))
+        share = _shares(weight)
+        within = share @ variance
         variance = (1.0 - shrinkage) * variance + shrinkage * within
-        variance = np.where(variance > 0, variance, fallback)
-        constant = (within == 0) & (between == 0)
-        return self.mean_parameters(np.where(constant, grand, centre), variance)
+        if not variance.all():
+            differs, between = self._between(mu, weight, location)
+            needed = differs & ~(within > 0)
+            for broken, what in (
+                (needed & ~np.isfinite(between), "overflow"),
+                (needed & (between < np.finfo(np.float64).tiny), "underflow"),
+            ):
+                if broken.any():
+                    raise ValueError(
+                        f"the moments of feature {np.argwhere(broken)[0][-1]} {what}; "
+                        "rescale it (for example with StandardScaler)"
+                    )
+            fallback = np.where(within > 0, within, np.where(differs, between, 1.0))
+            variance = np.where(variance > 0, variance, fallback)
+        return self.mean_parameters(mu[..., 0], variance)
+
+    def is_perfect(
+        self, mu: Array, weight: Array, location: Array | None = None
+    ) -> NDArray[np.bool_]:
+        """Features that are constant in every class, but not the same in all.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (K, d, 2)
+        weight : ndarray of shape (K,)
+            A class of weight zero does not matter.
+        location : ndarray of shape (K, d), default=None
+
+        Returns
+        -------
+        ndarray of bool of shape (d,)
+        """
+        perfect = ~self.class_variance(mu)[weight > 0].any(axis=0)
+        if perfect.any():
+            perfect &= self._between(mu, weight, location)[0][0]
+        return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
         """Shrinkage of least expected squared error, one for all features.
@@ -132,21 +256,70 @@ class Normal(MarginalFamily):
            (2005), eq. 7.
         """
         mu, weight = mu[weight > 0], weight[weight > 0]
-        variance, share = self.variance(mu), weight / weight.sum()
-        variance = np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
+        variance, share = self.class_variance(mu), weight / weight.sum()
         within = share @ variance
         ratio = variance[:, within > 0] / within[within > 0]
         distance = ((ratio - 1.0) ** 2).sum()
         noise = (2.0 * (1.0 - share) / (weight + 2.0)) @ (ratio**2).sum(axis=1)
         return float(noise / distance) if distance > noise else 1.0
 
+    @classmethod
+    def class_variance(cls, mu: Array) -> Array:
+        """Variance (...) of mean parameters (..., 2); zero if within rounding error."""
+        variance = cls.variance(mu)
+        return np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
+
+    @staticmethod
+    def centre(
+        mu: Array, location: Array | None, reference: int | None = None
+    ) -> Array:
+        """Means (..., K, d) about one point for all classes.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (..., K, d, 2)
+        location : ndarray of shape (..., K, d) or None
+            Points that the classes are taken about; None means the same.
+        reference : int, default=None
+            Class whose location is that point, where there are no leading axes; None
+            takes the location nearest to zero, for each feature: there every class
+            keeps the digits of its data.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d)
+        """
+        if location is None:
+            return mu[..., 0].copy()
+        if reference is None:
+            nearest = np.abs(location).argmin(axis=-2)[..., None, :]
+            origin = np.take_along_axis(location, nearest, axis=-2)
+        else:
+            origin = location[reference]
+        return (location - origin) + mu[..., 0]
+
+    @np.errstate(over="ignore")
+    def _between(self, mu, weight, location):
+        """Whether class means differ, and their variance, (..., 1, d)."""
+        share, centre = _shares(weight), self.centre(mu, location)
+        centre = np.where(weight[..., None] > 0, centre - share @ centre, 0.0)
+        # no square of the differences, which may underflow
+        rounding = np.sqrt(share @ (ROUNDING * mu[..., 1]))
+        differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
+        return differs, share @ centre**2
+
     def _positive_variance(self, mu: ArrayLike) -> Array:
         variance = self.variance(mu)
         check_domain(
-            variance >= np.finfo(np.float64).tiny,
+            (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance),
             variance,
             "variance",
             "a normal density needs a variance above zero; drop the feature, rescale "
             "it or regularise its variance",
         )
         return variance
+
+
+def _shares(weight: Array) -> Array:
+    """Class shares as a row, (..., 1, K)."""
+    return (weight / weight.sum(axis=-1, keepdims=True))[..., None, :]

@@ -12,7 +12,7 @@ from memdlib.generative.greedy import (
     greedy_information,
 )
 from memdlib.generative.joint import JointMaxEntClassifier
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import (
     DivergenceRanker,
@@ -22,6 +22,7 @@ from memdlib.generative.ranking import (
     rank,
 )
 from memdlib.generative.scores import MarginalScores
+from memdlib.generative.sizes import size_grid
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -35,10 +36,12 @@ __all__ = [
     "MeMdClassifier",
     "RankingDisplay",
     "family_moments",
+    "fold_moments",
     "greedy_gaussian",
     "greedy_information",
     "jeffreys_score",
     "js_gm_score",
     "js_score",
     "rank",
+    "size_grid",
 ]

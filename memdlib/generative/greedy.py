@@ -130,7 +130,11 @@ class GreedyGaussianRanker(RankedSelector):
             shrinkage = correlation_intensity(squares, varying, moments.weight - 1.0)
         self.shrinkage_ = np.broadcast_to(shrinkage, len(self.classes_))
         mu = Normal().regularise(
-            moments.mean, moments.weight, shrinkage=0.0, smoothing=0.0
+            moments.mean,
+            moments.weight,
+            shrinkage=0.0,
+            smoothing=0.0,
+            location=moments.location,
         )
         variance = Normal.variance(mu)
         deviation = np.sqrt(variance)
@@ -142,7 +146,11 @@ class GreedyGaussianRanker(RankedSelector):
             return column * deviation * deviation[:, [s]]
 
         self.order_, self.gains_ = greedy_gaussian(
-            covariances, variance, mu[..., 0], moments.prior, size
+            covariances,
+            variance,
+            Normal.centre(mu, moments.location),
+            moments.prior,
+            size,
         )
         self.n_selected_ = len(self.order_)
         return self
@@ -395,7 +403,7 @@ def _standardised_rows(X, codes, weight, moments: ClassMoments) -> list[Array]:
     deviation = np.sqrt(np.where(varies, Normal.variance(moments.mean), np.inf))
     for k, total in enumerate(moments.weight):
         member = codes == k
-        centred = X[member] - (moments.location + moments.mean[k, :, 0])
+        centred = X[member] - (moments.location[k] + moments.mean[k, :, 0])
         share = np.sqrt(weight[member] / total)
         rows.append(centred * share[:, None] / deviation[k])
     return rows

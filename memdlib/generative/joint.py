@@ -29,6 +29,9 @@ Array = NDArray[np.float64]
 
 COVARIANCES = ("full", "pooled", "diagonal")
 
+# Standard deviations from their centre up to which classes are scored by one product.
+_FAR = 1e3
+
 
 class _DiagonalModel(MarginalModel):
     """Normal marginals of all features."""
@@ -85,12 +88,14 @@ class _JointModel:
         X, W, means = X.astype(np.float64), self.whitening, self.means
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
-        if W.ndim == 2:
-            centre = self.class_prior @ means
-            z, z_k = (X - centre) @ W.T, (means - centre) @ W.T
+        centre = self.class_prior @ means
+        z_k = (means - centre) @ W.T if W.ndim == 2 else np.inf
+        if np.abs(z_k).max() < _FAR:
+            z = (X - centre) @ W.T
             joint = z @ z_k.T + (log_prior - 0.5 * (z_k**2).sum(axis=1))
         else:
             joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
+            W = np.broadcast_to(W, (len(means), *W.shape[-2:]))
             for k, (m, w) in enumerate(zip(means, W, strict=True)):
                 joint[:, k] -= 0.5 * (((X - m) @ w.T) ** 2).sum(axis=1)
         return finite_scores(joint, X)
@@ -206,11 +211,10 @@ class JointMaxEntClassifier(MomentClassifier):
     def _batch_options(self):
         return {"sparse_too": self.covariance == "diagonal"}
 
-    def _collect(self, X, codes, n_classes, weight, location=None):
+    def _collect(self, X, codes, n_classes, weight):
         if self.covariance == "diagonal":
-            return family_moments(Normal(), X, codes, n_classes, weight, location)
-        options = {"sample_weight": weight, "location": location}
-        return joint_moments(X, codes, n_classes, **options)
+            return family_moments(Normal(), X, codes, n_classes, weight)
+        return joint_moments(X, codes, n_classes, sample_weight=weight)
 
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
@@ -218,7 +222,11 @@ class JointMaxEntClassifier(MomentClassifier):
             return _DiagonalModel.of(classes, marginals)
         pooled = self.covariance == "pooled"
         means, covariances, shrinkage = MultivariateNormal().regularise(
-            moments.mean, moments.weight, shrinkage=self.shrinkage, pooled=pooled
+            moments.mean,
+            moments.weight,
+            shrinkage=self.shrinkage,
+            pooled=pooled,
+            location=moments.location,
         )
         names = ["all classes together"] if pooled else classes.tolist()
         return _JointModel(

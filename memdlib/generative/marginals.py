@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.families import Family
-from memdlib.moments.sums import ClassMoments, class_moments
+from memdlib.moments.sums import ClassMoments, class_moments, leave_one_out
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
 
 Array = NDArray[np.float64]
@@ -20,33 +21,66 @@ DIVERGENCES = ("js_gm", "jeffreys", "js")
 _ERROR = 1e-6
 
 
-def family_moments(
-    family: Family, X, codes, n_classes: int, weight, location=None
-) -> ClassMoments:
-    """Class moments that a family needs, about a location that it allows.
+def family_moments(family: Family, X, codes, n_classes: int, weight) -> ClassMoments:
+    """Class moments that a family needs, about locations that it allows.
 
     Parameters
     ----------
     family : Family
     X : ndarray or sparse of shape (n, d)
         Observed data, as :meth:`Family.observe` returns them.
-    codes, n_classes, weight, location
+    codes, n_classes, weight
         As in :func:`memdlib.moments.sums.class_moments`.
 
     Returns
     -------
     ClassMoments
     """
-    if not family.translates:
-        location = np.zeros(X.shape[1])
     return class_moments(
         X,
         codes,
         n_classes,
         order=family.n_moments,
         sample_weight=weight,
-        location=location,
+        about_zero=not family.translates,
     )
+
+
+def fold_moments(
+    family: Family, X, codes, n_classes: int, weight, fold, n_folds: int
+) -> tuple[ClassMoments, list[ClassMoments]]:
+    """Class moments of all rows, and of those outside each fold, in one pass.
+
+    Parameters
+    ----------
+    family, X, codes, n_classes, weight
+        As in :func:`family_moments`.
+    fold : ndarray of int of shape (n,)
+        Fold of each row, 0..n_folds-1.
+    n_folds : int
+        Two or more; a held-out share is fold 0 of two.
+
+    Returns
+    -------
+    total : ClassMoments
+    training : list of ClassMoments
+        Entry f leaves fold f out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memdlib.families import Poisson
+    >>> X, codes, fold = np.array([[1.0], [2], [5], [9]]), [0, 1, 0, 1], [0, 0, 1, 1]
+    >>> total, training = fold_moments(
+    ...     Poisson(), X, np.array(codes), 2, np.ones(4), np.array(fold), 2
+    ... )
+    >>> total.sums.ravel().tolist(), training[0].sums.ravel().tolist()
+    ([6.0, 11.0], [5.0, 9.0])
+    """
+    cell = fold * n_classes + codes
+    parts = family_moments(family, X, cell, n_folds * n_classes, weight).split(n_folds)
+    training = leave_one_out(parts)
+    return parts[0].merge(training[0]), training
 
 
 @dataclass(frozen=True)
@@ -99,12 +133,12 @@ class ClassMarginals:
 
     @cached_property
     def mean_params(self) -> Array:
-        """Mean parameters about the location of the moments, shape (K, d, m)."""
+        """Mean parameters about the locations of the moments, shape (K, d, m)."""
         return self._regularise(self.moments)
 
     @cached_property
     def natural_params(self) -> Array:
-        """Natural parameters about the location of the moments, shape (K, d, m)."""
+        """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
 
     def divergences(self, divergence: str = "js_gm") -> Array:
@@ -132,26 +166,39 @@ class ClassMarginals:
         ConvergenceWarning
             If the quadrature of "js" may be off by more than 1e-6 nats.
 
+        Notes
+        -----
+        A feature that is constant in every class, but not the same in all, tells
+        classes apart without error. In families that translate (the normal one) J and
+        JS_GM are infinite there, and JS is the entropy of the shares of the classes,
+        or of the groups of classes of equal value.
+
         References
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 19 (J), 20-21 (one-vs-rest), 22 (JS), 24
            (JS_GM).
         """
         check_choice(divergence, "divergence", DIVERGENCES)
-        prior = self.prior
+        located = self._located(self.moments.location)
         if divergence == "js":
-            return self._jensen_shannon(prior)
-        if prior.size == 2:
-            factor = prior.prod() if divergence == "js_gm" else 1.0
-            return factor * self.family.jeffreys(*self.mean_params)
-        if divergence == "js_gm":
-            return self.family.js_gm(self.mean_params, prior, self.natural_params)
-        mu = self._regularise(self.moments.one_vs_rest())
-        return prior @ self.family.jeffreys(mu[:, 0], mu[:, 1])
+            value = self._jensen_shannon(**located)
+        elif len(self.prior) == 2:
+            factor = self.prior.prod() if divergence == "js_gm" else 1.0
+            value = factor * self.family.jeffreys(*self.mean_params, **located)
+        elif divergence == "js_gm":
+            lam = None if self.family.translates else self.natural_params
+            value = self.family.js_gm(self.mean_params, self.prior, lam, **located)
+        else:
+            pairs = self.moments.one_vs_rest()
+            mu = self._regularise(pairs)
+            located = self._located(pairs.location.swapaxes(0, 1))
+            value = self.prior @ self.family.jeffreys(mu[:, 0], mu[:, 1], **located)
+        return self._with_perfect(value, divergence)
 
-    def _jensen_shannon(self, prior: Array) -> Array:
+    def _jensen_shannon(self, **located) -> Array:
+        lam = None if self.family.translates else self.natural_params
         value, error = self.family.jensen_shannon(
-            self.mean_params, prior, self.natural_params
+            self.mean_params, self.prior, lam, **located
         )
         if error.max() > _ERROR:
             feature = int(np.argmax(error))
@@ -165,10 +212,33 @@ class ClassMarginals:
             )
         return value
 
+    def _with_perfect(self, value: Array, divergence: str) -> Array:
+        """Divergences with those of features that tell classes apart without error."""
+        if not self.family.translates:
+            return value
+        moments, prior = self.moments, self.prior
+        mu, location = moments.mean, moments.location
+        perfect = self.family.is_perfect(mu, moments.weight, location)
+        if not perfect.any():
+            return value
+        if divergence != "js":
+            return np.where(perfect, np.inf, value)
+        centre = self.family.centre(mu[:, perfect], location[:, perfect])
+        alike = [prior @ (centre == of_class) for of_class in centre]
+        # densities that overlap stay below, whatever the rounding error
+        value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))
+        value[perfect] = -(prior @ np.log(np.where(prior[:, None] > 0, alike, 1.0)))
+        return value
+
     def _regularise(self, moments: ClassMoments) -> Array:
         return self.family.regularise(
             moments.mean,
             moments.weight,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
+            **self._located(moments.location),
         )
+
+    def _located(self, location: Array) -> dict:
+        """Points that mean parameters are about, for families that need to know."""
+        return {"location": location} if self.family.translates else {}

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.families import Normal, get
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.model import MarginalModel, MomentClassifier
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
@@ -25,12 +25,7 @@ from memdlib.generative.ranking import (
     RankedSelector,
     describe_input,
 )
-from memdlib.generative.sizes import (
-    fold_moments,
-    held_out_accuracy,
-    size_grid,
-    smallest_best,
-)
+from memdlib.generative.sizes import held_out_accuracy, size_grid, smallest_best
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
 from memdlib.validation import (
@@ -272,10 +267,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             )
         return {"class_weight": self.class_weight}
 
-    def _collect(self, X, codes, n_classes, weight, location=None):
+    def _collect(self, X, codes, n_classes, weight):
         family = get(self.family)
-        X = family.observe(X)
-        return family_moments(family, X, codes, n_classes, weight, location)
+        return family_moments(family, family.observe(X), codes, n_classes, weight)
 
     def _estimate(self, moments, classes) -> MarginalModel:
         marginals = ClassMarginals(
@@ -297,16 +291,18 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         data = X, codes, weight = family.observe(X), codes, weight
         at = content_positions(*data, check_random_state(self.random_state))
         once = self.validation < 1
-        fold = at >= self.validation if once else at * self.validation
-        fold = fold.astype(np.intp)
-        moments, exclusive = fold_moments(family, *data, len(classes), fold)
+        n_folds = 2 if once else int(self.validation)
+        fold = (at >= self.validation if once else at * n_folds).astype(np.intp)
+        moments, training = fold_moments(
+            family, X, codes, len(classes), weight, fold, n_folds
+        )
         model = self._estimate(moments, classes)
         grid = size_grid(self.n_features_grid, X.shape[1])
         accuracy = held_out_accuracy(
             lambda part: self._estimate(part, classes),
             data,
             fold,
-            exclusive[:1] if once else exclusive,
+            training[:1] if once else training,
             grid,
         )
         if accuracy is None:

@@ -150,8 +150,8 @@ class MomentClassifier(BayesClassifier):
     shrinkage_ = fitted("shrinkage")
 
     @abstractmethod
-    def _collect(self, X, codes, n_classes, weight, location=None):
-        """Moments of valid data, about a location if one is given."""
+    def _collect(self, X, codes, n_classes, weight):
+        """Moments of valid data."""
 
     @abstractmethod
     def _estimate(self, moments, classes):
@@ -188,8 +188,7 @@ class MomentClassifier(BayesClassifier):
         X, codes, weight, classes = labelled_batch(
             self, X, y, sample_weight, classes, known, **self._batch_options()
         )
-        location = None if old is None else old.moments.location
-        moments = self._collect(X, codes, len(classes), weight, location)
+        moments = self._collect(X, codes, len(classes), weight)
         if old is not None:
             moments = old.moments.merge(moments)
         self._fitted = self._estimate(moments, classes)

@@ -1,13 +1,10 @@
 """How many features: which numbers are tried, and on which rows."""
 
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.families import Family
-from memdlib.generative.marginals import family_moments
 from memdlib.generative.model import MarginalModel
 from memdlib.moments.sums import ClassMoments
 
@@ -62,38 +59,6 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
             'of features of X; or give "every", or None'
         )
     return grid
-
-
-def fold_moments(
-    family: Family, X, codes, weight: Array, n_classes: int, fold: NDArray[np.intp]
-) -> tuple[ClassMoments, list[ClassMoments]]:
-    """Class moments of all rows, and of all but those of each fold.
-
-    Parameters
-    ----------
-    family : Family
-    X, codes, weight, n_classes
-        As for :func:`memdlib.generative.family_moments`.
-    fold : ndarray of int, shape (n,)
-
-    Returns
-    -------
-    total : ClassMoments
-    exclusive : list of ClassMoments
-        One a fold.
-    """
-    total = family_moments(family, X, codes, n_classes, weight)
-    part = [
-        family_moments(
-            family, X[rows], codes[rows], n_classes, weight[rows], total.location
-        )
-        for rows in (fold == f for f in range(fold.max() + 1))
-    ]
-    return total, [
-        reduce(ClassMoments.merge, part[:f] + part[f + 1 :])
-        for f in range(len(part))
-        if len(part) > 1
-    ]
 
 
 def held_out_accuracy(

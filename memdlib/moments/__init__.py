@@ -5,6 +5,7 @@ from memdlib.moments.joint import JointMoments, joint_moments
 from memdlib.moments.sums import (
     ClassMoments,
     class_moments,
+    leave_one_out,
     translate,
     translate_natural,
 )
@@ -15,6 +16,7 @@ __all__ = [
     "class_moments",
     "content_positions",
     "joint_moments",
+    "leave_one_out",
     "translate",
     "translate_natural",
 ]

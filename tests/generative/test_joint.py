@@ -227,18 +227,52 @@ def test_moments_are_sums_of_products():
     X, y = blobs()
     w = np.arange(len(y)) % 3 + 0.5
     moments = joint_moments(X, y, 4, sample_weight=w)
-    z = X - moments.location
     for k in range(4):
-        rows, v = z[y == k], w[y == k]
+        rows, v = (X - moments.location[k])[y == k], w[y == k]
         first, second = v @ rows, (v * rows.T) @ rows
         assert moments.weight[k] == pytest.approx(v.sum())
         np.testing.assert_allclose(moments.sums[k, :, 0], first, atol=1e-11)
         np.testing.assert_allclose(moments.sums[k, :, 1:], second, atol=1e-11)
-    np.testing.assert_allclose(moments.mean[3] * w.sum(), moments.sums.sum(axis=0))
+    z = X - moments.location[3]  # no row is of this class: it says what all say
+    np.testing.assert_allclose(moments.mean[3, :, 0], np.average(z, 0, w), atol=1e-12)
+    np.testing.assert_allclose(moments.mean[3, :, 1:], (w * z.T) @ z / w.sum())
     half = joint_moments(X[:50], y[:50], 4, sample_weight=w[:50])
     both = half.merge(joint_moments(X[50:], y[50:], 4, sample_weight=w[50:]))
-    again = joint_moments(X, y, 4, sample_weight=w, location=half.location)
-    np.testing.assert_allclose(both.sums, again.sums, atol=1e-11)
+    for k in range(3):
+        covariance = np.cov(X[y == k].T, aweights=w[y == k], ddof=0)
+        found = MultivariateNormal.covariance(both.mean[k])
+        np.testing.assert_allclose(found, covariance, rtol=1e-12, atol=1e-14)
+        centre = both.location[k] + both.mean[k, :, 0]
+        np.testing.assert_allclose(centre, np.average(X[y == k], 0, w[y == k]))
+
+
+@EVERY
+@pytest.mark.parametrize("offset", [1e8, 1e12])
+def test_classes_far_apart_keep_their_digits(covariance, offset):
+    rng = np.random.default_rng([21, 8])
+    X, y = rng.normal(size=(900, 2)), np.repeat([0, 1, 2], 300)
+    X[:, 0] += np.array([0.0, 4.0, 100.0])[y]
+    near = JointMaxEntClassifier(covariance, 0.1).fit(X, y).predict_proba(X)
+    X[y == 2, 0] += offset
+    order = rng.permutation(900)
+    far = JointMaxEntClassifier(covariance, 0.1).fit(X, y)
+    parts = JointMaxEntClassifier(covariance, 0.1)
+    for batch in np.array_split(order, 5):
+        parts.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
+    for model in (far, parts):
+        # doubles near 1e12 lie 1e-4 apart: that much the data themselves change
+        found = model.predict_proba(X)
+        np.testing.assert_allclose(found, near, atol=1e-16 * offset)
+        assert model.score(X, y) > 0.97
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
+def test_scales_beyond_all_squares_are_refused(covariance, scale):
+    X, y = blobs()
+    X[:, 2] *= scale
+    with pytest.raises(ValueError, match=r"feature 2 (over|under)flow; rescale"):
+        JointMaxEntClassifier(covariance).fit(X, y)
 
 
 @EVERY
