@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -266,6 +267,26 @@ def test_bad_marginals_are_named():
         GreedyInformationRanker(smoothing=-1).fit(X, y)
     with pytest.raises(ValueError, match=r"Negative values in data.*"):
         GreedyInformationRanker(family="bernoulli").fit(-X, y)
+
+
+@pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson"])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
+def test_relevance_less_redundancy_of_sparse_data(family, kind):
+    rng = np.random.default_rng([22, 7])
+    y = np.arange(200) % 3
+    X = rng.poisson(0.4 + 0.5 * (y[:, None] == np.arange(12) % 4)).astype(float)
+    X[:, 5], X[:, 8], w = X[:, 4] + (rng.random(200) < 0.1), 0.0, rng.uniform(1, 2, 200)
+    ranker = GreedyInformationRanker(n_features=None, family=family)
+    dense = ranker.fit(X, y, w).order_, ranker.gains_
+    ranker.fit(kind(X), y, w)
+    np.testing.assert_array_equal(ranker.order_, dense[0])
+    np.testing.assert_allclose(ranker.gains_, dense[1], rtol=1e-9, atol=1e-12)
+
+
+def test_joint_covariances_need_dense_data():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match=r"needs dense data .*; use X\.toarray\(\)"):
+        GreedyGaussianRanker().fit(sparse.csr_array(X), y)
 
 
 @BOTH

@@ -85,6 +85,22 @@ def test_without_products_it_is_memd_on_all_features():
             )
 
 
+@pytest.mark.parametrize("shrinkage", [0.3, "auto"])
+def test_the_diagonal_model_takes_sparse_data(shrinkage):
+    X, y = blobs()
+    X = np.where(X > 0.5, X, 0.0)
+    dense = JointMaxEntClassifier("diagonal", shrinkage).fit(X, y)
+    thin = JointMaxEntClassifier("diagonal", shrinkage).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(thin.covariances_, dense.covariances_, rtol=1e-10)
+    np.testing.assert_allclose(
+        thin.predict_log_proba(sparse.csc_array(X)),
+        dense.predict_log_proba(X),
+        atol=1e-9,
+    )
+    with pytest.raises(TypeError, match="dense data"):
+        JointMaxEntClassifier("full").fit(X, y).predict(sparse.csr_array(X))
+
+
 def test_correlations_of_one_by_nothing_left_are_the_diagonal_model():
     X, y = blobs()
     full = JointMaxEntClassifier("full", shrinkage=1.0).fit(X, y)

@@ -8,6 +8,8 @@ import pytest
 import sklearn
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -19,8 +21,9 @@ from sklearn.utils.estimator_checks import (
 
 from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
-from memdlib.families import get
+from memdlib.families import Polynomial, get
 from memdlib.generative import scores
+from memdlib.generative.sizes import smallest_best
 from memdlib.moments.folds import content_positions
 from tests.scikit_learn import run
 
@@ -605,3 +608,180 @@ def test_selection_beats_noise():
     chosen = cross_val_score(MeMdClassifier(random_state=0), made.X, made.y, cv=4)
     everything = cross_val_score(MeMdClassifier(n_features=None), made.X, made.y, cv=4)
     assert chosen.mean() > everything.mean() + 0.01
+
+
+def test_a_batch_that_fails_half_way_is_not_counted():
+    X, y = np.array([[0.0], [1.0], [4.0], [6.0]]), [0, 0, 1, 1]
+    model = MeMdClassifier(n_features=1).fit(X, y)
+    with pytest.raises(ValueError, match="n_features=2 is out of range"):
+        model.set_params(n_features=2).partial_fit(X, y)
+    model.set_params(n_features=1).partial_fit([[1.0]], [0])
+    np.testing.assert_allclose(model.class_prior_, [3 / 5, 2 / 5])
+
+
+def test_a_wrong_label_on_the_first_call_leaves_nothing():
+    model = MeMdClassifier()
+    with pytest.raises(ValueError, match="label 5 is not among the classes of the fir"):
+        model.partial_fit([[0.0], [1.0]], [0, 5], classes=[0, 1])
+    for name in ("classes_", "order_", "mean_params_", "n_features_in_"):
+        assert not hasattr(model, name)
+    with pytest.raises(NotFittedError):
+        model.predict([[0.0]])
+    model.partial_fit([[0.0, 1], [1.0, 3]], [0, 1], classes=[0, 1])  # two features now
+    for classes in ([3], [3, 3]):
+        with pytest.raises(ValueError, match="must hold at least two classes"):
+            MeMdClassifier().partial_fit([[0.0]], [3], classes=classes)
+
+
+def test_parameters_changed_after_the_fit_change_no_prediction():
+    X, y = words(n=100)
+    model = MeMdClassifier(family="poisson", n_features=9).fit(X, y)
+    before, curve = model.predict_log_proba(X), model.accuracy_curve(X, y)[1]
+    model.set_params(family="bernoulli", n_features=2, shrinkage=1.0, smoothing=9.0)
+    np.testing.assert_array_equal(model.predict_log_proba(X), before)
+    np.testing.assert_array_equal(model.accuracy_curve(X, y)[1], curve)
+    with pytest.raises(
+        ValueError, match=r"Bernoulli\(\) differs from that of the batc"
+    ):
+        model.partial_fit(X, y)
+
+
+def test_a_failed_refit_keeps_names_and_labels():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = MeMdClassifier(n_features=2).fit(X, y.map(list("abc").__getitem__))
+    with pytest.raises(ValueError, match="n_features=2 is out of range"):
+        model.fit(X.iloc[:, :1], y)
+    assert model.n_features_in_ == 4 and list(model.feature_names_in_) == list(X)
+    assert set(model.predict(X)) == set("abc")
+
+
+def many(d, n=60):
+    rng = np.random.default_rng([7, 11, d])
+    y = np.arange(n) % 3
+    return rng.normal(size=(n, d)) + 0.4 * np.outer(y, rng.normal(size=d)), y
+
+
+def test_sizes_are_tried_on_a_grid():
+    X, y = many(300)
+    every = MeMdClassifier(validation=3, random_state=0, n_features_grid="every")
+    every.fit(X, y)
+    some = MeMdClassifier(validation=3, random_state=0).fit(X, y)
+    few = MeMdClassifier(validation=3, random_state=0, n_features_grid=[99, 7]).fit(
+        X, y
+    )
+    assert every.validation_n_features_.tolist() == list(range(1, 301))
+    assert few.validation_n_features_.tolist() == [7, 99]
+    grid = some.validation_n_features_
+    assert grid[:64].tolist() == list(range(1, 65)) and grid[-1] == 300
+    growth = grid[64:] / grid[63:-1]
+    assert growth[:-1].min() > 1.02 and growth.max() < 1.04 and len(grid) < 130
+    for model in (every, some, few):
+        S, curve = model.validation_n_features_, model.validation_curve_
+        np.testing.assert_array_equal(curve, every.validation_curve_[S - 1])
+        assert model.n_selected_ == S[curve >= curve.max() - 1e-9][0]
+    whole = every.accuracy_curve(X, y, n_features_grid="every")[1]
+    for asked, size in ((None, len(grid)), ([3, 200], 2), ("every", 300)):
+        S, accuracy = some.accuracy_curve(X, y, n_features_grid=asked)
+        assert len(S) == size
+        np.testing.assert_array_equal(accuracy, whole[S - 1])
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "size"),
+    [
+        ([0.5, 0.9, 0.9], 20),
+        ([0.5, 0.9 - 1e-15, 0.9], 20),  # equal but for rounding
+        ([0.5, 0.9 - 1e-9, 0.9], 30),  # a row of little weight
+        ([0.9, 0.5, 0.9], 10),
+    ],
+)
+def test_of_equal_accuracies_the_smallest_size_wins(accuracy, size):
+    assert smallest_best(np.array([10, 20, 30]), np.array(accuracy)) == size
+
+
+def test_priors_replace_the_shares():
+    X, y, X_new, _ = wine()
+    prior = [0.7, 0.2, 0.1]
+    ours = MeMdClassifier(n_features=None, priors=prior).fit(X, y)
+    theirs = GaussianNB(priors=prior, var_smoothing=0).fit(X, y)
+    np.testing.assert_allclose(
+        ours.predict_proba(X_new), theirs.predict_proba(X_new), atol=1e-8
+    )
+    np.testing.assert_array_equal(ours.class_prior_, prior)
+    shares = MeMdClassifier(n_features=None).fit(X, y)
+    equal = MeMdClassifier(n_features=None, priors=shares.class_prior_).fit(X, y)
+    np.testing.assert_array_equal(equal.predict_proba(X), shares.predict_proba(X))
+    assert not np.allclose(ours.feature_divergences_, shares.feature_divergences_)
+    many = MeMdClassifier(n_features=None, priors=prior)
+    many.partial_fit(X[::2], y[::2], range(3)).partial_fit(X[1::2], y[1::2])
+    np.testing.assert_allclose(many.predict_proba(X), ours.predict_proba(X), atol=1e-9)
+
+
+def test_class_weights_multiply_the_weights_of_rows():
+    X, y, X_new, _ = wine()
+    w = np.random.default_rng([7, 12]).uniform(0.5, 2, len(y))
+    for given in ({0: 3.0, 2: 0.5}, "balanced"):
+        model = MeMdClassifier(class_weight=given, random_state=0).fit(X, y, w)
+        share = np.bincount(y, w)
+        factor = [3.0, 1.0, 0.5] if isinstance(given, dict) else share.sum() / 3 / share
+        direct = MeMdClassifier(random_state=0).fit(X, y, w * np.take(factor, y))
+        np.testing.assert_allclose(
+            model.predict_proba(X_new), direct.predict_proba(X_new), rtol=1e-9
+        )
+        assert model.n_selected_ == direct.n_selected_
+    np.testing.assert_allclose(model.class_prior_, 1 / 3)
+    with pytest.raises(ValueError, match="in partial_fit give priors, or a dict of we"):
+        model.partial_fit(X, y)
+    parts = MeMdClassifier(class_weight={0: 3.0})
+    parts.partial_fit(X[::2], y[::2], range(3)).partial_fit(X[1::2], y[1::2])
+    np.testing.assert_allclose(
+        parts.class_prior_, MeMdClassifier(class_weight={0: 3.0}).fit(X, y).class_prior_
+    )
+
+
+def test_a_class_of_one_row_is_named_with_the_remedy():
+    X, y, _, _ = wine()
+    names = np.array(["ape", "bee", "cat"])[y]
+    X, names = np.vstack([X, X[:1] + 1]), np.append(names, "dog")
+    with pytest.warns(
+        UserWarning, match=r"one row only of class 'dog'.*shrinkage=1\.0"
+    ):
+        MeMdClassifier(n_features=3).fit(X, names)
+    MeMdClassifier(n_features=3, shrinkage=1.0).fit(X, names)
+    MeMdClassifier(n_features=3, family="exponential").fit(abs(X), names)
+    MeMdClassifier(n_features=3).partial_fit(X, names, classes=sorted(set(names)))
+
+
+def test_it_selects_for_others_and_is_selected_from():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = MeMdClassifier(n_features=5).fit(X, y)
+    np.testing.assert_array_equal(
+        model.feature_importances_, model.feature_divergences_
+    )
+    best = X.columns[np.sort(model.order_[:5])].tolist()
+    assert model.get_feature_names_out().tolist() == best
+    np.testing.assert_array_equal(model.transform(X), X[best])
+    behind = make_pipeline(MeMdClassifier(n_features=5), GaussianNB()).fit(X, y)
+    peer = make_pipeline(DivergenceRanker(n_features=5), GaussianNB()).fit(X, y)
+    np.testing.assert_array_equal(behind.predict(X), peer.predict(X))
+    shape = MeMdClassifier(n_features=None)
+    kept = SelectFromModel(shape, max_features=5, threshold=-np.inf).fit(X, y)
+    assert kept.get_feature_names_out().tolist() == best
+    kept = RFE(shape, n_features_to_select=5, step=5).fit(X, y)
+    assert kept.get_feature_names_out().tolist() == best
+
+
+def test_a_density_that_is_not_found_is_named_by_class_and_feature():
+    rng = np.random.default_rng([7, 13])
+    X, y = (
+        rng.uniform(size=(60, 50)),
+        np.array(["ape", "bee", "cat"])[np.arange(60) % 3],
+    )
+    X[y == "bee", 7] = 1e-4 * (1 + 1e-3 * (np.arange(20) % 2))
+    model = MeMdClassifier(family=Polynomial(4), smoothing=1e-9, n_features=None)
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        model.fit(X, y)
+    text = str(caught.value)
+    assert text.startswith("class 'bee', feature 7: there is no density of Polynomial(")
+    assert "more smoothing, fewer moments" in text
+    assert "n_nodes" not in text and "density 57" not in text
