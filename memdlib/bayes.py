@@ -31,11 +31,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n,) for two classes, else (n, K)
-            Nats. With more than two classes the posteriors are the softmax of the
-            scores.
+            Nats. With more than two classes the scores are the log posteriors.
         """
         joint = self._scores(X)
-        return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
+        if joint.shape[1] == 2:
+            return joint[:, 1] - joint[:, 0]
+        return log_softmax(joint, axis=1)
 
     def predict(self, X):
         """Predict the class of each row.

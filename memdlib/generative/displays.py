@@ -179,7 +179,7 @@ class RankingDisplay:
         return found.plot(ax=ax, bar_kw=bar_kw)
 
     def plot(self, *, ax=None, bar_kw=None):
-        """Draw the bars, the best feature on top.
+        """Draw the bars, the best feature on top; one that is infinite has no end.
 
         Parameters
         ----------
@@ -192,8 +192,12 @@ class RankingDisplay:
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        place = np.arange(len(self.values))
-        self.bars_ = self.ax_.barh(place, self.values, **bar_kw or {})
+        place, finite = np.arange(len(self.values)), np.isfinite(self.values)
+        beyond = 2.0 * self.values[finite].max(initial=1.0)
+        widths = np.where(finite, self.values, beyond)
+        self.bars_ = self.ax_.barh(place, widths, **bar_kw or {})
+        if not finite.all():
+            self.ax_.set_xlim(right=0.6 * beyond)
         self.ax_.set_yticks(place, self.names)
         self.ax_.invert_yaxis()
         self.ax_.set_xlabel(self.label)

@@ -418,7 +418,7 @@ def _correlations(X, weight: Array) -> Columns:
         return lambda s: z[:, s] @ z
     (marginal,) = total.mean
     scale = np.where(is_varying(marginal), Normal.variance(marginal), np.inf) ** -0.5
-    mean = (total.location + marginal[:, 0]) * scale
+    mean = (np.ravel(total.location) + marginal[:, 0]) * scale
     share = np.sqrt(weight / weight.sum())
     z = X.multiply(share[:, None]).multiply(scale).tocsc()
     return lambda s: (z[:, [s]].T @ z).toarray()[0] - mean[s] * mean

@@ -1,5 +1,6 @@
 """How many features: which numbers are tried, and on which rows."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,8 +11,8 @@ from memdlib.moments.sums import ClassMoments
 
 Array = NDArray[np.float64]
 
-# Every number up to here, and then steps of this share.
-_DENSE, _STEP = 64, 0.03
+# Every number up to here, and then steps of this ratio.
+_DENSE, _STEP = 64, 1.03
 
 # Fractional weights add up to equal accuracies only within rounding.
 _TIE = 1e-12
@@ -41,14 +42,14 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
     >>> size_grid(None, 5).tolist()
     [1, 2, 3, 4, 5]
     >>> size_grid(None, 10000)[60:70].tolist(), len(size_grid(None, 10000))
-    ([61, 62, 63, 64, 66, 68, 70, 72, 74, 76], 236)
+    ([61, 62, 63, 64, 66, 68, 71, 74, 77, 80], 228)
     >>> size_grid([100, 10], 200).tolist()
     [10, 100]
     """
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
         while grid[-1] < d:
-            grid.append(min(d, round(grid[-1] * (1.0 + _STEP))))
+            grid.append(min(d, math.ceil(grid[-1] * _STEP)))
         return np.array(grid)
     if isinstance(asked, str):
         return np.arange(1, d + 1)

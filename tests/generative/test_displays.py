@@ -117,3 +117,10 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     shown = RankingDisplay(np.ones(1), np.array(["a"]), "nats")
     with pytest.raises(ImportError, match=r"pip install 'memdlib\[plot\]'"):
         shown.plot()
+
+
+def test_an_infinite_divergence_has_a_bar_without_an_end():
+    shown = RankingDisplay(np.array([np.inf, 4.0, 1.0]), np.array(list("abc")), "nats")
+    widths = [bar.get_width() for bar in shown.plot().bars_]
+    assert widths[1:] == [4, 1] and widths[0] > shown.ax_.get_xlim()[1] > 4
+    shown.figure_.canvas.draw()
