@@ -307,10 +307,8 @@ class DensityDisplay:
 def _class_densities(marginals: ClassMarginals, s: int) -> tuple[Array, Array, bool]:
     """Points, densities of all classes there, and whether they are probabilities."""
     family, mu = marginals.family, marginals.mean_params[:, s]
-    origin = np.broadcast_to(
-        marginals.moments.location, marginals.mean_params.shape[:2]
-    )
-    origin, lam = origin[:, s, None], marginals.natural_params[:, s, None]
+    origin = marginals.moments.location[:, s, None]
+    lam = marginals.natural_params[:, s, None]
     x, discrete = _points(family, mu, origin)
     density = np.exp(family.log_density(x - origin, lam))
     peak = density.max(axis=1, keepdims=True)
