@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import ROUNDING, MarginalFamily, check_domain
 from memdlib.families.jensen_shannon import jensen_shannon_quadrature
+from memdlib.moments.sums import ClassMoments
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,10 @@ class Normal(MarginalFamily):
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
         variance = self._positive_variance(mu)
-        return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
+        lam = np.empty((2, *variance.shape))
+        np.divide(-mu[..., 0], variance, out=lam[0, ...])
+        np.divide(0.5, variance, out=lam[1, ...])
+        return np.moveaxis(lam, 0, -1)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
@@ -139,14 +143,16 @@ class Normal(MarginalFamily):
         heaviest = int(np.argmax(w))
         centre = self.centre(mu, location, heaviest)
         centre -= np.tensordot(w, centre, 1)
-        between = np.tensordot(w, centre**2, 1)
-        change = variance - variance[heaviest]
-        spread = np.tensordot(w, change, 1)
-        total = np.zeros(mu.shape[1:-1])
-        for share, c, v, wider in zip(w, centre, variance, change, strict=True):
+        v_0 = variance[heaviest]
+        between, wider, total = np.zeros((3, *mu.shape[1:-1]))
+        for share, c, v in zip(w, centre, variance, strict=True):
+            between += share * c**2
+            wider += share * (v - v_0)
+        for share, c, v in zip(w, centre, variance, strict=True):
             # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
-            total += share * (wider / v) * ((wider - spread) / variance[heaviest])
-            total += share * (c**2 + between) / v
+            change = v - v_0
+            total += share * ((change / v) * ((change - wider) / v_0))
+            total += share * ((c**2 + between) / v)
         return 0.5 * np.maximum(total, 0.0)
 
     @np.errstate(over="ignore")
@@ -223,25 +229,26 @@ class Normal(MarginalFamily):
             variance = np.where(variance > 0, variance, fallback)
         return self.mean_parameters(mu[..., 0], variance)
 
-    def is_perfect(
-        self, mu: Array, weight: Array, location: Array | None = None
-    ) -> NDArray[np.bool_]:
+    def is_perfect(self, moments: ClassMoments) -> NDArray[np.bool_]:
         """Features that are constant in every class, but not the same in all.
 
         Parameters
         ----------
-        mu : ndarray of shape (K, d, 2)
-        weight : ndarray of shape (K,)
-            A class of weight zero does not matter.
-        location : ndarray of shape (K, d), default=None
+        moments : ClassMoments
+            Of K classes and d features; a class of weight zero does not matter.
 
         Returns
         -------
         ndarray of bool of shape (d,)
         """
-        perfect = ~self.class_variance(mu)[weight > 0].any(axis=0)
+        perfect = np.ones(moments.sums.shape[1], dtype=bool)
+        for weight, sums in zip(moments.weight, moments.sums, strict=True):
+            if weight > 0:
+                perfect &= self.class_variance(sums / weight) == 0
         if perfect.any():
-            perfect &= self._between(mu, weight, location)[0][0]
+            some = moments.select(perfect)
+            differs, _ = self._between(some.mean, some.weight, some.location)
+            perfect[perfect] = differs[0]
         return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:

@@ -216,14 +216,13 @@ class ClassMarginals:
         """Divergences with those of features that tell classes apart without error."""
         if not self.family.translates:
             return value
-        moments, prior = self.moments, self.prior
-        mu, location = moments.mean, moments.location
-        perfect = self.family.is_perfect(mu, moments.weight, location)
+        perfect = self.family.is_perfect(self.moments)
         if not perfect.any():
             return value
         if divergence != "js":
             return np.where(perfect, np.inf, value)
-        centre = self.family.centre(mu[:, perfect], location[:, perfect])
+        some, prior = self.moments.select(perfect), self.prior
+        centre = self.family.centre(some.mean, some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))

@@ -146,6 +146,12 @@ class ClassMoments:
         size = len(self.weight) // n_parts
         return [self._take(slice(p * size, (p + 1) * size)) for p in range(n_parts)]
 
+    def select(self, features) -> "ClassMoments":
+        """Moments of some features, given by a mask or by indices."""
+        return ClassMoments(
+            self.weight, self.sums[..., features, :], self.location[..., features]
+        )
+
     def _take(self, index) -> "ClassMoments":
         return type(self)(self.weight[index], self.sums[index], self.location[index])
 

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
@@ -5,7 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.families import Bernoulli, Multinomial, Normal, Poisson, get
 from memdlib.families import jensen_shannon as quadrature
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
+from memdlib.generative.ranking import rank
+from memdlib.generative.scores import MarginalScores
 from memdlib.moments.sums import class_moments
 
 
@@ -163,3 +167,132 @@ def test_a_divergence_that_may_be_wrong_is_told(monkeypatch):
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         ClassMarginals(moments_of(*sample()), Normal(), **options)
+
+
+def test_moments_of_all_folds_come_from_one_pass():
+    rng = np.random.default_rng([47, 7])
+    codes, fold = rng.integers(3, size=90), rng.integers(4, size=90)
+    X, weight = rng.poisson(1.0, size=(90, 5)).astype(float), rng.uniform(1, 2, 90)
+    for family, kind in (
+        (Normal(), np.asarray),
+        (Normal(), sparse.csr_array),
+        (Poisson(), sparse.csr_array),
+    ):
+        data = kind(X)
+        total, training = fold_moments(family, data, codes, 3, weight, fold, 4)
+        kept = [np.ones(90, dtype=bool), *(fold != f for f in range(4))]
+        for found, rows in zip([total, *training], kept, strict=True):
+            alone = family_moments(family, data[rows], codes[rows], 3, weight[rows])
+            np.testing.assert_allclose(found.weight, alone.weight, rtol=1e-12)
+            a, b = ClassMarginals(found, family), ClassMarginals(alone, family)
+            np.testing.assert_allclose(
+                a.divergences(), b.divergences(), rtol=1e-9, atol=1e-14
+            )
+        share = np.minimum(fold, 1)
+        total, (training, _) = fold_moments(family, data, codes, 3, weight, share, 2)
+        alone = family_moments(family, data[share > 0], codes[share > 0], 3,
+                               weight[share > 0])  # fmt: skip
+        np.testing.assert_allclose(
+            training.location + training.mean[..., 0],
+            alone.location + alone.mean[..., 0],
+            rtol=1e-12,
+        )
+        np.testing.assert_allclose(total.weight, np.bincount(codes, weight))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 3e9])
+def test_a_feature_without_variance_inside_the_classes_is_perfect(kind, scale):
+    X, codes = sample()
+    X[:, 1] = 5 + codes  # all three apart
+    X[:, 3] = codes == 1  # one apart
+    X[:, 4] = 7.7
+    X[:, 5] = np.where(codes == 1, -1, 0)
+    X = X * scale
+    marginals = ClassMarginals(moments_of(kind(X), codes), Normal())
+    for divergence in ("js_gm", "jeffreys"):
+        value = marginals.divergences(divergence)
+        assert np.isposinf(value[[1, 3, 5]]).all()
+        assert value[4] == 0
+        assert np.isfinite(value[[0, 2]]).all()
+        assert rank(value).tolist()[:3] == [1, 3, 5]
+    js = marginals.divergences("js")
+    shares = marginals.prior
+    grouped = stats.entropy([shares[1], shares[0] + shares[2]])
+    np.testing.assert_allclose(
+        js[[1, 3, 5]], [stats.entropy(shares), grouped, grouped], rtol=1e-14
+    )
+    assert js[4] == 0
+
+
+def test_a_perfect_feature_comes_before_one_that_is_nearly_so():
+    rng = np.random.default_rng([47, 8])
+    codes = np.arange(100) % 2
+    X = np.column_stack([rng.normal(size=100) + 1e6 * codes, codes, 3 * codes])
+    for divergence in ("js", "js_gm", "jeffreys"):
+        marginals = ClassMarginals(moments_of(X, codes, 2), Normal())
+        assert rank(marginals.divergences(divergence)).tolist() == [1, 2, 0]
+    # rounding errors of a row that weighs next to nothing are no difference
+    weight = np.r_[np.full(99, 1.0), 1e-300]
+    X = np.full((100, 1), 0.1)
+    X[-1] = 0.7
+    moments = class_moments(X, codes, 2, order=2, sample_weight=weight)
+    assert ClassMarginals(moments, Normal()).divergences() < 1e-30
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e12])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_divergences_of_classes_far_apart(kind, offset):
+    """Against the textbook formulas in fractions."""
+    X, codes = sample(n=60, d=3)
+    X[:, 0] += np.array([0, 0, offset])[codes]
+    X[:, 1] += offset
+    X[:, 2] += np.array([-offset, offset, 0])[codes]
+
+    def law(rows, s):
+        x = [Fraction(float(v)) for v in X[rows, s]]
+        mean = sum(x) / len(x)
+        return mean, sum((v - mean) ** 2 for v in x) / len(x)
+
+    def jeffreys(a, b):
+        (m, v), (n, w) = a, b
+        return (v / w + w / v - 2 + (m - n) ** 2 * (1 / v + 1 / w)) / 2
+
+    marginals = ClassMarginals(moments_of(kind(X), codes), Normal())
+    js_gm, one_vs_rest = (marginals.divergences(d) for d in ("js_gm", "jeffreys"))
+    for s in range(3):
+        laws = [law(codes == k, s) for k in range(3)]
+        pairs = sum(jeffreys(laws[j], laws[k]) for k in range(3) for j in range(k))
+        assert js_gm[s] == pytest.approx(float(pairs / 9), rel=1e-9)
+        rest = sum(jeffreys(laws[k], law(codes != k, s)) for k in range(3))
+        assert one_vs_rest[s] == pytest.approx(float(rest / 3), rel=1e-9)
+    two = np.minimum(codes, 1)
+    found = ClassMarginals(moments_of(kind(X), two, 2), Normal())
+    for s in range(3):
+        expected = float(jeffreys(law(two == 0, s), law(two == 1, s)))
+        assert found.divergences("jeffreys")[s] == pytest.approx(expected, rel=1e-9)
+    # far apart is as good as known
+    near = ClassMarginals(moments_of(X[codes < 2, :1], codes[codes < 2], 2), Normal())
+    js = 2 / 3 * near.divergences("js") + stats.entropy([2 / 3, 1 / 3])
+    # where doubles lie apart by a share of the deviation, so do the nodes
+    assert marginals.divergences("js")[0] == pytest.approx(js[0], rel=1e-19 * offset)
+
+
+def test_class_shares_may_be_given():
+    X, codes = sample()
+    moments = moments_of(X, codes)
+    np.testing.assert_array_equal(ClassMarginals(moments, Normal()).prior, 1 / 3)
+    prior = np.array([0.5, 0.3, 0.2])
+    given = ClassMarginals(moments, Normal(), prior=prior)
+    mu = moments.location + given.mean_params[..., 0]
+    v = Normal.variance(given.mean_params)
+    expected = sum(
+        prior[j] * prior[k] * Normal().jeffreys(
+            Normal.mean_parameters(mu[j], v[j]), Normal.mean_parameters(mu[k], v[k])
+        )
+        for k in range(3) for j in range(k)
+    )  # fmt: skip
+    np.testing.assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.exp(MarginalScores.of(given).log_prior), prior, rtol=1e-15
+    )

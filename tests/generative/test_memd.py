@@ -239,6 +239,17 @@ def test_of_equal_accuracies_the_smallest_size_wins_under_any_weights():
     assert ties > 10
 
 
+def test_weights_that_differ_by_rounding_are_a_tie(monkeypatch):
+    # two rows of weight 0.1 and 0.2 found right, or one of 0.3
+    right = np.array([0.2, 0.3, 0.1 + 0.2, 0.1])
+    assert right.argmax() == 2
+    monkeypatch.setattr(scores.MarginalScores, "correct_weight", lambda *_: right)
+    X, y = load_iris(return_X_y=True)
+    for validation in (0.2, 5):
+        model = MeMdClassifier(validation=validation).fit(X, y)
+        assert model.n_selected_ == 2
+
+
 def test_copies_order_and_weights_give_one_model():
     X, y, _, _ = wine()
     rng = np.random.default_rng([7, 7])
@@ -456,6 +467,16 @@ def test_hard_cases_stay_finite():
     alone = MeMdClassifier(n_features=None, shrinkage=1.0)
     alone.fit(np.ones((4, 2)), [0, 0, 0, 1])
     np.testing.assert_allclose(alone.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind):
+    rng = np.random.default_rng([7, 11])
+    y = np.arange(200) % 2
+    X = np.column_stack([rng.normal(size=200), 5.0 + 3 * y])
+    model = MeMdClassifier(n_features=None).fit(kind(X), y)
+    assert model.score(kind(X), y) == 1.0
+    assert model.ranking_.tolist() == [1, 0]
 
 
 def test_it_lives_in_frames_pipelines_and_searches():

@@ -1,0 +1,158 @@
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import log_softmax
+
+from memdlib import MeMdClassifier
+from memdlib.families import get
+from memdlib.generative import scores
+from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.scores import MarginalScores, size_grid
+
+
+def fitted(X, y, family="normal", n_classes=None, **options):
+    family, n_classes = get(family), n_classes or int(y.max()) + 1
+    moments = family_moments(family, family.observe(X), y, n_classes, None)
+    return MarginalScores.of(ClassMarginals(moments, family, **options))
+
+
+def exact_posterior(X, y, row):
+    """Posterior of normal naive Bayes at a row, with a hundred digits."""
+    mp.mp.dps = 100
+    joint = []
+    for k in np.unique(y):
+        total = mp.log(int(np.sum(y == k)))
+        for s in range(X.shape[1]):
+            x = [Fraction(float(v)) for v in X[y == k, s]]
+            mean = sum(x) / len(x)
+            v = sum((a - mean) ** 2 for a in x) / len(x)
+            square = (Fraction(float(row[s])) - mean) ** 2 / v
+            total -= mp.mpf(square.numerator) / square.denominator / 2
+            total -= mp.log(mp.mpf(v.numerator) / v.denominator) / 2
+        joint.append(total)
+    top = max(joint)
+    weight = [mp.exp(j - top) for j in joint]
+    return np.array([float(w / sum(weight)) for w in weight])
+
+
+def columns(offset, n=60, seed=0):
+    """Overlapping classes at an offset, classes far apart, and a mixture of both."""
+    rng = np.random.default_rng([55, seed])
+    y = rng.permutation(np.arange(n) % 3)
+    X = rng.normal(size=(n, 3)) + np.array([0.0, 0.7, 1.5])[y, None]
+    X[:, 0] += offset
+    X[:, 1] += np.array([0, 0, offset])[y]
+    X[:, 2] *= 1e-3
+    return X, y
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8])
+def test_posteriors_against_a_hundred_digits(kind, offset):
+    X, y = columns(offset)
+    X[:2, 2] = 0  # not stored, if sparse
+    score = fitted(kind(X), y).total(kind(X), np.arange(3))
+    proba = np.exp(log_softmax(score, axis=1))
+    for i in range(0, 60, 4):
+        np.testing.assert_allclose(proba[i], exact_posterior(X, y, X[i]), atol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
+def test_sparse_and_dense_scores_agree(offset):
+    X, y = columns(offset)
+    thin = sparse.csr_array(X)
+    dense, other = fitted(X, y), fitted(thin, y)
+    new = X.copy()
+    new[::7, 0] = 0  # far from every class, and not stored
+    for rows in (X, new):
+        a = log_softmax(dense.total(rows, np.arange(3)), axis=1)
+        b = log_softmax(other.total(sparse.csr_array(rows), np.arange(3)), axis=1)
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_what_classes_share_adds_nothing(kind):
+    X = np.array([[3.0, 0], [3, 1], [3, 5], [3, 6]])
+    model = MeMdClassifier(n_features=None).fit(kind(X), [0, 0, 1, 1])
+    near = model.predict_proba(kind(np.array([[3.0, 5.5]])))
+    for x in (1e9, -1e100, 1e300):
+        far = model.predict_proba(kind(np.array([[x, 5.5]])))
+        np.testing.assert_array_equal(far, near)
+    # a class of the same values in the first feature, two that differ
+    X = np.array([[1.0, 0], [2, 1], [1, 5], [2, 6], [1.4, 5], [1.6, 6]])
+    y = np.repeat([0, 1, 2], 2)
+    score = fitted(kind(X), y).total(kind(np.array([[1e9, 5.5]])), np.arange(2))
+    assert log_softmax(score[0, :2])[0] == pytest.approx(-50.0, abs=1e-6)
+
+
+def test_a_class_without_rows_is_impossible_and_in_nobodys_way():
+    X, y = columns(1e8)
+    with_empty, without = fitted(X, y, n_classes=4), fitted(X, y)
+    features = np.arange(3)
+    found = log_softmax(with_empty.total(X, features), axis=1)
+    assert np.isneginf(found[:, 3]).all()
+    expected = log_softmax(without.total(X, features), axis=1)
+    np.testing.assert_allclose(found[:, :3], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("block", [2**17, 300, 1])
+@pytest.mark.parametrize("far", [False, True])
+def test_the_curve_is_a_prediction_for_every_size(
+    monkeypatch, family, kind, block, far
+):
+    monkeypatch.setattr(scores, "_BLOCK", block)
+    if far:
+        monkeypatch.setattr(scores, "_REACH", 0.3)
+    rng = np.random.default_rng([55, 2])
+    y = np.arange(90) % 4
+    X = rng.poisson(rng.uniform(0.2, 2, size=(4, 40))[y]).astype(float)
+    observed = get(family).observe(kind(X))
+    model = fitted(kind(X), y, family)
+    if far and family == "normal":
+        assert model._linear(np.arange(40), kind is not np.asarray).far.any()
+    order = rng.permutation(40)
+    weight = rng.uniform(0.5, 2, 90)
+    for grid in (np.arange(1, 41), np.array([3, 4, 17, 40]), np.array([5, 9])):
+        found = model.correct_weight(observed, y, weight, order, grid)
+        expected = [
+            weight @ (model.total(observed.tocsr() if sparse.issparse(observed)
+                                  else observed, order[:S]).argmax(axis=1) == y)
+            for S in grid
+        ]  # fmt: skip
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        assert len(set(found)) > 1
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_tie_goes_to_the_first_class(kind):
+    X, y = np.array([[1.0], [2], [1], [2]]), np.array([0, 0, 1, 1])
+    for family in ("normal", "poisson"):
+        correct = fitted(kind(X), y, family).correct_weight(
+            kind(X), y, np.array([1.0, 2, 4, 8]), np.arange(1), [1]
+        )
+        assert correct.tolist() == [3.0]
+
+
+def test_labels_that_are_no_class_count_as_errors():
+    X, y = columns(0.0)
+    found = fitted(X, y).correct_weight(
+        X, np.full(60, -1), np.ones(60), np.arange(3), [1, 3]
+    )
+    assert found.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("d", [1, 63, 64, 65, 66, 1000, 19956])
+def test_the_grid_of_sizes(d):
+    grid = size_grid(d)
+    assert grid[0] == 1
+    assert grid[-1] == d
+    assert (np.diff(grid) > 0).all()
+    np.testing.assert_array_equal(grid[:64], np.arange(1, min(d, 64) + 1))
+    # no step above 3 per cent but for the rounding up
+    assert (np.diff(grid) < np.maximum(0.03 * grid[:-1] + 1, 1.5)).all()
+    assert len(grid) < 64 + 240
