@@ -93,9 +93,14 @@ def test_what_is_no_integer_is_named(value):
 
 def test_a_failure_leaves_an_object_as_it_was():
     model = SimpleNamespace(a=1)
-    with pytest.raises(KeyboardInterrupt), unchanged_on_failure(model):
+
+    @unchanged_on_failure(model)
+    def fail():
         model.a, model.b = 2, 3
         raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert vars(model) == {"a": 1}
     with unchanged_on_failure(model):
         model.a = 2
