@@ -6,15 +6,16 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.densities.distribution import Distribution, Members
 from memdlib.densities.moment_problem import InfeasibleMomentsError, match_moments
-from memdlib.densities.support import Support, powers, read_support
+from memdlib.densities.support import Support, feature_values, powers, read_support
 from memdlib.moments.sums import translate, translate_natural
-from memdlib.validation import check_sample_weight
+from memdlib.validation import check_integer, check_positive, check_sample_weight
 
 Array = NDArray[np.float64]
 
 
-class MaxEntDensity:
+class MaxEntDensity(Distribution):
     """Density of largest entropy among those with given moments on a support.
 
     p(x) = exp(-lambda_0 - lambda . phi(x)), with phi(x) = (x, ..., x^m) or functions of
@@ -79,6 +80,8 @@ class MaxEntDensity:
     >>> die = MaxEntDensity(moments=1, support=range(1, 7)).from_moments([4.5])
     >>> die.pdf(np.arange(1, 7)).round(4).tolist()
     [0.0544, 0.0788, 0.1142, 0.1654, 0.2398, 0.3475]
+    >>> float(die.cdf(3).round(4)), float(die.ppf(0.5)), float(die.mean().round(9))
+    (0.2473, 5.0, 4.5)
     """
 
     def __init__(
@@ -121,10 +124,12 @@ class MaxEntDensity:
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, x = read_support(self.support), np.asarray(x, dtype=np.float64)
-        if x.ndim not in (1, 2) or not len(x):
-            raise ValueError(f"x has shape {x.shape}; expected (n,) or (n, B), n >= 1")
-        outside = ~_contains(support, x)
+        support, x = self._read(), np.asarray(x, dtype=np.float64)
+        if x.ndim not in (1, 2) or not x.size:
+            raise ValueError(
+                f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
+            )
+        outside = ~support.contains(x)
         if outside.any():
             where = tuple(int(i) for i in np.argwhere(outside)[0])
             raise ValueError(
@@ -136,7 +141,7 @@ class MaxEntDensity:
         mean = share @ columns
         sd = np.sqrt(share @ (columns - mean) ** 2)
         if _feature_functions(self.moments):
-            values = self._features(columns)
+            values = feature_values(self.moments, columns, support)
             mu = np.einsum("i,ibj->bj", share, values)
             return self._solve(mu, x.shape[1:], support, mean.mean(), sd.mean())
         if support.kind == "line" and not (sd > 0).all():
@@ -169,11 +174,13 @@ class MaxEntDensity:
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, mu = read_support(self.support), np.asarray(mu, dtype=np.float64)
+        support, mu = self._read(), np.asarray(mu, dtype=np.float64)
         custom = _feature_functions(self.moments)
         m = len(self.moments) if custom else _count_moments(self.moments, support)
         if mu.ndim == 0 or mu.shape[-1] != m:
             raise ValueError(f"mu has shape {mu.shape}; its last axis must be {m} long")
+        if not mu.size:
+            raise ValueError(f"mu has shape {mu.shape}; give one density at least")
         if not np.isfinite(mu).all():
             raise ValueError("mu holds a value that is not finite")
         rows = mu.reshape(-1, m)
@@ -201,56 +208,14 @@ class MaxEntDensity:
     @property
     def condition_(self) -> Array:
         """Condition number of the Hessian, shape (...)."""
-        return self._found.condition.reshape(self.entropy_.shape)
+        batch = self._fitted.batch
+        return self._found.condition.reshape(batch)
 
-    def logpdf(self, x: ArrayLike) -> Array:
-        """Log density, or log probability of levels.
-
-        Parameters
-        ----------
-        x : array_like of any shape
-
-        Returns
-        -------
-        ndarray of shape x.shape + (...)
-            Nats; -inf outside the support.
-        """
-        x = np.asarray(x, dtype=np.float64)
-        batch = self.entropy_.shape
-        wide = x.reshape(x.shape + (1,) * len(batch))
-        inside = np.broadcast_to(_contains(self._support, wide), x.shape + batch)
-        u = np.where(inside, (wide - self._origin) / self._unit, 0.0)
-        if _feature_functions(self.moments):
-            values = self._features(self._origin + self._unit * u)
-        else:
-            values = powers(u, self.natural_params_.shape[-1])
-        log_density = -self._standard_constant - (self._standard * values).sum(axis=-1)
-        return np.where(inside, log_density, -np.inf)[()]
-
-    def pdf(self, x: ArrayLike) -> Array:
-        """Density, or probability of levels.
-
-        Parameters
-        ----------
-        x : array_like of any shape
-
-        Returns
-        -------
-        ndarray of shape x.shape + (...)
-            Zero outside the support.
-        """
-        return np.exp(self.logpdf(x))
-
-    def _features(self, x):
-        """Values of the feature functions, shape (..., m); all finite."""
-        values = np.stack([np.asarray(f(x), np.float64) for f in self.moments], -1)
-        finite = np.isfinite(values).all(axis=-1)
-        if not finite.all():
-            raise ValueError(
-                f"a feature function is not finite at x = {x[~finite].flat[0]:g}, "
-                f"which lies on the support {read_support(self.support)}"
-            )
-        return values
+    def _read(self) -> Support:
+        """Check the parameters; return the support."""
+        check_integer(self.n_nodes, "n_nodes")
+        check_positive(self.tol, "tol")
+        return read_support(self.support)
 
     def _solve_powers(self, standard, origin, unit, batch, support):
         """Match power moments that are given in standard coordinates."""
@@ -265,14 +230,13 @@ class MaxEntDensity:
                 f"(x - {origin[i]:g}) / {unit[i]:g}"
             )
 
-        self._match(standard, features, support, True, origin, unit, batch, describe)
-        scaled = self._standard / powers(self._unit, m)
-        self.natural_params_ = translate_natural(scaled, self._origin)
-        at_zero = (scaled * powers(-self._origin, m)).sum(axis=-1)
-        self.log_normaliser_ = self._standard_constant + at_zero
+        found = self._match(standard, features, support, describe)
+        members = self._members_of(found, support, origin, unit, None, batch)
+        scaled = found.natural / powers(unit, m)
+        natural = translate_natural(scaled, origin)
+        at_zero = (scaled * powers(-origin, m)).sum(axis=-1)
         raw = translate(standard * powers(unit, m), np.ones(1), origin)
-        self.mean_params_ = raw.reshape((*batch, m))
-        return self
+        return self._keep(found, members, standard, natural, at_zero, raw)
 
     def _solve(self, mu, batch, support, mean, sd):
         """Match the moments of feature functions of one's own."""
@@ -282,21 +246,21 @@ class MaxEntDensity:
         elif support.bounded:
             origin, unit = support.standardise(mean, sd)
 
+        functions = tuple(self.moments)
+
         def features(u):
-            return self._features(origin + unit * u)
+            return feature_values(functions, origin + unit * u, support)
 
         def describe(i, j):
             return f"density {i}: E phi_{range(1, mu.shape[1] + 1)[j]}"
 
+        found = self._match(mu, features, support, describe, smooth=False)
         rows = np.full(len(mu), origin), np.full(len(mu), unit)
-        self._match(mu, features, support, False, *rows, batch, describe)
-        self.natural_params_ = self._standard
-        self.log_normaliser_ = self._standard_constant
-        self.mean_params_ = mu.reshape((*batch, mu.shape[1]))
-        return self
+        members = self._members_of(found, support, *rows, functions, batch)
+        return self._keep(found, members, mu, found.natural, 0.0, mu)
 
-    def _match(self, mu, features, support, smooth, origin, unit, batch, describe):
-        found = match_moments(
+    def _match(self, mu, features, support, describe, *, smooth=True):
+        return match_moments(
             mu,
             features,
             support,
@@ -305,19 +269,26 @@ class MaxEntDensity:
             tol=self.tol,
             describe=describe,
         )
-        constant = found.constant
-        if support.kind != "levels":
-            constant = constant + np.log(unit)
-        self._support = support
-        self._origin, self._unit = origin.reshape(batch), unit.reshape(batch)
-        self._standard = found.natural.reshape((*batch, mu.shape[1]))
-        self._standard_constant = constant.reshape(batch)
-        entropy = constant + (found.natural * mu).sum(axis=1)
+
+    def _members_of(self, found, support, origin, unit, functions, batch):
+        standard = found.natural, found.constant
+        return Members(support, origin, unit, *standard, functions, batch, self.tol)
+
+    def _keep(self, found, members, standard, natural, at_zero, raw):
+        """Assign everything that follows from a solution, once it is complete."""
+        batch, constant = members.batch, found.constant
+        if members.support.levels is None:
+            constant = constant + np.log(members.unit)
+        entropy = constant + (found.natural * standard).sum(axis=1)
+        self._found, self._members = found, members
+        self.natural_params_ = natural.reshape((*batch, -1))
+        self.log_normaliser_ = (constant + at_zero).reshape(batch)
+        self.mean_params_ = raw.reshape((*batch, -1))
         self.entropy_ = entropy.reshape(batch)
         self.residual_ = found.residual.reshape(batch)
         self.gap_ = found.gap.reshape(batch)
-        self._found = found
         self.history_ = found.history.reshape((-1, *batch))
+        return self
 
 
 def _feature_functions(moments) -> list[Callable] | None:
@@ -334,8 +305,7 @@ def _feature_functions(moments) -> list[Callable] | None:
 
 def _count_moments(moments: int, support: Support) -> int:
     """Number of power moments; raise where no density can have that many."""
-    if moments < 1:
-        raise ValueError(f"moments={moments} must be at least 1")
+    check_integer(moments, "moments")
     if support.kind == "line" and moments % 2:
         raise InfeasibleMomentsError(
             f"no density on the real line has largest entropy under {moments} "
@@ -343,9 +313,3 @@ def _count_moments(moments: int, support: Support) -> int:
             "power is odd; ask for an even number, or bound the support"
         )
     return int(moments)
-
-
-def _contains(support: Support, x: Array) -> NDArray[np.bool_]:
-    if support.levels is not None:
-        return np.isin(x, support.levels)
-    return np.isfinite(x) & (x >= support.lower) & (x <= support.upper)

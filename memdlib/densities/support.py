@@ -6,12 +6,13 @@ u = (x - a) / E(x - a) on a half-line. Moments are matched there, in polynomials
 are orthonormal under a reference density of the support.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import wrightomega
 
 from memdlib.validation import check_integer
 
@@ -20,6 +21,8 @@ Array = NDArray[np.float64]
 # Largest |u| of the grids on unbounded supports, in standard deviations or means:
 # for polynomials, and for other feature functions.
 _REACH, _FAR = 60.0, 1e12
+# Largest r t in u = tanh(pi/2 sinh(r t)), whose nodes crowd at the ends of an interval.
+_ENDS_REACH = 2.9
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ class Support:
         left, right = "[" if self.lower > -np.inf else "(", "]"
         right = right if self.upper < np.inf else ")"
         return f"{left}{self.lower:g}, {self.upper:g}{right}"
+
+    def contains(self, x: Array) -> NDArray[np.bool_]:
+        """Whether x lies on the support, same shape."""
+        if self.levels is not None:
+            return np.isin(x, self.levels)
+        return np.isfinite(x) & (x >= self.lower) & (x <= self.upper)
 
     def standardise(self, mean: ArrayLike, sd: ArrayLike) -> tuple[Array, Array]:
         """Origin and unit of the standard coordinates.
@@ -104,22 +113,64 @@ class Support:
             levels = np.array(self.levels)
             return (levels - origin) / unit, np.zeros(len(levels))
         t, weights = gauss_legendre(n_nodes)
-        if self.kind == "interval":
-            u, slope = (t, np.ones_like(t)) if smooth else _towards_the_ends(t)
-        elif self.kind == "half-line":
-            # u = exp(t - exp(-t)): doubly exponential at 0, exponential at infinity
-            low, high = (-3.6, np.log(_REACH)) if smooth else (-4.2, np.log(_FAR))
-            t = low + 0.5 * (high - low) * (t + 1.0)
-            u = np.exp(t - np.exp(-t))
-            slope = 0.5 * (high - low) * u * (1.0 + np.exp(-t))
-        else:
-            if not smooth:
-                # one rule on either side: a kink at the origin does no harm
-                t = np.concatenate([0.5 * (t - 1.0), 0.5 * (t + 1.0)])
-                weights = 0.5 * np.concatenate([weights, weights])
-            reach = np.arcsinh(_REACH if smooth else _FAR)
-            u, slope = np.sinh(reach * t), reach * np.cosh(reach * t)
+        if self.kind == "line" and not smooth:
+            # one rule on either side: a kink at the origin does no harm
+            t = np.concatenate([0.5 * (t - 1.0), 0.5 * (t + 1.0)])
+            weights = 0.5 * np.concatenate([weights, weights])
+        u, slope = self.unfold(t, smooth=smooth)
         return u, np.log(weights * slope)
+
+    def unfold(self, t: Array, *, smooth: bool = True) -> tuple[Array, Array]:
+        """Standard coordinates of a variable in [-1, 1], where densities are tame.
+
+        Parameters
+        ----------
+        t : ndarray of shape (...)
+        smooth : bool, default=True
+            As in :meth:`grid`.
+
+        Returns
+        -------
+        u, slope : ndarray of shape (...)
+            Standard coordinates, and their derivatives by t.
+        """
+        if self.kind == "interval":
+            return (t, np.ones_like(t)) if smooth else _towards_the_ends(t)
+        if self.kind == "half-line":
+            # u = exp(s - exp(-s)): doubly exponential at 0, exponential at infinity
+            low, high = _half_line_range(smooth)
+            s = low + 0.5 * (high - low) * (t + 1.0)
+            u = np.exp(s - np.exp(-s))
+            return u, 0.5 * (high - low) * u * (1.0 + np.exp(-s))
+        reach = np.arcsinh(_REACH if smooth else _FAR)
+        return np.sinh(reach * t), reach * np.cosh(reach * t)
+
+    @np.errstate(divide="ignore")
+    def fold(self, u: Array, *, smooth: bool = True) -> Array:
+        """Inverse of :meth:`unfold`.
+
+        Parameters
+        ----------
+        u : ndarray of shape (...)
+            Standard coordinates on the support.
+        smooth : bool, default=True
+
+        Returns
+        -------
+        t : ndarray of shape (...)
+            Outside [-1, 1] for u beyond the reach of the grids.
+        """
+        if self.kind == "interval":
+            ends = np.arctanh(np.clip(u, -1.0, 1.0)) / (0.5 * np.pi)
+            return u if smooth else np.arcsinh(ends) / _ENDS_REACH
+        if self.kind == "half-line":
+            low, high = _half_line_range(smooth)
+            # w = exp(-s) solves w + log(w) = -log(u)
+            log_u = np.log(np.clip(u, 1e-300, 1e300))
+            w = wrightomega(-log_u)
+            s = np.where(w > 1.0, -np.log(w), log_u + w)
+            return 2.0 * (s - low) / (high - low) - 1.0
+        return np.arcsinh(u) / np.arcsinh(_REACH if smooth else _FAR)
 
     def log_reference(self, u: Array) -> Array:
         """Unnormalised log density under which the polynomials are orthonormal."""
@@ -178,10 +229,14 @@ def read_support(support: Sequence[float] | Support) -> Support:
 
 def _towards_the_ends(t: Array) -> tuple[Array, Array]:
     """U = tanh(pi/2 sinh(r t)) and its slope, for t in [-1, 1]."""
-    reach = 2.9
-    inner = 0.5 * np.pi * np.sinh(reach * t)
-    slope = 0.5 * np.pi * reach * np.cosh(reach * t) / np.cosh(inner) ** 2
-    return np.tanh(inner), slope
+    inner = 0.5 * np.pi * np.sinh(_ENDS_REACH * t)
+    growth = 0.5 * np.pi * _ENDS_REACH * np.cosh(_ENDS_REACH * t)
+    return np.tanh(inner), growth / np.cosh(inner) ** 2
+
+
+def _half_line_range(smooth: bool) -> tuple[float, float]:
+    """Range of s in u = exp(s - exp(-s))."""
+    return (-3.6, np.log(_REACH)) if smooth else (-4.2, np.log(_FAR))
 
 
 @lru_cache(maxsize=32)
@@ -210,6 +265,35 @@ def powers(u: ArrayLike, n_moments: int) -> Array:
     return np.multiply.accumulate(
         np.broadcast_to(u[..., None], (*u.shape, n_moments)), axis=-1
     )
+
+
+def feature_values(functions: Sequence[Callable], x: Array, support: Support) -> Array:
+    """Values of feature functions, all of them finite.
+
+    Parameters
+    ----------
+    functions : sequence of callables
+    x : ndarray of shape (...)
+    support : Support
+        On which x lies; for the message.
+
+    Returns
+    -------
+    ndarray of shape (..., m)
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite; names x.
+    """
+    values = np.stack([np.asarray(f(x), np.float64) for f in functions], -1)
+    finite = np.isfinite(values).all(axis=-1)
+    if not finite.all():
+        raise ValueError(
+            f"a feature function is not finite at x = {x[~finite].flat[0]:g}, "
+            f"which lies on the support {support}"
+        )
+    return values
 
 
 def orthonormal_coefficients(features: Array, log_reference: Array) -> Array:

@@ -106,9 +106,7 @@ class Polynomial(MarginalFamily):
         values = X.data if sparse.issparse(X) else np.asarray(X)
         if sparse.issparse(X):
             values = np.append(values, 0.0)
-        outside = (values < self._support.lower) | (values > self._support.upper)
-        if self._support.levels is not None:
-            outside = ~np.isin(values, self._support.levels)
+        outside = ~self._support.contains(values)
         if outside.any():
             raise ValueError(
                 f"the value {values[outside].flat[0]} is not on the support "

@@ -101,6 +101,33 @@ def test_gauss_legendre_is_exact_for_polynomials(n):
     assert np.sum(weights * nodes**degree) == pytest.approx(2 / (degree + 1), rel=1e-10)
 
 
+def test_rules_are_shared_and_so_cannot_be_written_to():
+    nodes, weights = gauss_legendre(5)
+    assert gauss_legendre(5)[0] is nodes
+    for array in (nodes, weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+    with pytest.raises(ValueError, match="n_nodes=0 must be an integer, 1 or more"):
+        gauss_legendre(0)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("support", [(-1, 1), (0, np.inf), (-np.inf, np.inf)])
+def test_folding_undoes_unfolding(support, smooth):
+    support, t = read_support(support), np.linspace(-0.75, 0.8, 39)
+    u, slope = support.unfold(t, smooth=smooth)
+    found = support.fold(u, smooth=smooth)
+    # at the ends of an interval u itself has lost the digits
+    np.testing.assert_allclose(found, t, atol=1e-6 if support.bounded else 1e-12)
+    numerical = (support.unfold(t + 1e-6, smooth=smooth)[0] - u) / 1e-6
+    np.testing.assert_allclose(slope, numerical, rtol=1e-3)
+
+
+def test_an_interval_is_not_empty():
+    with pytest.raises(ValueError, match="must be .a, b. with a < b"):
+        read_support((1, 1))
+
+
 @pytest.mark.parametrize("m", [1, 3, 10])
 @pytest.mark.parametrize(
     "support", [(-1, 1), (0, np.inf), (-np.inf, np.inf), range(12)]

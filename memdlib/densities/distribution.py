@@ -1,0 +1,392 @@
+"""Distribution functions of a batch of densities: tables of their own, then Newton.
+
+On an interval, a half-line or the line, all densities of a batch are tabulated on the
+same panels of the variable t in [-1, 1] that unfolds into standard coordinates; panels
+are halved until the tables agree. What lies within a panel is integrated by the same
+Gauss-Legendre rule. On levels everything is a sum.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.densities.support import Support, feature_values, gauss_legendre
+from memdlib.validation import check_integer
+
+Array = NDArray[np.float64]
+
+# Nodes of a panel, panels to begin with, how often they are halved.
+_NODES, _PANELS, _HALVINGS = 8, 64, 7
+# Difference of two tables that is good enough.
+_GOOD = 1e-11
+# Share of a moment in the outermost panel above which the moment is not finite.
+_TAIL = 1e-6
+# Numbers handled at a time.
+_BLOCK = 2**21
+
+
+@dataclass(frozen=True)
+class Members:
+    """Densities exp(-constant - natural . phi(u)) of standard coordinates u.
+
+    Parameters
+    ----------
+    support : Support
+    origin, unit : ndarray of shape (B,)
+        u = (x - origin) / unit; the same for all where phi are functions of x.
+    natural : ndarray of shape (B, m)
+    constant : ndarray of shape (B,)
+    functions : tuple of callables or None
+        phi as functions of x; None means the powers of u.
+    batch : tuple of int
+        Shape of the batch, of B members in all.
+    tol : float
+        Error of the distribution function, in probability, to accept.
+    """
+
+    support: Support
+    origin: Array
+    unit: Array
+    natural: Array
+    constant: Array
+    functions: tuple[Callable, ...] | None
+    batch: tuple[int, ...]
+    tol: float
+
+    @np.errstate(over="ignore")
+    def log_density(self, u: Array, rows=slice(None)) -> Array:
+        """Log density of u.
+
+        Parameters
+        ----------
+        u : ndarray of shape (..., R)
+            On the support.
+        rows : index of R of the members, default=slice(None)
+            Member of each place on the last axis of ``u``.
+
+        Returns
+        -------
+        ndarray of shape (..., R)
+        """
+        lam = self.natural[rows]
+        linear = np.zeros(np.broadcast_shapes(u.shape, lam.shape[:-1]))
+        if self.functions is None:
+            for j in reversed(range(lam.shape[-1])):
+                linear = (linear + lam[..., j]) * u
+        else:
+            values = feature_values(
+                self.functions, self.origin[0] + self.unit[0] * u, self.support
+            )
+            for j in range(lam.shape[-1]):
+                linear += lam[..., j] * values[..., j]
+        return -self.constant[rows] - linear
+
+    @property
+    def smooth(self) -> bool:
+        """Whether log densities are polynomials."""
+        return self.functions is None
+
+    @cached_property
+    def table(self) -> "Table":
+        """Probabilities up to the ends of panels, or up to levels.
+
+        Raises
+        ------
+        NotConvergedError
+            If halving the panels does not bring the error below ``tol``.
+        """
+        if self.support.levels is not None:
+            return self._tabulate(len(self.support.levels))
+        n_panels, error = _PANELS, np.inf
+        table = self._tabulate(n_panels)
+        for _ in range(_HALVINGS):
+            n_panels *= 2
+            coarse, table = table, self._tabulate(n_panels)
+            error = np.abs(table.cumulative[:, ::2] - coarse.cumulative).max()
+            if error <= _GOOD:
+                return table
+        if error > self.tol:
+            raise NotConvergedError(
+                f"the distribution function is known to {error:.1e} only; raise tol, "
+                "or use features that are smooth on the support"
+            )
+        return table
+
+    def probability(self, x: Array, rows: NDArray[np.intp]) -> Array:
+        """Probability of values up to x, for pairs of x (R,) and members (R,)."""
+        support, table = self.support, self.table
+        if support.levels is not None:
+            place = np.searchsorted(support.levels, x, side="right")
+            return np.where(np.isnan(x), np.nan, table.cumulative[rows, place])
+        known = np.clip(np.nan_to_num(x), support.lower, support.upper)
+        u = (known - self.origin[rows]) / self.unit[rows]
+        t = np.clip(support.fold(u, smooth=self.smooth), -1.0, 1.0)
+        n_panels = len(table.ends) - 1
+        panel = np.minimum((0.5 * (t + 1.0) * n_panels).astype(int), n_panels - 1)
+        inside = self._integrate(table.ends[panel], t, rows) / table.total[rows]
+        found = np.clip(table.cumulative[rows, panel] + inside, 0.0, 1.0)
+        return np.where(np.isnan(x), np.nan, found)
+
+    def quantile(self, q: Array, rows: NDArray[np.intp]) -> Array:
+        """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
+        support, table = self.support, self.table
+        place = (table.cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
+        if support.levels is not None:
+            return np.array(support.levels)[place]
+        low, high = table.ends[place], table.ends[place + 1]
+        start, below = low, table.cumulative[rows, place]
+        inside = np.maximum(table.cumulative[rows, place + 1] - below, 1e-300)
+        t = low + np.clip((q - below) / inside, 0.0, 1.0) * (high - low)
+        for _ in range(60):
+            found = below + self._integrate(start, t, rows) / table.total[rows]
+            high = np.where(found >= q, t, high)
+            low = np.where(found < q, t, low)
+            density = self._density(t, rows) / table.total[rows]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                moved = t - (found - q) / density
+            newton = (moved >= low) & (moved <= high)
+            moved = np.where(newton, moved, 0.5 * (low + high))
+            # Newton's next step would be the square of this one
+            done = newton & (np.abs(moved - t) <= 1e-9 / len(table.ends))
+            t = moved
+            if done.all():
+                break
+        x = self.origin[rows] + self.unit[rows] * self._unfold(t)[0]
+        x = np.clip(x, support.lower, support.upper)
+        return np.where(q == 0, support.lower, np.where(q == 1, support.upper, x))
+
+    def _integrate(self, start: Array, t: Array, rows) -> Array:
+        """Mass between two places of the same panel, for pairs with members."""
+        nodes, weights = gauss_legendre(_NODES)
+        half = 0.5 * (t - start)
+        t = start + half * (nodes[:, None] + 1.0)
+        return half * (weights @ self._density(t, rows))
+
+    def _density(self, t: Array, rows) -> Array:
+        u, slope = self._unfold(t)
+        return np.exp(self.log_density(u, rows)) * slope
+
+    def _unfold(self, t: Array) -> tuple[Array, Array]:
+        return self.support.unfold(t, smooth=self.smooth)
+
+    def _tabulate(self, n_panels: int) -> "Table":
+        levels = self.support.levels is not None
+        ends = np.linspace(-1.0, 1.0, n_panels + 1)
+        if levels:
+            u, weights = self.support.grid(1)[0][:, None], np.ones((n_panels, 1))
+        else:
+            nodes, weights = gauss_legendre(_NODES)
+            t = ends[:-1, None] + (nodes + 1.0) / n_panels
+            u, slope = self._unfold(t)
+            weights = weights * slope / n_panels
+        n_members = len(self.natural)
+        parts, moments = np.empty((n_members, n_panels)), np.empty((2, n_members))
+        step = max(1, _BLOCK // u.size)
+        for first in range(0, n_members, step):
+            rows = np.arange(first, min(first + step, n_members))
+            mass = np.exp(self.log_density(u[..., None], rows)) * weights[..., None]
+            parts[rows] = mass.sum(axis=1).T
+            mass /= mass.sum(axis=(0, 1))
+            moments[:, rows] = self._mean_and_deviation(u[..., None], mass)
+        cumulative = np.concatenate(
+            [np.zeros((n_members, 1)), parts.cumsum(axis=1)], axis=1
+        )
+        total = cumulative[:, -1]
+        return Table(ends, cumulative / total[:, None], total, *moments)
+
+    def _mean_and_deviation(self, u: Array, mass: Array) -> tuple[Array, Array]:
+        mean = (mass * u).sum(axis=(0, 1))
+        square = (mass * (u - mean) ** 2).sum(axis=1)
+        deviation = np.sqrt(square.sum(axis=0))
+        if self.support.bounded:
+            return mean, deviation
+        size = (mass * np.abs(u)).sum(axis=1)
+        lost = np.inf if self.support.kind == "half-line" else np.nan
+        outer = [0, -1]
+        mean = np.where(size[outer].max(axis=0) > _TAIL * size.sum(axis=0), lost, mean)
+        heavy = square[outer].max(axis=0) > _TAIL * square.sum(axis=0)
+        return mean, np.where(heavy, np.inf, deviation)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Probabilities of B members up to the ends of P panels, and two moments.
+
+    Parameters
+    ----------
+    ends : ndarray of shape (P + 1,)
+        In [-1, 1]; of no meaning on levels.
+    cumulative : ndarray of shape (B, P + 1)
+        From 0 to 1.
+    total : ndarray of shape (B,)
+        What the densities integrate to: 1, but for the error of quadrature.
+    mean, deviation : ndarray of shape (B,)
+        In standard coordinates.
+    """
+
+    ends: Array
+    cumulative: Array
+    total: Array
+    mean: Array
+    deviation: Array
+
+
+class Distribution:
+    """What can be asked of densities once ``_members`` is there."""
+
+    @property
+    def _fitted(self) -> Members:
+        members = vars(self).get("_members")
+        if members is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} holds no density yet; call fit(x) or "
+                "from_moments(mu) first"
+            )
+        return members
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Log density, or log probability of levels.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Nats; -inf outside the support.
+        """
+        members, x = self._fitted, np.asarray(x, dtype=np.float64)
+        shape = x.shape + members.batch
+        x = x[..., None]
+        inside = members.support.contains(x)
+        u = np.where(inside, (np.where(inside, x, 0.0) - members.origin), 0.0)
+        log_density = members.log_density(u / members.unit)
+        if members.support.levels is None:
+            log_density = log_density - np.log(members.unit)
+        return np.where(inside, log_density, -np.inf).reshape(shape)[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density, or probability of levels.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Zero outside the support.
+        """
+        return np.exp(self.logpdf(x))
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Probability of values up to x.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Exact sums on levels; otherwise by quadrature that is refined until two
+            tables agree to 1e-11, or to ``tol`` if they do not come closer. ``nan``
+            where x is.
+
+        Raises
+        ------
+        NotConvergedError
+            If two tables differ by more than ``tol``.
+        """
+        return self._pairwise(self._fitted.probability, np.asarray(x, np.float64))
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Quantile: the smallest x up to which the probability is q.
+
+        Parameters
+        ----------
+        q : array_like of any shape
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of shape q.shape + (...)
+            The ends of the support at 0 and 1; among levels the lowest at 0.
+
+        Raises
+        ------
+        ValueError
+            If a value lies outside [0, 1].
+        NotConvergedError
+            As in :meth:`cdf`.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if not ((q >= 0) & (q <= 1)).all():
+            wrong = q[~((q >= 0) & (q <= 1))].flat[0]
+            raise ValueError(f"q = {wrong} is not a probability: give 0 to 1")
+        return self._pairwise(self._fitted.quantile, q)
+
+    def rvs(self, size=None, random_state=None) -> Array:
+        """Draw independent values by inverting the distribution function.
+
+        Parameters
+        ----------
+        size : int or tuple of int, default=None
+            None draws one of each density.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        ndarray of shape size + (...)
+        """
+        members, random = self._fitted, check_random_state(random_state)
+        asked = () if size is None else np.ravel(np.asarray(size, dtype=object))
+        lengths = tuple(check_integer(n, "size", minimum=0) for n in asked)
+        q = random.random_sample((*lengths, *members.batch))
+        # zero would be the end of the support
+        q = np.maximum(q, 2.0**-54)
+        return self._pairwise(members.quantile, q, each=False)
+
+    def mean(self) -> Array:
+        """Mean of each density.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            ``nan`` (on a half-line ``inf``) where the tail is too heavy for one.
+        """
+        members = self._fitted
+        mean = members.origin + members.unit * members.table.mean
+        return mean.reshape(members.batch)[()]
+
+    def std(self) -> Array:
+        """Standard deviation of each density.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            ``inf`` where the tail is too heavy for one.
+        """
+        members = self._fitted
+        return (members.unit * members.table.deviation).reshape(members.batch)[()]
+
+    def _pairwise(self, function, values: Array, *, each: bool = True) -> Array:
+        """Apply a function of values and members, each to each or place by place."""
+        members, batch = self._fitted, self._fitted.batch
+        if each:
+            values = values.reshape(values.shape + (1,) * len(batch))
+        rows = np.arange(len(members.natural)).reshape(batch)
+        values, rows = np.broadcast_arrays(values, rows)
+        found, flat, member = np.empty(values.size), values.ravel(), rows.ravel()
+        step = max(1, _BLOCK // members.table.cumulative.shape[1])
+        for first in range(0, flat.size, step):
+            part = slice(first, first + step)
+            found[part] = function(flat[part], member[part])
+        return found.reshape(values.shape)[()]
