@@ -1,5 +1,5 @@
-"""What makes the book a compendium: notebooks, results, claims, figures, gates.
+"""What makes the book a compendium: studies, results, claims, notebooks, gates.
 
-The core of the package never imports this; it needs the packages of the dependency
-group ``book`` and a checkout of the repository.
+memdlib never imports this and no wheel holds it: it needs the packages of the
+dependency group ``book`` and a checkout of the repository.
 """

@@ -69,9 +69,7 @@ def r_list(path: Path, *, skip: int = 0) -> Table:
     if rows == [str(i + 1) for i in range(len(x))]:
         rows = None
     labels = [str(label) for label in content["y"]]
-    if columns is not None:
-        columns = columns[skip:]
-    return Table(np.asarray(x)[:, skip:], labels, columns, rows)
+    return Table(np.asarray(x)[:, skip:], labels, columns and columns[skip:], rows)
 
 
 def r_train_test(path: Path, *, train: str, test: str) -> Table:
@@ -262,8 +260,7 @@ def newsgroups(
     edition : {"complete", "paper"}, default="complete"
         All messages, or those of the paper's copy.
     min_documents, min_count : int, default=3 and 1
-        Words that are in fewer messages, or occur less often in all of them together,
-        are left out.
+        Words in fewer messages, or with fewer occurrences in all, are left out.
 
     Returns
     -------
@@ -282,11 +279,8 @@ def newsgroups(
             place = (split == "test", group, int(number))
             messages.append((place, message_part(content.decode("latin-1"), text)))
     messages.sort()
-    X, words = count_words(
-        (text for _, text in messages),
-        min_documents=min_documents,
-        min_count=min_count,
-    )
+    texts = (text for _, text in messages)
+    X, words = count_words(texts, min_documents=min_documents, min_count=min_count)
     return Table(
         X,
         [class_of[group] for (_, group, _), _ in messages],
@@ -304,8 +298,7 @@ def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
     path : Path
         Archive with the folders C50train and C50test, one below for each author.
     min_documents, min_count : int, default=3 and 1
-        Words that are in fewer articles, or occur less often in all of them together,
-        are left out.
+        Words in fewer articles, or with fewer occurrences in all, are left out.
 
     Returns
     -------
@@ -318,11 +311,8 @@ def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
         key = (half == "C50test", author, file)
         articles.append((key, content.decode("latin-1")))
     articles.sort()
-    X, words = count_words(
-        (text for _, text in articles),
-        min_documents=min_documents,
-        min_count=min_count,
-    )
+    texts = (text for _, text in articles)
+    X, words = count_words(texts, min_documents=min_documents, min_count=min_count)
     return Table(
         X,
         [author for (_, author, _), _ in articles],
@@ -340,8 +330,7 @@ def amazon_reviews(path: Path, *, min_documents: int = 3, min_count: int = 1) ->
     path : Path
         Reviews.csv with the columns Id, Score and Text.
     min_documents, min_count : int, default=3 and 1
-        Words that are in fewer reviews, or occur less often in all of them together,
-        are left out.
+        Words in fewer reviews, or with fewer occurrences in all, are left out.
 
     Returns
     -------
@@ -351,9 +340,8 @@ def amazon_reviews(path: Path, *, min_documents: int = 3, min_count: int = 1) ->
     """
     frame = _pandas().read_csv(path, usecols=["Id", "Score", "Text"])
     frame = frame[frame["Score"] != 3]
-    X, words = count_words(
-        frame["Text"], min_documents=min_documents, min_count=min_count
-    )
+    texts = frame["Text"]
+    X, words = count_words(texts, min_documents=min_documents, min_count=min_count)
     labels = np.where(frame["Score"] > 3, "positive", "negative").tolist()
     return Table(X, labels, words, [str(i) for i in frame["Id"]])
 

@@ -1,7 +1,5 @@
 """Names, the embedded sets, the packaged registry, and the colon data if at hand."""
 
-import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
@@ -20,29 +15,13 @@ from memdlib.datasets import MissingDataError, catalogue, fingerprint, load, nam
 from memdlib.datasets.archives import read_archive
 from memdlib.datasets.embedded import EMBEDDED
 from memdlib.datasets.fetch import locate
-from memdlib.datasets.hashing import content_sha256
 from memdlib.datasets.registry import entries
+from tests.data import at_hand, load_or_skip
 
 
 def test_names_are_sorted_and_unique():
     assert names() == sorted(set(names()))
     assert {"breast_cancer", "colon", "digits", "iris", "wine"} <= set(names())
-
-
-@pytest.mark.parametrize("name", sorted(EMBEDDED))
-def test_embedded_sets_are_those_of_scikit_learn(name):
-    data, raw = load(name), getattr(sklearn.datasets, f"load_{name}")()
-    np.testing.assert_array_equal(data.X, raw.data)
-    np.testing.assert_array_equal(data.y, raw.target)
-    assert (data.X.dtype, data.y.dtype) == (np.float64, np.int64)
-    assert data.feature_names.tolist() == list(raw.feature_names)
-    assert data.target_names.tolist() == [str(label) for label in raw.target_names]
-    assert data.feature_names.dtype.kind == data.target_names.dtype.kind == "U"
-    assert data.sample_names is None
-    assert data.name == name and data.source and data.licence and data.DESCR
-    bytes_of_both = data.X.astype("<f8").tobytes() + data.y.astype("<i8").tobytes()
-    assert data.sha256 == hashlib.sha256(bytes_of_both).hexdigest()
-    assert load(name).sha256 == data.sha256
 
 
 @pytest.mark.parametrize("name", sorted(EMBEDDED))
@@ -62,7 +41,7 @@ def test_pairs_and_frames_are_those_of_scikit_learn(name):
 
 
 def test_counts_of_words_become_sparse_columns():
-    data = load_here("newsgroups_religion", min_documents=20)
+    data = load_or_skip("newsgroups_religion", min_documents=20)
     framed = load("newsgroups_religion", min_documents=20, as_frame=True)
     assert framed.X.columns.tolist() == data.feature_names.tolist()
     assert framed.frame.index.tolist() == data.sample_names.tolist()
@@ -70,27 +49,6 @@ def test_counts_of_words_become_sparse_columns():
     assert framed.frame["target"].tolist() == data.y.tolist()
     assert all(isinstance(kind, pd.SparseDtype) for kind in framed.X.dtypes)
     assert (framed.X.sparse.to_coo() != data.X).nnz == 0
-
-
-def test_hash_of_iris_is_that_of_the_published_numbers():
-    assert load("iris").sha256 == (
-        "aa06b8008ceba42efc654be0f83fdafc786239c9e8f13146044d078f5aab8f23"
-    )
-
-
-@given(hnp.arrays(np.float64, (3, 4), elements=st.floats(-1e6, 1e6)))
-def test_hash_depends_on_values_alone(X):
-    expected = content_sha256(X)
-    assert content_sha256(np.asfortranarray(X)) == expected
-    assert content_sha256(X.astype(">f8")) == expected
-    assert content_sha256(np.repeat(X, 2, axis=1)[:, ::2]) == expected
-    assert content_sha256(X + 1e7) != expected
-
-
-def test_hash_of_integers_is_free_of_their_width():
-    y = np.array([0, 1, 2])
-    assert content_sha256(y.astype(np.int8)) == content_sha256(y)
-    assert content_sha256(y.astype(float)) != content_sha256(y)
 
 
 @pytest.mark.parametrize(
@@ -123,18 +81,13 @@ def without_network(entry, dead_url):
     return replace(entry, files=tuple(files))
 
 
-def at_hand(entry) -> bool:
-    folder = os.environ.get("MEMDLIB_DATA")
-    return bool(folder) and all(Path(folder, f.path).is_file() for f in entry.files)
-
-
 @pytest.mark.parametrize("name", sorted(entries()))
 def test_registered_set_or_how_to_get_it(tmp_path, monkeypatch, dead_url, name):
     """With the files, their content; without them and a network, the way to them."""
     entry = without_network(entries()[name], dead_url)
     monkeypatch.setattr(catalogue, "entries", lambda: {name: entry})
     monkeypatch.setenv("MEMDLIB_CACHE", str(tmp_path))
-    if at_hand(entry):
+    if at_hand(name):
         data = load(name)  # checks the shape and the classes that the registry states
         n, d = data.X.shape
         assert (n, d) == entry.shape and data.X.dtype == np.float64
@@ -155,17 +108,10 @@ def test_registered_set_or_how_to_get_it(tmp_path, monkeypatch, dead_url, name):
             fingerprint(name)
 
 
-def load_here(name, **options):
-    """Load a set if its files are at hand; nothing is downloaded."""
-    if name not in EMBEDDED and not at_hand(entries()[name]):
-        pytest.skip(f"needs {name}")
-    return load(name, **options)
-
-
 @pytest.mark.parametrize("row", printed_rows("table3"), ids=lambda r: r["experiment"])
 def test_sample_sizes_of_table_3(row):
     """With the two damaged groups, exactly the paper's; without them, the complete."""
-    data = load_here(f"newsgroups_{row['experiment']}", edition="paper")
+    data = load_or_skip(f"newsgroups_{row['experiment']}", edition="paper")
     assert len(data.y) == int(row["samples"])
     assert len(data.target_names) == int(row["classes"])
     lost = set(data.sample_names[data.split == "test"])
@@ -174,13 +120,13 @@ def test_sample_sizes_of_table_3(row):
 
 @pytest.mark.parametrize("row", printed_rows("table2"), ids=lambda r: r["dataset"])
 def test_sizes_of_table_2(row):
-    data = load_here(row["dataset"])
+    data = load_or_skip(row["dataset"])
     assert data.X.shape == (int(row["samples"]), int(row["features"]))
     assert len(data.target_names) == int(row["classes"])
 
 
 def test_files_of_leukemia_agree():
-    whole, part = load_here("leukemia"), load_here("leukemia_5147")
+    whole, part = load_or_skip("leukemia"), load_or_skip("leukemia_5147")
     place = {name: j for j, name in enumerate(whole.feature_names)}
     columns = [place[name] for name in part.feature_names]
     np.testing.assert_array_equal(whole.X[:, columns], part.X)
@@ -191,7 +137,7 @@ def test_files_of_leukemia_agree():
 
 def test_newsgroups_agree_with_another_count():
     """Scikit-learn's vectoriser, told the same rules, counts the same words."""
-    data = load_here("newsgroups_religion", text="full", min_documents=1)
+    data = load_or_skip("newsgroups_religion", text="full", min_documents=1)
     (path,) = locate(entries()["newsgroups_religion"])
     content = read_archive(path, "data/20ng")
     halves = [f"20news-bydate-{split}" for split in data.split]
@@ -207,7 +153,7 @@ def test_newsgroups_agree_with_another_count():
 
 
 def test_colon():
-    data = load_here("colon")
+    data = load_or_skip("colon")
     assert data.X.shape == (62, 2000) and data.X.dtype == np.float64
     assert data.target_names.tolist() == ["normal", "tumour"]
     assert np.bincount(data.y).tolist() == [22, 40]

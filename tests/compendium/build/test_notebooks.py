@@ -1,3 +1,5 @@
+import json
+
 import nbformat
 import pytest
 
@@ -75,6 +77,41 @@ def test_what_goes_wrong_is_told_in_one_message(project, code, parameters, messa
     with pytest.raises(NotebookError, match=message) as caught:
         run(project, cell(code), parameters=parameters)
     assert str(caught.value).startswith("book/x.md: ")
+
+
+def test_kernels_see_one_environment_whatever_that_of_the_user(
+    project, tmp_path, monkeypatch
+):
+    """One thread, no profile, a fixed hash seed, no window; and the checkout."""
+    startup = tmp_path / "home" / "profile_default" / "startup" / "own.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text("print('the profile of the user')\n")
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    others = {
+        "IPYTHONDIR": str(tmp_path / "home"),
+        "JUPYTER_PREFER_ENV_PATH": "0",
+        "MPLBACKEND": "svg",
+        "PYTHONHASHSEED": "7",
+    }
+    for name, value in (dict.fromkeys(threads, "4") | others).items():
+        monkeypatch.setenv(name, value)
+    expected = dict.fromkeys(threads, "1") | {
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "MPLBACKEND": "agg",
+        "PYTHONHASHSEED": "0",
+        "MEMDLIB_PROJECT": str(project.root),
+    }
+    ask = f"print(json.dumps([os.environ.get(name) for name in {list(expected)}]))"
+    code = f"import json, os\n{ask}"
+    made = run(project, cell(code), cell("print(get_ipython().ipython_dir)"))
+    seen, home = (c.outputs[0].text for c in made.cells if c.cell_type == "code")
+    assert dict(zip(expected, json.loads(seen), strict=True)) == expected
+    assert home.strip() != str(tmp_path / "home")
+    folder = tmp_path / "profile"
+    given = notebooks.kernel_environment(folder)
+    assert given == expected | {"IPYTHONDIR": str(folder)}
+    settings = (folder / "profile_default" / "ipython_kernel_config.py").read_text()
+    assert settings == "c.Application.log_level = 40\n"
 
 
 def test_a_cell_that_takes_too_long_is_stopped(project, monkeypatch):

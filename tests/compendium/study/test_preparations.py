@@ -1,11 +1,9 @@
-import os
-
 import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
 from compendium.study.preparations import PREPARATIONS, ExpressionFilter, prepare
-from memdlib.datasets import load
+from tests.data import load_or_skip
 
 X = np.random.default_rng([3, 1]).lognormal(4.0, 2.0, (5, 30))
 
@@ -61,9 +59,7 @@ def test_the_filter_gene_by_gene():
 
 
 def test_the_filter_of_leukemia():
-    if "MEMDLIB_DATA" not in os.environ:
-        return
-    bunch = load("leukemia")
+    bunch = load_or_skip("leukemia")
     train = bunch.X[bunch.split == "train"]
     assert ExpressionFilter().fit_transform(train).shape == (38, 3051)
     assert ExpressionFilter().fit_transform(bunch.X).shape == (72, 3571)

@@ -57,6 +57,22 @@ def test_no_method_sees_the_rows_it_is_tested_on():
         assert fitted | asked == set(X[:, 0])
 
 
+def test_every_fold_begins_with_an_estimator_as_it_was_given():
+    class Warm(Recorder):
+        """Goes on where its last fit ended."""
+
+        def fit(self, X, y):
+            self.fits_ = getattr(self, "fits_", 0) + 1
+            fits.append(self.fits_)
+            return super().fit(X, y)
+
+    fits, given = [], Warm()
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    repeated_accuracy({"r": given}, X, y, n_splits=3, repeats=2)
+    assert fits == [1] * 6
+    assert vars(given) == {}
+
+
 def test_each_repeat_has_a_seed_of_its_own():
     seeds = []
 

@@ -1,0 +1,138 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.utils import new_document
+
+from compendium.build import sphinx_ext
+from compendium.build.sphinx_ext import (
+    StatementsDirective,
+    add_provenance,
+    copy_packaged,
+    link_statements,
+    packaged_file,
+    setup,
+)
+from compendium.build.statements import Statement
+
+ABOUT = {"source": "book/a.md", "digest": "0123abcd"}
+
+
+def test_a_file_of_a_package_is_found_by_the_end_of_its_path():
+    path = packaged_file("sphinx-mathjax-offline", "static/mathjax/tex-svg.js")
+    assert path.name == "tex-svg.js" and path.is_file()
+    with pytest.raises(FileNotFoundError, match="pytest brings no file lost.ttf"):
+        packaged_file("pytest", "lost.ttf")
+
+
+def app(folder, name="html"):
+    return SimpleNamespace(outdir=folder, builder=SimpleNamespace(format=name))
+
+
+def test_formulas_and_fonts_come_from_installed_packages(tmp_path):
+    static = tmp_path / "_static"
+    static.mkdir()
+    copy_packaged(app(tmp_path), None)
+    assert (static / "mathjax" / "tex-svg.js").stat().st_size > 100_000
+    fonts = sorted(path.name for path in (static / "fonts").iterdir())
+    faces = [name for name in fonts if name.endswith(".ttf")]
+    assert len(faces) == 7 and set(fonts) - set(faces) == {
+        "font-source-sans-pro-LICENSE.txt",
+        "font-source-serif-pro-LICENSE.txt",
+    }
+    for licence in (static / "fonts").glob("*.txt"):
+        assert "Open Font License" in licence.read_text(errors="replace")
+
+
+@pytest.mark.parametrize(("name", "error"), [("latex", None), ("html", ValueError())])
+def test_nothing_is_copied_for_other_builders_or_after_an_error(tmp_path, name, error):
+    copy_packaged(app(tmp_path, name), error)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "doctree", "expected"),
+    [
+        ("a.ipynb", {"memdlib": ABOUT}, object(), True),
+        ("a.ipynb", {}, object(), False),
+        ("a.ipynb", {"memdlib": ABOUT}, None, False),
+        ("a.md", {"memdlib": ABOUT}, object(), False),
+    ],
+)
+def test_a_computed_page_says_what_from(tmp_path, name, metadata, doctree, expected):
+    (tmp_path / name).write_text(json.dumps({"metadata": metadata}))
+    env = SimpleNamespace(doc2path=lambda page: str(tmp_path / page))
+    context = {"body": "<p>text</p>"}
+    add_provenance(SimpleNamespace(env=env), name, "page.html", context, doctree)
+    assert context["body"].startswith("<p>text</p>")
+    added = context["body"].removeprefix("<p>text</p>")
+    assert bool(added) == expected
+    for fact in ABOUT.values() if expected else ():
+        assert f"<code>{fact}</code>" in added
+
+
+@pytest.fixture
+def statements(tmp_path, monkeypatch):
+    made = [
+        Statement(
+            label=label,
+            kind="theorem",
+            title=f"Title of {label}",
+            source=tmp_path / "one.md",
+            proved=True,
+            functions=("memdlib.divergences.kl",),
+            witness=0,
+            second=1,
+        )
+        for label in ("thm-a", "thm-b")
+    ]
+    monkeypatch.setattr(sphinx_ext, "read_statements", lambda project: made)
+    return made
+
+
+@pytest.mark.usefixtures("statements")
+def test_a_docstring_ends_with_the_statements_that_it_embodies():
+    lines = ["Doc."]
+    link_statements(None, "function", "memdlib.divergences.kl", None, None, lines)
+    assert lines[0] == "Doc." and ".. rubric:: In the book" in lines
+    assert ":prf:ref:`thm-a`, :prf:ref:`thm-b`." in lines
+    untouched = ["Doc."]
+    link_statements(None, "function", "memdlib.divergences.x", None, None, untouched)
+    assert untouched == ["Doc."]
+
+
+def test_the_index_lists_every_statement_and_follows_its_sources(statements):
+    followed, parsed = [], []
+
+    def parse(lines, offset, holder):
+        parsed.extend(lines)
+        holder += nodes.paragraph("", "parsed")
+
+    env = SimpleNamespace(note_dependency=followed.append)
+    document = new_document("x", get_default_settings())
+    document.settings.env = env
+    state = SimpleNamespace(nested_parse=parse, document=document)
+    machine = SimpleNamespace(reporter=None)
+    directive = StatementsDirective("statements", [], {}, [], 1, 0, "", state, machine)
+    (shown,) = directive.run()
+    assert shown.astext() == "parsed"
+    assert followed == [str(statements[0].source)]
+    assert parsed[0] == "2 statements."
+    assert sum("thm-" in line for line in parsed) == 2
+
+
+def test_the_extension_is_registered():
+    registered = []
+    fake = SimpleNamespace(
+        add_directive=lambda name, directive: registered.append(name),
+        connect=lambda event, callback, priority=500: registered.append(event),
+    )
+    assert setup(fake)["parallel_read_safe"]
+    assert registered == [
+        "statements",
+        "autodoc-process-docstring",
+        "build-finished",
+        "html-page-context",
+    ]

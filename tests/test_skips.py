@@ -1,0 +1,45 @@
+"""A test is left out for want of data, or it fails."""
+
+import pytest
+
+from tests.conftest import judged
+
+
+def report(told, **changes):
+    given = {
+        "nodeid": "tests/test_x.py::test_x",
+        "location": ("tests/test_x.py", 1, "test_x"),
+        "keywords": {},
+        "outcome": "skipped",
+        "longrepr": ("tests/test_x.py", 1, told),
+        "when": "call",
+    }
+    return pytest.TestReport(**(given | changes))
+
+
+def test_a_data_set_that_is_not_here_is_a_reason():
+    assert judged(report("Skipped: needs colon")).skipped
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Skipped: ",
+        "Skipped: needs a GPU",
+        "Skipped: needs patience",
+        "Skipped: slow",
+        "Skipped: could not import 'lost'",
+    ],
+)
+def test_nothing_else_is(told):
+    found = judged(report(told))
+    assert found.failed and told in found.longrepr
+
+
+def test_an_expected_failure_is_none():
+    assert judged(report("", longrepr="planted")).failed
+
+
+def test_what_was_not_left_out_stays_as_it_is():
+    for outcome in ("passed", "failed"):
+        assert judged(report("", outcome=outcome, longrepr=None)).outcome == outcome
