@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.families import Family, get
+from memdlib.families import get
+from memdlib.families.base import MarginalFamily
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
 from memdlib.state import all_or_nothing
 from memdlib.validation import (
@@ -27,7 +28,7 @@ from memdlib.validation import (
 # What the parameters that several estimators share may be.
 MARGINAL_CONSTRAINTS = {
     "divergence": [Words(*DIVERGENCES)],
-    "family": [str, Family],
+    "family": [str, MarginalFamily],
     "shrinkage": [Words("auto"), UNIT],
     "smoothing": [NONNEGATIVE],
 }

@@ -2,20 +2,24 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from memdlib.bayes import BayesClassifier
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 from memdlib.nml._engine.newton import damped_newton
 from memdlib.nml._engine.separation import on_boundary
-from memdlib.nml.estimators.selector import NMLFeatureSelector, two_classes
-from memdlib.validation import check_nonnegative, count_features
+from memdlib.nml.estimators.selector import (
+    CODE_CONSTRAINTS,
+    NMLFeatureSelector,
+    two_classes,
+)
+from memdlib.state import all_or_nothing
+from memdlib.validation import NONNEGATIVE, check_parameters, count_features
 
 Array = NDArray[np.float64]
 
 
-class NMLClassifier(ClassifierMixin, BaseEstimator):
+class NMLClassifier(BayesClassifier):
     """Two-class rule that combines one conditional model for each of the best features.
 
     Features are cut into levels, ranked by NML code length and fitted with the number
@@ -78,6 +82,8 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
     0.923
     """
 
+    _parameter_constraints = CODE_CONSTRAINTS | {"smoothing": [NONNEGATIVE]}
+
     def __init__(
         self,
         n_features=None,
@@ -100,6 +106,7 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y):
         """Rank the features, choose their moments and fit their posteriors.
 
@@ -117,9 +124,9 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             As there, and if ``smoothing`` is zero and a feature separates the classes.
         """
+        check_parameters(self)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = two_classes(y)
-        smoothing = check_nonnegative(self.smoothing, "smoothing")
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
         self.selector_ = NMLFeatureSelector(
@@ -133,67 +140,9 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
             self.selector_.level_ones_,
             self.best_n_moments_,
             self.intercept,
-            smoothing,
+            self.smoothing,
         )
         return self
-
-    def decision_function(self, X):
-        """Log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        used = self.order_[: self.n_selected_]
-        return self._prior_logit() + self._evidence(X, used).sum(axis=1)
-
-    def predict(self, X):
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
-
-    def predict_log_proba(self, X):
-        """Log posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        odds = self.decision_function(X)
-        return np.column_stack([log_expit(-odds), log_expit(odds)])
-
-    def predict_proba(self, X):
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        odds = self.decision_function(X)
-        return np.column_stack([expit(-odds), expit(odds)])
 
     def accuracy_curve(self, X, y):
         """Accuracy with the top S features, for every S, from one pass over X.
@@ -227,6 +176,11 @@ class NMLClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _joint_log_density(self, X):
+        used = self.order_[: self.n_selected_]
+        odds = self._prior_logit() + self._evidence(X, used).sum(axis=1)
+        return np.column_stack([np.zeros_like(odds), odds])
 
     def _prior_logit(self) -> float:
         return float(np.log(self.class_prior_[1] / self.class_prior_[0]))

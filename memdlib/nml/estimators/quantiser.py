@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib.validation import check_choice, check_integer
+from memdlib.state import all_or_nothing
+from memdlib.validation import COUNT, Words, check_parameters
 
 Array = NDArray[np.float64]
 
-STRATEGIES = ("uniform", "quantile", "kmeans")
+QUANTISER_CONSTRAINTS = {
+    "n_bins": [COUNT],
+    "strategy": [Words("uniform", "quantile", "kmeans")],
+}
 
 # Most entries of a table of costs that is held at a time.
 _ENTRIES = 2**22
@@ -60,10 +64,13 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [0, 1, 2]
     """
 
+    _parameter_constraints = QUANTISER_CONSTRAINTS
+
     def __init__(self, n_bins=5, strategy="uniform"):
         self.n_bins = n_bins
         self.strategy = strategy
 
+    @all_or_nothing
     def fit(self, X, y=None):
         """Learn the thresholds.
 
@@ -83,15 +90,14 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If ``n_bins`` is below 1 or the strategy has another name.
         """
+        check_parameters(self)
         X = validate_data(self, X, dtype=np.float64)
-        check_choice(self.strategy, "strategy", STRATEGIES)
-        n_bins = check_integer(self.n_bins, "n_bins")
         learn = {
             "uniform": equal_width_thresholds,
             "quantile": equal_frequency_thresholds,
             "kmeans": kmeans_thresholds,
         }
-        self.thresholds_ = learn[self.strategy](X, n_bins)
+        self.thresholds_ = learn[self.strategy](X, self.n_bins)
         return self
 
     def transform(self, X):

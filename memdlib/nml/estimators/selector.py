@@ -4,24 +4,38 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.codes.features import count_levels, feature_codelengths
 from memdlib.nml.codes.multinomial import multinomial_codelength
-from memdlib.nml.estimators.quantiser import LevelQuantiser
-from memdlib.validation import check_choice, check_integer, count_features
+from memdlib.nml.estimators.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
+from memdlib.state import all_or_nothing
+from memdlib.validation import (
+    COUNT,
+    Words,
+    check_integer,
+    check_parameters,
+    count_features,
+)
 
-CRITERIA = ("nml", "error")
+CODE_CONSTRAINTS = {
+    **SIZE_CONSTRAINTS,
+    **QUANTISER_CONSTRAINTS,
+    "n_moments": [COUNT, "array-like", range],
+    "intercept": ["boolean"],
+    "criterion": [Words("nml", "error")],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
 
 # Digits after the point, in nats, that two ways to add the same terms agree in.
 _DIGITS = 9
 
 
-class NMLFeatureSelector(SelectorMixin, BaseEstimator):
+class NMLFeatureSelector(RankedSelector):
     """Select the features that make the NML code length of two-class labels least.
 
     Each feature is cut into levels. For every number m of moments, the labels have a
@@ -102,6 +116,8 @@ class NMLFeatureSelector(SelectorMixin, BaseEstimator):
     47.24
     """
 
+    _parameter_constraints = CODE_CONSTRAINTS
+
     def __init__(
         self,
         n_moments=7,
@@ -122,6 +138,7 @@ class NMLFeatureSelector(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y):
         """Quantise the features and find their code lengths.
 
@@ -141,9 +158,9 @@ class NMLFeatureSelector(SelectorMixin, BaseEstimator):
         ValueError
             If there are not two classes, or a parameter is out of range.
         """
+        check_parameters(self)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = two_classes(y)
-        check_choice(self.criterion, "criterion", CRITERIA)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         self.n_moments_ = np.array(_numbers_of_moments(self.n_moments))
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
@@ -169,15 +186,8 @@ class NMLFeatureSelector(SelectorMixin, BaseEstimator):
         self.null_codelength_ = multinomial_codelength(np.bincount(codes))
         return self
 
-    def _get_support_mask(self):
-        check_is_fitted(self)
-        mask = np.zeros(self.order_.size, dtype=bool)
-        mask[self.order_[: self.n_selected_]] = True
-        return mask
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
