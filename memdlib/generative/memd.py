@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from memdlib.families import get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import describe_input, rank
-from memdlib.generative.scores import MarginalScores, size_grid
+from memdlib.generative.scores import MarginalScores
 from memdlib.moments.folds import content_positions
 from memdlib.moments.sums import ClassMoments, translate, translate_natural
 from memdlib.validation import (
@@ -349,14 +349,12 @@ class MeMdClassifier(ClassifierMixin, BaseEstimator):
             X, codes, weight, check_random_state(self.random_state)
         )
         fold, held_out = self._folds(position)
-        _, training = (
-            fold_moments(
-                family, X, codes, len(self.classes_), weight, fold, int(fold.max()) + 1
+        n_folds, training = int(fold.max()) + 1, []
+        if n_folds > 1:
+            _, training = fold_moments(
+                family, X, codes, len(self.classes_), weight, fold, n_folds
             )
-            if fold.any() and not fold.all()
-            else (None, [])
-        )
-        grid = size_grid(X.shape[1])
+        grid = np.arange(1, X.shape[1] + 1)
         correct, tested = np.zeros(len(grid)), 0.0
         for out, moments in zip(held_out, training, strict=False):
             test = fold == out
