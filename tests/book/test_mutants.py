@@ -41,7 +41,8 @@ def reversed_classes(f):
 
     def broken(self):
         pairs = f(self)
-        return type(pairs)(pairs.weight[:, ::-1], pairs.sums[:, ::-1], pairs.location)
+        parts = pairs.weight, pairs.sums, pairs.location
+        return type(pairs)(*(values[:, ::-1] for values in parts))
 
     return broken
 

@@ -7,6 +7,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib.nml import LevelQuantiser
 
+STRATEGIES = ("uniform", "quantile", "kmeans")
+
 
 @parametrize_with_checks(
     [
@@ -62,7 +64,7 @@ def test_kmeans_in_blocks_is_kmeans_at_once(monkeypatch):
     np.testing.assert_array_equal(LevelQuantiser(4, "kmeans").fit(X).thresholds_, whole)
 
 
-@pytest.mark.parametrize("strategy", ("uniform", "quantile", "kmeans"))
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
 def test_equal_values_share_a_level_whatever_their_place(strategy):
     rng = np.random.default_rng([71, 4])
     X = rng.integers(0, 4, (40, 30)).astype(float)
@@ -79,7 +81,7 @@ def test_equal_values_share_a_level_whatever_their_place(strategy):
     )
 
 
-@pytest.mark.parametrize("strategy", ("uniform", "quantile", "kmeans"))
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
 def test_levels_grow_with_the_value_and_with_nothing_else(strategy):
     rng = np.random.default_rng([71, 5])
     X = rng.normal(size=(30, 4))
@@ -98,7 +100,7 @@ def test_a_constant_feature_later_on():
     assert model.transform([[1.0], [2.0], [3.0]]).ravel().tolist() == [0, 0, 4]
 
 
-@pytest.mark.parametrize("strategy", ("uniform", "quantile", "kmeans"))
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
 def test_neighbouring_floats_are_still_told_apart(strategy):
     low = 1.0
     X = np.array([[low], [np.nextafter(low, 2.0)]])

@@ -74,7 +74,7 @@ def test_all_label_sequences_one_by_one(m):
     assert model.errors_[2, 0] == pytest.approx(-supremum(x, y, m), abs=1e-3)
 
 
-@pytest.mark.parametrize("strategy", ("uniform", "quantile", "kmeans"))
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_one_feature_and_one_moment_at_a_time(strategy, intercept):
     X, y = simulated()
