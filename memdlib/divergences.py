@@ -102,7 +102,7 @@ def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> NDArray[np.flo
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = q_minus_p / p
         near = p * x_minus_log1p(np.where(np.abs(t) <= 0.5, t, 0.0))
-        far = q_minus_p + _product(p, log_ratio(p, q))
+        far = q_minus_p + p * log_ratio(p, q)
     return np.where(p == 0, q, np.where(np.abs(t) <= 0.5, near, far))
 
 
@@ -202,7 +202,7 @@ def jeffreys(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     0.274653
     """
     p, q = _distribution(p, "p"), _distribution(q, "q")
-    return _product(p - q, log_ratio(p, q)).sum(axis=-1)
+    return ((p - q) * log_ratio(p, q)).sum(axis=-1)
 
 
 def jensen_shannon(
@@ -358,12 +358,6 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]
     centred = offset - np.einsum("k,...kc->...c", w, offset)[..., None, :]
     covariance = np.einsum("k,...kc,...kc->...", w, ratio, centred)
     return np.where(violated, np.inf, np.maximum(covariance, 0.0))
-
-
-def _product(x: NDArray, y: NDArray) -> NDArray:
-    """Return x * y with 0 * inf = 0, the limit of t log t."""
-    with np.errstate(invalid="ignore"):
-        return np.where(x == 0, 0.0, x * y)
 
 
 def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -410,6 +410,18 @@ def test_the_certificate_holds_its_tongue_far_from_the_optimum():
         model.fit(X[50:], y[50:])
 
 
+def test_a_least_squares_problem_left_unsolved_certifies_nothing(monkeypatch):
+    X, y = documents()
+    Z = np.column_stack([np.ones(len(X)), X])
+    dual = ConditionalDual.of(Z, y, 3, np.ones(len(y)), np.zeros(9))
+    found = solve(dual, "lbfgs", 1e-8, 1000)
+    assert has_optimum(dual, y, found)
+    monkeypatch.setattr(
+        "memdlib.conditional.dual.lsmr", lambda A, b, **options: (0 * A.rmatvec(b),)
+    )
+    assert not has_optimum(dual, y, found)
+
+
 def test_not_converging_is_told():
     X, y = load_iris(return_X_y=True)
     for solver in SOLVERS:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
     NotConvergedError,
+    _replace,
     match_moments,
     possible_range,
 )
@@ -105,6 +106,20 @@ def test_kurtosis_above_three_has_no_maximum_unless_skewed():
     with pytest.raises(InfeasibleMomentsError, match="no maximum"):
         match([0.0, 1.0, 0.0, 3.05], line)
     assert match([0.0, 1.0, 0.7, 3.05], line).natural[0, 3] > 0
+
+
+@pytest.mark.parametrize("skewness", [-0.05, 0.05])
+def test_a_tail_on_either_side_is_seen(skewness):
+    with pytest.raises(InfeasibleMomentsError, match="no maximum on .-inf, inf"):
+        match([0.0, 1.0, skewness, 3.3], (-np.inf, np.inf))
+
+
+def test_in_a_history_the_last_value_stays():
+    history, rows = np.array([[5.0, 5.0, 5.0], [4.0, 3.0, 2.0]]), np.array([1])
+    longer = _replace(history, np.array([[9.0], [8.0], [7.0]]), rows)
+    assert longer.T.tolist() == [[5, 4, 4], [9, 8, 7], [5, 2, 2]]
+    shorter = _replace(history, np.array([[9.0]]), rows)
+    assert shorter.T.tolist() == [[5, 4], [9, 9], [5, 2]]
 
 
 def test_residual_gap_and_constant():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from memdlib.densities.newton import evaluate_dual, solve_dual
 
@@ -75,6 +75,17 @@ def test_impossible_moments_leave_a_residual_and_no_warning():
     assert found.residual[0] > 0.9
     assert found.residual[1] < 1e-13
     assert found.curvature.min() >= 0
+
+
+def test_the_certificates_are_what_they_say():
+    u = np.linspace(-1, 1, 21)
+    features, mu = np.column_stack([u, u**2]), np.array([[0.9, 0.3], [0.2, 0.3]])
+    found = solve_dual(features, np.zeros(21), mu)
+    lack = mu - softmax(-found.natural @ features.T, axis=1) @ features
+    assert np.abs(lack[0]).min() > 0.01
+    np.testing.assert_allclose(found.residual, np.abs(lack).max(axis=1), atol=1e-12)
+    gap = np.abs((found.natural * lack).sum(axis=1))
+    np.testing.assert_allclose(found.gap, gap, rtol=1e-9, atol=1e-12)
 
 
 def test_the_covariance_and_its_smallest_conditional_variance():

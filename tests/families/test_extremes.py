@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from memdlib.divergences import itakura_saito, kl_terms, log_ratio
-from memdlib.families import Normal, TruncatedExponential, get
+from memdlib.families import Family, Normal, TruncatedExponential, get
 
 MEANS = [1e-300, 1e-160, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e160, 1e300]
 SHARES = [1e-300, 1e-20, 1e-9, 0.3, 0.5, 0.5 + 1e-12, 0.7, 1 - 1e-9, 1 - 2**-53]
@@ -143,6 +143,22 @@ def test_near_truncated_densities_keep_their_digits_at_both_ends(ends, size):
         # the means themselves, and lambda, have the digits of their own size
         rtol = 1e-14 * (1 + abs(a)) / (1e-3 * size)
         np.testing.assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
+
+
+def test_near_densities_close_to_an_end_keep_their_digits():
+    f, mean = TruncatedExponential(), np.array([1e-9])
+    moved = mean * (1 + 1e-4)
+    # as if the interval had but one end
+    expected = itakura_saito(mean[0], moved[0])
+    assert f.kl(mean, moved) == pytest.approx(expected, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("ends", [(2.0, 7.0), (-4.0, -3.5)])
+def test_the_entropy_in_other_units(ends):
+    f, (a, b) = TruncatedExponential(*ends), ends
+    mean = a + (b - a) * np.array([[0.1], [0.5], [0.8]])
+    np.testing.assert_allclose(f.entropy(mean), Family.entropy(f, mean), rtol=1e-12)
+    assert f.entropy([0.5 * (a + b)]) == pytest.approx(np.log(b - a), rel=1e-14)
 
 
 def test_the_parts_at_their_edges():
