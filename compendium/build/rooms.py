@@ -33,8 +33,8 @@ class Room:
 
 ROOMS = (
     Room("memdlib.validation", "every check of what a user passes"),
-    Room("memdlib.state", "a fit leaves one finished object, or nothing"),
-    Room("memdlib.bayes", "Bayes' rule for all classifiers"),
+    Room("memdlib.state", "what a fit leaves behind: all or nothing"),
+    Room("memdlib.bayes", "Bayes' rule for all that score classes"),
     Room("memdlib.divergences", "divergences between discrete distributions"),
     Room("memdlib.moments", "one pass over the data: sums that add up"),
     Room("memdlib.densities", "from moments to the density of maximum entropy"),

@@ -476,7 +476,7 @@ def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind):
     X = np.column_stack([rng.normal(size=200), 5.0 + 3 * y])
     model = MeMdClassifier(n_features=None).fit(kind(X), y)
     assert model.score(kind(X), y) == 1.0
-    assert model.ranking_.tolist() == [1, 0]
+    assert model.order_.tolist() == [1, 0]
 
 
 def test_it_lives_in_frames_pipelines_and_searches():

@@ -10,7 +10,8 @@ from memdlib import MeMdClassifier
 from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import MarginalScores, size_grid
+from memdlib.generative.scores import MarginalScores
+from memdlib.generative.sizes import size_grid
 
 
 def fitted(X, y, family="normal", n_classes=None, **options):
@@ -148,7 +149,7 @@ def test_labels_that_are_no_class_count_as_errors():
 
 @pytest.mark.parametrize("d", [1, 63, 64, 65, 66, 1000, 19956])
 def test_the_grid_of_sizes(d):
-    grid = size_grid(d)
+    grid = size_grid(None, d)
     assert grid[0] == 1
     assert grid[-1] == d
     assert (np.diff(grid) > 0).all()

@@ -183,9 +183,17 @@ def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
     [
         ({}, [0, 0, 0], "y holds one class only (0); give two classes"),
         ({}, [0, 1, 2], "y holds 3 classes; compare them two at a time"),
-        ({"n_moments": 0}, [0, 1, 1], "n_moments=0 must be an integer"),
+        (
+            {"n_moments": 0},
+            [0, 1, 1],
+            "'n_moments' parameter of NMLFeatureSelector must be",
+        ),
         ({"n_moments": ()}, [0, 1, 1], "n_moments is empty"),
-        ({"criterion": "aic"}, [0, 1, 1], "criterion='aic' must be one of"),
+        (
+            {"criterion": "aic"},
+            [0, 1, 1],
+            "'criterion' parameter of NMLFeatureSelector must be",
+        ),
         (
             {"n_features": 3},
             [0, 1, 1],
