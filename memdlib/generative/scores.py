@@ -149,7 +149,7 @@ class MarginalScores:
             lam = list(np.moveaxis(moved, -1, 0).copy())
         for values in (*lam, psi):
             # the widest class, which wins where x is large, comes to zero
-            values -= values.min(axis=0)
+            np.subtract(values.min(axis=0), values, out=values)
             values[:, far] = 0.0
         idle = ~np.any([values.any(axis=0) for values in lam], axis=0)
         return _Linear(lam, psi, common, far, idle)
@@ -215,7 +215,8 @@ class MarginalScores:
                 running[s] += self._class_by_class(block, order[column])
             for score, shift in zip(running, constant.T, strict=True):
                 score += total
-                score -= shift
+                if shift.any():
+                    score += shift
                 total = score
             yield running
             start = sizes[-1]
@@ -225,11 +226,12 @@ class MarginalScores:
 class _Linear:
     """Scores relative to what the classes of each feature share, about one location.
 
-    ``natural`` (m arrays) and ``constant``, of shape (K, f), are zero in features that
-    are ``far``, out of reach of the location (f,); ``idle`` features say nothing.
+    ``slopes`` (m arrays, of the powers) and ``constant``, of shape (K, f), are zero in
+    features that are ``far``, out of reach of the location (f,); ``idle`` features say
+    nothing.
     """
 
-    natural: list[Array]
+    slopes: list[Array]
     constant: Array
     location: Array
     far: NDArray[np.bool_]
@@ -237,7 +239,7 @@ class _Linear:
 
     def change(self, X, part: slice) -> Array:
         """What some features of X (n, f) add to the scores, (n, K)."""
-        return self.powers(X, part) - self.constant[:, part].sum(axis=1)
+        return self.powers(X, part) + self.constant[:, part].sum(axis=1)
 
     def powers(self, X, part: slice) -> Array:
         """The same without the constants."""
@@ -251,13 +253,14 @@ class _Linear:
             values = np.asarray(X, dtype=np.float64) - self.location[part]
             values[:, idle] = 0.0
         score, power = 0.0, values
-        for j, lam in enumerate(self.natural):
+        for j, slope in enumerate(self.slopes):
             power = power * values if j else values
-            factor = lam[:, part].T
             if sparse.issparse(X):
-                score = score - type(X)((power, X.indices, X.indptr), X.shape) @ factor
+                power_of_X = type(X)((power, X.indices, X.indptr), X.shape)
+                product = power_of_X @ slope[:, part].T
             else:
-                score = score - power @ factor
+                product = power @ slope[:, part].T
+            score = score + product if j else product
         return score
 
 

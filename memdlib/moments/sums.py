@@ -390,20 +390,20 @@ def _dense_sums(X, codes, weight, order, location) -> Array:
 
 
 def _sparse_sums(X, codes, weight, order, location) -> Array:
-    cells = location.size
-    sums = np.zeros((order, cells))
+    cells, sums = location.size, [None] * order
     # zeros that are not stored lie at the location, and add nothing
     location = location.ravel() if location.any() else None
     plain = None if (weight == 1.0).all() else weight
-    for cell, values, share in _stored(X, codes, plain):
+    for part, (cell, values, share) in enumerate(_stored(X, codes, plain)):
         centred = values if location is None else values - location[cell]
         power = centred if share is None else share * centred
         for j in range(order):
-            sums[j] += np.bincount(cell, weights=power, minlength=cells)
+            found = np.bincount(cell, weights=power, minlength=cells)
+            sums[j] = np.add(sums[j], found, out=found) if part else found
             if j + 1 < order:
                 power = power * centred
-    shape = order, -1, X.shape[1]
-    return np.moveaxis(sums.reshape(shape), 0, -1)
+    sums = [found.reshape(-1, X.shape[1]) for found in sums]
+    return np.stack(sums, axis=-1) if order > 1 else sums[0][..., None]
 
 
 def _stored(X, codes, weight=None):

@@ -251,6 +251,17 @@ def test_classes_far_apart_keep_their_variances(kind, offset, scale):
                 assert found[s] == pytest.approx(float(exact), rel=1e-12)
 
 
+def test_a_class_that_comes_late_has_its_own_location():
+    X, y = sample(60, 2)
+    X[y == 2] += 1e12
+    late, early = (class_moments(X[r], y[r], 3, order=2) for r in (y == 2, y != 2))
+    for m in (early.merge(late), late.merge(early)):
+        for k in range(3):
+            for s in range(2):
+                exact = exact_variance(X[y == k, s])[1]
+                assert variance(m)[k, s] == pytest.approx(float(exact), rel=1e-12)
+
+
 @pytest.mark.parametrize("n_parts", [2, 3, 5])
 def test_parts_but_one(n_parts):
     X, y = sample()
