@@ -18,8 +18,8 @@ from memdlib.families.multivariate import (
     whitening,
 )
 from memdlib.families.normal import Normal
+from memdlib.moments.collect import class_moments
 from memdlib.moments.joint import joint_moments
-from memdlib.moments.sums import class_moments
 from memdlib.validation import check_choice, check_shrinkage, dense_data
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import Normal
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import rank
-from memdlib.moments.sums import class_moments
+from memdlib.moments.collect import class_moments
 
 
 def classes(n_classes, seed=0, d=12):
