@@ -51,7 +51,8 @@ class Normal(MarginalFamily):
         mu = np.asarray(mu, dtype=np.float64)
         variance = self._positive_variance(mu)
         lam = np.empty((2, *variance.shape))
-        np.divide(-mu[..., 0], variance, out=lam[0, ...])
+        np.divide(mu[..., 0], variance, out=lam[0, ...])
+        np.negative(lam[0], out=lam[0, ...])
         np.divide(0.5, variance, out=lam[1, ...])
         return np.moveaxis(lam, 0, -1)
 

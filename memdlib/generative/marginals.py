@@ -10,7 +10,7 @@ from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.families import Family
-from memdlib.moments.sums import ClassMoments, class_moments, leave_one_out
+from memdlib.moments import ClassMoments, class_moments, leave_one_out
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
 
 Array = NDArray[np.float64]

@@ -1,10 +1,10 @@
 """Class moments: power sums and joint sums, one pass, mergeable; folds of rows."""
 
+from memdlib.moments.collect import class_moments
 from memdlib.moments.folds import content_positions
 from memdlib.moments.joint import JointMoments, joint_moments
 from memdlib.moments.sums import (
     ClassMoments,
-    class_moments,
     leave_one_out,
     translate,
     translate_natural,

@@ -5,12 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.moments.sums import (
-    ClassMoments,
-    check_finite,
-    check_squares,
-    class_locations,
-)
+from memdlib.moments.collect import check_squares, class_locations
+from memdlib.moments.sums import ClassMoments, check_finite
 
 Array = NDArray[np.float64]
 

@@ -86,10 +86,10 @@ MUTANTS = {
         scaled(1 / np.log(2)),
         "mutual-information",
     ),
-    "JS_GM counted twice": (Family, "js_gm", scaled(2), "memd"),
+    "JS_GM counted twice": (Normal, "js_gm", scaled(2), "memd"),
     "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
     "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
-    "the covariance's sign": (Family, "js_gm", scaled(-1), "am-gm"),
+    "the covariance's sign": (Normal, "js_gm", scaled(-1), "am-gm"),
     "complexity in bits": (
         alphabet,
         "alphabet_complexity",

@@ -10,7 +10,7 @@ from memdlib.families import jensen_shannon as quadrature
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import MarginalScores
-from memdlib.moments.sums import class_moments
+from memdlib.moments.collect import class_moments
 
 
 def sample(n=120, d=6, n_classes=3, seed=1):

@@ -186,13 +186,13 @@ def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
         (
             {"n_moments": 0},
             [0, 1, 1],
-            "'n_moments' parameter of NMLFeatureSelector must be",
+            "'n_moments' parameter of NMLFeature",
         ),
         ({"n_moments": ()}, [0, 1, 1], "n_moments is empty"),
         (
             {"criterion": "aic"},
             [0, 1, 1],
-            "'criterion' parameter of NMLFeatureSelector must be",
+            "'criterion' parameter of NMLFeature",
         ),
         (
             {"n_features": 3},
