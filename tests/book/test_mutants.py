@@ -16,7 +16,7 @@ from compendium.build.notebooks import read_source
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
 from memdlib import JointMaxEntClassifier, divergences, moments, nml
-from memdlib.families import Exponential, Family, Normal
+from memdlib.families import Exponential, Family, Normal, TruncatedExponential
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet
 
@@ -62,7 +62,12 @@ MUTANTS = {
         scaled(-1),
         "maximum-entropy",
     ),
-    "entropy in bits": (Family, "entropy", scaled(1 / np.log(2)), "maximum-entropy"),
+    "entropy in bits": (
+        TruncatedExponential,
+        "entropy",
+        scaled(1 / np.log(2)),
+        "maximum-entropy",
+    ),
     "priors forgotten": (
         JointMaxEntClassifier,
         "predict_proba",
