@@ -7,12 +7,14 @@ from benchmarks import (
     densities,
     memory,
     nml,
+    sparse_choose_size,
     sparse_fit_and_rank,
 )
 
 BENCHMARKS = {
     "dense_fit_and_rank": dense_fit_and_rank,
     "sparse_fit_and_rank": sparse_fit_and_rank,
+    "sparse_choose_size": sparse_choose_size,
     "densities": densities,
     "memory": memory,
     "nml": nml,

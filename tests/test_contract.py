@@ -78,7 +78,15 @@ def test_frames_of_both_libraries(estimator, library):
     plain = clone(estimator).fit(X.to_numpy(), y.to_numpy())
     if hasattr(model, "predict"):
         assert model.predict(table).tolist() == plain.predict(X.to_numpy()).tolist()
-        return
+
+
+@pytest.mark.parametrize("estimator", SELECTORS, ids=str)
+@pytest.mark.parametrize("library", [pd, pl])
+def test_selectors_give_frames_of_both_libraries(estimator, library):
+    X, y = frame()
+    table = library.DataFrame({c: X[c].to_numpy() for c in X})
+    model = clone(estimator).fit(table, library.Series(y.to_list()))
+    plain = clone(estimator).fit(X.to_numpy(), y.to_numpy())
     kind = "pandas" if library is pd else "polars"
     out = model.set_output(transform=kind).transform(table)
     assert isinstance(out, library.DataFrame)

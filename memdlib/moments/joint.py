@@ -36,6 +36,9 @@ class JointMoments(ClassMoments):
     [2.0, 5.0]
     """
 
+    # what only power sums of single features allow
+    one_vs_rest = select = None
+
     def _about(self, location: Array) -> Array:
         shift = (self.location - location)[..., None]
         first = self.sums[..., :1]

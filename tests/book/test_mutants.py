@@ -16,7 +16,7 @@ from compendium.build.notebooks import read_source
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
 from memdlib import JointMaxEntClassifier, divergences, moments, nml
-from memdlib.families import Exponential, Family, Normal, TruncatedExponential
+from memdlib.families import Exponential, Normal, TruncatedExponential
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet
 

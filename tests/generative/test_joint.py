@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from memdlib import MeMdClassifier
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
-from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier, joint_moments
+from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier
 from memdlib.moments import joint
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
@@ -237,29 +237,6 @@ def test_blocks_and_single_precision(covariance, monkeypatch):
     np.testing.assert_allclose(
         single.predict_proba(X.astype(np.float32)), one.predict_proba(X), atol=1e-5
     )
-
-
-def test_moments_are_sums_of_products():
-    X, y = blobs()
-    w = np.arange(len(y)) % 3 + 0.5
-    moments = joint_moments(X, y, 4, sample_weight=w)
-    for k in range(4):
-        rows, v = (X - moments.location[k])[y == k], w[y == k]
-        first, second = v @ rows, (v * rows.T) @ rows
-        assert moments.weight[k] == pytest.approx(v.sum())
-        np.testing.assert_allclose(moments.sums[k, :, 0], first, atol=1e-11)
-        np.testing.assert_allclose(moments.sums[k, :, 1:], second, atol=1e-11)
-    z = X - moments.location[3]  # no row is of this class: it says what all say
-    np.testing.assert_allclose(moments.mean[3, :, 0], np.average(z, 0, w), atol=1e-12)
-    np.testing.assert_allclose(moments.mean[3, :, 1:], (w * z.T) @ z / w.sum())
-    half = joint_moments(X[:50], y[:50], 4, sample_weight=w[:50])
-    both = half.merge(joint_moments(X[50:], y[50:], 4, sample_weight=w[50:]))
-    for k in range(3):
-        covariance = np.cov(X[y == k].T, aweights=w[y == k], ddof=0)
-        found = MultivariateNormal.covariance(both.mean[k])
-        np.testing.assert_allclose(found, covariance, rtol=1e-12, atol=1e-14)
-        centre = both.location[k] + both.mean[k, :, 0]
-        np.testing.assert_allclose(centre, np.average(X[y == k], 0, w[y == k]))
 
 
 @EVERY

@@ -23,7 +23,6 @@ from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import Polynomial, get
 from memdlib.generative import scores
-from memdlib.generative.sizes import smallest_best
 from memdlib.moments.folds import content_positions
 from tests.scikit_learn import run
 
@@ -706,19 +705,6 @@ def test_sizes_are_tried_on_a_grid():
         S, accuracy = some.accuracy_curve(X, y, n_features_grid=asked)
         assert len(S) == size
         np.testing.assert_array_equal(accuracy, whole[S - 1])
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "size"),
-    [
-        ([0.5, 0.9, 0.9], 20),
-        ([0.5, 0.9 - 1e-15, 0.9], 20),  # equal but for rounding
-        ([0.5, 0.9 - 1e-9, 0.9], 30),  # a row of little weight
-        ([0.9, 0.5, 0.9], 10),
-    ],
-)
-def test_of_equal_accuracies_the_smallest_size_wins(accuracy, size):
-    assert smallest_best(np.array([10, 20, 30]), np.array(accuracy)) == size
 
 
 def test_priors_replace_the_shares():

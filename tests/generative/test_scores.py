@@ -11,7 +11,6 @@ from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores
-from memdlib.generative.sizes import size_grid
 
 
 def fitted(X, y, family="normal", n_classes=None, **options):
@@ -145,15 +144,3 @@ def test_labels_that_are_no_class_count_as_errors():
         X, np.full(60, -1), np.ones(60), np.arange(3), [1, 3]
     )
     assert found.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("d", [1, 63, 64, 65, 66, 1000, 19956])
-def test_the_grid_of_sizes(d):
-    grid = size_grid(None, d)
-    assert grid[0] == 1
-    assert grid[-1] == d
-    assert (np.diff(grid) > 0).all()
-    np.testing.assert_array_equal(grid[:64], np.arange(1, min(d, 64) + 1))
-    # no step above 3 per cent but for the rounding up
-    assert (np.diff(grid) < np.maximum(0.03 * grid[:-1] + 1, 1.5)).all()
-    assert len(grid) < 64 + 240

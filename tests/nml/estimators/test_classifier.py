@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -7,9 +5,9 @@ from scipy.special import expit, logit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.datasets import load
 from memdlib.nml import NMLClassifier
 from memdlib.nml.estimators.classifier import level_evidence
+from tests.data import load_or_skip
 
 
 @parametrize_with_checks(
@@ -165,9 +163,7 @@ def test_progress_is_passed_on(capsys):
 
 def test_leukemia():
     """Some dozens of genes classify nearly all 34 samples of the test set."""
-    if "MEMDLIB_DATA" not in os.environ:
-        pytest.skip("needs leukemia")
-    bunch = load("leukemia")
+    bunch = load_or_skip("leukemia")
     train = bunch.split == "train"
     screen = ExpressionFilter().fit(bunch.X[train])
     X = screen.transform(bunch.X)

@@ -1,6 +1,5 @@
 import itertools
 import math
-import os
 import re
 
 import numpy as np
@@ -9,9 +8,9 @@ from scipy import optimize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.datasets import load
 from memdlib.nml import Codelength, NMLFeatureSelector, conditional_codelength
 from memdlib.nml.estimators import selector
+from tests.data import load_or_skip
 
 
 @parametrize_with_checks(
@@ -216,9 +215,7 @@ def test_bad_input(parameters, y, message):
 )
 def test_leukemia(strategy, least, gene):
     """Figures of another implementation, for the genes that matter."""
-    if "MEMDLIB_DATA" not in os.environ:
-        pytest.skip("needs leukemia")
-    bunch = load("leukemia")
+    bunch = load_or_skip("leukemia")
     train = bunch.split == "train"
     screen = ExpressionFilter().fit(bunch.X[train])
     X, y = screen.transform(bunch.X[train]), bunch.y[train]

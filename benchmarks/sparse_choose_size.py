@@ -1,0 +1,47 @@
+"""Choose the number of words against a fit that is told it, and a linear SVM.
+
+Simulated documents of the sizes of two collections of Reuters news.
+"""
+
+from sklearn.svm import LinearSVC
+
+from benchmarks.comparison import Comparison, compare_times
+from memdlib import MeMdClassifier
+from memdlib.datasets import simulate_text_counts
+
+# Documents, words, classes.
+SHAPES = ((5485, 19956, 8), (6532, 21974, 52))
+
+
+def comparisons() -> list[Comparison]:
+    """Measure n_features="auto" on words present and on counts."""
+    found = []
+    for n, d, K in SHAPES:
+        text = simulate_text_counts(
+            n_documents=n, n_words=d, n_informative=500, n_classes=K, lift=10.0, seed=3
+        )
+        X, y = text.X.astype(float), text.y
+        work = f"choose S, {n} x {d}, {K} classes"
+        for family in ("bernoulli", "multinomial"):
+            auto = MeMdClassifier(family=family, random_state=0)
+            told = MeMdClassifier(family=family, n_features=1000)
+            found.append(
+                compare_times(
+                    f"{work}, {family}",
+                    "S fixed",
+                    lambda auto=auto, X=X, y=y: auto.fit(X, y),
+                    lambda told=told, X=X, y=y: told.fit(X, y),
+                    goal=4.0,
+                )
+            )
+        found.append(
+            compare_times(
+                f"{work}, multinomial",
+                "LinearSVC",
+                lambda auto=auto, X=X, y=y: auto.fit(X, y),
+                lambda X=X, y=y: LinearSVC(random_state=0).fit(X, y),
+                goal=1.0,
+                repeats=3,
+            )
+        )
+    return found

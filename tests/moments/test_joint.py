@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from memdlib.families import MultivariateNormal
+from memdlib.moments import joint_moments
+
+
+def three_classes():
+    rng = np.random.default_rng([21, 0])
+    y = rng.permutation(np.arange(120) % 3)
+    X = np.einsum(
+        "ia,iab->ib", rng.normal(size=(120, 4)), rng.normal(size=(3, 4, 4))[y]
+    )
+    return X + rng.normal(size=(3, 4))[y], y
+
+
+def test_moments_are_sums_of_products():
+    X, y = three_classes()
+    w = np.arange(len(y)) % 3 + 0.5
+    moments = joint_moments(X, y, 4, sample_weight=w)
+    for k in range(4):
+        rows, v = (X - moments.location[k])[y == k], w[y == k]
+        first, second = v @ rows, (v * rows.T) @ rows
+        assert moments.weight[k] == pytest.approx(v.sum())
+        np.testing.assert_allclose(moments.sums[k, :, 0], first, atol=1e-11)
+        np.testing.assert_allclose(moments.sums[k, :, 1:], second, atol=1e-11)
+    z = X - moments.location[3]  # no row is of this class: it says what all say
+    np.testing.assert_allclose(moments.mean[3, :, 0], np.average(z, 0, w), atol=1e-12)
+    np.testing.assert_allclose(moments.mean[3, :, 1:], (w * z.T) @ z / w.sum())
+    half = joint_moments(X[:50], y[:50], 4, sample_weight=w[:50])
+    both = half.merge(joint_moments(X[50:], y[50:], 4, sample_weight=w[50:]))
+    for k in range(3):
+        covariance = np.cov(X[y == k].T, aweights=w[y == k], ddof=0)
+        found = MultivariateNormal.covariance(both.mean[k])
+        np.testing.assert_allclose(found, covariance, rtol=1e-12, atol=1e-14)
+        centre = both.location[k] + both.mean[k, :, 0]
+        np.testing.assert_allclose(centre, np.average(X[y == k], 0, w[y == k]))
+
+
+def test_what_only_single_features_allow_is_not_offered():
+    moments = joint_moments(*three_classes(), 3)
+    with pytest.raises(TypeError, match="not callable"):
+        moments.one_vs_rest()
+    with pytest.raises(TypeError, match="not callable"):
+        moments.select([0])

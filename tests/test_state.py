@@ -1,0 +1,56 @@
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from memdlib.state import all_or_nothing, fitted
+
+
+class Result:
+    size = 3
+
+
+class Model(BaseEstimator):
+    """Leaves something behind at every step, and may be stopped in between."""
+
+    size_ = fitted("size")
+
+    @all_or_nothing
+    def fit(self, stop=None):
+        """Leave attributes, one after the other."""
+        self.n_features_in_ = 7
+        if stop is not None:
+            raise stop
+        self._fitted = Result()
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_fitted")
+
+
+@pytest.mark.parametrize("stop", [ValueError("bad"), KeyboardInterrupt()])
+def test_a_failure_leaves_what_was_there(stop):
+    model = Model()
+    with pytest.raises(type(stop)):
+        model.fit(stop)
+    assert vars(model) == {}
+    model.fit()
+    model.n_features_in_ = 5
+    before = dict(vars(model))
+    with pytest.raises(type(stop)):
+        model.fit(stop)
+    assert vars(model) == before
+
+
+def test_the_method_keeps_its_name_and_words():
+    assert Model.fit.__name__ == "fit"
+    assert Model.fit.__doc__.startswith("Leave attributes")
+    assert Model().fit() is not None
+
+
+def test_attributes_are_read_from_the_fitted_object_and_cannot_be_set():
+    with pytest.raises(NotFittedError, match="Model instance is not fitted yet"):
+        _ = Model().size_
+    model = Model().fit()
+    assert model.size_ == 3
+    with pytest.raises(AttributeError):
+        model.size_ = 4
