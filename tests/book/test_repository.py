@@ -111,8 +111,8 @@ def test_cheap_rows_come_out_as_committed(name):
 
 
 METHODS = {
-    "memd_js": MeMdClassifier(validation=10, n_features_grid="every"),
-    "memd_js_5": MeMdClassifier(validation=10, n_features_grid="every", shrinkage=0.5),
+    "memd_js": MeMdClassifier(validation=10),
+    "memd_js_5": MeMdClassifier(validation=10, shrinkage=0.5),
     "svm": SVC(kernel="linear"),
 }
 
