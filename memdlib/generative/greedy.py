@@ -60,14 +60,15 @@ class GreedyGaussianRanker(RankedSelector):
 
     Attributes
     ----------
-    order_ : ndarray of shape (n_selected_,)
+    order_ : ndarray of shape (S,)
         Feature indices in the order of choice. Shorter where no feature is left that
         does not depend linearly on the chosen ones in some class, which takes
         shrinkage=0 (a class of n rows then allows n - 1 features).
     ranking_ : ndarray of shape (d,)
         Rank of each feature, 1 the first chosen; those not chosen share the last.
     n_selected_ : int
-    gains_ : ndarray of shape (n_selected_,)
+        S, the number of features chosen.
+    gains_ : ndarray of shape (S,)
         What each added to JS_GM, in nats; the cumulative sum is JS_GM of the set.
     shrinkage_ : ndarray of shape (K,)
         Intensity in use.
@@ -183,13 +184,14 @@ class GreedyInformationRanker(RankedSelector):
 
     Attributes
     ----------
-    order_ : ndarray of shape (n_selected_,)
+    order_ : ndarray of shape (S,)
         Feature indices in the order of choice. Shorter where only copies of chosen
         features are left (r = 1 or -1: infinite information).
     ranking_ : ndarray of shape (d,)
         Rank of each feature, 1 the first chosen; those not chosen share the last.
     n_selected_ : int
-    gains_ : ndarray of shape (n_selected_,)
+        S, the number of features chosen.
+    gains_ : ndarray of shape (S,)
         Divergence less mean redundancy at each choice, in nats; may be negative.
     feature_divergences_ : ndarray of shape (d,)
         Nats.
