@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import entr, expit, gammaln, softplus, xlog1py
+from scipy.special import entr, expit, gammaln, logit, xlog1py
 
 from memdlib.divergences import itakura_saito, kl_terms, log_ratio
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
@@ -114,13 +114,14 @@ class Bernoulli(CountFamily):
             "a Bernoulli density needs a mean strictly between 0 and 1; "
             "use smoothing > 0",
         )
-        return log_ratio(1.0 - mu, mu)
+        return -logit(mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        return softplus(-np.asarray(lam, dtype=np.float64)[..., 0])
+        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        return np.log1p(np.exp(-np.abs(lam))) - np.minimum(lam, 0.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
         mu = _share(mu)

@@ -8,6 +8,7 @@ features whose classes lie too far apart for that are scored class by class.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,36 +124,35 @@ class MarginalScores:
             If a row overflows in every class; names its largest value.
         """
         grid, order = np.asarray(grid), order[: grid[-1]]
-        linear = self._linear(order, sparse.issparse(X))
+        total = np.tile(self.log_prior, (X.shape[0], 1))
         steps = self._sparse_steps if sparse.issparse(X) else self._dense_steps
-        total = np.broadcast_to(self.log_prior, (X.shape[0], len(self.log_prior)))
-        correct = []
-        for running in steps(X, order, linear, grid, total):
-            total = running[-1]
-            correct.extend((running.argmax(axis=-1) == codes) @ weight)
+        correct = np.empty(len(grid))
+        for sizes, right in steps(X, order, grid, total, codes):
+            correct[sizes] = right @ weight
         finite_scores(total, X)
-        return np.array(correct)
+        return correct
 
     def _linear(self, features, thin: bool) -> "_Linear":
         """Relative scores; of sparse data about zero, where zeros cost nothing."""
         lam = [self.natural[:, features, j] for j in range(self.natural.shape[-1])]
         psi = self.log_normaliser[:, features]
-        common, far = np.zeros(len(features)), np.zeros(len(features), dtype=bool)
+        n_features = psi.shape[1]
+        common, far = np.zeros(n_features), np.zeros(n_features, dtype=bool)
         if self.family.translates:
             location = self.location[:, features]
             if not thin:  # that of the narrowest class
                 narrowest = lam[-1].argmax(axis=0)
-                common = location[narrowest, np.arange(len(features))]
+                common = location[narrowest, np.arange(n_features)]
             moved = translate_natural(np.stack(lam, axis=-1), location - common)
             own, psi = psi, self.family.log_normaliser(moved)
             far = ~(np.abs(psi - own) <= _REACH).all(axis=0)
-            lam = list(np.moveaxis(moved, -1, 0).copy())
-        for values in (*lam, psi):
-            # the widest class, which wins where x is large, comes to zero
-            np.subtract(values.min(axis=0), values, out=values)
-            values[:, far] = 0.0
-        idle = ~np.any([values.any(axis=0) for values in lam], axis=0)
-        return _Linear(lam, psi, common, far, idle)
+            lam = np.moveaxis(moved, -1, 0)
+        # the widest class, which wins where x is large, comes to zero
+        slopes, constant = [np.array(values.T, order="C") for values in lam], psi.copy()
+        for relative in (*(slope.T for slope in slopes), constant):
+            np.subtract(relative.min(axis=0), relative, out=relative)
+            relative[:, far] = 0.0
+        return _Linear(slopes, constant, common, far)
 
     def _class_by_class(self, X, features) -> Array:
         """Scores (n, K) of features about a location of each class."""
@@ -174,98 +174,127 @@ class MarginalScores:
             score[start : start + step] = log_density.sum(axis=2).T
         return score
 
-    def _dense_steps(self, X, order, linear, grid, total):
-        """Yield running scores (1, n, K), one size after the other."""
-        for start, stop in zip([0, *grid[:-1]], grid, strict=True):
-            part = slice(start, stop)
-            block = X[:, order[part]]
-            total = total + linear.change(block, part)
-            far = linear.far[part]
-            if far.any():
-                total += self._class_by_class(block[:, far], order[part][far])
-            yield total[None]
+    def _dense_steps(self, X, order, grid, total, codes):
+        """Add to the scores ``total``; yield sizes, and which rows are then right."""
+        linear, start = self._linear(order, thin=False), 0
+        for sizes in _stretches(grid, max(1, _BLOCK // total.size)):
+            part = slice(start, grid[sizes.stop - 1])
+            start, features = part.stop, order[part]
+            block = X[:, features]
+            if sizes.stop - sizes.start > 1:
+                running = linear.changes(block, part)
+            else:
+                running = linear.change(block, part)[None]
+            far = np.flatnonzero(linear.far[part])
+            step = np.minimum(far, len(running) - 1)
+            for s in np.unique(step):
+                those = far[step == s]
+                running[s] += self._class_by_class(block[:, those], features[those])
+            running[0] += total
+            np.cumsum(running, axis=0, out=running)
+            total[:] = running[-1]
+            yield sizes, running.argmax(axis=-1) == codes
 
-    def _sparse_steps(self, X, order, linear, grid, total):
-        """Yield running scores (sizes, n, K) of some sizes at a time."""
-        n, place = X.shape[0], np.full(X.shape[1], len(order))
-        place[order] = np.arange(len(order))
-        X = X.tocsr()
-        ranked = (X.data.astype(np.float64), place[X.indices], X.indptr)
-        ranked = sparse.csr_array(ranked, shape=(n, X.shape[1] + 1)).tocsc()
-        step = max(1, 4 * _BLOCK // total.size)
-        start = 0
-        for first in range(0, len(grid), step):
-            sizes = grid[first : first + step]
-            part = slice(start, sizes[-1])
-            # the rows of the first size, of the second, ...: one product for all
-            size = np.searchsorted(sizes, np.arange(start, sizes[-1]), side="right")
-            ends = ranked.indptr[start : sizes[-1] + 1]
-            entries = slice(ends[0], ends[-1])
-            row = ranked.indices[entries] + n * np.repeat(size, np.diff(ends))
-            stacked = sparse.csc_array(
-                (ranked.data[entries], row, ends - ends[0]),
-                shape=(n * len(sizes), sizes[-1] - start),
-            )
-            running = linear.powers(stacked, part).reshape(len(sizes), n, -1)
-            first_of_size = np.r_[0, sizes[:-1] - start]
-            constant = np.add.reduceat(linear.constant[:, part], first_of_size, axis=1)
-            for s in np.unique(size[linear.far[part]]):
-                column = np.flatnonzero(linear.far[part] & (size == s)) + start
-                block = ranked[:, column].tocsr()
-                running[s] += self._class_by_class(block, order[column])
-            for score, shift in zip(running, constant.T, strict=True):
-                score += total
-                if shift.any():
-                    score += shift
-                total = score
-            yield running
-            start = sizes[-1]
+    def _sparse_steps(self, X, order, grid, total, codes):
+        """The same, where a size moves few rows beside what its constants do to all."""
+        X, n_sizes = X.tocsr(), len(grid)
+        size = np.full(X.shape[1], n_sizes)
+        size[order] = np.searchsorted(grid, np.arange(len(order)), side="right")
+        linear = self._linear(slice(None), thin=True)
+        shift = [np.bincount(size, c, n_sizes + 1) for c in linear.constant]
+        shift = np.ascontiguousarray(np.transpose(shift))
+        far = np.bincount(size[linear.far], minlength=n_sizes + 1) > 0
+        moves_all = (far | shift.any(axis=1)).tolist()
+        # entries by size, and by row within: a group is what one size adds to one row
+        entry = np.arange(X.nnz), size[X.indices], X.indptr
+        entry = sparse.csr_array(entry, (X.shape[0], n_sizes + 1)).tocsc()
+        opens = np.ones(X.nnz + 1, dtype=bool)
+        opens[1:-1] = np.diff(entry.indices) != 0
+        opens[entry.indptr] = True
+        first = np.flatnonzero(opens)
+        row, ends = entry.indices[first[:-1]], np.searchsorted(first, entry.indptr)
+        right, last = total.argmax(axis=1) == codes, 0
+        for s in range(n_sizes):
+            if s == last:  # multiply the groups of some sizes at a time
+                most = ends[s] + 4 * _BLOCK // total.shape[1]
+                last = max(s + 1, np.searchsorted(ends[:-1], most, side="right") - 1)
+                start, groups = ends[s], first[ends[s] : ends[last] + 1]
+                at = entry.data[groups[0] : groups[-1]]
+                part = X.data[at].astype(np.float64), X.indices[at], groups - groups[0]
+                part = sparse.csr_array(part, (len(groups) - 1, X.shape[1]))
+                change = linear.powers(part, slice(None))
+            rows = row[ends[s] : ends[s + 1]]
+            score = total.take(rows, axis=0)
+            score += change[ends[s] - start : ends[s + 1] - start]
+            total[rows] = score
+            if moves_all[s]:
+                total += shift[s]
+                if far[s]:
+                    those = np.flatnonzero(linear.far & (size == s))
+                    total += self._class_by_class(X[:, those], those)
+                right = total.argmax(axis=1) == codes
+            else:
+                right[rows] = score.argmax(axis=1) == codes.take(rows)
+            yield s, right
 
 
 @dataclass(frozen=True)
 class _Linear:
     """Scores relative to what the classes of each feature share, about one location.
 
-    ``slopes`` (m arrays, of the powers) and ``constant``, of shape (K, f), are zero in
-    features that are ``far``, out of reach of the location (f,); ``idle`` features say
-    nothing.
+    ``slopes``, of shape (f, K) for each of the m powers, and ``constant`` (K, f) are
+    zero in features that are ``far``, out of reach of the location (f,).
     """
 
     slopes: list[Array]
     constant: Array
     location: Array
     far: NDArray[np.bool_]
-    idle: NDArray[np.bool_]
 
     def change(self, X, part: slice) -> Array:
         """What some features of X (n, f) add to the scores, (n, K)."""
         return self.powers(X, part) + self.constant[:, part].sum(axis=1)
 
+    def changes(self, X, part: slice) -> Array:
+        """What each of some features of a dense X adds to the scores, (f, n, K)."""
+        values = self._values(X, part).T[..., None]
+        score, power = self.constant[:, None, part].T, 1.0
+        for slope in self.slopes:
+            power = power * values
+            score = score + power * slope[part, None]
+        return score
+
     def powers(self, X, part: slice) -> Array:
-        """The same without the constants."""
-        idle = self.idle[part]
-        if sparse.issparse(X):
-            values = X.data
-            if idle.any():
-                column = X.indices if X.format == "csr" else _columns(X)
-                values = np.where(idle[column], 0.0, values)
-        else:
-            values = np.asarray(X, dtype=np.float64) - self.location[part]
-            values[:, idle] = 0.0
+        """What some features of X add but for the constants, (n, K)."""
+        values = self._values(X, part)
         score, power = 0.0, values
         for j, slope in enumerate(self.slopes):
             power = power * values if j else values
             if sparse.issparse(X):
-                power_of_X = type(X)((power, X.indices, X.indptr), X.shape)
-                product = power_of_X @ slope[:, part].T
+                power_of_X = sparse.csr_array((power, X.indices, X.indptr), X.shape)
+                product = power_of_X @ slope[part]
             else:
-                product = power @ slope[:, part].T
+                product = power @ slope[part]
             score = score + product if j else product
         return score
 
+    def _values(self, X, part: slice) -> Array:
+        """Values to take powers of; zero where an overflow would tell nothing."""
+        thin = sparse.issparse(X)
+        values = X.data if thin else np.asarray(X, np.float64) - self.location[part]
+        if not np.isfinite(np.abs(values).max(initial=0.0) ** len(self.slopes)):
+            idle = ~np.any([slope[part].any(axis=1) for slope in self.slopes], axis=0)
+            values = np.where(idle[X.indices] if thin else idle, 0.0, values)
+        return values
 
-def _columns(X) -> NDArray[np.intp]:
-    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+
+def _stretches(grid, most: int):
+    """Slices of a grid: runs of consecutive numbers, up to a length, and the others."""
+    unit = np.diff(grid, prepend=0) == 1
+    cuts = np.flatnonzero(~(unit[1:] & unit[:-1])) + 1
+    for start, stop in pairwise([0, *cuts, len(grid)]):
+        for first in range(start, stop, most):
+            yield slice(first, min(first + most, stop))
 
 
 def finite_scores(score: Array, X) -> Array:
