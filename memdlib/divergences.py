@@ -394,8 +394,6 @@ def _mixture(P: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray, NDArray]
         return P, np.full(n_classes, 1.0 / n_classes)
     w = _distribution(weights, "weights")
     if w.shape != (n_classes,):
-        raise ValueError(
-            f"weights has shape {w.shape}, but P holds {n_classes} distributions"
-        )
+        raise ValueError(f"weights has shape {w.shape}; P holds {n_classes} members")
     order = np.argsort(-w, kind="stable")[: np.count_nonzero(w)]
     return P[..., order, :], w[order] / w.sum()

@@ -9,6 +9,7 @@ and its dual is the log-likelihood. Four ways lead to the same optimum.
 """
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     0.973
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict] = {
         "solver": [Words(*MAX_ITERATIONS)],
         "l2": [NONNEGATIVE],
         "fit_intercept": ["boolean"],

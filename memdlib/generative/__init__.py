@@ -5,12 +5,8 @@ from memdlib.generative.displays import (
     DensityDisplay,
     RankingDisplay,
 )
-from memdlib.generative.greedy import (
-    GreedyGaussianRanker,
-    GreedyInformationRanker,
-    greedy_gaussian,
-    greedy_information,
-)
+from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
+from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd import MeMdClassifier

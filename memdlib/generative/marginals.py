@@ -189,7 +189,10 @@ class ClassMarginals:
             lam = None if self.family.translates else self.natural_params
             value = self.family.js_gm(self.mean_params, self.prior, lam, **located)
         else:
-            pairs = self.moments.one_vs_rest()
+            moments = self.moments
+            if not np.array_equal(self.prior, moments.prior):
+                moments = moments.reweighted(self.prior)
+            pairs = moments.one_vs_rest()
             mu = self._regularise(pairs)
             located = self._located(pairs.location.swapaxes(0, 1))
             value = self.prior @ self.family.jeffreys(mu[:, 0], mu[:, 1], **located)

@@ -36,14 +36,17 @@ class JointMoments(ClassMoments):
     [2.0, 5.0]
     """
 
-    # what only power sums of single features allow
-    one_vs_rest = select = None
+    def select(self, features) -> "JointMoments":
+        """Joint moments of some features, given by a mask or by indices."""
+        own = np.arange(self.sums.shape[-2])[features]
+        sums = self.sums[..., own, :][..., np.r_[0, 1 + own]]
+        return JointMoments(self.weight, sums, self.location[..., own])
 
     def _about(self, location: Array) -> Array:
         shift = (self.location - location)[..., None]
         first = self.sums[..., :1]
-        moved = first + self.weight[:, None, None] * shift
-        cross = first @ np.swapaxes(shift, 1, 2) + shift @ np.swapaxes(moved, 1, 2)
+        moved = first + self.weight[..., None, None] * shift
+        cross = first @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(moved, -1, -2)
         return np.concatenate([moved, self.sums[..., 1:] + cross], axis=-1)
 
 

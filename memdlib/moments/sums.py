@@ -112,13 +112,32 @@ class ClassMoments:
         """
         classes = [self._take(slice(k, k + 1)) for k in range(len(self.weight))]
         rest = leave_one_out(classes)
-        return ClassMoments(
-            np.stack([self.weight, np.concatenate([r.weight for r in rest])], axis=1),
-            np.stack([self.sums, np.concatenate([r.sums for r in rest])], axis=1),
-            np.stack(
-                [self.location, np.concatenate([r.location for r in rest])], axis=1
-            ),
+        weight, sums, location = (
+            np.stack([own, np.concatenate(others)], axis=1)
+            for own, others in (
+                (self.weight, [r.weight for r in rest]),
+                (self.sums, [r.sums for r in rest]),
+                (self.location, [r.location for r in rest]),
+            )
         )
+        return type(self)(weight, sums, location)
+
+    def reweighted(self, prior: Array) -> "ClassMoments":
+        """Moments of the same classes in other shares of the same total weight.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (K,)
+            Shares that sum to one; a class without instances stays so.
+
+        Returns
+        -------
+        ClassMoments
+        """
+        old = np.where(self.weight > 0, self.weight, 1.0)
+        ratio = prior * self.weight.sum() / old * (self.weight > 0)
+        sums = ratio[:, None, None] * self.sums
+        return type(self)(ratio * self.weight, sums, self.location)
 
     def split(self, n_parts: int) -> "list[ClassMoments]":
         """Moments of parts that were collected as classes, part by part.

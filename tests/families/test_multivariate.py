@@ -6,12 +6,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from memdlib.families import Family, MarginalFamily, Normal
-from memdlib.families.multivariate import (
-    MultivariateNormal,
-    correlation_intensity,
-    shrinkage_intensity,
-    whitening,
-)
+from memdlib.families.multivariate import MultivariateNormal, whitening
 
 F = MultivariateNormal()
 
@@ -287,11 +282,3 @@ def test_zero_variances_follow_the_rule_of_the_normal_family():
     np.testing.assert_array_equal(found_mean, mean)
     _, found, _ = regularised(mean, S, [30.0, 10.0], pooled=True)
     np.testing.assert_allclose(found, [[3, 0.75, 0], [0.75, 0.75, 0], [0, 0, 1]])
-
-
-def test_intensities_without_evidence_are_one():
-    assert shrinkage_intensity(0.0, 0.0, 5) == 1
-    assert shrinkage_intensity(1.0, 5.0, -0.5) == 1
-    assert shrinkage_intensity(1.0, 5.0, 0) == 1
-    assert correlation_intensity(0.0, 1, 100) == 1
-    assert correlation_intensity(2.0, 2, 100) == pytest.approx(0.02)

@@ -296,3 +296,15 @@ def test_class_shares_may_be_given():
     np.testing.assert_allclose(
         np.exp(MarginalScores.of(given).log_prior), prior, rtol=1e-15
     )
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
+def test_given_shares_mix_the_other_classes_as_weights_would(prior):
+    X, codes = sample()
+    given = ClassMarginals(moments_of(X, codes), Normal(), prior=np.array(prior))
+    weight = 3 * np.array(prior)[codes]
+    weighted = class_moments(X, codes, 3, order=2, sample_weight=weight)
+    expected = ClassMarginals(weighted, Normal()).divergences("jeffreys")
+    np.testing.assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
+    unweighted = ClassMarginals(moments_of(X, codes), Normal()).divergences("jeffreys")
+    assert not np.allclose(unweighted, expected, rtol=0.01)

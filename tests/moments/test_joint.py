@@ -37,9 +37,25 @@ def test_moments_are_sums_of_products():
         np.testing.assert_allclose(centre, np.average(X[y == k], 0, w[y == k]))
 
 
-def test_what_only_single_features_allow_is_not_offered():
-    moments = joint_moments(*three_classes(), 3)
-    with pytest.raises(TypeError, match="not callable"):
-        moments.one_vs_rest()
-    with pytest.raises(TypeError, match="not callable"):
-        moments.select([0])
+def covariances(moments):
+    return MultivariateNormal.covariance(moments.mean)
+
+
+def test_a_class_beside_the_others_together():
+    X, y = three_classes()
+    pairs = joint_moments(X, y, 3).one_vs_rest()
+    for k in range(3):
+        for side, rows in enumerate((X[y == k], X[y != k])):
+            assert pairs.weight[k, side] == len(rows)
+            found = pairs._take((k, slice(side, side + 1)))
+            expected = np.cov(rows.T, ddof=0)
+            np.testing.assert_allclose(covariances(found)[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("features", [[2, 0], [False, True, False, True], slice(1, 3)])
+def test_some_features(features):
+    X, y = three_classes()
+    found = joint_moments(X, y, 3).select(features)
+    expected = joint_moments(X[:, features], y, 3)
+    np.testing.assert_allclose(found.sums, expected.sums, atol=1e-11)
+    np.testing.assert_array_equal(found.location, expected.location)
