@@ -190,6 +190,8 @@ def _extend_lower(problem, found, rows, fewer: int) -> None:
         found.take(rows[chosen], _descend(part[chosen], start, np.zeros(len(chosen))))
 
 
+# a trial step may go too far; what it yields is not a number and is not taken
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _descend(problem, state, barrier) -> LogPolynomials:
     """Newton's method from a start; the barrier of each row weakens as it goes."""
     active, history = np.arange(len(barrier)), [state.value.copy()]

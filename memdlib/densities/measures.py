@@ -89,8 +89,7 @@ def measure_sample(columns: Array, share: Array, m: int, support: Support) -> Me
         if m > 1 or at_end:
             raise InfeasibleMomentsError(
                 f"x is constant ({mean[worst]:g}) in density {worst}: its moments are "
-                f"those of a point, {_between(mean[worst], m, support)}; use a wider "
-                f"sample{' or one moment' if m > 1 and not at_end else ''}"
+                f"those of a point, which belong to no density; use a wider sample"
             )
     unit = _unit(mean, np.where(constant, 0.0, sd), m, support)
     u = np.ascontiguousarray(((columns - mean) / unit).T)
@@ -134,7 +133,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
         if outside.any():
             worst = int(np.argmax(outside))
             raise InfeasibleMomentsError(
-                f"density {worst}: E x = {mean[worst]:g} {_between(0.0, 1, support)}"
+                f"density {worst}: E x = {mean[worst]:g} {_between(support)}"
             )
     about_mean = translate(rows, np.ones(1), -mean)
     variance = about_mean[:, 1] if m > 1 else np.ones(len(rows))
@@ -148,9 +147,17 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     flat = variance <= (4.0 * doubt[:, 1] if m > 1 else 0.0)
     if flat.any():
         worst = int(np.argmax(flat))
+        square, room = mean[worst] ** 2, np.inf
+        if np.isfinite([support.lower, support.upper]).all():
+            room = (mean[worst] - support.lower) * (support.upper - mean[worst])
+        must = (
+            f"lie strictly between {square:g} and {square + room:g}"
+            if np.isfinite(room)
+            else f"be above {square:g}"
+        )
         raise InfeasibleMomentsError(
-            f"density {worst}: E x^2 = {rows[worst, 1]:g} must be above the square of "
-            f"E x = {mean[worst]:g}: the variance {variance[worst]:g} must be positive"
+            f"density {worst}: E x^2 = {rows[worst, 1]:g} must {must} with E x = "
+            f"{mean[worst]:g}: the variance {variance[worst]:g} must be positive"
             + (", beyond rounding" if variance[worst] > 0 else "")
         )
     unit = _unit(mean, np.sqrt(np.maximum(variance, 0.0)), m, support)
@@ -242,9 +249,7 @@ def _out_of_range(row, j, value, room, measures, support) -> str:
     )
 
 
-def _between(value: float, m: int, support: Support) -> str:
-    if m > 1:
-        return "which belong to no density"
+def _between(support: Support) -> str:
     if np.isfinite([support.lower, support.upper]).all():
         return f"must lie strictly between {support.lower:g} and {support.upper:g}"
     if np.isfinite(support.lower):

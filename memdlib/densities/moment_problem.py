@@ -148,22 +148,24 @@ def match_functions(
     doubtful = failed | (spread[:, 0] < FLAT * np.maximum(spread[:, -1], 1e-3))
     for row in np.flatnonzero(doubtful):
         _check_functions(mu[row], features, support, row)
+        if not residual[row] <= tol:
+            raise NotConvergedError(
+                f"density {row}: the moments were matched to {residual[row]:.1e} only; "
+                "raise n_nodes or tol, or use fewer moments; for powers of x give "
+                "their number"
+            )
         if far[row] > _TAIL:
             raise InfeasibleMomentsError(
-                f"density {row}: the entropy has no maximum on {support} under these "
-                "moments: the density does not fall off within the reach of numbers; "
-                "use fewer moments or bound the support"
+                f"density {row}: on {support} these moments are matched only by a "
+                "density that does not fall off within the reach of numbers: the "
+                "entropy has no maximum, or next to none; use fewer moments or bound "
+                "the support"
             )
         if near[row] > _TAIL:
             raise NotConvergedError(
                 f"density {row}: probability gathers at an end of {support}, closer "
                 f"than numbers can tell ({near[row]:.1e} of it); move the moments "
                 "away from the boundary of what is possible"
-            )
-        if failed[row]:
-            raise NotConvergedError(
-                f"density {row}: the moments were matched to {residual[row]:.1e} only; "
-                "raise n_nodes or tol, or use fewer moments"
             )
     theta = np.column_stack([psi + lam @ change[0, 1:], lam @ change[1:, 1:].T])
     place = np.full(n_batch, origin), np.full(n_batch, unit)
@@ -191,7 +193,7 @@ def _tails(support, p, check, lam, n_nodes) -> tuple[Array, Array]:
 
 
 def _check_functions(mu, features, support, row) -> None:
-    values = features(support.grid(2001)[0])
+    values = features(support.grid(501)[0])
     check_range(values, mu, support, lambda j: f"density {row}: E phi_{j + 1}")
 
 
@@ -215,7 +217,9 @@ def check_range(values: Array, mu: Array, support: Support, describe) -> None:
     for j in range(len(mu)):
         ends = possible_range(values / size, mu / size, j)
         low, high = (-np.inf, np.inf) if ends is None else size[j] * np.array(ends)
-        margin = 1e-9 * (high - low) if ends else 0.0
+        margin = (
+            1e-9 * min(high - low, max(abs(mu[j]), 1e-3 * size[j])) if ends else 0.0
+        )
         if not low + margin < mu[j] < high - margin:
             raise InfeasibleMomentsError(
                 f"{describe(j)} = {mu[j]:.6g} must lie strictly between {low:.6g} and "
@@ -248,7 +252,11 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     """
     total = np.vstack([np.ones(len(features)), features[:, :j].T])
     known = np.concatenate([[1.0], mu[:j]])
-    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    exact = {
+        "primal_feasibility_tolerance": 1e-10,
+        "dual_feasibility_tolerance": 1e-10,
+        "time_limit": 10.0,
+    }
     low, high = (
         linprog(sign * features[:, j], A_eq=total, b_eq=known, options=exact)
         for sign in (1.0, -1.0)

@@ -67,7 +67,7 @@ def match_powers(
         flat = np.linalg.eigvalsh(found.covariance)[:, 0]
         for row in np.flatnonzero((flat < FLAT) | ~(found.residual <= tol)):
             _check_levels(measures[[row]], m, support, row)
-    _check_converged(found.residual, tol, m)
+    _check_converged(found.residual, tol, m, support)
     return found
 
 
@@ -207,15 +207,21 @@ def _reference(support: Support, m: int) -> Recurrence:
     return stieltjes(u, np.full(u.shape, 1.0 / u.size), m)[0]
 
 
-def _check_converged(residual: Array, tol: float, m: int) -> None:
+def _check_converged(residual: Array, tol: float, m: int, support: Support) -> None:
     bad = ~(residual <= tol)
     if bad.any():
         row = int(np.argmax(bad))
+        why = (
+            "they lie so close to the boundary of what is possible"
+            if support.bounded
+            else "they lie so close to the boundary of what is possible, or of what "
+            "has a maximum of entropy (a tiny probability far out),"
+        )
         raise NotConvergedError(
             f"density {row}: {m} moments were matched to {residual[row]:.1e} only, not "
-            f"to tol={tol:g}: they lie so close to the boundary of what is possible "
-            "that a density in floating-point numbers does not reach them; use fewer "
-            "moments, or smooth them towards those of a wider sample"
+            f"to tol={tol:g}: {why} that a density in floating-point numbers does not "
+            "reach them; use fewer moments, a bounded support, or moments smoothed "
+            "towards those of a wider sample"
         )
 
 
@@ -225,10 +231,11 @@ def _unattained(solution, rows, measures, m, support) -> str:
     origin, unit = measures.origin[row], measures.unit[row]
     value = (measures.weights[row] * measures.nodes[row] ** m).sum()
     fewer = m - 2 if support.kind == "line" else m - 1
-    density = f"the density of largest entropy with {fewer} moments"
+    moments = "1 moment" if fewer == 1 else f"{fewer} moments"
+    density = f"the density of largest entropy with {moments}"
     bound = value - solution.excess[row]
     name = f"E u^{m} with u = (x - {origin:g}) / {unit:g}"
-    remedy = f"ask for {fewer} moments, or bound the support"
+    remedy = f"ask for {moments}, or bound the support"
     if solution.excess[row] <= NEAR * max(1.0, abs(value)):
         return (
             f"density {rows[row]}: {name} = {value:.6g} is, to rounding, that of "
