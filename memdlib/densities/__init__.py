@@ -1,10 +1,8 @@
 """From moments to a density: supports, Newton on the dual, the moment problem."""
 
 from memdlib.densities.density import MaxEntDensity
-from memdlib.densities.moment_problem import (
-    InfeasibleMomentsError,
-    NotConvergedError,
-)
+from memdlib.densities.measures import InfeasibleMomentsError
+from memdlib.densities.moment_problem import NotConvergedError
 from memdlib.densities.newton import solve_dual
 from memdlib.densities.support import Support, gauss_legendre, read_support
 

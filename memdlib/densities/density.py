@@ -5,17 +5,24 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 
 from memdlib.densities.distribution import Distribution, Members
-from memdlib.densities.moment_problem import InfeasibleMomentsError, match_moments
+from memdlib.densities.measures import (
+    InfeasibleMomentsError,
+    measure_moments,
+    measure_sample,
+)
+from memdlib.densities.moment_problem import match_functions
+from memdlib.densities.power_moments import match_powers
 from memdlib.densities.support import Support, feature_values, powers, read_support
-from memdlib.moments.sums import translate, translate_natural
+from memdlib.moments.sums import translate_natural
 from memdlib.validation import check_integer, check_positive, check_sample_weight
 
 Array = NDArray[np.float64]
 
 
-class MaxEntDensity(Distribution):
+class MaxEntDensity(Distribution, BaseEstimator):
     """Density of largest entropy among those with given moments on a support.
 
     p(x) = exp(-lambda_0 - lambda . phi(x)), with phi(x) = (x, ..., x^m) or functions of
@@ -124,11 +131,12 @@ class MaxEntDensity(Distribution):
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, x = self._read(), np.asarray(x, dtype=np.float64)
+        x = np.asarray(x, dtype=np.float64)
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
                 f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
             )
+        support = self._read(x)
         outside = ~support.contains(x)
         if outside.any():
             where = tuple(int(i) for i in np.argwhere(outside)[0])
@@ -137,22 +145,16 @@ class MaxEntDensity(Distribution):
             )
         weight = check_sample_weight(sample_weight, len(x))
         share = weight / weight.sum()
-        columns = x.reshape(len(x), -1)
-        mean = share @ columns
-        sd = np.sqrt(share @ (columns - mean) ** 2)
+        columns, batch = x.reshape(len(x), -1), x.shape[1:]
         if _feature_functions(self.moments):
             values = feature_values(self.moments, columns, support)
-            mu = np.einsum("i,ibj->bj", share, values)
-            return self._solve(mu, x.shape[1:], support, mean.mean(), sd.mean())
-        if support.kind == "line" and not (sd > 0).all():
-            raise InfeasibleMomentsError(
-                f"x is constant ({columns[0, int(np.argmin(sd))]:g}); a density on the "
-                "real line needs a variance above zero"
+            return self._match_functions(
+                np.einsum("i,ibj->bj", share, values), batch, support
             )
         m = _count_moments(self.moments, support)
-        origin, unit = support.standardise(mean, sd)
-        standard = np.einsum("i,ibj->bj", share, powers((columns - origin) / unit, m))
-        return self._solve_powers(standard, origin, unit, x.shape[1:], support)
+        measures = measure_sample(columns, share, m, support)
+        raw = np.einsum("i,ibj->bj", share, powers(columns, m))
+        return self._match_powers(measures, raw, batch, support)
 
     def from_moments(self, mu: ArrayLike):
         """Find the densities that have given moments.
@@ -174,7 +176,7 @@ class MaxEntDensity(Distribution):
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, mu = self._read(), np.asarray(mu, dtype=np.float64)
+        support, mu = self._read(None), np.asarray(mu, dtype=np.float64)
         custom = _feature_functions(self.moments)
         m = len(self.moments) if custom else _count_moments(self.moments, support)
         if mu.ndim == 0 or mu.shape[-1] != m:
@@ -183,108 +185,77 @@ class MaxEntDensity(Distribution):
             raise ValueError(f"mu has shape {mu.shape}; give one density at least")
         if not np.isfinite(mu).all():
             raise ValueError("mu holds a value that is not finite")
-        rows = mu.reshape(-1, m)
+        rows, found = mu.reshape(-1, m), clone(self)
         if custom:
-            return self._solve(rows, mu.shape[:-1], support, 0.0, 1.0)
-        variance = rows[:, 1] - rows[:, 0] ** 2 if m > 1 else np.ones(len(rows))
-        if support.kind == "line" and not (variance > 0).all():
-            worst = int(np.argmin(variance))
-            raise InfeasibleMomentsError(
-                f"moment 2 = {rows[worst, 1]:g} of density {worst} must be above the "
-                f"square of moment 1 = {rows[worst, 0]:g}: the variance "
-                f"{variance[worst]:g} must be positive"
-            )
-        if support.kind == "half-line" and not (rows[:, 0] > support.lower).all():
-            worst = int(np.argmin(rows[:, 0]))
-            raise InfeasibleMomentsError(
-                f"moment 1 = {rows[worst, 0]:g} of density {worst} must be above "
-                f"{support.lower:g}, the end of the support"
-            )
-        sd = np.sqrt(np.maximum(variance, 0.0))
-        origin, unit = support.standardise(rows[:, 0], sd)
-        standard = translate(rows, np.ones(1), -origin) / powers(unit, m)
-        return self._solve_powers(standard, origin, unit, mu.shape[:-1], support)
+            return found._match_functions(rows, mu.shape[:-1], support)
+        measures = measure_moments(rows, support)
+        return found._match_powers(measures, rows, mu.shape[:-1], support)
 
     @property
     def condition_(self) -> Array:
         """Condition number of the Hessian, shape (...)."""
-        batch = self._fitted.batch
-        return self._found.condition.reshape(batch)
+        return self._fitted and self._condition
 
-    def _read(self) -> Support:
+    def _read(self, x: Array | None) -> Support:
         """Check the parameters; return the support."""
         check_integer(self.n_nodes, "n_nodes")
         check_positive(self.tol, "tol")
+        if isinstance(self.support, str) and self.support == "levels":
+            if x is None:
+                raise ValueError(
+                    "support='levels' takes the levels from a sample: call fit(x), or "
+                    "name the levels"
+                )
+            return Support.of(np.unique(x))
         return read_support(self.support)
 
-    def _solve_powers(self, standard, origin, unit, batch, support):
-        """Match power moments that are given in standard coordinates."""
-        m = standard.shape[1]
+    def _match_powers(self, measures, raw, batch, support):
+        m = raw.shape[1]
+        found = match_powers(measures, m, support, self.n_nodes, tol=self.tol)
+        lam = found.basis.powers(found.theta)
+        scaled = lam[:, 1:] / powers(found.unit, m)
+        natural = translate_natural(scaled, found.origin)
+        at_zero = lam[:, 0] + (scaled * powers(-found.origin, m)).sum(axis=-1)
+        nodes = measures.origin[:, None] + measures.unit[:, None] * measures.nodes
+        u = (nodes - found.origin[:, None]) / found.unit[:, None]
+        mean = (measures.weights * found.basis.expand(found.theta, u)).sum(axis=1)
+        return self._keep(found, None, support, batch, natural, at_zero, mean, raw)
 
-        def features(u):
-            return powers(u, m)
-
-        def describe(i, j):
-            return (
-                f"density {i}: E u^{range(1, m + 1)[j]} with u = "
-                f"(x - {origin[i]:g}) / {unit[i]:g}"
-            )
-
-        found = self._match(standard, features, support, describe)
-        members = self._members_of(found, support, origin, unit, None, batch)
-        scaled = found.natural / powers(unit, m)
-        natural = translate_natural(scaled, origin)
-        at_zero = (scaled * powers(-origin, m)).sum(axis=-1)
-        raw = translate(standard * powers(unit, m), np.ones(1), origin)
-        return self._keep(found, members, standard, natural, at_zero, raw)
-
-    def _solve(self, mu, batch, support, mean, sd):
+    def _match_functions(self, mu, batch, support):
         """Match the moments of feature functions of one's own."""
-        origin, unit = 0.0, 1.0
-        if support.kind == "half-line":
-            origin = support.lower
-        elif support.bounded:
-            origin, unit = support.standardise(mean, sd)
-
         functions = tuple(self.moments)
+        origin, unit = support.standardise()
 
         def features(u):
             return feature_values(functions, origin + unit * u, support)
 
-        def describe(i, j):
-            return f"density {i}: E phi_{range(1, mu.shape[1] + 1)[j]}"
-
-        found = self._match(mu, features, support, describe, smooth=False)
-        rows = np.full(len(mu), origin), np.full(len(mu), unit)
-        members = self._members_of(found, support, *rows, functions, batch)
-        return self._keep(found, members, mu, found.natural, 0.0, mu)
-
-    def _match(self, mu, features, support, describe, *, smooth=True):
-        return match_moments(
-            mu,
-            features,
-            support,
-            self.n_nodes,
-            smooth=smooth,
-            tol=self.tol,
-            describe=describe,
+        found, support = match_functions(
+            mu, features, support, self.n_nodes, tol=self.tol
         )
+        natural, at_zero = found.theta[:, 1:], found.theta[:, 0]
+        mean = at_zero + (natural * mu).sum(axis=1)
+        return self._keep(found, functions, support, batch, natural, at_zero, mean, mu)
 
-    def _members_of(self, found, support, origin, unit, functions, batch):
-        standard = found.natural, found.constant
-        return Members(support, origin, unit, *standard, functions, batch, self.tol)
-
-    def _keep(self, found, members, standard, natural, at_zero, raw):
+    def _keep(self, found, functions, support, batch, natural, at_zero, mean, raw):
         """Assign everything that follows from a solution, once it is complete."""
-        batch, constant = members.batch, found.constant
-        if members.support.levels is None:
-            constant = constant + np.log(members.unit)
-        entropy = constant + (found.natural * standard).sum(axis=1)
-        self._found, self._members = found, members
+        log_unit = 0.0
+        if support.levels is None:
+            log_unit = np.log(np.abs(found.unit))
+        self._condition = found.condition.reshape(batch)
+        self._members = Members(
+            support,
+            found.origin,
+            found.unit,
+            found.basis,
+            found.theta,
+            functions,
+            batch,
+            self.tol,
+        )
         self.natural_params_ = natural.reshape((*batch, -1))
-        self.log_normaliser_ = (constant + at_zero).reshape(batch)
+        self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
         self.mean_params_ = raw.reshape((*batch, -1))
-        self.entropy_ = entropy.reshape(batch)
+        self.entropy_ = (mean + log_unit).reshape(batch)
         self.residual_ = found.residual.reshape(batch)
         self.gap_ = found.gap.reshape(batch)
         self.history_ = found.history.reshape((-1, *batch))

@@ -1,9 +1,10 @@
 """Distribution functions of a batch of densities: tables of their own, then Newton.
 
-On an interval, a half-line or the line, all densities of a batch are tabulated on the
-same panels of the variable t in [-1, 1] that unfolds into standard coordinates; panels
-are halved until the tables agree. What lies within a panel is integrated by the same
-Gauss-Legendre rule. On levels everything is a sum.
+On an interval, a half-line or the line, densities are tabulated on panels, which are
+halved until the tables agree: exponentials of polynomials on panels where each of them
+lives, others on the same panels of the variable t in [-1, 1] that unfolds into standard
+coordinates. What lies within a panel is integrated by the same Gauss-Legendre rule. On
+levels everything is a sum.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.densities.panels import CHECK, breakpoints
+from memdlib.densities.recurrence import Recurrence
 from memdlib.densities.support import Support, feature_values, gauss_legendre
 from memdlib.validation import check_integer
 
@@ -33,17 +36,19 @@ _BLOCK = 2**21
 
 @dataclass(frozen=True)
 class Members:
-    """Densities exp(-constant - natural . phi(u)) of standard coordinates u.
+    """Densities exp(-theta . phi) of B members.
 
     Parameters
     ----------
     support : Support
     origin, unit : ndarray of shape (B,)
         u = (x - origin) / unit; the same for all where phi are functions of x.
-    natural : ndarray of shape (B, m)
-    constant : ndarray of shape (B,)
+    basis : Recurrence or None
+        Of the polynomials phi of u.
+    theta : ndarray of shape (B, m + 1)
+        Coefficients of 1 and phi.
     functions : tuple of callables or None
-        phi as functions of x; None means the powers of u.
+        phi as functions of x, where they are not polynomials.
     batch : tuple of int
         Shape of the batch, of B members in all.
     tol : float
@@ -53,44 +58,50 @@ class Members:
     support: Support
     origin: Array
     unit: Array
-    natural: Array
-    constant: Array
+    basis: Recurrence | None
+    theta: Array
     functions: tuple[Callable, ...] | None
     batch: tuple[int, ...]
     tol: float
 
-    @np.errstate(over="ignore")
-    def log_density(self, u: Array, rows=slice(None)) -> Array:
+    @np.errstate(over="ignore", invalid="ignore")
+    def log_density(self, u: Array, rows: NDArray[np.intp]) -> Array:
         """Log density of u.
 
         Parameters
         ----------
         u : ndarray of shape (..., R)
             On the support.
-        rows : index of R of the members, default=slice(None)
+        rows : ndarray of int, shape (R,)
             Member of each place on the last axis of ``u``.
 
         Returns
         -------
         ndarray of shape (..., R)
         """
-        lam = self.natural[rows]
-        linear = np.zeros(np.broadcast_shapes(u.shape, lam.shape[:-1]))
+        theta = self.theta[rows]
         if self.functions is None:
-            for j in reversed(range(lam.shape[-1])):
-                linear = (linear + lam[..., j]) * u
-        else:
-            values = feature_values(
-                self.functions, self.origin[0] + self.unit[0] * u, self.support
-            )
-            for j in range(lam.shape[-1]):
-                linear += lam[..., j] * values[..., j]
-        return -self.constant[rows] - linear
+            flat = np.broadcast_to(u, (*u.shape[:-1], len(rows)))
+            linear = self.basis[rows].expand(theta, flat.reshape(-1, len(rows)).T)
+            return -linear.T.reshape(flat.shape)
+        values = feature_values(
+            self.functions, self.origin[0] + self.unit[0] * u, self.support
+        )
+        linear = theta[:, 0] + np.zeros(values.shape[:-1])
+        for j in range(values.shape[-1]):
+            linear = linear + theta[:, j + 1] * values[..., j]
+        return -linear
 
-    @property
-    def smooth(self) -> bool:
-        """Whether log densities are polynomials."""
-        return self.functions is None
+    @cached_property
+    def ends(self) -> Array:
+        """Ends of panels, of each member or of all, shape (B or 1, P + 1)."""
+        if self.functions is not None:
+            return np.linspace(-1.0, 1.0, _PANELS + 1)[None]
+        lower, upper = (
+            (end - self.origin) / self.unit
+            for end in (self.support.lower, self.support.upper)
+        )
+        return breakpoints(self.basis, self.theta, lower, upper, CHECK)
 
     @cached_property
     def table(self) -> "Table":
@@ -102,12 +113,14 @@ class Members:
             If halving the panels does not bring the error below ``tol``.
         """
         if self.support.levels is not None:
-            return self._tabulate(len(self.support.levels))
-        n_panels, error = _PANELS, np.inf
-        table = self._tabulate(n_panels)
+            return self._tabulate(None)
+        ends, error = self.ends, np.inf
+        table = self._tabulate(ends)
         for _ in range(_HALVINGS):
-            n_panels *= 2
-            coarse, table = table, self._tabulate(n_panels)
+            middle = 0.5 * (ends[:, :-1] + ends[:, 1:])
+            halved = np.stack([ends[:, :-1], middle], axis=2).reshape(len(ends), -1)
+            ends = np.concatenate([halved, ends[:, -1:]], axis=1)
+            coarse, table = table, self._tabulate(ends)
             error = np.abs(table.cumulative[:, ::2] - coarse.cumulative).max()
             if error <= _GOOD:
                 return table
@@ -118,6 +131,11 @@ class Members:
             )
         return table
 
+    @property
+    def _falling(self) -> bool:
+        """Whether the coordinate of the panels falls with x."""
+        return self.unit[0] < 0
+
     def probability(self, x: Array, rows: NDArray[np.intp]) -> Array:
         """Probability of values up to x, for pairs of x (R,) and members (R,)."""
         support, table = self.support, self.table
@@ -125,22 +143,25 @@ class Members:
             place = np.searchsorted(support.levels, x, side="right")
             return np.where(np.isnan(x), np.nan, table.cumulative[rows, place])
         known = np.clip(np.nan_to_num(x), support.lower, support.upper)
-        u = (known - self.origin[rows]) / self.unit[rows]
-        t = np.clip(support.fold(u, smooth=self.smooth), -1.0, 1.0)
-        n_panels = len(table.ends) - 1
-        panel = np.minimum((0.5 * (t + 1.0) * n_panels).astype(int), n_panels - 1)
-        inside = self._integrate(table.ends[panel], t, rows) / table.total[rows]
+        t = (known - self.origin[rows]) / self.unit[rows]
+        if self.functions is not None:
+            t = support.fold(t)
+        t = np.clip(t, table.ends[rows, 0], table.ends[rows, -1])
+        panel = (table.ends[rows, 1:-1] <= t[:, None]).sum(axis=1)
+        inside = self._integrate(table.ends[rows, panel], t, rows) / table.total[rows]
         found = np.clip(table.cumulative[rows, panel] + inside, 0.0, 1.0)
-        return np.where(np.isnan(x), np.nan, found)
+        return np.where(np.isnan(x), np.nan, 1.0 - found if self._falling else found)
 
     def quantile(self, q: Array, rows: NDArray[np.intp]) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
         support, table = self.support, self.table
+        at_lower, at_upper = q == 0, q == 1
+        q = 1.0 - q if self._falling else q
         place = (table.cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
         if support.levels is not None:
             return np.array(support.levels)[place]
-        low, high = table.ends[place], table.ends[place + 1]
-        start, below = low, table.cumulative[rows, place]
+        low, high = table.ends[rows, place], table.ends[rows, place + 1]
+        start, below, enough = low, table.cumulative[rows, place], 1e-9 * (high - low)
         inside = np.maximum(table.cumulative[rows, place + 1] - below, 1e-300)
         t = low + np.clip((q - below) / inside, 0.0, 1.0) * (high - low)
         for _ in range(60):
@@ -153,13 +174,13 @@ class Members:
             newton = (moved >= low) & (moved <= high)
             moved = np.where(newton, moved, 0.5 * (low + high))
             # Newton's next step would be the square of this one
-            done = newton & (np.abs(moved - t) <= 1e-9 / len(table.ends))
+            done = newton & (np.abs(moved - t) <= enough)
             t = moved
             if done.all():
                 break
         x = self.origin[rows] + self.unit[rows] * self._unfold(t)[0]
         x = np.clip(x, support.lower, support.upper)
-        return np.where(q == 0, support.lower, np.where(q == 1, support.upper, x))
+        return np.where(at_lower, support.lower, np.where(at_upper, support.upper, x))
 
     def _integrate(self, start: Array, t: Array, rows) -> Array:
         """Mass between two places of the same panel, for pairs with members."""
@@ -173,27 +194,36 @@ class Members:
         return np.exp(self.log_density(u, rows)) * slope
 
     def _unfold(self, t: Array) -> tuple[Array, Array]:
-        return self.support.unfold(t, smooth=self.smooth)
+        """Standard coordinates of the panels' variable, and their slope."""
+        return (
+            (t, np.ones_like(t)) if self.functions is None else self.support.unfold(t)
+        )
 
-    def _tabulate(self, n_panels: int) -> "Table":
-        levels = self.support.levels is not None
-        ends = np.linspace(-1.0, 1.0, n_panels + 1)
-        if levels:
-            u, weights = self.support.grid(1)[0][:, None], np.ones((n_panels, 1))
+    def _tabulate(self, ends: Array | None) -> "Table":
+        n_members = len(self.theta)
+        if ends is None:
+            levels = np.array(self.support.levels)
+            n_panels = len(levels)
         else:
-            nodes, weights = gauss_legendre(_NODES)
-            t = ends[:-1, None] + (nodes + 1.0) / n_panels
-            u, slope = self._unfold(t)
-            weights = weights * slope / n_panels
-        n_members = len(self.natural)
+            n_panels = ends.shape[1] - 1
+            ends = np.broadcast_to(ends, (n_members, n_panels + 1))
+        nodes, rule = gauss_legendre(_NODES)
         parts, moments = np.empty((n_members, n_panels)), np.empty((2, n_members))
-        step = max(1, _BLOCK // u.size)
+        step = max(1, _BLOCK // (n_panels * _NODES))
         for first in range(0, n_members, step):
             rows = np.arange(first, min(first + step, n_members))
-            mass = np.exp(self.log_density(u[..., None], rows)) * weights[..., None]
+            if ends is None:
+                u = (levels[:, None] - self.origin[rows]) / self.unit[rows]
+                u, weights = u[:, None], 1.0
+            else:
+                half = 0.5 * np.diff(ends[rows].T, axis=0)[:, None]
+                t = ends[rows, :-1].T[:, None] + half * (nodes[:, None] + 1.0)
+                u, slope = self._unfold(t)
+                weights = half * rule[:, None] * slope
+            mass = np.exp(self.log_density(u, rows)) * weights
             parts[rows] = mass.sum(axis=1).T
             mass /= mass.sum(axis=(0, 1))
-            moments[:, rows] = self._mean_and_deviation(u[..., None], mass)
+            moments[:, rows] = self._mean_and_deviation(u, mass)
         cumulative = np.concatenate(
             [np.zeros((n_members, 1)), parts.cumsum(axis=1)], axis=1
         )
@@ -204,7 +234,7 @@ class Members:
         mean = (mass * u).sum(axis=(0, 1))
         square = (mass * (u - mean) ** 2).sum(axis=1)
         deviation = np.sqrt(square.sum(axis=0))
-        if self.support.bounded:
+        if self.support.bounded or self.functions is None:
             return mean, deviation
         size = (mass * np.abs(u)).sum(axis=1)
         lost = np.inf if self.support.kind == "half-line" else np.nan
@@ -220,8 +250,8 @@ class Table:
 
     Parameters
     ----------
-    ends : ndarray of shape (P + 1,)
-        In [-1, 1]; of no meaning on levels.
+    ends : ndarray of shape (B, P + 1), or None
+        In the coordinate of the panels; None on levels.
     cumulative : ndarray of shape (B, P + 1)
         From 0 to 1.
     total : ndarray of shape (B,)
@@ -230,7 +260,7 @@ class Table:
         In standard coordinates.
     """
 
-    ends: Array
+    ends: Array | None
     cumulative: Array
     total: Array
     mean: Array
@@ -260,17 +290,22 @@ class Distribution:
         Returns
         -------
         ndarray of shape x.shape + (...)
-            Nats; -inf outside the support.
+            Nats; -inf outside the support, ``nan`` where x is.
         """
         members, x = self._fitted, np.asarray(x, dtype=np.float64)
         shape = x.shape + members.batch
         x = x[..., None]
         inside = members.support.contains(x)
-        u = np.where(inside, (np.where(inside, x, 0.0) - members.origin), 0.0)
-        log_density = members.log_density(u / members.unit)
+        # a place on the support for those that are not
+        somewhere = np.clip(
+            members.origin, members.support.lower, members.support.upper
+        )
+        u = (np.where(inside, x, somewhere) - members.origin) / members.unit
+        log_density = members.log_density(u, np.arange(len(members.theta)))
         if members.support.levels is None:
-            log_density = log_density - np.log(members.unit)
-        return np.where(inside, log_density, -np.inf).reshape(shape)[()]
+            log_density = log_density - np.log(np.abs(members.unit))
+        outside = np.where(np.isnan(x), np.nan, -np.inf)
+        return np.where(inside, log_density, outside).reshape(shape)[()]
 
     def pdf(self, x: ArrayLike) -> Array:
         """Density, or probability of levels.
@@ -382,7 +417,7 @@ class Distribution:
         members, batch = self._fitted, self._fitted.batch
         if each:
             values = values.reshape(values.shape + (1,) * len(batch))
-        rows = np.arange(len(members.natural)).reshape(batch)
+        rows = np.arange(len(members.theta)).reshape(batch)
         values, rows = np.broadcast_arrays(values, rows)
         found, flat, member = np.empty(values.size), values.ravel(), rows.ravel()
         step = max(1, _BLOCK // members.table.cumulative.shape[1])

@@ -1,58 +1,65 @@
-"""Matching moments on a support: the dual on a grid, checked on a finer one.
+"""Matching the means of feature functions: the dual on a grid, checked on a finer one.
 
-Solves for a batch of moment vectors in standard coordinates; where there is no
-maximum-entropy density, it finds out why and says so.
+Solves for a batch of moment vectors; where there is no maximum-entropy density, it
+finds out why and says so.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from memdlib.densities.measures import InfeasibleMomentsError
 from memdlib.densities.newton import evaluate_dual, solve_dual
-from memdlib.densities.support import Support, orthonormal_coefficients
+from memdlib.densities.recurrence import Recurrence
+from memdlib.densities.support import (
+    Support,
+    gauss_legendre,
+    orthonormal_coefficients,
+)
 
 Array = NDArray[np.float64]
 
-# Probability of the outermost node above which a density does not end there.
+# Probability beyond the outermost nodes above which a density does not end there.
 _TAIL = 1e-9
-# Residual of a coarse grid that is good enough not to try a finer one.
-_GOOD = 1e-12
-# Variance of a feature below which, and share of the largest one below which, moments
-# may lie on the boundary, where there is no density.
-_NARROW, _FLAT = 1e-9, 1e-12
-
-
-class InfeasibleMomentsError(ValueError):
-    """No density on the support has these moments, or the entropy has no maximum."""
+# Share of the largest variance of a feature below which moments may lie on the
+# boundary, where there is no density.
+FLAT = 1e-12
 
 
 class NotConvergedError(RuntimeError):
     """The moments were not matched to the tolerance asked for."""
 
 
-@dataclass(frozen=True)
-class MatchedMoments:
-    """Densities exp(-constant - natural . features(u)) of a batch of B moment vectors.
+@dataclass
+class Matched:
+    """Densities exp(-theta . p(u)) of a batch of B moment vectors.
 
     Parameters
     ----------
-    natural : ndarray of shape (B, m)
-    constant : ndarray of shape (B,)
+    origin, unit : ndarray of shape (B,)
+        u = (x - origin) / unit.
+    basis : Recurrence or None
+        Polynomials p_0, ..., p_m; None means 1 and the feature functions of x.
+    theta : ndarray of shape (B, m + 1)
     residual : ndarray of shape (B,)
-        Largest moment residual, in orthonormal features, on the finer grid.
+        Largest difference between the moments of the density and those asked for, of
+        features that are orthonormal under the density itself (of a reference density,
+        for functions), on other nodes than those of the solver.
     gap : ndarray of shape (B,)
         Duality gap, in nats.
     covariance : ndarray of shape (B, m, m)
-        Covariance of the orthonormal features, the Hessian of the dual.
+        Covariance of features that are orthonormal under a reference density.
     history : ndarray of shape (iterations, B)
-        Dual objective before each Newton step on the last grid, in nats.
+        Dual objective before each Newton step, in nats, up to a constant.
     """
 
-    natural: Array
-    constant: Array
+    origin: Array
+    unit: Array
+    basis: Recurrence | None
+    theta: Array
     residual: Array
     gap: Array
     covariance: Array
@@ -65,97 +72,160 @@ class MatchedMoments:
         return spread[:, -1] / np.maximum(spread[:, 0], 1e-15 * spread[:, -1])
 
 
-def match_moments(
+def match_functions(
     mu: Array,
     features: Callable[[Array], Array],
     support: Support,
     n_nodes: int,
     *,
-    smooth: bool,
     tol: float,
-    describe: Callable[[int, int], str],
-) -> MatchedMoments:
-    """Find the maximum-entropy densities of a batch of moment vectors.
+) -> tuple[Matched, Support]:
+    """Find the densities of largest entropy with given means of functions.
 
     Parameters
     ----------
     mu : ndarray of shape (B, m)
-        E features(u), u in standard coordinates.
     features : callable
-        Maps u (N,) to (N, m).
+        Maps standard coordinates (N,) to values (N, m).
     support : Support
     n_nodes : int
-        Nodes of the grid. A quarter of them is tried first; rows that a check on twice
-        as many nodes finds wanting go on to all of them, and to four times as many.
-    smooth : bool
-        As in :meth:`memdlib.densities.support.Support.grid`.
+        Nodes of the grid. Rows that a check on twice as many nodes finds wanting go on
+        to four times as many.
     tol : float
         Largest residual to accept.
-    describe : callable
-        Name of moment j of density i, for messages: describe(i, j).
 
     Returns
     -------
-    MatchedMoments
+    Matched
+    Support
+        With grids that come close enough to the end of a half-line.
 
     Raises
     ------
     InfeasibleMomentsError, NotConvergedError
-        Naming the first density in the batch that failed, the moment, and the remedy.
     """
-    u, log_weights = support.grid(n_nodes, smooth=smooth)
-    reference = log_weights + support.log_reference(u)
-    change = orthonormal_coefficients(features(u), reference)
-    start = _near_reference(features(u), change, support.log_reference(u), reference)
+    origin, unit = support.standardise()
+    u, log_weights = support.grid(n_nodes)
+    log_reference = support.log_reference(u)
+    mass = np.exp(log_weights + log_reference - (log_weights + log_reference).max())
+    change = orthonormal_coefficients(features(u), log_weights + log_reference)
+    basis = features(u) @ change[1:, 1:] + change[0, 1:]
+    # natural parameters whose log density comes closest to the reference density
+    start = -((mass * log_reference) @ basis) / mass.sum()
 
-    def basis(size):
-        u, log_weights = support.grid(size, smooth=smooth)
+    def grid(size):
+        u, log_weights = support.grid(size)
         return features(u) @ change[1:, 1:] + change[0, 1:], log_weights
 
     target = mu @ change[1:, 1:] + change[0, 1:]
     n_batch, m = target.shape
     lam, history = np.tile(start, (n_batch, 1)), np.zeros((1, n_batch))
-    psi, residual, tail, gap, curvature = np.full((5, n_batch), np.inf)
-    covariance = np.empty((n_batch, m, m))
-    pending = np.arange(n_batch)
-    for size, wanted in ((n_nodes // 4, _GOOD), (n_nodes, tol), (4 * n_nodes, tol)):
+    psi, residual, near, far, gap = np.full((5, n_batch), np.inf)
+    covariance, pending = np.empty((n_batch, m, m)), np.arange(n_batch)
+    for size in (n_nodes, 4 * n_nodes):
         if size <= m and support.levels is None:
             continue
         # what a coarser grid found is a start only where it came close
         close = residual[pending] < 1e-3
         first = np.where(close[:, None], lam[pending], start)
-        solution = solve_dual(*basis(size), target[pending], first)
+        solution = solve_dual(*grid(size), target[pending], first)
         lam[pending], gap[pending] = solution.natural, solution.gap
         covariance[pending] = solution.covariance
-        curvature[pending] = solution.curvature
-        history = _replace(history, solution.history, pending)
-        value, mean, p = evaluate_dual(*basis(2 * size), target[pending], lam[pending])
+        history = extend_history(history, solution.history, pending)
+        check = grid(2 * size)
+        value, mean, p = evaluate_dual(*check, target[pending], lam[pending])
         psi[pending] = value - (lam[pending] * target[pending]).sum(axis=1)
         residual[pending] = np.abs(target[pending] - mean).max(axis=1)
-        tail[pending] = _tail_probability(support, p)
-        done = residual[pending] <= wanted
-        if size == n_nodes:
-            done |= tail[pending] > _TAIL
-        pending = pending[~done]
+        near[pending], far[pending] = _tails(support, p, check, lam[pending], 2 * size)
+        pending = pending[~(residual[pending] <= tol)]
         if not pending.size or support.kind == "levels":
             break
-    failed = ~(residual <= tol) | (tail > _TAIL)
-    spread = np.einsum("bii->bi", covariance).max(axis=1)
-    doubtful = failed | (spread < _NARROW) | (curvature < _FLAT)
+    if support.kind == "half-line" and support.close > -6 and (near > _TAIL).any():
+        closer = replace(support, close=-6.5)
+        return match_functions(mu, features, closer, n_nodes, tol=tol)
+    failed = ~(residual <= tol) | (far > _TAIL) | (near > _TAIL)
+    spread = np.linalg.eigvalsh(covariance)
+    doubtful = failed | (spread[:, 0] < FLAT * np.maximum(spread[:, -1], 1e-3))
     for row in np.flatnonzero(doubtful):
-        _check_possible(
-            mu[row], features, support, smooth, lambda j, i=row: describe(i, j)
+        _check_functions(mu[row], features, support, row)
+        if not residual[row] <= tol:
+            raise NotConvergedError(
+                f"density {row}: the moments were matched to {residual[row]:.1e} only; "
+                "raise n_nodes or tol, or use fewer moments; for powers of x give "
+                "their number"
+            )
+        if far[row] > _TAIL:
+            raise InfeasibleMomentsError(
+                f"density {row}: on {support} these moments are matched only by a "
+                "density that does not fall off within the reach of numbers: the "
+                "entropy has no maximum, or next to none; use fewer moments or bound "
+                "the support"
+            )
+        if near[row] > _TAIL:
+            raise NotConvergedError(
+                f"density {row}: probability gathers at an end of {support}, closer "
+                f"than numbers can tell ({near[row]:.1e} of it); move the moments "
+                "away from the boundary of what is possible"
+            )
+    theta = np.column_stack([psi + lam @ change[0, 1:], lam @ change[1:, 1:].T])
+    place = np.full(n_batch, origin), np.full(n_batch, unit)
+    found = Matched(*place, None, theta, residual, gap, covariance, history)
+    return found, support
+
+
+def _tails(support, p, check, lam, n_nodes) -> tuple[Array, Array]:
+    """About the probabilities beyond the nodes: at finite ends, at infinite ones."""
+    none = np.zeros(len(p))
+    if support.levels is not None:
+        return none, none
+    features, log_weights = check
+    log_p = log_weights - lam @ features.T
+    weight = gauss_legendre(n_nodes)[1][0]
+    # the density of the unfolded variable falls off within a twentieth
+    first, last = 0.05 * p[:, 0] / weight, 0.05 * p[:, -1] / weight
+    rising = (log_p[:, -1] > log_p[:, -5], log_p[:, 0] > log_p[:, 4])
+    upwards, downwards = (np.where(r, np.inf, 0.0) for r in rising)
+    if support.kind == "line":
+        return none, np.maximum(first + downwards, last + upwards)
+    if support.kind == "half-line":
+        return first, last + upwards
+    return np.maximum(first, last), none
+
+
+def _check_functions(mu, features, support, row) -> None:
+    values = features(support.grid(501)[0])
+    check_range(values, mu, support, lambda j: f"density {row}: E phi_{j + 1}")
+
+
+def check_range(values: Array, mu: Array, support: Support, describe) -> None:
+    """Raise, naming the first moment outside the range that those before it leave.
+
+    Parameters
+    ----------
+    values : ndarray of shape (N, m)
+        Features on nodes.
+    mu : ndarray of shape (m,)
+    support : Support
+    describe : callable
+        Name of moment j.
+
+    Raises
+    ------
+    InfeasibleMomentsError
+    """
+    size = np.abs(values).max(axis=0)
+    for j in range(len(mu)):
+        ends = possible_range(values / size, mu / size, j)
+        low, high = (-np.inf, np.inf) if ends is None else size[j] * np.array(ends)
+        margin = (
+            1e-9 * min(high - low, max(abs(mu[j]), 1e-3 * size[j])) if ends else 0.0
         )
-        if failed[row]:
-            raise _failure(residual[row], tail[row], support, describe(row, -1))
-    return MatchedMoments(
-        natural=lam @ change[1:, 1:].T,
-        constant=psi + lam @ change[0, 1:],
-        residual=residual,
-        gap=gap,
-        covariance=covariance,
-        history=history,
-    )
+        if not low + margin < mu[j] < high - margin:
+            raise InfeasibleMomentsError(
+                f"{describe(j)} = {mu[j]:.6g} must lie strictly between {low:.6g} and "
+                f"{high:.6g} to occur on {support} with the moments before it; check "
+                "it, use fewer moments, or smooth them towards those of a wider sample"
+            )
 
 
 def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | None:
@@ -182,7 +252,11 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     """
     total = np.vstack([np.ones(len(features)), features[:, :j].T])
     known = np.concatenate([[1.0], mu[:j]])
-    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    exact = {
+        "primal_feasibility_tolerance": 1e-10,
+        "dual_feasibility_tolerance": 1e-10,
+        "time_limit": 10.0,
+    }
     low, high = (
         linprog(sign * features[:, j], A_eq=total, b_eq=known, options=exact)
         for sign in (1.0, -1.0)
@@ -192,58 +266,10 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     return float(low.fun), -float(high.fun)
 
 
-def _replace(history: Array, new: Array, rows: NDArray[np.intp]) -> Array:
+def extend_history(history: Array, new: Array, rows: NDArray[np.intp]) -> Array:
     """Put new histories in the place of those of some rows; the last value stays."""
     longest = max(len(history), len(new))
     found = np.concatenate([history, history[-1:].repeat(longest - len(history), 0)])
     found[: len(new), rows] = new
     found[len(new) :, rows] = new[-1]
     return found
-
-
-def _tail_probability(support: Support, p: Array) -> Array:
-    """Probability of the outermost nodes at the infinite ends."""
-    if support.bounded:
-        return np.zeros(len(p))
-    return np.maximum(p[:, -1], p[:, 0] if support.kind == "line" else 0.0)
-
-
-def _near_reference(features, change, log_reference, log_mass) -> Array:
-    """Natural parameters whose log density comes closest to the reference density."""
-    mass = np.exp(log_mass - log_mass.max())
-    basis = features @ change[1:, 1:] + change[0, 1:]
-    return -((mass * log_reference) @ basis) / mass.sum()
-
-
-def _check_possible(mu, features, support, smooth, describe) -> None:
-    """Raise, naming the first moment outside the range that those before it leave."""
-    u = support.grid(2001, smooth=smooth)[0]
-    if smooth and support.kind == "interval":
-        # the ends, and the mean: the extremes of the first two power moments
-        u = np.sin(0.5 * np.pi * np.linspace(-1.0, 1.0, 2001))
-        u = np.append(u, np.clip(mu[0], -1.0, 1.0))
-    values = features(u)
-    size = np.abs(values).max(axis=0)
-    for j in range(len(mu)):
-        ends = possible_range(values / size, mu / size, j)
-        low, high = (-np.inf, np.inf) if ends is None else size[j] * np.array(ends)
-        margin = 1e-9 * (high - low) if ends else 0.0
-        if not low + margin < mu[j] < high - margin:
-            raise InfeasibleMomentsError(
-                f"{describe(j)} = {mu[j]:.6g} must lie strictly between {low:.6g} and "
-                f"{high:.6g} to occur on {support} with the moments before it; check "
-                "it, use fewer moments, or smooth them towards those of a wider sample"
-            )
-
-
-def _failure(residual, tail, support, last) -> Exception:
-    if tail > _TAIL:
-        return InfeasibleMomentsError(
-            f"the entropy has no maximum on {support} under these moments: {last} is "
-            "too large for a density that falls off; use fewer moments or bound the "
-            "support"
-        )
-    return NotConvergedError(
-        f"the moments up to {last} were matched to {residual:.1e} only; raise n_nodes "
-        "or tol, or use fewer moments"
-    )

@@ -1,26 +1,23 @@
 """Supports of densities: where they live, and the grids on which they are integrated.
 
-Every support has *standard coordinates* u, in which it looks the same at any place and
-scale: [-1, 1] for an interval or a set of levels, u = (x - mean) / sd on the real line,
-u = (x - a) / E(x - a) on a half-line. Moments are matched there, in polynomials that
-are orthonormal under a reference density of the support.
+The grids live in standard coordinates u = (x - origin) / unit: [-1, 1] for an interval
+or a set of levels, the distance from its end for a half-line, x itself on the line.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import wrightomega
+from scipy.special import roots_legendre, wrightomega
 
 from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
 
-# Largest |u| of the grids on unbounded supports, in standard deviations or means:
-# for polynomials, and for other feature functions.
-_REACH, _FAR = 60.0, 1e12
+# Largest |u| of the grids on unbounded supports.
+_FAR = 1e12
 # Largest r t in u = tanh(pi/2 sinh(r t)), whose nodes crowd at the ends of an interval.
 _ENDS_REACH = 2.9
 
@@ -35,20 +32,80 @@ class Support:
         Ends; infinite where there is none.
     levels : tuple of float or None
         The points themselves, ascending, where the support is a finite set.
+    close : float, default=-4.2
+        Smallest s of the grids of a half-line, whose nodes are at the distances
+        exp(s - exp(-s)) of its end.
+
+    Examples
+    --------
+    The interval from 0 to 1, and the two numbers 0 and 1:
+
+    >>> print(Support.interval(0, 1), "|", Support.of([0, 1]))
+    [0, 1] | the levels 0, 1
     """
 
     lower: float
     upper: float
     levels: tuple[float, ...] | None = None
+    close: float = field(default=-4.2, compare=False, repr=False)
+
+    @classmethod
+    def interval(cls, lower: float, upper: float) -> "Support":
+        """All numbers between two ends, either of which may be infinite.
+
+        Parameters
+        ----------
+        lower, upper : float
+
+        Returns
+        -------
+        Support
+
+        Raises
+        ------
+        ValueError
+            If they are not in order.
+        """
+        lower, upper = float(lower), float(upper)
+        if not lower < upper:
+            raise ValueError(
+                f"support=({lower:g}, {upper:g}) must be (a, b) with a < b"
+            )
+        return cls(lower, upper)
+
+    @classmethod
+    def of(cls, levels: ArrayLike) -> "Support":
+        """Set of levels.
+
+        Parameters
+        ----------
+        levels : array_like of shape (L,)
+            At least two, finite and distinct.
+
+        Returns
+        -------
+        Support
+
+        Raises
+        ------
+        ValueError
+            If they are not.
+        """
+        values = np.asarray(levels, dtype=np.float64)
+        distinct = np.unique(values)
+        if distinct.size < max(values.size, 2) or not np.isfinite(distinct).all():
+            raise ValueError(
+                f"levels {values.tolist()} must be finite and distinct, two at least"
+            )
+        return cls(float(distinct[0]), float(distinct[-1]), tuple(distinct.tolist()))
 
     @property
     def kind(self) -> str:
         """One of "levels", "interval", "half-line" and "line"."""
         if self.levels is not None:
             return "levels"
-        if np.isfinite(self.upper):
-            return "interval"
-        return "half-line" if np.isfinite(self.lower) else "line"
+        finite = np.isfinite([self.lower, self.upper]).sum()
+        return ("line", "half-line", "interval")[finite]
 
     @property
     def bounded(self) -> bool:
@@ -70,64 +127,51 @@ class Support:
             return np.isin(x, self.levels)
         return np.isfinite(x) & (x >= self.lower) & (x <= self.upper)
 
-    def standardise(self, mean: ArrayLike, sd: ArrayLike) -> tuple[Array, Array]:
-        """Origin and unit of the standard coordinates.
-
-        Parameters
-        ----------
-        mean, sd : array_like of shape (...)
-            Mean and standard deviation of each density; used where the support is
-            unbounded.
-
-        Returns
-        -------
-        origin, unit : ndarray of shape (...)
-            u = (x - origin) / unit.
-        """
-        mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
+    def standardise(self) -> tuple[float, float]:
+        """Origin and unit of the coordinates u = (x - origin) / unit of the grids."""
+        if self.bounded:
+            half = (self.upper - self.lower) / 2.0
+            return self.lower + half, half
         if self.kind == "line":
-            return mean, sd
-        if self.kind == "half-line":
-            return np.full_like(mean, self.lower), mean - self.lower
-        half = (self.upper - self.lower) / 2.0
-        return np.full_like(mean, self.lower + half), np.full_like(mean, half)
+            return 0.0, 1.0
+        return (self.lower, 1.0) if np.isfinite(self.lower) else (self.upper, -1.0)
 
-    def grid(self, n_nodes: int, *, smooth: bool = True) -> tuple[Array, Array]:
+    def grid(self, n_nodes: int, *, crowded: bool = True) -> tuple[Array, Array]:
         """Nodes in standard coordinates and the logarithms of their weights.
 
         Parameters
         ----------
         n_nodes : int
             Nodes of the Gauss-Legendre rule; a set of levels is summed exactly.
-        smooth : bool, default=True
-            Whether log densities are smooth up to the ends and fall fast (polynomials
-            do). If not, the nodes crowd at the ends and reach far out (the double
-            exponential change of variables of Takahasi and Mori, 1974).
+        crowded : bool, default=True
+            Whether nodes crowd at the ends and reach far out, for log densities that
+            are not smooth there (the double exponential change of variables of
+            Takahasi and Mori, 1974). Without that an interval is all there can be.
 
         Returns
         -------
         nodes, log_weights : ndarray of shape (N,)
         """
         if self.levels is not None:
-            origin, unit = self.standardise(0.0, 1.0)
+            origin, unit = self.standardise()
             levels = np.array(self.levels)
             return (levels - origin) / unit, np.zeros(len(levels))
         t, weights = gauss_legendre(n_nodes)
-        if self.kind == "line" and not smooth:
+        if not crowded:
+            return t, np.log(weights)
+        if self.kind == "line":
             # one rule on either side: a kink at the origin does no harm
             t = np.concatenate([0.5 * (t - 1.0), 0.5 * (t + 1.0)])
             weights = 0.5 * np.concatenate([weights, weights])
-        u, slope = self.unfold(t, smooth=smooth)
+        u, slope = self.unfold(t)
         return u, np.log(weights * slope)
 
-    def unfold(self, t: Array, *, smooth: bool = True) -> tuple[Array, Array]:
+    def unfold(self, t: Array) -> tuple[Array, Array]:
         """Standard coordinates of a variable in [-1, 1], where densities are tame.
 
         Parameters
         ----------
         t : ndarray of shape (...)
-        smooth : bool, default=True
-            As in :meth:`grid`.
 
         Returns
         -------
@@ -135,25 +179,24 @@ class Support:
             Standard coordinates, and their derivatives by t.
         """
         if self.kind == "interval":
-            return (t, np.ones_like(t)) if smooth else _towards_the_ends(t)
+            return _towards_the_ends(t)
         if self.kind == "half-line":
             # u = exp(s - exp(-s)): doubly exponential at 0, exponential at infinity
-            low, high = _half_line_range(smooth)
-            s = low + 0.5 * (high - low) * (t + 1.0)
+            half = 0.5 * (np.log(_FAR) - self.close)
+            s = self.close + half * (t + 1.0)
             u = np.exp(s - np.exp(-s))
-            return u, 0.5 * (high - low) * u * (1.0 + np.exp(-s))
-        reach = np.arcsinh(_REACH if smooth else _FAR)
+            return u, half * u * (1.0 + np.exp(-s))
+        reach = np.arcsinh(_FAR)
         return np.sinh(reach * t), reach * np.cosh(reach * t)
 
     @np.errstate(divide="ignore")
-    def fold(self, u: Array, *, smooth: bool = True) -> Array:
+    def fold(self, u: Array) -> Array:
         """Inverse of :meth:`unfold`.
 
         Parameters
         ----------
         u : ndarray of shape (...)
             Standard coordinates on the support.
-        smooth : bool, default=True
 
         Returns
         -------
@@ -162,15 +205,14 @@ class Support:
         """
         if self.kind == "interval":
             ends = np.arctanh(np.clip(u, -1.0, 1.0)) / (0.5 * np.pi)
-            return u if smooth else np.arcsinh(ends) / _ENDS_REACH
+            return np.arcsinh(ends) / _ENDS_REACH
         if self.kind == "half-line":
-            low, high = _half_line_range(smooth)
             # w = exp(-s) solves w + log(w) = -log(u)
             log_u = np.log(np.clip(u, 1e-300, 1e300))
             w = wrightomega(-log_u)
             s = np.where(w > 1.0, -np.log(w), log_u + w)
-            return 2.0 * (s - low) / (high - low) - 1.0
-        return np.arcsinh(u) / np.arcsinh(_REACH if smooth else _FAR)
+            return 2.0 * (s - self.close) / (np.log(_FAR) - self.close) - 1.0
+        return np.arcsinh(u) / np.arcsinh(_FAR)
 
     def log_reference(self, u: Array) -> Array:
         """Unnormalised log density under which the polynomials are orthonormal."""
@@ -184,7 +226,7 @@ def read_support(support: Sequence[float] | Support) -> Support:
 
     Parameters
     ----------
-    support : tuple (a, b), or list or array of levels
+    support : Support, tuple (a, b), or list or array of levels
         A *tuple of two* numbers is the interval [a, b]; an end may be infinite. A list,
         an array or a longer tuple is a finite set of levels.
 
@@ -214,17 +256,8 @@ def read_support(support: Sequence[float] | Support) -> Support:
             "all of them numbers"
         )
     if isinstance(support, tuple) and len(support) == 2:
-        lower, upper = map(float, values)
-        if not lower < upper or (np.isinf(lower) and np.isfinite(upper)):
-            raise ValueError(
-                f"support={support!r} must be (a, b) with a < b; for a half-line "
-                "(-inf, b] change the sign of x"
-            )
-        return Support(lower, upper)
-    levels = np.unique(values)
-    if levels.size < values.size or not np.isfinite(levels).all():
-        raise ValueError(f"levels {values.tolist()} must be finite and distinct")
-    return Support(float(levels[0]), float(levels[-1]), tuple(levels.tolist()))
+        return Support.interval(*support)
+    return Support.of(values)
 
 
 def _towards_the_ends(t: Array) -> tuple[Array, Array]:
@@ -232,11 +265,6 @@ def _towards_the_ends(t: Array) -> tuple[Array, Array]:
     inner = 0.5 * np.pi * np.sinh(_ENDS_REACH * t)
     growth = 0.5 * np.pi * _ENDS_REACH * np.cosh(_ENDS_REACH * t)
     return np.tanh(inner), growth / np.cosh(inner) ** 2
-
-
-def _half_line_range(smooth: bool) -> tuple[float, float]:
-    """Range of s in u = exp(s - exp(-s))."""
-    return (-3.6, np.log(_REACH)) if smooth else (-4.2, np.log(_FAR))
 
 
 @lru_cache(maxsize=32)
@@ -253,7 +281,7 @@ def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
     nodes, weights : ndarray of shape (n_nodes,)
         Computed once and shared by all who ask: not to be written to.
     """
-    rule = np.polynomial.legendre.leggauss(check_integer(n_nodes, "n_nodes"))
+    rule = roots_legendre(check_integer(n_nodes, "n_nodes"))
     for array in rule:
         array.flags.writeable = False
     return rule

@@ -61,7 +61,7 @@ class Polynomial(MarginalFamily):
 
     def mean(self, lam: ArrayLike) -> Array:
         lam, standard, _ = self._standardise(lam)
-        origin, unit = self._support.standardise(0.0, 1.0)
+        origin, unit = self._support.standardise()
         mean = evaluate_dual(*self._grid(), np.zeros_like(standard), standard)[1]
         raw = translate(mean * powers(unit, self.n_moments), np.ones(1), origin)
         return raw.reshape(lam.shape)
@@ -134,13 +134,13 @@ class Polynomial(MarginalFamily):
         return read_support(support)
 
     def _grid(self):
-        u, log_weights = self._support.grid(_NODES)
+        u, log_weights = self._support.grid(_NODES, crowded=False)
         return powers(u, self.n_moments), log_weights
 
     def _standardise(self, lam):
         """Natural parameters of u = (x - origin) / unit, and the change of psi."""
         lam = np.asarray(lam, dtype=np.float64)
-        origin, unit = self._support.standardise(0.0, 1.0)
+        origin, unit = self._support.standardise()
         moved = translate_natural(lam, -origin)
         constant = -(lam * powers(origin, self.n_moments)).sum(axis=-1)
         if self._support.levels is None:

@@ -1,0 +1,376 @@
+"""Newton on the dual in polynomials that are orthonormal under the current density.
+
+In that basis the Hessian is the identity: a step subtracts from the log density the
+mean misfit of every polynomial times the polynomial, however narrow the density is or
+however many modes it has. The nodes follow the density (see
+:mod:`memdlib.densities.panels`), and the answer is checked on other ones.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memdlib.densities.panels import (
+    CHECK,
+    STEPS,
+    breakpoints,
+    mirror,
+    panel_nodes,
+)
+from memdlib.densities.recurrence import Recurrence, stieltjes
+
+Array = NDArray[np.float64]
+
+MAX_ITERATIONS = 150
+# Residual at which Newton stops, and from which on only rounding can stop it.
+_EXACT, NEAR = 1e-14, 1e-8
+# Leading coefficient, in its orthonormal polynomial, that is zero to rounding.
+_VANISHED = 1e-10
+# Strength of the logarithmic barrier that keeps the leading coefficient of an unbounded
+# end positive, to begin with and in the end, before it is dropped.
+_BARRIERS = (1.0, 1e-6)
+
+
+@dataclass(frozen=True)
+class LogPolynomials:
+    """Densities exp(-sum theta_j p_j(u)) of a batch of B moment vectors.
+
+    Parameters
+    ----------
+    basis : Recurrence
+        Polynomials p_j, orthonormal under the densities themselves.
+    theta : ndarray of shape (B, m + 1)
+    residual : ndarray of shape (B,)
+        Largest difference between the means of p_j and those asked for, on panels of
+        its own; infinite where an end of the density is improper.
+    gap : ndarray of shape (B,)
+        Duality gap, in nats.
+    history : list of ndarray of shape (B,)
+        Dual objective before each step.
+    unattained : ndarray of bool, shape (B,)
+        Whether the entropy is known to have no maximum.
+    excess : ndarray of shape (B,)
+        By how much the highest moment is larger than that of the density of fewer
+        moments, where there is no maximum.
+    """
+
+    basis: Recurrence
+    theta: Array
+    residual: Array
+    gap: Array
+    history: list[Array]
+    unattained: NDArray[np.bool_]
+    excess: Array
+
+    @property
+    def failed(self) -> NDArray[np.intp]:
+        """Rows that may still be solved from another start."""
+        return np.flatnonzero(~(self.residual <= NEAR) & ~self.unattained)
+
+    def take(self, rows, other: "LogPolynomials") -> None:
+        """Replace some rows; of their history the last value stays."""
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        for array, new in pairs:
+            array[rows] = new
+        self.history.extend(self.history[-1].copy() for _ in range(len(other.history)))
+        for value, new in zip(
+            self.history[-len(other.history) :], other.history, strict=True
+        ):
+            value[rows] = new
+
+    def _arrays(self):
+        return self.basis.alpha, self.basis.beta, self.theta, self.residual, self.gap
+
+
+@dataclass
+class _State:
+    """Where the solver stands: normalised densities in their own polynomials."""
+
+    basis: Recurrence
+    theta: Array
+    value: Array
+    gradient: Array
+    rounding: Array
+
+    def take(self, rows, other: "_State") -> None:
+        """Replace some rows."""
+        for array, new in zip(self._arrays(), other._arrays(), strict=True):
+            array[rows] = new
+
+    def __getitem__(self, rows) -> "_State":
+        alpha, beta, *others = (array[rows] for array in self._arrays())
+        return _State(Recurrence(alpha, beta), *others)
+
+    def objective(self, strength: Array) -> Array:
+        """Dual objective - strength log lambda_m."""
+        lead = np.where(strength > 0, self.theta[:, -1], 1.0)
+        log_lead = np.log(lead) - np.log(self.basis.beta).sum(axis=1)
+        return self.value - np.where(strength > 0, strength * log_lead, 0.0)
+
+    def _arrays(self):
+        basis = self.basis.alpha, self.basis.beta
+        return *basis, self.theta, self.value, self.gradient, self.rounding
+
+
+def solve_log_polynomials(
+    nodes: Array,
+    weights: Array,
+    n_moments: int,
+    lower: Array,
+    upper: Array,
+    points: Array | None = None,
+) -> LogPolynomials:
+    """Find exp(-polynomial of degree m) with the moments of discrete measures.
+
+    Parameters
+    ----------
+    nodes, weights : ndarray of shape (B, N)
+        Measures of mean 0 and variance about 1 that have the moments asked for.
+    n_moments : int
+        m, even on the real line.
+    lower, upper : ndarray of shape (B,)
+        Ends of the support, finite or infinite for all rows alike.
+    points : ndarray of shape (B, L), default=None
+        The support itself where it is a finite set.
+
+    Returns
+    -------
+    LogPolynomials
+        Rows that did not converge keep a large residual; the caller judges.
+    """
+    if not np.isfinite(lower).all() and np.isfinite(upper).all():
+        found = solve_log_polynomials(-nodes, weights, n_moments, -upper, -lower)
+        basis, theta = mirror(found.basis, found.theta)
+        return replace(found, basis=basis, theta=theta)
+    unbounded = points is None and not np.isfinite(upper[0])
+    problem = _Problem(nodes, weights, n_moments, lower, upper, points, unbounded)
+    found = _descend(problem, problem.start(), _barrier(problem))
+    if points is None and n_moments > 1:
+        if not unbounded:
+            rows = found.failed
+            if rows.size and n_moments % 2 == 0:
+                far = replace(problem[rows], proper=True)
+                found.take(rows, _descend(far, far.start(), _barrier(far)))
+        for fewer in (1, 2) if np.isfinite(lower[0]) else (2,):
+            rows = found.failed
+            if rows.size and n_moments > fewer:
+                _extend_lower(problem, found, rows, fewer)
+    return found
+
+
+def _barrier(problem) -> Array:
+    return np.full(len(problem.nodes), _BARRIERS[0] if problem.proper else 0.0)
+
+
+def _extend_lower(problem, found, rows, fewer: int) -> None:
+    """Start from the densities of one or two moments less, or see that these are all.
+
+    On an unbounded end the entropy has no maximum where the density of fewer moments
+    lacks nothing but some of the highest one (Junk, 2000).
+    """
+    part, m = problem[rows], problem.m
+    ends = part.lower, part.upper
+    plain = solve_log_polynomials(part.nodes, part.weights, m - fewer, *ends)
+    basis = part.extend(plain)
+    missing = np.einsum("bn,jbn->bj", part.weights, basis.evaluate(part.nodes))[:, 1:]
+    sound = plain.residual <= NEAR
+    if problem.unbounded:
+        others = np.abs(missing[:, :-1]).max(axis=1)
+        none = sound & (others <= NEAR) & (missing[:, -1] > -NEAR)
+        found.unattained[rows] |= none
+        found.excess[rows[none]] = missing[none, -1] / np.prod(
+            1.0 / basis.beta[none], axis=1
+        )
+        sound &= ~none
+        if fewer == 1:
+            return
+    start, chosen = _distant_mode(part, plain.theta, basis, missing, sound, fewer)
+    if chosen.size:
+        found.take(rows[chosen], _descend(part[chosen], start, np.zeros(len(chosen))))
+
+
+# a trial step may go too far; what it yields is not a number and is not taken
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def _descend(problem, state, barrier) -> LogPolynomials:
+    """Newton's method from a start; the barrier of each row weakens as it goes."""
+    active, history = np.arange(len(barrier)), [state.value.copy()]
+    for _ in range(MAX_ITERATIONS):
+        part, strength = state[active], barrier[active]
+        gradient, curvature = _barred(part, strength)
+        size = np.sqrt((gradient**2 / curvature).sum(axis=1))
+        alive = size > _EXACT
+        if problem.proper:
+            alive &= part.theta[:, -1] > 1e-4 * _VANISHED
+        if not alive.any():
+            break
+        active, part, strength = active[alive], part[alive], strength[alive]
+        size, step = size[alive], (-gradient / curvature)[alive]
+        reached, moved = _step(problem[active], part, strength, step, size)
+        after = np.linalg.norm(_barred(reached, strength)[0], axis=1)
+        moved &= (size > NEAR) | (after < 0.5 * size)
+        state.take(active[moved], reached[moved])
+        history.append(state.value.copy())
+        weaker = np.where(strength > _BARRIERS[1], 0.1 * strength, 0.0)
+        barrier[active] = np.where(~moved | (size < 0.3), weaker, strength)
+        active = active[moved | (strength > 0)]
+    residual, gap = problem.check(state)
+    none = np.zeros(len(barrier), dtype=bool), np.zeros(len(barrier))
+    return LogPolynomials(state.basis, state.theta, residual, gap, history, *none)
+
+
+def _distant_mode(problem, theta, basis, missing, sound, fewer):
+    """Start with a small mode far out, which supplies what the last moments lack.
+
+    With two moments less, R is where the next two polynomials have the ratio of what
+    is missing of them; with one, R is an end of the interval.
+
+    Returns
+    -------
+    start : _State or None
+    rows : ndarray of int
+        For which such a place exists.
+    """
+    m = problem.m
+    if fewer == 1:
+        place = np.where(missing[:, -1] > 0, problem.upper, problem.lower)
+    else:
+        ratio = np.zeros((len(missing), 1, m + 1))
+        ratio[:, 0, m - 1], ratio[:, 0, m] = -missing[:, -1], missing[:, -2]
+        roots = basis.roots(ratio)[:, 0]
+        side = np.sign(missing[:, -2:].prod(axis=1))
+        place = side * np.nan_to_num(side[:, None] * roots, nan=-1.0).max(axis=1)
+        place = np.clip(place, problem.lower, problem.upper)
+    probability = missing[:, -1] / basis.evaluate(place[:, None])[m, :, 0]
+    theta = np.pad(theta, ((0, 0), (0, fewer)))
+    depth = basis.expand(theta, place[:, None])[:, 0]
+    height = np.zeros(len(place))
+    for _ in range(5):
+        fall = np.maximum(depth - height, 1.0)
+        width = np.abs(place) / (fall if fewer == 1 else np.sqrt(fall / np.pi))
+        height = np.log(width / np.maximum(probability, 1e-300))
+    sound = sound & (probability > 0) & (probability < 0.1) & (depth > height + 2.0)
+    rows = np.flatnonzero(sound)
+    if not rows.size:
+        return None, rows
+    theta[:, 0] -= height
+    for _ in range(fewer):
+        theta -= basis.times_u(theta) / place[:, None]
+    theta[:, 0] += height
+    return problem[rows].measure(basis[rows], theta[rows]), rows
+
+
+@dataclass(frozen=True)
+class _Problem:
+    nodes: Array
+    weights: Array
+    m: int
+    lower: Array
+    upper: Array
+    points: Array | None
+    proper: bool
+
+    def __getitem__(self, rows) -> "_Problem":
+        points = None if self.points is None else self.points[rows]
+        measure = self.nodes[rows], self.weights[rows], self.m
+        ends = self.lower[rows], self.upper[rows]
+        return _Problem(*measure, *ends, points, self.proper)
+
+    @property
+    def unbounded(self) -> bool:
+        return self.points is None and not np.isfinite(self.upper[0])
+
+    def start(self) -> _State:
+        """A normal or an exponential density, a little bent where it must be."""
+        n_batch, m = len(self.nodes), self.m
+        # Hermite polynomials
+        alpha = np.zeros((n_batch, m))
+        beta = np.sqrt(np.arange(1.0, m + 1)) + np.zeros((n_batch, 1))
+        theta = np.zeros((n_batch, m + 1))
+        if m > 1:
+            theta[:, 2] = np.sqrt(0.5)
+        else:
+            theta[:, 1] = 1.0
+        if self.proper and m > 2:
+            theta[:, m] += 0.01
+        return self.measure(Recurrence(alpha, beta), theta)
+
+    def measure(self, basis: Recurrence, theta: Array, check: bool = False) -> _State:
+        """Normalise densities, and go over to their own polynomials."""
+        u, mass = self.grid(basis, theta, check)
+        linear = basis.expand(theta, u)
+        least = linear.min(axis=1, keepdims=True)
+        mass = mass * np.exp(least - linear)
+        total = mass.sum(axis=1, keepdims=True)
+        mass /= total
+        constant = np.log(total) - least
+        given = (self.weights * basis.expand(theta, self.nodes)).sum(axis=1)
+        value = constant[:, 0] + given
+        rounding = 1e-15 * (1.0 + np.abs(constant[:, 0]) + np.abs(theta).sum(axis=1))
+        own, values = stieltjes(u, mass, self.m)
+        own_theta = np.einsum("bn,jbn->bj", mass * (linear + constant), values)
+        gradient = np.einsum("bn,jbn->bj", self.weights, own.evaluate(self.nodes)[1:])
+        return _State(own, own_theta, value, gradient, rounding)
+
+    def grid(self, basis: Recurrence, theta: Array, check: bool) -> tuple[Array, Array]:
+        """Nodes and weights for densities."""
+        if self.points is not None:
+            return self.points, np.ones(self.points.shape)
+        depths, n_nodes = (CHECK, 18) if check else (STEPS, 11)
+        ends = breakpoints(basis, theta, self.lower, self.upper, depths)
+        return panel_nodes(ends, self.m + n_nodes)
+
+    def extend(self, plain: LogPolynomials) -> Recurrence:
+        """Orthonormal polynomials of densities, up to the degree wanted here."""
+        u, mass = self.grid(plain.basis, plain.theta, True)
+        mass = mass * np.exp(-plain.basis.expand(plain.theta, u))
+        return stieltjes(u, mass, self.m)[0]
+
+    def check(self, state: _State) -> tuple[Array, Array]:
+        """Residual and duality gap on other, finer panels."""
+        residual, gap = np.full((2, len(self.nodes)), np.inf)
+        proper = np.isfinite(state.theta).all(axis=1)
+        if self.proper:
+            proper &= state.theta[:, -1] > _VANISHED
+        rows = np.flatnonzero(proper)
+        if rows.size:
+            found = self[rows].measure(state.basis[rows], state.theta[rows], True)
+            residual[rows] = np.abs(found.gradient).max(axis=1)
+            gap[rows] = np.abs((found.theta[:, 1:] * found.gradient).sum(axis=1))
+            state.take(rows, found)
+        return residual, gap
+
+
+def _barred(state: _State, strength: Array) -> tuple[Array, Array]:
+    """Gradient and Hessian (its diagonal) of the dual - strength log lambda_m."""
+    gradient, curvature = state.gradient.copy(), np.ones_like(state.gradient)
+    push = np.where(strength > 0, strength / state.theta[:, -1], 0.0)
+    gradient[:, -1] -= push
+    curvature[:, -1] += np.where(strength > 0, push / state.theta[:, -1], 0.0)
+    return gradient, curvature
+
+
+def _step(problem, state, strength, step, size) -> tuple[_State, Array]:
+    """Damped Newton step: the longest of a few that lowers the objective enough."""
+    length = np.where(size < 0.3, 1.0, 1.0 / (1.0 + size))
+    if problem.proper:
+        # the leading coefficient stays positive
+        fall = np.maximum(-step[:, -1], 1e-300)
+        length = np.minimum(length, 0.9 * state.theta[:, -1] / fall)
+    pending, reached = np.arange(len(size)), state[np.arange(len(size))]
+    before = state.objective(strength)
+    for _ in range(40):
+        part = state[pending]
+        theta = part.theta.copy()
+        theta[:, 1:] += length[pending, None] * step[pending]
+        trial = problem[pending].measure(part.basis, theta)
+        enough = before[pending] - 1e-4 * length[pending] * size[pending] ** 2
+        good = trial.objective(strength[pending]) <= enough + part.rounding
+        reached.take(pending[good], trial[good])
+        pending = pending[~good]
+        if not pending.size:
+            break
+        length[pending] *= 0.5
+    moved = np.ones(len(size), dtype=bool)
+    moved[pending] = False
+    return reached, moved
