@@ -93,3 +93,35 @@ def corrected_interval(
     half = stats.t.ppf(0.5 + level / 2.0, gap.size - 1) * scale
     middle = gap.mean()
     return {"difference": middle, "low": middle - half, "high": middle + half}
+
+
+def paired_test(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> dict:
+    """Exact test of whether two classifiers are right on the same rows equally often.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,)
+        Whether each is right on each of the same test rows.
+
+    Returns
+    -------
+    dict
+        ``first`` and ``second``: rows that only the one and only the other has right;
+        ``p``: probability of a split of these rows that is at least as uneven, if each
+        falls to either side with probability 1/2.
+
+    References
+    ----------
+    .. [1] McNemar, Note on the sampling error of the difference between correlated
+       proportions or percentages, Psychometrika 12 (1947); its exact, binomial form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> right, other = np.ones(8, bool), np.arange(8) < 3
+    >>> paired_test(right, other)
+    {'first': 5, 'second': 0, 'p': 0.0625}
+    """
+    one, two = int((first & ~second).sum()), int((second & ~first).sum())
+    p = stats.binomtest(one, one + two).pvalue if one + two else 1.0
+    return {"first": one, "second": two, "p": float(p)}

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from compendium.study.protocols import (
     accuracy_by_repeat,
     corrected_interval,
+    paired_test,
     repeated_accuracy,
 )
 from memdlib.generative.memd import MeMdClassifier
@@ -105,3 +108,18 @@ def test_corrected_interval_by_hand():
     assert found["difference"] == pytest.approx(gap.mean())
     assert found["high"] - found["difference"] == pytest.approx(half)
     assert found["low"] == pytest.approx(gap.mean() - half)
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second"), [(0, 0), (1, 0), (3, 1), (2, 7)]
+)
+def test_paired_test_counts_the_splits_of_the_rows_that_tell(only_first, only_second):
+    first = np.repeat([True, False, True, False], [only_first, only_second, 4, 2])
+    second = np.repeat([False, True, True, False], [only_first, only_second, 4, 2])
+    # every way in which fair coins could have split these rows, by their likeliness
+    heads = [sum(s) for s in product((0, 1), repeat=only_first + only_second)]
+    uneven = abs(only_first - only_second)
+    extreme = [abs(2 * h - only_first - only_second) >= uneven for h in heads]
+    found = paired_test(first, second)
+    assert found.pop("p") == pytest.approx(np.mean(extreme))
+    assert found == {"first": only_first, "second": only_second}
