@@ -15,6 +15,8 @@ def supremum(features, labels, n_classes):
     ``features`` (n, q) and ``labels`` (n,) are those of single samples. Every class has
     parameters of its own, one of them too many.
     """
+    if not np.any(features):
+        return -len(labels) * math.log(n_classes)
     u, s, _ = np.linalg.svd(np.asarray(features, dtype=float), full_matrices=False)
     x = u[:, s > 1e-10 * s[0]] * math.sqrt(len(u))
     one_hot = np.eye(n_classes)[labels]

@@ -121,6 +121,7 @@ def exact_cell_complexity(model: CellModel) -> float:
     >>> round(exact_cell_complexity(CellModel(rows, (10, 9, 9, 10), 2)), 6)
     5.346194
     """
+    arrangement(model.rows, model.n_classes)  # refuses what is too large
     log_number, tables = _statistics(model)
     terms = log_number + suprema(model, tables)
     return _within_bounds(float(logsumexp(terms)), complexity_bounds(model))

@@ -29,13 +29,13 @@ def model_of(values, counts, m, intercept, k=2):
     return cell_model(additive_design(values, m, intercept), tables, k)[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_sums_over_all_label_sequences(data):
     """Any features of small whole numbers, equal and zero rows among them."""
     k = data.draw(st.sampled_from([2, 2, 3]))
     q = data.draw(st.integers(1, 3))
-    n = data.draw(st.integers(1, 8 if k == 2 else 5))
+    n = data.draw(st.integers(1, 6 if k == 2 else 4))
     row = st.tuples(*[st.integers(-2, 2)] * q)  # zero rows too
     rows = data.draw(st.lists(row, min_size=n, max_size=n))
     model, *_ = cell_model(rows, np.eye(k, dtype=int)[np.zeros(n, dtype=int)], k)
@@ -64,7 +64,7 @@ def test_values_that_are_no_lattice_are_enumerated():
     assert exact_cell_complexity(model) == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(0, 9), min_size=9, max_size=9).filter(any),
     st.sampled_from([1, 2]),
