@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
-from memdlib.nml._engine.cell_sums import cell_complexity, suprema
+from memdlib.nml._engine.cell_sums import cell_complexity, complexity_bounds, suprema
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
 from memdlib.validation import check_choice, check_integer
 
@@ -99,6 +99,46 @@ def joint_complexity(
     labels = np.zeros(len(levels), dtype=np.int64)
     model, *_ = _model(levels, labels, values, m, intercept, k)
     return _complexity(model, method, n_draws, seed)
+
+
+def joint_bounds(
+    levels: ArrayLike,
+    n_moments: int,
+    level_values: ArrayLike | None = None,
+    intercept: bool = False,
+    n_classes: int = 2,
+) -> tuple[float, float]:
+    """Bounds of the log complexity that need no fit.
+
+    Parameters
+    ----------
+    levels, n_moments, level_values, intercept, n_classes
+        As for `joint_complexity`.
+
+    Returns
+    -------
+    lower, upper : float
+        Nats. Below: the labels whose supremum is that of free logits in the limit.
+        Above: for two classes, the sum over all sets of cells whose logits can be
+        chosen freely of the products of C(2, n) - 1; for more, the saturated model.
+
+    Raises
+    ------
+    ValueError
+        As for `joint_complexity`.
+
+    Examples
+    --------
+    >>> levels = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [2, 1]]
+    >>> bounds = joint_bounds(levels, 1, intercept=True)
+    >>> [round(bound, 4) for bound in bounds]
+    [3.1355, 3.4012]
+    """
+    levels, values, m = _checked(levels, level_values, n_moments, intercept)
+    k = check_integer(n_classes, "n_classes", minimum=2)
+    labels = np.zeros(len(levels), dtype=np.int64)
+    model, *_ = _model(levels, labels, values, m, intercept, k)
+    return complexity_bounds(model)
 
 
 def joint_error(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from memdlib.nml import conditional_complexity, conditional_error
 from memdlib.nml.codes.joint_features import (
     added_feature_codelengths,
+    joint_bounds,
     joint_codelength,
     joint_complexity,
     joint_error,
@@ -78,6 +79,14 @@ def test_the_unit_of_the_values_does_not_matter():
         for b in (0.0, -3.0, 2.0**40)
     ]
     assert shifted == pytest.approx([shifted[0]] * 3, abs=1e-9)
+
+
+def test_bounds_hold_and_meet_where_the_model_is_saturated():
+    lower, upper = joint_bounds(LEVELS, 1, intercept=True)
+    assert lower < joint_complexity(LEVELS, 1, intercept=True).complexity < upper
+    lower, upper = joint_bounds(LEVELS[:, :1], 3)
+    assert lower == pytest.approx(upper, abs=1e-12)
+    assert upper == pytest.approx(joint_complexity(LEVELS[:, :1], 3).complexity)
 
 
 def test_enough_moments_of_one_feature_saturate():
