@@ -18,7 +18,7 @@ from compendium.project import root
 from memdlib import JointMaxEntClassifier, divergences, moments, nml
 from memdlib.families import Exponential, Normal, TruncatedExponential
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet
+from memdlib.nml.codes import alphabet, joint_features
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -118,6 +118,12 @@ MUTANTS = {
         "alphabet_complexity",
         scaled(0.5),
         "maximum-entropy-nml",
+    ),
+    "error of several genes in bits": (
+        joint_features,
+        "joint_error",
+        scaled(1 / np.log(2)),
+        "beyond-one-gene",
     ),
 }
 

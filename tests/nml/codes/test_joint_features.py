@@ -1,0 +1,173 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memdlib.nml import conditional_complexity, conditional_error
+from memdlib.nml.codes.joint_features import (
+    added_feature_codelengths,
+    joint_bounds,
+    joint_codelength,
+    joint_complexity,
+    joint_error,
+)
+from tests.nml import literal
+
+LEVELS = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [2, 1], [2, 0], [0, 0]])
+LABELS = [0, 1, 0, 1, 0, 1, 1, 0]
+
+
+def features(levels, m, intercept, values=None):
+    values = np.arange(1.0, 9.0) if values is None else np.asarray(values)
+    x = values[np.asarray(levels)]
+    powers = [column**j for column in x.T for j in range(1, m + 1)]
+    return np.column_stack([*powers, *[np.ones(len(x))] * intercept])
+
+
+@settings(max_examples=15)
+@given(st.data())
+def test_complexity_and_error_by_literal_enumeration(data):
+    k = data.draw(st.sampled_from([2, 2, 3]))
+    n = data.draw(st.integers(1, 7 if k == 2 else 4))
+    d = data.draw(st.integers(1, 3))
+    row = st.lists(st.integers(0, 2), min_size=d, max_size=d)
+    levels = data.draw(st.lists(row, min_size=n, max_size=n))
+    labels = data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
+    m, intercept = data.draw(st.integers(1, 2)), data.draw(st.booleans())
+    values = data.draw(st.sampled_from([None, [-1.0, 0.0, 2.0], [0.5, 0.25, 4.0]]))
+    given = levels, labels, m, values, intercept, k
+    x = features(levels, m, intercept, values)
+    found = joint_codelength(*given)
+    assert found.complexity == pytest.approx(literal.complexity(x, k), abs=1e-6)
+    expected = -literal.supremum(x, np.array(labels), k)
+    assert found.error == pytest.approx(expected, abs=1e-6)
+    assert joint_error(*given) == found.error
+    assert joint_complexity(levels, m, values, intercept, k)[0] == found.complexity
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_one_feature_has_the_code_length_of_one_feature(m, intercept):
+    rng = np.random.default_rng(12)
+    level, labels = rng.integers(0, 4, size=38), rng.integers(0, 2, size=38)
+    counts, ones = np.bincount(level), np.bincount(level, weights=labels)
+    found = joint_codelength(level[:, None], labels, m, intercept=intercept)
+    expected = conditional_complexity(counts, m, intercept=intercept)
+    assert found.complexity == pytest.approx(expected, abs=1e-10)
+    error = conditional_error(counts, ones, m, intercept=intercept)
+    assert found.error == pytest.approx(error, abs=1e-10)
+
+
+def test_the_order_of_features_classes_and_samples_does_not_matter():
+    base = joint_codelength(LEVELS, LABELS, 1, intercept=True)
+    turned = joint_codelength(
+        LEVELS[::-1, ::-1], 1 - np.array(LABELS)[::-1], 1, intercept=True
+    )
+    assert turned.error == pytest.approx(base.error, abs=1e-12)
+    assert turned.complexity == pytest.approx(base.complexity, abs=1e-12)
+
+
+def test_the_unit_of_the_values_does_not_matter():
+    base = joint_complexity(LEVELS, 2, [1.0, 2.0, 5.0]).complexity
+    for factor in (0.5, -4.0, 2.0**-40, 2.0**300):
+        scaled = joint_complexity(LEVELS, 2, factor * np.array([1.0, 2.0, 5.0]))
+        assert scaled.complexity == pytest.approx(base, abs=1e-12)
+    shifted = [
+        joint_complexity(LEVELS, 2, np.array([1.0, 2.0, 5.0]) + b, True).complexity
+        for b in (0.0, -3.0, 2.0**40)
+    ]
+    assert shifted == pytest.approx([shifted[0]] * 3, abs=1e-9)
+
+
+def test_bounds_hold_and_meet_where_the_model_is_saturated():
+    lower, upper = joint_bounds(LEVELS, 1, intercept=True)
+    assert lower < joint_complexity(LEVELS, 1, intercept=True).complexity < upper
+    lower, upper = joint_bounds(LEVELS[:, :1], 3)
+    assert lower == pytest.approx(upper, abs=1e-12)
+    assert upper == pytest.approx(joint_complexity(LEVELS[:, :1], 3).complexity)
+
+
+def test_enough_moments_of_one_feature_saturate():
+    found = joint_complexity(LEVELS[:, :1], 3)
+    assert found.method == "saturated"
+    # two features stay additive: four cells and three parameters
+    assert joint_complexity(LEVELS % 2, 5, intercept=True).method == "statistics"
+
+
+def test_all_values_at_zero_leave_uniform_labels():
+    found = joint_codelength(
+        np.zeros((5, 2), dtype=int), [0, 1, 2, 2, 0], 1, [0.0], n_classes=3
+    )
+    assert found.complexity == 0.0
+    assert found.error == pytest.approx(5 * math.log(3), rel=1e-14)
+
+
+def test_added_features_are_those_of_the_pairs():
+    rng = np.random.default_rng(13)
+    levels = rng.integers(0, 3, size=(14, 4))
+    labels = (levels[:, 0] + levels[:, 2] > 2).astype(int)
+    found = added_feature_codelengths(levels, labels, [0], 1, intercept=True)
+    for j, total in enumerate(found.total):
+        columns = [0, j] if j else [0]
+        pair = joint_codelength(levels[:, columns], labels, 1, intercept=True)
+        assert total == pair.total
+    assert found.total.argmin() == 2
+    assert found.method.tolist() == ["statistics"] * 4
+    some = added_feature_codelengths(levels, labels, [0], 1, [2, 3], intercept=True)
+    assert some.total.tolist() == found.total[2:].tolist()
+    alone = added_feature_codelengths(levels, labels, [], 1, intercept=True)
+    first = joint_codelength(levels[:, :1], labels, 1, intercept=True)
+    assert alone.total[0] == first.total == found.total[0]
+
+
+def test_draws_are_told_and_come_near():
+    levels = np.random.default_rng(14).integers(0, 3, size=(38, 2))
+    exact = joint_complexity(levels, 1, intercept=True)
+    drawn = joint_complexity(
+        levels, 1, intercept=True, method="monte-carlo", n_draws=2**14, seed=2
+    )
+    assert (exact.method, drawn.method) == ("statistics", "monte-carlo")
+    assert exact.uncertainty == 1e-12
+    assert 0 < drawn.uncertainty < 0.1
+    assert abs(drawn.complexity - exact.complexity) < 4 * drawn.uncertainty
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"levels": [0, 1]}, r"levels has shape \(2,\); give samples x features"),
+        ({"levels": [[0.5]]}, "levels is float64; give level indices"),
+        ({"levels": [[-1]]}, "levels is negative"),
+        ({"labels": [0]}, r"labels has shape \(1,\); give one class a sample, 8"),
+        ({"labels": [2] * 8}, "labels holds 2; map the classes to 0, .., 1"),
+        ({"labels": [0.5] * 8}, "labels holds 0.5"),
+        ({"n_moments": 0}, "n_moments=0 must be an integer, 1 or more"),
+        ({"n_classes": 1}, "n_classes=1 must be an integer, 2 or more"),
+        ({"intercept": "no"}, "intercept='no' must be True or False"),
+        ({"level_values": [1.0, 2.0]}, "levels holds 2, so give 3 values or more"),
+        ({"level_values": [1.0, 2.0, 2.0]}, "holds 2.0 more than once; join levels"),
+        ({"level_values": [1.0, np.inf, 2.0]}, "level_values holds inf"),
+        ({"method": "fisher"}, "method='fisher' must be one of"),
+        ({"n_draws": 0}, "n_draws=0 must be an integer"),
+    ],
+)
+def test_what_cannot_be_is_named(change, message):
+    given = {"levels": LEVELS, "labels": LABELS, "n_moments": 1, **change}
+    with pytest.raises(ValueError, match=message):
+        joint_codelength(**given)
+
+
+def test_columns_must_exist():
+    for name, inside, more in (("given", [2], None), ("candidates", [0], [5])):
+        with pytest.raises(ValueError, match=f"{name} holds .; levels has the columns"):
+            added_feature_codelengths(LEVELS, LABELS, inside, 1, more)
+    with pytest.raises(ValueError, match="candidates is empty"):
+        added_feature_codelengths(LEVELS, LABELS, [0], 1, [])
+
+
+def test_what_is_too_large_for_any_method_is_refused():
+    levels = np.random.default_rng(15).integers(0, 5, size=(400, 6))
+    with pytest.raises(ValueError, match=r"\d+ cells .* join levels, or take fewer"):
+        joint_complexity(levels, 2)
