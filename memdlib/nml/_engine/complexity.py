@@ -19,7 +19,7 @@ from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
 from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
 from memdlib.nml._engine.saturated import (
     log_binomials,
     rounding,
@@ -252,12 +252,12 @@ def _ways(
     model: LevelModel, key: tuple, method: str, limit: float, n_draws: int, seed: int
 ) -> Iterator[Found | None]:
     """What the ways that a method allows find, one after the other."""
-    if model.saturated or limit > 0.0:
+    if method != "auto" and (model.saturated or limit > 0.0):
         yield _kept(key, limit)
-    # another deterministic value with an error of its own belongs here
     if method == "auto":
-        drawn = draw_complexity(model, n_draws, seed)
-        yield (*drawn[:2], "monte-carlo") if drawn.trustworthy else None
+        yield _if_certified(lambda: _kept(key, limit))
+        # another deterministic value with an error of its own belongs here
+        yield _if_certified(lambda: _drawn(model, n_draws, seed))
         if math.comb(len(model.counts), model.dimension) <= MOST_SUBSETS:
             yield _by_volume(model, "facets")
         lower, upper = complexity_bounds(model)
@@ -266,6 +266,19 @@ def _ways(
         yield *monte_carlo_complexity(model, n_draws, seed), method
     elif method in ("facets", "fisher"):
         yield _by_volume(model, method)
+
+
+def _if_certified(way: Callable[[], Found | None]) -> Found | None:
+    try:
+        return way()
+    except NoMaximumError:
+        return None
+
+
+def _drawn(model: LevelModel, n_draws: int, seed: int) -> Found | None:
+    drawn = draw_complexity(model, n_draws, seed)
+    found = (drawn.log_complexity, drawn.standard_error, "monte-carlo")
+    return found if drawn.trustworthy else None
 
 
 def _by_volume(model: LevelModel, method: str) -> Found:

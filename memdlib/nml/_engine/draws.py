@@ -18,7 +18,7 @@ from scipy.stats import qmc
 from memdlib.nml._engine.approximate import MOST_SUBSETS
 from memdlib.nml._engine.bounds import complexity_bounds
 from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
 from memdlib.nml._engine.newton import logistic
 from memdlib.nml._engine.saturated import saturated_complexity
 from memdlib.nml._engine.separation import on_boundary
@@ -203,7 +203,13 @@ class _Sides:
         logits = basis @ top
         weight = counts * logistic(logits) * logistic(-logits)
         information = np.einsum("li,lj,lb->bij", basis, basis, weight)
-        root = np.linalg.cholesky(information)
+        try:
+            root = np.linalg.cholesky(information)
+        except np.linalg.LinAlgError:
+            raise NoMaximumError(
+                "drawn labels leave a parameter undetermined; join levels whose values "
+                "are close, or use fewer moments"
+            ) from None
         p = basis.shape[1]
         moved = np.linalg.solve(
             np.swapaxes(root[:first], 1, 2), _in_ball(first, p, rng)[:, :, None]

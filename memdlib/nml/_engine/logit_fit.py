@@ -36,6 +36,12 @@ _ROUNDING = 1e-13
 _LARGEST_GAP, _GAP_A_SAMPLE = 1e-9, 64 * EPSILON
 # Full steps to the parameters of a maximum, and the gain that makes one the last.
 _STEPS, _NO_GAIN = 12, 1e-10
+# Change of all logits below which a full step is safe.
+_CLOSE = 0.1
+
+
+class NoMaximumError(ValueError):
+    """A maximum of the likelihood cannot be found and certified."""
 
 
 class LogitFit(NamedTuple):
@@ -235,7 +241,7 @@ def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
 
     Raises
     ------
-    ValueError
+    NoMaximumError
         If a duality gap is larger than 1e-9 nats and rounding.
 
     Examples
@@ -249,7 +255,7 @@ def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
     wrong = np.flatnonzero(~(fit.gap <= _LARGEST_GAP + _GAP_A_SAMPLE * n.sum(axis=0)))
     if wrong.size:
         first = [part[:, wrong[0]].astype(np.int64).tolist() for part in (ones, n)]
-        raise ValueError(
+        raise NoMaximumError(
             f"the labels {first[0]} of levels with {first[1]} samples need logits that "
             "cannot be computed to the end; join levels whose values are close, or use "
             "evenly spaced values or fewer moments"
@@ -265,14 +271,23 @@ def _fit(n: Array, basis: Array, ones: Array) -> LogitFit:
     saturated log-likelihood bounds the supremum from above.
     """
     target = basis.T @ ones
-    value, coefficients = damped_newton(n, basis, target)
-    logits = basis @ coefficients
-    mean = n * logistic(logits)
-    weight = mean * logistic(-logits)
-    # where all weights underflow there is no step, and no bound
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        step = solve(pairs(basis) @ weight, target - basis.T @ mean)
-        feasible = mean + weight * (basis @ step)
+    coefficients = damped_newton(n, basis, target)[1]
+    for last in (False, False, True):
+        logits = basis @ coefficients
+        mean = n * logistic(logits)
+        weight = mean * logistic(-logits)
+        # where all weights underflow there is no step, and no bound
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = solve(pairs(basis) @ weight, target - basis.T @ mean)
+            change = basis @ step
+            feasible = mean + weight * change
+        if not last:
+            # what rounding of the log-likelihood hides from damped steps
+            near = (np.abs(change) < _CLOSE).all(axis=0)
+            coefficients = np.where(near, coefficients + step, coefficients)
+    value = (target * coefficients).sum(axis=0) - (n * np.logaddexp(0.0, logits)).sum(
+        axis=0
+    )
     slack = _ROUNDING * n
     inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
     feasible = np.where(inside, feasible, 0.0)

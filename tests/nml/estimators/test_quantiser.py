@@ -1,6 +1,5 @@
-import tracemalloc
-
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
