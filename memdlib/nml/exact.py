@@ -5,12 +5,14 @@ ways to the sum and the approximations. Functions here take what `level_model` r
 and check nothing.
 """
 
-from memdlib.nml._engine.approximate import fisher_complexity, monte_carlo_complexity
+from memdlib.nml._engine.approximate import fisher_complexity
+from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.complexity import (
     enumerated_complexity,
     exact_complexity,
     forget,
 )
+from memdlib.nml._engine.draws import monte_carlo_complexity
 from memdlib.nml._engine.level_model import LevelModel, level_model
 from memdlib.nml._engine.logit_fit import LogitFit, LogitSolver
 from memdlib.nml._engine.saturated import (
@@ -34,6 +36,7 @@ __all__ = [
     "LogitFit",
     "LogitSolver",
     "boundary_sum",
+    "complexity_bounds",
     "elementary_symmetric",
     "enumerated_complexity",
     "exact_complexity",
@@ -48,4 +51,5 @@ __all__ = [
     "statistic_lattice",
     "table_work",
     "tabulated_complexity",
+    "within_bounds",
 ]

@@ -1,72 +1,107 @@
-"""Complexities as sums over all label sequences, each with a general optimiser."""
+"""Complexities by the definition alone: a maximum for every vector of label counts.
+
+Nothing here knows of boundaries, bounds, tables or bases of the package.
+"""
 
 import math
-from collections import Counter
 from itertools import product
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
 
 
-def supremum(features, labels, n_classes):
-    """Supremum of a softmax likelihood; the solver follows it to infinity.
+def design(values, m, intercept):
+    """Orthonormal columns of the polynomials on the levels."""
+    x = np.asarray(values, dtype=np.longdouble)
+    first = np.ones_like(x) if intercept else x / np.abs(x).max()
+    t = (x - x[0]) / np.abs(x - x[0]).max() if len(x) > 1 else np.zeros(1)
+    columns = []
+    for j in range(m + bool(intercept)):
+        column = first * t**j
+        for _ in range(3):
+            for other in columns:
+                column = column - other * (other @ column)
+        size = np.sqrt(column @ column)
+        if len(columns) < len(x):
+            columns.append(column / size)
+    return np.array(columns, dtype=float).T
 
-    ``features`` (n, q) and ``labels`` (n,) are those of single samples. Every class has
-    parameters of its own, one of them too many.
+
+def suprema(counts, ones, basis):
+    """Suprema of log-likelihoods by Newton steps that at most double the logits.
+
+    Where a supremum is not attained, each step brings it nearer by a factor e or more.
     """
-    if not np.any(features):
-        return -len(labels) * math.log(n_classes)
-    u, s, _ = np.linalg.svd(np.asarray(features, dtype=float), full_matrices=False)
-    x = u[:, s > 1e-10 * s[0]] * math.sqrt(len(u))
-    one_hot = np.eye(n_classes)[labels]
-    size = x.shape[1] * n_classes
+    n, k = np.asarray(counts, dtype=float), np.asarray(ones, dtype=float)
+    theta = np.zeros((len(k), basis.shape[1]))
 
-    def logits(b):
-        return x @ b.reshape(x.shape[1], n_classes)
+    def value(theta):
+        logits = theta @ basis.T
+        # the part of either label, which is never positive
+        return -(
+            k * np.logaddexp(0.0, -logits) + (n - k) * np.logaddexp(0.0, logits)
+        ).sum(axis=1)
 
-    def minus(b):
-        eta = logits(b)
-        return logsumexp(eta, axis=1).sum() - (one_hot * eta).sum()
+    best = value(theta)
+    for _ in range(150):
+        logits = theta @ basis.T
+        q = 0.5 * (1.0 + np.tanh(0.5 * logits))
+        slope = (k - n * q) @ basis
+        root = np.sqrt(n * q * (1.0 - q))
+        information = np.einsum("bl,li,lj->bij", root**2, basis, basis)
+        scale = np.trace(information, axis1=1, axis2=2)
+        information += (1e-13 * scale + 1e-250)[:, None, None] * np.eye(basis.shape[1])
+        step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
+        longest = np.abs(step @ basis.T).max(axis=1)
+        most = 3.0 + np.abs(logits).max(axis=1)
+        step *= np.minimum(1.0, most / np.maximum(longest, 1e-300))[:, None]
+        for _ in range(12):
+            moved = value(theta + step)
+            better = moved >= best
+            theta = np.where(better[:, None], theta + step, theta)
+            best = np.maximum(best, moved)
+            step = np.where(better[:, None], 0.0, 0.5 * step)
+            if better.all():
+                break
+    return best
 
-    def slope(b):
-        return (x.T @ (softmax(logits(b), axis=1) - one_hot)).ravel()
 
-    def curvature(b):
-        p = softmax(logits(b), axis=1)
-        inner = p[:, :, None] * (np.eye(n_classes) - p[:, None, :])
-        return np.einsum("na,nkl,nb->akbl", x, inner, x).reshape(size, size)
+def literal_complexity(counts, values, m, intercept):
+    """Log of the sum over all label sequences; at most a few thousand vectors."""
+    counts, values = np.asarray(counts), np.asarray(values, dtype=float)
+    active = counts > 0
+    if not intercept:
+        active &= values != 0
+    counts, values = counts[active], values[active]
+    if not counts.size:
+        return 0.0
+    order = np.argsort(values)
+    counts, values = counts[order], values[order]
+    ones = np.array(list(product(*(range(n + 1) for n in counts.tolist()))))
+    numbers = [math.prod(map(math.comb, counts.tolist(), k)) for k in ones.tolist()]
+    found = suprema(counts, ones, design(values, m, intercept))
+    return math.log(math.fsum(np.array(numbers) * np.exp(found)))
 
-    options = {"gtol": 1e-9, "max_trust_radius": 1e3, "maxiter": 400}
-    return -minimize(
-        minus,
-        np.zeros(size),
-        jac=slope,
-        hess=curvature,
-        method="trust-exact",
-        options=options,
-    ).fun
 
+def proved_bounds(counts, p):
+    """Boundary sum and truncated product of the levels that count, by their formulas."""
+    two = [
+        math.fsum(
+            math.comb(n, k) * k**k * (n - k) ** (n - k) / n**n for k in range(n + 1)
+        )
+        for n in counts
+    ]
+    if p >= len(two):
+        return (math.log(math.prod(two)),) * 2
 
-def complexity(features, n_classes=2):
-    """Log of the sum of the maximised likelihoods of all K^n label sequences.
+    def symmetric(terms):
+        sums = [1.0] + [0.0] * p
+        for term in terms:
+            sums = [1.0] + [b + term * a for a, b in zip(sums, sums[1:], strict=False)]
+        return sums
 
-    Sequences that put the same labels on equal rows share one optimisation.
-    """
-    features = np.asarray(features, dtype=float)
-    _, cell = np.unique(features, axis=0, return_inverse=True)
-    cell = cell.ravel()
-    size = (cell.max() + 1, n_classes)
-    seen = Counter()
-    for labels in product(range(n_classes), repeat=len(cell)):
-        table = np.zeros(size, dtype=int)
-        np.add.at(table, (cell, labels), 1)
-        seen[tuple(table.ravel())] += 1
-    rows = np.array([features[cell == c][0] for c in range(size[0])])
-    total = 0.0
-    for table, times in seen.items():
-        counts = np.array(table).reshape(size)
-        where = np.repeat(np.arange(counts.size), counts.ravel())
-        each = rows[where // n_classes], where % n_classes
-        total += times * math.exp(supremum(*each, n_classes))
-    return math.log(total)
+    faces = symmetric([c - 2.0 for c in two])
+    lower = sum(
+        faces[j] * 2 * sum(math.comb(len(two) - j - 1, i) for i in range(p - j))
+        for j in range(p)
+    )
+    return math.log(lower), math.log(sum(symmetric([c - 1.0 for c in two])))

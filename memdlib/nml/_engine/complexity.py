@@ -2,11 +2,12 @@
 
 The boundary has a closed form, so that only interior label counts need a fit; flipping
 all labels turns a fit into another one, which halves them. Of the exact ways the one of
-least work is taken, for each model once.
+least work is taken, for each model once. Where none is in reach, estimates follow one
+after the other, until one keeps the proved bounds and tells its own error.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -14,15 +15,26 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from memdlib.nml._engine import compiled
-from memdlib.nml._engine.approximate import fisher_complexity, monte_carlo_complexity
-from memdlib.nml._engine.level_model import LevelModel, level_model
-from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.saturated import ROUNDING, saturated_complexity
-from memdlib.nml._engine.separation import boundary_sum, interior_patterns
+from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
+from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
+from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
+from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
+from memdlib.nml._engine.saturated import (
+    log_binomials,
+    rounding,
+    saturated_complexity,
+    saturated_rounding,
+)
+from memdlib.nml._engine.separation import (
+    boundary_sum,
+    interior_patterns,
+    on_boundary,
+)
 from memdlib.nml._engine.statistic_table import (
     statistic_lattice,
-    table_work,
-    tabulated_complexity,
+    table_seconds,
+    tabulate,
 )
 
 Array = NDArray[np.float64]
@@ -30,14 +42,20 @@ Array = NDArray[np.float64]
 Found = tuple[float, float, str]
 
 METHODS = ("auto", "exact", "monte-carlo", "facets", "fisher")
-# An exact sum that takes longer than about this is left to "exact".
-_SECONDS = 10.0
+# Exact sums up to here are cheap; the others share a budget, the cheapest first.
+_CHEAP, _BUDGET = 0.1, 10.0
+# An exact sum that takes longer is refused.
+_LONGEST = 1e5
+# Draws that the models of one call share, and the least and most for one of them.
+_DRAWS, _FEWEST_DRAWS, _MOST_DRAWS = 2**20, 2**13, 2**16
 # Complexities kept for later calls.
 _KEPT = 2**16
 # Label counts held in memory at a time.
 _BATCH = 2**17
-# Rough times of a core, to choose between ways.
-_SECONDS_A_FIT, _SECONDS_A_SUM = 2.5e-7, 8e-10
+# Rough time of a core for a fit, and for a pattern of pure and mixed levels.
+_SECONDS_A_FIT, _SECONDS_A_PATTERN = 2.5e-7, 2e-6
+# Patterns that are tabulated; with more levels each batch finds its own.
+_MOST_PATTERNS = 3**9
 
 
 def enumerated_complexity(model: LevelModel) -> float:
@@ -52,6 +70,11 @@ def enumerated_complexity(model: LevelModel) -> float:
     float
         Nats.
 
+    Raises
+    ------
+    ValueError
+        If a maximum cannot be found and certified.
+
     Examples
     --------
     >>> from memdlib.nml.exact import level_model
@@ -60,23 +83,63 @@ def enumerated_complexity(model: LevelModel) -> float:
     >>> print(f"{enumerated_complexity(model):.10f}")
     6.6753273094
     """
+    return _enumerate(model)[0]
+
+
+def _enumerate(model: LevelModel) -> tuple[float, float]:
     if model.saturated:
-        return saturated_complexity(model)
+        return saturated_complexity(model), saturated_rounding(model)
     solver = LogitSolver.of(model)
     sizes = tuple(int(n) + 1 for n in model.counts)
     half = (math.prod(sizes) + 1) // 2
-    inside = interior_patterns(model).ravel()
-    total = 0.0
+    total, doubt = 0.0, 0.0
     for at in range(0, half, _BATCH):
-        ones, terms = _interior_counts(sizes, inside, at, min(at + _BATCH, half))
-        terms += solver.log_likelihood(ones)
+        ones, terms = _interior_counts(model, sizes, at, min(at + _BATCH, half))
+        value, gap = solver.suprema(ones)
+        terms += value
+        doubt = max(doubt, gap)
         total += float(np.exp(terms, out=terms).sum())
-    return math.log(boundary_sum(model) + 2.0 * total)
+    value = math.log(boundary_sum(model) + 2.0 * total)
+    return value, doubt + rounding(model, half)
 
 
-def exact_complexity(
-    model: LevelModel, most_seconds: float
-) -> tuple[float, str] | None:
+def exact_seconds(model: LevelModel) -> tuple[float, str]:
+    """Rough time of the exact way that takes least work, and its name.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    (float, str)
+        Seconds on one core; "saturated", "table" or "enumeration".
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
+    >>> exact_seconds(model)[1]
+    'table'
+    """
+    if model.saturated:
+        return 0.0, "saturated"
+    n_vectors = math.prod(int(n) + 1 for n in model.counts)
+    by_enumeration = _SECONDS_A_FIT * n_vectors / 2
+    by_enumeration += _SECONDS_A_PATTERN * min(
+        3 ** len(model.counts), _MOST_PATTERNS, n_vectors
+    )
+    lattice = statistic_lattice(model)
+    by_table = math.inf
+    if lattice is not None:
+        # about half of the cells up to the middle key can be reached
+        by_table = table_seconds(lattice) + _SECONDS_A_FIT * lattice.last_key / 4
+    if by_table < by_enumeration:
+        return by_table, "table"
+    return by_enumeration, "enumeration"
+
+
+def exact_complexity(model: LevelModel, most_seconds: float) -> Found | None:
     """Log complexity by the exact way that takes least work, if any is in the limit.
 
     Parameters
@@ -87,8 +150,14 @@ def exact_complexity(
 
     Returns
     -------
-    (float, str) or None
-        Nats, and the name of the way: "saturated", "table" or "enumeration".
+    (float, float, str) or None
+        Nats; their uncertainty, from rounding and the certificates of the fits; and
+        the name of the way: "saturated", "table" or "enumeration".
+
+    Raises
+    ------
+    ValueError
+        If a maximum cannot be found and certified.
 
     Examples
     --------
@@ -97,47 +166,34 @@ def exact_complexity(
     >>> exact_complexity(model, 0.1) is None
     True
     """
-    if model.saturated:
-        return saturated_complexity(model), "saturated"
-    by_enumeration = _SECONDS_A_FIT * math.prod(model.counts + 1) / 2
-    lattice = statistic_lattice(model)
-    by_table = math.inf
-    if lattice is not None:
-        by_table = _SECONDS_A_SUM * table_work(lattice)
-        # about half of the cells up to the middle key can be reached
-        by_table += _SECONDS_A_FIT * lattice.last_key / 4
-    if min(by_table, by_enumeration) > most_seconds:
+    seconds, way = exact_seconds(model)
+    if seconds > most_seconds:
         return None
-    if by_table < by_enumeration:
-        return tabulated_complexity(model, lattice), "table"
-    return enumerated_complexity(model), "enumeration"
+    if way == "table":
+        return *tabulate(model, statistic_lattice(model)), way
+    return *_enumerate(model), way
 
 
 def complexities(
-    rows: NDArray[np.int64],
-    values: Array,
-    n_moments: int,
-    intercept: bool,
+    models: list[LevelModel],
     method: str = "auto",
-    n_draws: int = 2**18,
+    n_draws: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
-    """Log complexity of each row of level counts.
+    """Log complexity of each model.
 
     Parameters
     ----------
-    rows : ndarray of shape (G, L)
-        Samples at each level.
-    values : ndarray of shape (L,)
-        Value of each level.
-    n_moments : int
-    intercept : bool
+    models : list of LevelModel
+        G of them.
     method : str, default="auto"
         One of `METHODS`.
-    n_draws, seed : int
-        Of "monte-carlo".
+    n_draws : int, default=None
+        Of each model that draws; None means 65,536, and under "auto" less if more than
+        16 models draw, down to 8,192.
+    seed : int, default=0
     n_jobs : int or None, default=None
         Threads, in the meaning of joblib.
     verbose : int, default=0
@@ -150,53 +206,127 @@ def complexities(
     method : ndarray of shape (G,)
         How each was found.
 
+    Raises
+    ------
+    ValueError
+        If a way that was asked for finds no number that can be trusted.
+
     Notes
     -----
-    Models that only differ in empty levels, in moments beyond saturation, or by a
-    reversal of centred levels have the same complexity and are worked out once.
+    Models that only differ in moments beyond saturation, or by a reversal of centred
+    levels, have the same complexity and are worked out once. Exact sums of more than
+    about a tenth of a second share a budget of ten seconds.
 
     Examples
     --------
-    >>> rows = np.array([[1, 2, 3], [3, 2, 1]])
+    >>> from memdlib.nml.exact import level_model
     >>> centred = np.array([-1.0, 0.0, 1.0])
-    >>> complexities(rows, centred, 1, False)[0].round(6).tolist()
-    [1.168993, 1.168993]
+    >>> models = [level_model(np.array(n), centred, 1, False) for n in ([1, 2, 3],)]
+    >>> complexities(models)[0].round(6).tolist()
+    [1.168993]
     """
-    unique, which = np.unique(rows, axis=0, return_inverse=True)
-    models = [level_model(row, values, n_moments, intercept) for row in unique]
-    found: list[Found | None] = [None] * len(models)
-    if method in ("auto", "exact"):
-        limit = _SECONDS if method == "auto" else math.inf
-        keys = [_key(model) for model in models]
-        distinct = list(dict.fromkeys(keys))
-        exact = _in_threads(lambda key: _kept(*key, limit), distinct, n_jobs, verbose)
-        known = dict(zip(distinct, exact, strict=True))
-        found = [known[key] for key in keys]
-    left = [i for i, result in enumerate(found) if result is None]
-    estimates = _in_threads(
-        lambda i: _estimate(models[i], method, n_draws, seed), left, n_jobs, verbose
+    keys = [_key(model) for model in models]
+    distinct = list(dict.fromkeys(keys))
+    limits = dict.fromkeys(distinct, 0.0)
+    if method == "exact":
+        limits = dict.fromkeys(distinct, _LONGEST)
+    elif method == "auto":
+        limits = _share_budget(distinct)
+        n_left = sum(limit == 0.0 for limit in limits.values())
+        shared = _DRAWS // max(n_left, 1)
+        n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
+    n_draws = n_draws or _MOST_DRAWS
+
+    def solve(key: tuple) -> Found:
+        model = _model(key)
+        ways = _ways(model, key, method, limits[key], n_draws, seed)
+        return _first_within(model, ways, method)
+
+    known = dict(
+        zip(distinct, _in_threads(solve, distinct, n_jobs, verbose), strict=True)
     )
-    for i, result in zip(left, estimates, strict=True):
-        found[i] = result
-    complexity, uncertainty, ways = (
-        np.array(part)[which.ravel()] for part in zip(*found, strict=True)
+    return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
+
+
+def _ways(
+    model: LevelModel, key: tuple, method: str, limit: float, n_draws: int, seed: int
+) -> Iterator[Found | None]:
+    """What the ways that a method allows find, one after the other."""
+    if method != "auto" and (model.saturated or limit > 0.0):
+        yield _kept(key, limit)
+    if method == "auto":
+        yield _if_certified(lambda: _kept(key, limit))
+        # another deterministic value with an error of its own belongs here
+        yield _if_certified(lambda: _drawn(model, n_draws, seed))
+        if math.comb(len(model.counts), model.dimension) <= MOST_SUBSETS:
+            yield _by_volume(model, "facets")
+        lower, upper = complexity_bounds(model)
+        yield 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
+    elif method == "monte-carlo":
+        yield *monte_carlo_complexity(model, n_draws, seed), method
+    elif method in ("facets", "fisher"):
+        yield _by_volume(model, method)
+
+
+def _if_certified(way: Callable[[], Found | None]) -> Found | None:
+    try:
+        return way()
+    except NoMaximumError:
+        return None
+
+
+def _drawn(model: LevelModel, n_draws: int, seed: int) -> Found | None:
+    drawn = draw_complexity(model, n_draws, seed)
+    found = (drawn.log_complexity, drawn.standard_error, "monte-carlo")
+    return found if drawn.trustworthy else None
+
+
+def _by_volume(model: LevelModel, method: str) -> Found:
+    """Rissanen's volume; its distance to the proved bounds bounds its error."""
+    value = fisher_complexity(model, facets=method == "facets")
+    lower, upper = complexity_bounds(model)
+    return value, max(value - lower, upper - value, 0.0), method
+
+
+def _first_within(
+    model: LevelModel, found: Iterator[Found | None], method: str
+) -> Found:
+    """The first result that keeps the proved bounds; every number passes here."""
+    for result in found:
+        if result is not None and within_bounds(model, result[0]):
+            return result
+    if method == "exact":
+        hours = exact_seconds(model)[0] / 3600.0
+        raise ValueError(
+            f'method="exact" would take about {hours:.1g} hours for levels of '
+            f"{model.counts.astype(np.int64).tolist()} samples; "
+            'use method="auto", or fewer levels or moments'
+        )
+    lower, upper = complexity_bounds(model)
+    raise ValueError(
+        f'method="{method}" finds no number between the proved bounds {lower:.6g} and '
+        f"{upper:.6g} for levels of {model.counts.astype(np.int64).tolist()} samples; "
+        'use method="auto"'
     )
-    return complexity, uncertainty, ways
+
+
+def _share_budget(keys: list[tuple]) -> dict[tuple, float]:
+    """Seconds that the exact sum of each model may take; 0 for those left out."""
+    seconds = {key: exact_seconds(_model(key))[0] for key in keys}
+    limits, spent = {}, 0.0
+    for key in sorted(keys, key=seconds.get):
+        spent += seconds[key] * (seconds[key] > _CHEAP)
+        limits[key] = math.inf if spent <= _BUDGET else 0.0
+    return limits
 
 
 def _in_threads(
     do: Callable, cases: list, n_jobs: int | None, verbose: int
-) -> Iterable[Found]:
+) -> list[Found]:
     if len(cases) < 2:
         return [do(case) for case in cases]
     pool = Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)
     return pool(delayed(do)(case) for case in cases)
-
-
-def _estimate(model: LevelModel, method: str, n_draws: int, seed: int) -> Found:
-    if method in ("fisher", "facets"):
-        return fisher_complexity(model, facets=method == "facets"), math.inf, method
-    return *monte_carlo_complexity(model, n_draws, seed), "monte-carlo"
 
 
 def _key(model: LevelModel) -> tuple:
@@ -212,20 +342,17 @@ def _key(model: LevelModel) -> tuple:
     return counts, values, model.dimension, model.intercept
 
 
-@lru_cache(maxsize=_KEPT)
-def _kept(
-    counts: tuple[float, ...],
-    values: tuple[float, ...],
-    dimension: int,
-    intercept: bool,
-    most_seconds: float,
-) -> Found | None:
+def _model(key: tuple) -> LevelModel:
+    counts, values, dimension, intercept = key
     order = np.arange(len(counts))
-    model = LevelModel(
+    return LevelModel(
         np.array(counts), np.array(values), dimension, intercept, order, 0
     )
-    found = exact_complexity(model, most_seconds)
-    return found and (found[0], ROUNDING, found[1])
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept(key: tuple, most_seconds: float) -> Found | None:
+    return exact_complexity(_model(key), most_seconds)
 
 
 def forget() -> None:
@@ -234,24 +361,30 @@ def forget() -> None:
 
 
 def _interior_counts(
-    sizes: tuple[int, ...], inside: NDArray[np.bool_], first: int, last: int
+    model: LevelModel, sizes: tuple[int, ...], first: int, last: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Interior label counts at these positions, and logarithms of their numbers.
 
     Of the label counts in the middle, which mirror themselves, half are counted.
     """
-    log_binomials = [_log_binomials(size - 1) for size in sizes]
-    if compiled.available():
+    log_numbers = [log_binomials(size - 1) for size in sizes]
+    tabulated = 3 ** len(sizes) <= _MOST_PATTERNS
+    if tabulated and compiled.available():
+        inside = interior_patterns(model).ravel()
         padded = np.zeros((len(sizes), max(sizes)))
-        for row, values in zip(padded, log_binomials, strict=True):
+        for row, values in zip(padded, log_numbers, strict=True):
             row[: values.size] = values
         return compiled.interior(np.array(sizes), inside, padded, first, last)
     flat = np.arange(first, last)
     index = _digits(flat, sizes)
-    kept = np.flatnonzero(inside[_pattern(index, sizes)])
+    if tabulated:
+        kept = interior_patterns(model).ravel()[_pattern(index, sizes)]
+    else:
+        kept = ~on_boundary(model, index.astype(np.float64))
+    kept = np.flatnonzero(kept)
     flat, index = flat.take(kept), index.take(kept, axis=1)
     log_number = np.zeros(kept.size)
-    for values, k in zip(log_binomials, index, strict=True):
+    for values, k in zip(log_numbers, index, strict=True):
         log_number += values.take(k)
     log_number[2 * flat == math.prod(sizes) - 1] -= math.log(2.0)
     return index.astype(np.float64), log_number
@@ -277,9 +410,3 @@ def _pattern(index: NDArray[np.intp], sizes: tuple[int, ...]) -> NDArray[np.intp
         code *= 3
         code += kind.take(k)
     return code
-
-
-@lru_cache(maxsize=4096)
-def _log_binomials(n: int) -> NDArray[np.float64]:
-    """Logarithms of the binomial coefficients of n, from exact integers."""
-    return np.array([math.log(math.comb(n, k)) for k in range(n + 1)])

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Least distance of two levels, as a share of their range.
+_NEAREST = 2.0**-26
+
 
 @dataclass(frozen=True)
 class LevelModel:
@@ -65,6 +68,13 @@ def level_model(
     -------
     LevelModel
 
+    Raises
+    ------
+    ValueError
+        If the model is not saturated and two levels, or without intercept a level and
+        zero, are closer than 1.5e-8 of their range, so that its labels need logits
+        beyond what can be computed.
+
     Examples
     --------
     Three of these five levels are active, which makes six moments saturated.
@@ -80,13 +90,36 @@ def level_model(
         active &= values != 0
     order = np.flatnonzero(active)
     order = order[np.argsort(values[order])]
-    return LevelModel(
+    model = LevelModel(
         counts=level_counts[order].astype(np.float64),
         values=values[order],
         dimension=min(n_moments + bool(intercept), len(order)),
         intercept=intercept,
         order=order,
         n_fixed=int(level_counts.sum() - level_counts[order].sum()),
+    )
+    if not model.saturated:
+        _check_distances(model)
+    return model
+
+
+def _check_distances(model: LevelModel) -> None:
+    x = np.ldexp(model.values, -np.frexp(np.abs(model.values).max())[1])
+    near = np.array([], dtype=float)
+    if model.dimension > 1:
+        near = np.diff(x) / (x[-1] - x[0])
+    if near.size and near.min() < _NEAREST:
+        i = int(near.argmin())
+        pair, which = model.values[i : i + 2], "level values"
+    elif not model.intercept and np.abs(x).min() < _NEAREST * np.abs(x).max():
+        pair = [model.values[np.abs(x).argmin()], model.values[np.abs(x).argmax()]]
+        which = "without intercept, zero and the level values"
+    else:
+        return
+    raise ValueError(
+        f"{which} {float(pair[0])!r} and {float(pair[1])!r} are too close for their "
+        "range to tell their labels apart; join them to one level, or use evenly "
+        "spaced values such as 1..L"
     )
 
 
@@ -104,8 +137,9 @@ def orthonormal_basis(model: LevelModel) -> Array:
 
     Notes
     -----
-    Each column is the one before it times x, made orthogonal to all before it, twice
-    (Arnoldi). Powers of x would lose all digits at eight moments of ten levels.
+    Each column is the one before it times x - x_1, made orthogonal to all before it,
+    twice (Arnoldi). Powers of x would lose all digits at eight moments of ten levels,
+    and x itself at levels that are far from zero.
 
     Examples
     --------
@@ -115,9 +149,11 @@ def orthonormal_basis(model: LevelModel) -> Array:
     >>> bool(np.allclose(basis.T * counts @ basis, np.eye(3)))
     True
     """
-    x = model.values / np.abs(model.values).max(initial=np.finfo(float).tiny)
+    # a power of two as scale keeps the differences exact, and from overflow
+    x = np.ldexp(model.values, -np.frexp(np.abs(model.values).max(initial=0.0))[1])
     basis = np.empty((len(x), model.dimension))
     column = np.ones_like(x) if model.intercept else x
+    x = (x - x[:1]) / max(np.ptp(x) if x.size else 0.0, np.finfo(float).tiny)
     for j in range(model.dimension):
         before = basis[:, :j]
         for _ in range(2):

@@ -16,6 +16,7 @@ from memdlib.nml._engine import compiled
 from memdlib.nml._engine.compiled_maxima import maxima
 from memdlib.nml._engine.level_model import LevelModel, null_basis, orthonormal_basis
 from memdlib.nml._engine.newton import (
+    SETTLED,
     CoefficientForm,
     damped_newton,
     empirical_logits,
@@ -24,13 +25,23 @@ from memdlib.nml._engine.newton import (
     pairs,
     solve,
 )
-from memdlib.nml._engine.saturated import saturated_log_likelihood
+from memdlib.nml._engine.saturated import EPSILON, saturated_log_likelihood
 from memdlib.nml._engine.segment import maximise_on_segment
 
 Array = NDArray[np.float64]
 
 # Share of a count that rounding may put an expected count beyond its range.
 _ROUNDING = 1e-13
+# Largest gap of a fit that counts, in nats, and what rounding adds to it for a sample.
+_LARGEST_GAP, _GAP_A_SAMPLE = 1e-9, 64 * EPSILON
+# Full steps to the parameters of a maximum, and the gain that makes one the last.
+_STEPS, _NO_GAIN = 12, 1e-10
+# Change of all logits below which a full step is safe.
+_CLOSE = 0.1
+
+
+class NoMaximumError(ValueError):
+    """A maximum of the likelihood cannot be found and certified."""
 
 
 class LogitFit(NamedTuple):
@@ -101,9 +112,79 @@ class LogitSolver:
         -------
         ndarray of shape (B,)
             Nats, to about 1e-13.
+
+        Raises
+        ------
+        ValueError
+            If a maximum cannot be found and certified.
         """
+        return self.suprema(ones)[0]
+
+    def suprema(self, ones: Array) -> tuple[Array, float]:
+        """Suprema as in `log_likelihood`, and how far off they may be but for rounding.
+
+        Parameters
+        ----------
+        ones : ndarray of shape (L, B)
+            Labels 1 at each level.
+
+        Returns
+        -------
+        value : ndarray of shape (B,)
+            Nats.
+        doubt : float
+            Nats: the remainder below which each expansion ended, or the largest gap of
+            a damped fit.
+        """
+        value, rest = self._by_full_steps(ones)
+        if not rest.size:
+            return value, SETTLED
+        fit = certified_fit(self.counts[:, None], self.basis, ones[:, rest])
+        value[rest] = fit.log_likelihood
+        return value, max(SETTLED, float(fit.gap.max()))
+
+    def coefficients(self, ones: Array) -> Array:
+        """Coefficients in the basis at the maxima of interior label counts.
+
+        Parameters
+        ----------
+        ones : ndarray of shape (L, B)
+            Labels 1 at each level.
+
+        Returns
+        -------
+        ndarray of shape (p, B)
+
+        Raises
+        ------
+        ValueError
+            As for `log_likelihood`.
+        """
+        form = CoefficientForm(self.counts, self.basis)
+        with np.errstate(all="ignore"):
+            state, (target,) = form.begin(ones)
+            for _ in range(_STEPS):
+                change, _, _, weight = form.step(state, target)
+                state = state + change
+                gain = (weight * (self.basis @ change) ** 2).sum(axis=0)
+                # a weight that vanishes hides how far the step went
+                far = np.abs(self.basis @ change).max(axis=0) > 1.0
+                left = ~(gain < _NO_GAIN) | far | ~np.isfinite(state).all(axis=0)
+                if not left.any():
+                    return state
+        rest = np.flatnonzero(left)
+        logits = certified_fit(self.counts[:, None], self.basis, ones[:, rest]).logits
+        state[:, rest] = self.basis.T @ (self.counts[:, None] * logits)
+        return state
+
+    def _by_full_steps(self, ones: Array) -> tuple[Array, NDArray[np.intp]]:
+        """Suprema, and the cases whose values mean nothing yet."""
+        null = null_basis(self.basis)
+        if null.shape[1] == 1:
+            return self._on_segment(null[:, 0], ones)
         if not compiled.available():
-            return self._by_arrays(ones)
+            form = CoefficientForm(self.counts, self.basis)
+            return maximise(form, lambda at: form.begin(ones[:, at]), ones.shape[1])
         grid = np.minimum(np.arange(self.counts.max() + 1.0), self.counts[:, None])
         value = maxima(
             self.counts,
@@ -112,27 +193,20 @@ class LogitSolver:
             np.ascontiguousarray(ones),
             *empirical_logits(self.counts[:, None], grid),
         )
-        rest = np.flatnonzero(np.isnan(value))
-        if rest.size:
-            value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
-        return value
+        return value, np.flatnonzero(np.isnan(value))
 
-    def _by_arrays(self, ones: Array) -> Array:
-        null = null_basis(self.basis)
-        if null.shape[1] == 1:
-            value, rest = maximise_on_segment(self.counts, null[:, 0], ones)
-        else:
-            value, rest = np.empty(ones.shape[1]), np.arange(ones.shape[1])
+    def _on_segment(
+        self, relation: Array, ones: Array
+    ) -> tuple[Array, NDArray[np.intp]]:
+        value, rest = maximise_on_segment(self.counts, relation, ones)
         if rest.size:
-            late = ones[:, rest]
             form = CoefficientForm(self.counts, self.basis)
+            late = ones[:, rest]
             value[rest], still = maximise(
                 form, lambda at: form.begin(late[:, at]), rest.size
             )
             rest = rest[still]
-        if rest.size:
-            value[rest] = self._damped(self.basis.T @ ones[:, rest])[0]
-        return value
+        return value, rest
 
     def fit(self, ones: Array) -> LogitFit:
         """Logits of interior label counts, each with its duality gap.
@@ -145,28 +219,77 @@ class LogitSolver:
         Returns
         -------
         LogitFit
-
-        Notes
-        -----
-        The Newton step d at logits eta turns the expected counts mu into mu + W d,
-        which satisfy the moment constraints. Where they lie between 0 and the counts,
-        their saturated log-likelihood bounds the supremum from above.
         """
-        target = self.basis.T @ ones
-        value, coefficients = self._damped(target)
-        logits = self.basis @ coefficients
-        n = self.counts[:, None]
+        return _fit(self.counts[:, None], self.basis, ones)
+
+
+def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
+    """Damped fits of interior label counts; one whose gap is too wide is refused.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level.
+    basis : ndarray of shape (L, p)
+        Basis of the logits.
+    ones : ndarray of shape (L, B)
+        Labels 1 at each level.
+
+    Returns
+    -------
+    LogitFit
+
+    Raises
+    ------
+    NoMaximumError
+        If a duality gap is larger than 1e-9 nats and rounding.
+
+    Examples
+    --------
+    >>> fit = certified_fit(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
+    >>> fit.gap.max() < 1e-12
+    True
+    """
+    fit = _fit(counts, basis, ones)
+    n = np.broadcast_to(counts, ones.shape)
+    wrong = np.flatnonzero(~(fit.gap <= _LARGEST_GAP + _GAP_A_SAMPLE * n.sum(axis=0)))
+    if wrong.size:
+        first = [part[:, wrong[0]].astype(np.int64).tolist() for part in (ones, n)]
+        raise NoMaximumError(
+            f"the labels {first[0]} of levels with {first[1]} samples need logits that "
+            "cannot be computed to the end; join levels whose values are close, or use "
+            "evenly spaced values or fewer moments"
+        )
+    return fit
+
+
+def _fit(n: Array, basis: Array, ones: Array) -> LogitFit:
+    """Damped fits with their gaps.
+
+    The Newton step d at logits eta turns the expected counts mu into mu + W d, which
+    satisfy the moment constraints. Where they lie between 0 and the counts, their
+    saturated log-likelihood bounds the supremum from above.
+    """
+    target = basis.T @ ones
+    coefficients = damped_newton(n, basis, target)[1]
+    for last in (False, False, True):
+        logits = basis @ coefficients
         mean = n * logistic(logits)
         weight = mean * logistic(-logits)
         # where all weights underflow there is no step, and no bound
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = solve(pairs(self.basis) @ weight, target - self.basis.T @ mean)
-            feasible = mean + weight * (self.basis @ step)
-        slack = _ROUNDING * n
-        inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
-        feasible = np.where(inside, feasible, 0.0)
-        bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
-        return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
-
-    def _damped(self, target: Array) -> tuple[Array, Array]:
-        return damped_newton(self.counts[:, None], self.basis, target)
+            step = solve(pairs(basis) @ weight, target - basis.T @ mean)
+            change = basis @ step
+            feasible = mean + weight * change
+        if not last:
+            # what rounding of the log-likelihood hides from damped steps
+            near = (np.abs(change) < _CLOSE).all(axis=0)
+            coefficients = np.where(near, coefficients + step, coefficients)
+    value = (target * coefficients).sum(axis=0) - (n * np.logaddexp(0.0, logits)).sum(
+        axis=0
+    )
+    slack = _ROUNDING * n
+    inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
+    feasible = np.where(inside, feasible, 0.0)
+    bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
+    return LogitFit(value, logits, np.where(inside, bound - value, np.inf))

@@ -17,7 +17,7 @@ Begin = Callable[[slice], tuple[Array, tuple[Array, ...]]]
 # Cases at a time: their arrays stay in the cache of a core.
 _BATCH = 2048
 # Sum of w d^4 at which the expansion is exact to about 2e-14.
-_SETTLED = 1e-13
+SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
 # Steps before the first test, further ones in the first pass, and in the second.
@@ -142,7 +142,7 @@ def _settle(
         square = move * move
         weight = weight * square
         remainder = ((weight + _LEAST * square) * square).sum(axis=0)
-        left = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(reached)))
+        left = np.flatnonzero(~((remainder < SETTLED) & np.isfinite(reached)))
         # Newton's step gains sum w d^2 / 2, the third derivative corrects it
         skewness *= move
         skewness *= -1.0 / 3.0

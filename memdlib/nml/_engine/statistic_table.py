@@ -17,13 +17,18 @@ from memdlib.nml._engine import compiled
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.newton import CoefficientForm, maximise
+from memdlib.nml._engine.saturated import rounding
 from memdlib.nml._engine.separation import boundary_sum
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# The table counts up to 2^n sequences, from 2^(-n / 2) on, in double precision.
-_MOST_SAMPLES = 2000
+# The table counts up to 2^n sequences, from 2^(-n / 2) on: in double precision to here,
+# beyond in the extended one of the machine, if it has any.
+_MOST_DOUBLE = 2000
+_MOST_SAMPLES = 2 * (np.finfo(np.longdouble).maxexp - 24)
+# Rough time of a core for an addition, and how much longer an extended one takes.
+_SECONDS_A_SUM, _EXTENDED = 8e-10, 4.0
 _LARGEST_INTEGER = 10**4
 _SAME = 1e-13
 # Keys from which on a rough start for most of them saves time.
@@ -93,8 +98,9 @@ def statistic_lattice(model: LevelModel) -> StatisticLattice | None:
     Returns
     -------
     StatisticLattice or None
-        None for more than two statistics, a saturated model, more than 2000 samples, or
-        level values that no scale makes small integers.
+        None for more than two statistics, a saturated model, more than 2000 samples
+        (32,720 where the machine has extended precision), or level values that no
+        scale makes small integers.
 
     Notes
     -----
@@ -148,6 +154,26 @@ def table_work(lattice: StatisticLattice) -> float:
     return float(sizes @ (lattice.counts[order] + 1))
 
 
+def table_seconds(lattice: StatisticLattice) -> float:
+    """Rough time of the table on one core.
+
+    Parameters
+    ----------
+    lattice : StatisticLattice
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> table_seconds(StatisticLattice(np.array([2, 2]), np.array([[1], [2]]), 1)) < 1
+    True
+    """
+    extended = lattice.counts.sum() > _MOST_DOUBLE
+    return table_work(lattice) * _SECONDS_A_SUM * (_EXTENDED if extended else 1.0)
+
+
 def tabulated_complexity(model: LevelModel, lattice: StatisticLattice) -> float:
     """Log complexity by a fit for every interior value of the sufficient statistics.
 
@@ -162,12 +188,40 @@ def tabulated_complexity(model: LevelModel, lattice: StatisticLattice) -> float:
     float
         Nats.
 
+    Raises
+    ------
+    ValueError
+        If a maximum cannot be found and certified.
+
     Examples
     --------
     >>> from memdlib.nml.exact import level_model
     >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
     >>> print(f"{tabulated_complexity(model, statistic_lattice(model)):.10f}")
     3.0330967090
+    """
+    return tabulate(model, lattice)[0]
+
+
+def tabulate(model: LevelModel, lattice: StatisticLattice) -> tuple[float, float]:
+    """Log complexity as in `tabulated_complexity`, and its uncertainty.
+
+    Parameters
+    ----------
+    model : LevelModel
+    lattice : StatisticLattice
+
+    Returns
+    -------
+    log_complexity, uncertainty : float
+        Nats; the second from rounding and the certificates of the fits.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
+    >>> tabulate(model, statistic_lattice(model))[1] < 1e-12
+    True
     """
     last = lattice.last_key
     middle = last // 2
@@ -176,18 +230,20 @@ def tabulated_complexity(model: LevelModel, lattice: StatisticLattice) -> float:
     boundary = lattice.boundary_keys()
     table[boundary[boundary < table.size]] = 0.0
     keys = np.flatnonzero(table[: middle + 1])
-    number = np.log(table[keys])
-    value = _log_likelihood(model, lattice, tables, keys)
+    number = np.log(table[keys]).astype(np.float64)
+    value, doubt = _log_likelihood(model, lattice, tables, keys)
     terms = np.exp(value + number + _log_scale(lattice))
     # the other half of the keys mirrors this one
     terms[2 * keys != last] *= 2.0
-    return math.log(boundary_sum(model) + float(terms.sum()))
+    total = boundary_sum(model) + float(terms.sum())
+    # each number of sequences is a sum of positive terms, one more for each sample
+    return math.log(total), doubt + rounding(model, keys.size)
 
 
 def _log_likelihood(
     model: LevelModel, lattice: StatisticLattice, tables: list[Array], keys: Integers
-) -> Array:
-    """Suprema of the log-likelihood at the given keys."""
+) -> tuple[Array, float]:
+    """Suprema of the log-likelihood at the given keys, and the doubt about them."""
     q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
     solver = LogitSolver(model.counts, q / np.sqrt(model.counts)[:, None])
     value, left = np.empty(keys.size), np.arange(keys.size)
@@ -205,8 +261,8 @@ def _log_likelihood(
         )
         left = np.concatenate([left[~smooth], left[smooth][rest]])
     ones = _likely_ones(lattice, tables, keys[left])
-    value[left] = solver.log_likelihood(ones.astype(np.float64))
-    return value
+    value[left], doubt = solver.suprema(ones.astype(np.float64))
+    return value, doubt
 
 
 def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
@@ -216,13 +272,17 @@ def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
     their shifts.
     """
     order = np.argsort(lattice.shifts)
-    tables = [np.array([math.exp(-_log_scale(lattice))])]
+    extended = lattice.counts.sum() > _MOST_DOUBLE
+    kind = np.longdouble if extended else np.float64
+    # the numbers of each level bring their own share of the scale
+    odd = int(lattice.counts.sum()) // 2 - int((lattice.counts // 2).sum())
+    tables = [np.full(1, 0.5**odd, dtype=kind)]
     for count, shift in zip(
         lattice.counts[order].tolist(), lattice.shifts[order].tolist(), strict=True
     ):
         shorter = tables[-1]
-        longer = np.zeros(min(size, shorter.size + count * shift))
-        if compiled.available():
+        longer = np.zeros(min(size, shorter.size + count * shift), dtype=kind)
+        if compiled.available() and not extended:
             compiled.lengthen(shorter, _binomials(count), shift, longer)
         else:
             for k, number in enumerate(_binomials(count)):
@@ -238,7 +298,7 @@ def _likely_ones(
     """Label counts with the given keys: at each level, from the last, the likeliest."""
     ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
     order = np.argsort(lattice.shifts).tolist()
-    if compiled.available():
+    if compiled.available() and lattice.counts.sum() <= _MOST_DOUBLE:
         for level, table in zip(reversed(order), reversed(tables[:-1]), strict=True):
             count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
             ones[level] = compiled.likeliest(keys, table, _binomials(count), shift)
@@ -262,7 +322,12 @@ def _likely_ones(
 
 @lru_cache(maxsize=4096)
 def _binomials(n: int) -> Array:
-    return np.array([math.comb(n, k) for k in range(n + 1)], dtype=float)
+    """Binomial coefficients times 2^-(n // 2), extended where doubles overflow."""
+    if n <= _MOST_DOUBLE:
+        return np.array([math.comb(n, k) / 2 ** (n // 2) for k in range(n + 1)])
+    k = np.arange(n, dtype=np.longdouble)
+    first = np.ldexp(np.longdouble(1.0), -(n // 2))
+    return np.cumprod(np.concatenate([[first], (n - k) / (k + 1)]))
 
 
 def _log_scale(lattice: StatisticLattice) -> float:
@@ -274,7 +339,8 @@ def _log_slope(table: Array, keys: Integers, stride: int) -> Array:
     below = table[np.maximum(keys - stride, 0)]
     below[keys < stride] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.log(table[keys + stride]) - np.log(below)) / 2.0
+        slope = (np.log(table[keys + stride]) - np.log(below)) / 2.0
+    return slope.astype(np.float64)
 
 
 @lru_cache(maxsize=1024)

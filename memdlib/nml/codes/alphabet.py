@@ -7,7 +7,7 @@ possible have no parameter that attains the supremum: there the counts are the o
 distribution with these moments, and the supremum is their own likelihood.
 """
 
-from math import comb
+from math import comb, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from scipy.special import gammaln, logsumexp, xlogy
 
 from memdlib.densities.moment_problem import NotConvergedError
 from memdlib.densities.newton import evaluate_dual, solve_dual
-from memdlib.nml._engine.saturated import ROUNDING
+from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml.codes.checks import check_counts
 from memdlib.nml.codes.codelength import Codelength
 from memdlib.validation import check_integer
@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 
 # Types held at a time, and moment vectors given to the dual in one batch.
 _MAX_TYPES, _BATCH = 2**24, 2**14
+# Roundings in units of n log 4n: of an entropy, a log number of types, and their sum.
+_ROUNDINGS = 16
 # Largest doubt about n H, in nats, that a fit may leave.
 _TOLERANCE = 1e-9
 # Integers up to here are exact in double precision.
@@ -94,8 +96,9 @@ def alphabet_codelength(
     Returns
     -------
     Codelength
-        ``uncertainty`` is 1e-9 where models have to be fitted, the doubt about n H that
-        a fit may leave, and 1e-12 where the model is free; ``method`` is "types".
+        ``uncertainty`` is what rounding may do to n H and its sum, plus 1e-9 where
+        models have to be fitted, the doubt about n H that a fit may leave; ``method``
+        is "types".
 
     Raises
     ------
@@ -125,7 +128,8 @@ def alphabet_codelength(
     return Codelength(
         error=float(_error(counts[None], levels, n_moments)[0]),
         complexity=alphabet_complexity(n, levels, n_moments),
-        uncertainty=ROUNDING if n_moments == len(levels) - 1 else _TOLERANCE,
+        uncertainty=EPSILON * _ROUNDINGS * n * log(4.0 * n)
+        + (_TOLERANCE if n_moments < len(levels) - 1 else 0.0),
         method="types",
     )
 

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Range = tuple[float, float]
 
+# Integers up to here are exact in double precision, and so are sums of them.
+_MOST = 2.0**52
+
 
 def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
     """Return counts of shape (L,), or (G, L) if ``stack``, as floats."""
@@ -27,11 +30,23 @@ def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
     return found
 
 
+def check_boolean(value: bool, name: str) -> None:
+    """Refuse what is neither True nor False, such as words."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False")
+
+
 def check_levels(
     level_counts: ArrayLike, level_values: ArrayLike | None
 ) -> tuple[NDArray[np.int64], Array]:
     """Return the counts of the levels as integers, and their values, else 1..L."""
-    counts = check_counts(level_counts, "level_counts", stack=True).astype(np.int64)
+    counts = check_counts(level_counts, "level_counts", stack=True)
+    if (counts.sum(axis=-1) > _MOST).any():
+        raise ValueError(
+            f"level_counts sums to {counts.sum(axis=-1).max():.3g}; counts are exact "
+            f"up to {_MOST:.3g} samples"
+        )
+    counts = counts.astype(np.int64)
     if (counts.sum(axis=-1) == 0).any():
         raise ValueError("level_counts sums to 0; a code length needs n >= 1 samples")
     n_levels = counts.shape[-1]

@@ -6,23 +6,32 @@ complexity the logarithm of the sum of all maximised likelihoods; both are in na
 """
 
 import math
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.complexity import METHODS, complexities
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml._engine.newton import damped_newton
+from memdlib.nml._engine.logit_fit import certified_fit
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
 )
 from memdlib.nml._engine.separation import on_boundary
-from memdlib.nml.codes.checks import check_binary_labels, check_levels, check_ones
+from memdlib.nml.codes.checks import (
+    check_binary_labels,
+    check_boolean,
+    check_levels,
+    check_ones,
+)
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
 from memdlib.validation import check_choice, check_integer
 
 Array = NDArray[np.float64]
+
+# Uncertainty, in nats, that is worth a warning where only the number is returned.
+_DOUBTFUL = 0.1
 
 
 def conditional_complexity(
@@ -49,9 +58,10 @@ def conditional_complexity(
     intercept : bool, default=False
         Whether the logit has a constant term as well.
     method : {"auto", "exact", "monte-carlo", "facets", "fisher"}, default="auto"
-        "auto": exact where that takes less than about ten seconds, else "monte-carlo";
-        "exact": at any price; the others: see `conditional_complexity_estimate`, which
-        also returns the error bar.
+        "auto": exact where all such sums of the call together take less than about ten
+        seconds, else an estimate between proved bounds; "exact": at any price up to a
+        day; the others: see `conditional_complexity_estimate`, which also returns the
+        error bar.
     n_classes : int, default=2
         More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
@@ -69,8 +79,15 @@ def conditional_complexity(
     ------
     ValueError
         If counts are not nonnegative integers or all zero, level values not finite and
-        distinct, ``n_moments`` below 1 or ``method`` unknown, or if there are more than
-        two classes and the model is not saturated.
+        distinct or too close to tell apart, ``n_moments`` below 1, ``intercept`` not
+        boolean or ``method`` unknown, if there are more than two classes and the model
+        is not saturated, or if the method asked for finds no number in the proved
+        bounds.
+
+    Warns
+    -----
+    UserWarning
+        If "auto" only finds a number that may be off by more than 0.1 nats.
 
     Notes
     -----
@@ -91,7 +108,7 @@ def conditional_complexity(
     7.11887576
     """
     if check_integer(n_classes, "n_classes") == 2:
-        return conditional_complexity_estimate(
+        found = conditional_complexity_estimate(
             level_counts,
             n_moments,
             level_values,
@@ -99,9 +116,19 @@ def conditional_complexity(
             method,
             n_jobs=n_jobs,
             verbose=verbose,
-        ).complexity
+        )
+        doubt = np.max(found.uncertainty)
+        if method == "auto" and doubt > _DOUBTFUL:
+            warnings.warn(
+                f"a complexity may be off by {doubt:.2g} nats; "
+                "conditional_complexity_estimate tells which and how it was found",
+                stacklevel=2,
+            )
+        return found.complexity
     counts, values = check_levels(level_counts, level_values)
     m = check_integer(n_moments, "n_moments")
+    check_boolean(intercept, "intercept")
+    check_choice(method, "method", METHODS)
     found = [
         _of_several_classes(row, values, m, intercept, n_classes)
         for row in np.atleast_2d(counts)
@@ -128,7 +155,7 @@ def conditional_complexity_estimate(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
-    n_draws: int = 2**18,
+    n_draws: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -145,21 +172,29 @@ def conditional_complexity_estimate(
         "auto" or "exact" as there; "monte-carlo": unbiased, with a standard error;
         "facets" and "fisher": Rissanen's volume with and without the facets of the
         parameter space, within about 0.01 and 0.5 nats at some dozens of samples.
-    n_draws : int, default=262144
-        Draws of "monte-carlo".
+    n_draws : int, default=None
+        Draws for each model that needs some; None means 65,536, and under "auto" less
+        where more than 16 models of a call share them, down to 8,192.
     seed : int, default=0
-        Seed of "monte-carlo".
+        Seed of the draws.
 
     Returns
     -------
     ComplexityEstimate
         ``complexity``, ``uncertainty`` and ``method``: floats and a string, or arrays
-        of shape (G,).
+        of shape (G,). Every complexity lies between the two sums that
+        `memdlib.nml.exact.complexity_bounds` gives.
 
     Raises
     ------
     ValueError
         As for `conditional_complexity`.
+
+    Notes
+    -----
+    "auto" takes the first of these that keeps the proved bounds: an exact sum; draws,
+    if enough of them carry the mean; "facets", whose error is at most its distance to
+    the bounds; the middle between the bounds, with half their distance ("bounds").
 
     Examples
     --------
@@ -168,17 +203,18 @@ def conditional_complexity_estimate(
     ('monte-carlo', True, True)
     """
     counts, values = check_levels(level_counts, level_values)
+    m = check_integer(n_moments, "n_moments")
+    check_boolean(intercept, "intercept")
+    rows, which = np.unique(np.atleast_2d(counts), axis=0, return_inverse=True)
     found = complexities(
-        np.atleast_2d(counts),
-        values,
-        check_integer(n_moments, "n_moments"),
-        intercept,
+        [level_model(row, values, m, intercept) for row in rows],
         check_choice(method, "method", METHODS),
-        check_integer(n_draws, "n_draws"),
+        None if n_draws is None else check_integer(n_draws, "n_draws"),
         seed,
         n_jobs,
         verbose,
     )
+    found = (part[which.ravel()] for part in found)
     if counts.ndim == 1:
         found = (part.item() for part in found)
     return ComplexityEstimate(*found)
@@ -210,8 +246,8 @@ def conditional_error(
     Raises
     ------
     ValueError
-        As for `conditional_complexity`, and if ``ones`` is not between 0 and
-        ``level_counts``.
+        As for `conditional_complexity`, if ``ones`` is not between 0 and
+        ``level_counts``, or if a maximum cannot be found and certified.
 
     Notes
     -----
@@ -230,6 +266,7 @@ def conditional_error(
     all_ones = np.atleast_2d(check_ones(ones, level_counts)).T
     counts = np.atleast_2d(level_counts).T
     m = check_integer(n_moments, "n_moments")
+    check_boolean(intercept, "intercept")
     found = np.zeros(counts.shape[1])
     occupied, which = np.unique(counts > 0, axis=1, return_inverse=True)
     for pattern, column in enumerate(occupied.T):
@@ -242,8 +279,8 @@ def conditional_error(
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
             basis = orthonormal_basis(model)
-            target = basis.T @ k[:, inside]
-            reached[inside] = damped_newton(n[:, inside], basis, target)[0]
+            fit = certified_fit(n[:, inside], basis, k[:, inside])
+            reached[inside] = fit.log_likelihood
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0

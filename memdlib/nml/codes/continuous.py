@@ -35,6 +35,10 @@ Array = NDArray[np.float64]
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
 _NODES, _PANEL = 24, 1.0
+# Mean below which exp(-1 / mean) / mean^2 is below rounding.
+_UNCUT = 1.0 / 45.0
+# Terms of a sum held at a time, and the most that are added.
+_TERMS, _MOST_TERMS = 2**20, 10**9
 
 
 def gaussian_mean_complexity(
@@ -84,7 +88,8 @@ def gaussian_mean_complexity(
     )
     if not (isinstance(scale, Real) and 0.0 < scale < math.inf):
         raise ValueError(f"scale={scale!r} must be a finite number above zero")
-    inside = math.log((high - low) / scale) + 0.5 * math.log(n / (2.0 * math.pi))
+    width = _log_width(low, high) - math.log(scale)
+    inside = width + 0.5 * math.log(n / (2.0 * math.pi))
     return _count(inside, counted)
 
 
@@ -129,7 +134,7 @@ def gaussian_scale_complexity(
     """
     n = check_integer(n, "n")
     low, high = positive_range(scale_range, "scale_range", "scale")
-    inside = math.log(2.0 * math.log(high / low)) + _log_gamma_peak(0.5 * n)
+    inside = math.log(2.0 * _log_quotient(low, high)) + _log_gamma_peak(0.5 * n)
     return _count(inside, counted)
 
 
@@ -184,7 +189,8 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
     low, high = positive_range(
         scale_range, "scale_range", "scale", upper_may_be_infinite=True
     )
-    width = math.log(2.0 * (right - left)) + math.log(1.0 / low - 1.0 / high)
+    scales = -math.expm1(-_log_quotient(low, high)) if high < math.inf else 1.0
+    width = math.log(2.0) + _log_width(left, right) + math.log(scales) - math.log(low)
     peak = 0.5 * n * math.log(n / (2.0 * math.e))
     return width + peak - 0.5 * math.log(math.pi) - math.lgamma(0.5 * (n - 1))
 
@@ -225,7 +231,7 @@ def exponential_complexity(
     """
     n = check_integer(n, "n")
     low, high = positive_range(mean_range, "mean_range", "mean")
-    inside = math.log(math.log(high / low)) + _log_gamma_peak(float(n))
+    inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
     return _count(inside, counted)
 
 
@@ -281,9 +287,13 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
     half = 0.5 * np.diff(edges)[:, None]
     u = (edges[:-1, None] + half * (nodes + 1.0)).ravel()
     # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not
-    mean = 1.0 / (1.0 + np.exp(np.abs(u)))
-    slope = math.log(n) + np.log(mean) + np.log1p(-mean)
-    entropy = TruncatedExponential().entropy(mean[:, None])
+    log_mean = -np.logaddexp(0.0, np.abs(u))
+    mean = np.exp(log_mean)
+    slope = math.log(n) + log_mean + np.log1p(-mean)
+    # close to an end the density is that of the half line, to rounding
+    entropy = 1.0 + log_mean
+    cut = mean > _UNCUT
+    entropy[cut] = TruncatedExponential().entropy(mean[cut, None])
     log_terms = log_irwin_hall(n * mean, n) - n * entropy + slope
     return float(logsumexp(log_terms + np.log(half * weights).ravel()))
 
@@ -346,7 +356,8 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     Raises
     ------
     ValueError
-        If ``largest_sum`` is missing or infinite: the terms fall like 1 / s only.
+        If ``largest_sum`` is missing or infinite: the terms fall like 1 / s only. If it
+        is a billion or more, which takes minutes to add up.
 
     Examples
     --------
@@ -360,9 +371,18 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
             "sums near s contribute like 1 / s, which has no finite total"
         )
     largest_sum = check_integer(largest_sum, "largest_sum", minimum=0)
-    s = np.arange(largest_sum + 1, dtype=np.float64)
-    log_number = gammaln(n + s) - gammaln(n) - gammaln(s + 1.0)
-    return float(logsumexp(log_number - n * np.log1p(s / n) + xlogy(s, s / (n + s))))
+    if largest_sum >= _MOST_TERMS:
+        raise ValueError(
+            f"largest_sum={largest_sum} is too large to add up its terms; give less "
+            f"than {_MOST_TERMS}"
+        )
+    log_sums = []
+    for first in range(0, largest_sum + 1, _TERMS):
+        s = np.arange(first, min(first + _TERMS, largest_sum + 1), dtype=np.float64)
+        log_number = gammaln(n + s) - gammaln(n) - gammaln(s + 1.0)
+        log_terms = log_number - n * np.log1p(s / n) + xlogy(s, s / (n + s))
+        log_sums.append(logsumexp(log_terms))
+    return float(logsumexp(log_sums))
 
 
 _UNIT_ENDS = (
@@ -374,6 +394,22 @@ _UNIT_ENDS = (
 def _log_gamma_peak(k: float) -> float:
     """Peak of log(x f(x)) for f the gamma density of shape k: (k / e)^k / Gamma(k)."""
     return k * math.log(k) - k - math.lgamma(k)
+
+
+def _log_quotient(low: float, high: float) -> float:
+    """Log of high / low for 0 < low < high, also where the quotient overflows."""
+    if high < 2.0 * low:
+        return math.log1p((high - low) / low)
+    quotient = high / low
+    return math.log(quotient) if quotient < math.inf else math.log(high) - math.log(low)
+
+
+def _log_width(low: float, high: float) -> float:
+    """Log of high - low, also where the difference overflows."""
+    width = high - low
+    return math.log(width if width < math.inf else 0.5 * high - 0.5 * low) + (
+        0.0 if width < math.inf else math.log(2.0)
+    )
 
 
 def _count(inside: float, counted: str) -> float:

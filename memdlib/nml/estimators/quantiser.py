@@ -4,6 +4,8 @@ Ranks would break ties by the order of the rows. Where rows are sorted by class,
 often are in a file, that tells the class: a constant feature would seem to know it.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -19,8 +21,11 @@ QUANTISER_CONSTRAINTS = {
     "strategy": [Words("uniform", "quantile", "kmeans")],
 }
 
-# Most entries of a table of costs that is held at a time.
-_ENTRIES = 2**22
+# Distance, as a share of the largest value, at which a training value lies on a
+# threshold, whatever its unit.
+_ON = 8.0 * np.finfo(np.float64).eps
+# Share of all squared distances by which rounding may part two equally good cuts.
+_TIE = 1e-13
 
 
 class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -137,15 +142,26 @@ def equal_width_thresholds(X: Array, n_bins: int) -> Array:
     -------
     ndarray of shape (d, n_bins - 1)
 
+    Notes
+    -----
+    A threshold that a training value meets but for rounding is that value, so that
+    levels do not depend on the unit.
+
     Examples
     --------
     >>> equal_width_thresholds(np.array([[0.0], [10.0], [1.0]]), 5).tolist()
     [[2.0, 4.0, 6.0, 8.0]]
     """
-    low, high = X.min(axis=0)[:, None], X.max(axis=0)[:, None]
-    part = np.arange(1, n_bins) / n_bins
-    # no sum of the two ends may leave the range
-    return np.clip(low * (1 - part) + high * part, low, high)
+    low, high = X.min(axis=0), X.max(axis=0)
+    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
+    found = np.empty((X.shape[1], n_bins - 1))
+    for i in range(1, n_bins):
+        part = i / n_bins
+        # no sum of the two ends may leave the range
+        cut = np.clip(low * (1 - part) + high * part, low, high)
+        on = np.where(np.abs(X - cut) <= near, X, -np.inf).max(axis=0)
+        found[:, i - 1] = np.where(on > -np.inf, on, cut)
+    return found
 
 
 def equal_frequency_thresholds(X: Array, n_bins: int) -> Array:
@@ -183,54 +199,85 @@ def kmeans_thresholds(X: Array, n_bins: int) -> Array:
     Notes
     -----
     In one dimension the clusters are intervals of the sorted values, so the best ones
-    are found by dynamic programming: the cheapest partition of the first i values into
-    l clusters extends one of the first j < i values into l - 1. Of equally good ones
-    the first clusters are the smallest. With fewer distinct values than levels, the
-    spare thresholds fall on the largest value, and their levels are empty.
+    are found by dynamic programming: the cheapest partition of the first i distinct
+    values into l clusters extends one of the first j < i into l - 1. The best j does
+    not fall as i rises, so halving the range of i finds all in O(n log n) steps. Of
+    equally good ones the first clusters are the smallest. With fewer distinct values
+    than levels, the spare thresholds fall on the largest value, and their levels are
+    empty.
+
+    References
+    ----------
+    .. [1] H. Wang and M. Song, Ckmeans.1d.dp: optimal k-means clustering in one
+       dimension by dynamic programming, The R Journal 3(2), 2011.
 
     Examples
     --------
     >>> kmeans_thresholds(np.array([[0.0], [9.0], [1.0], [10.0]]), 2).tolist()
     [[5.0]]
     """
-    n, d = X.shape
-    step = max(1, _ENTRIES // (n + 1) ** 2)
-    found = [_clusters(X[:, at : at + step], n_bins) for at in range(0, d, step)]
-    return np.concatenate(found)
+    return np.array([_clusters(column, n_bins) for column in X.T])
 
 
-def _clusters(X: Array, n_bins: int) -> Array:
-    ordered = np.sort(X, axis=0).T
-    d, n = ordered.shape
-    scale = np.maximum(ordered[:, -1] - ordered[:, 0], np.finfo(float).tiny)
-    at = (ordered - ordered[:, :1]) / scale[:, None]
-    at -= at.mean(axis=1, keepdims=True)
-    first = np.concatenate([np.zeros((d, 1)), at.cumsum(axis=1)], axis=1)
-    second = np.concatenate([np.zeros((d, 1)), (at * at).cumsum(axis=1)], axis=1)
-    # cost[:, j, i]: the values j..i-1 in one cluster; no cut between equal values
-    size = np.arange(n + 1)
-    length = size[None, :] - size[:, None]
-    total = first[:, None, :] - first[:, :, None]
-    cost = second[:, None, :] - second[:, :, None]
-    cost -= total * total / np.where(length > 0, length, 1)
-    cost = np.where(length > 0, np.maximum(cost, 0.0), np.inf)
-    tied = np.zeros((d, n + 1), dtype=bool)
-    tied[:, 1:n] = ordered[:, 1:] == ordered[:, :-1]
-    cost[tied] = np.inf
-    # an empty cluster may only follow the last value
-    cost[:, n, n] = 0.0
-    best, start = cost[:, 0, :], []
-    for _ in range(n_bins - 1):
-        extended = best[:, :, None] + cost
-        start.append(extended.argmin(axis=1))
-        best = extended.min(axis=1)
-    end, cuts = np.full(d, n), []
-    for choice in reversed(start):
-        end = choice[np.arange(d), end]
-        cuts.append(end)
-    cut = np.array(cuts[::-1], dtype=np.intp).reshape(n_bins - 1, d).T
-    below = np.take_along_axis(ordered, cut - 1, axis=1)
-    above = np.take_along_axis(ordered, np.minimum(cut, n - 1), axis=1)
+def _clusters(column: Array, n_bins: int) -> Array:
+    value, times = np.unique(column, return_counts=True)
+    n = len(value)
+    at = (value - value[0]) / max(value[-1] - value[0], np.finfo(float).tiny)
+    at = at - times @ at / times.sum()
+    size = np.concatenate([[0], times.cumsum()])
+    first = np.concatenate([[0.0], (times * at).cumsum()])
+    second = np.concatenate([[0.0], (times * at * at).cumsum()])
+
+    def cost(j, i):
+        """Squared distances of the values j..i-1 from their mean."""
+        total = first[i] - first[j]
+        spread = second[i] - second[j] - total * total / (size[i] - size[j])
+        return np.maximum(spread, 0.0)
+
+    end = np.arange(1, n + 1)
+    best = np.concatenate([[np.inf], cost(np.zeros(n, dtype=np.intp), end)])
+    starts = []
+    for _ in range(min(n_bins, n) - 1):
+        start = _best_starts(best, cost, _TIE * second[-1])
+        best = np.concatenate(
+            [[np.inf, np.inf], best[start[2:]] + cost(start[2:], end[1:])]
+        )
+        starts.append(start)
+    cut, last = np.full(n_bins - 1, n), n
+    for k in range(len(starts) - 1, -1, -1):
+        last = cut[k] = starts[k][last]
+    below, above = value[cut - 1], value[np.minimum(cut, n - 1)]
     # half way, but never so close to the upper value as to be rounded to it
     middle = 0.5 * below + 0.5 * above
     return np.where(middle < above, middle, below)
+
+
+def _best_starts(best: Array, cost: Callable, tie: float) -> NDArray[np.intp]:
+    """First of the best starts of the last cluster of the first i values, i >= 2."""
+    n = len(best) - 1
+    start = np.zeros(n + 1, dtype=np.intp)
+    low, high = np.array([2]), np.array([n])
+    least, most = np.array([1]), np.array([n - 1])
+    while low.size:
+        middle = (low + high) // 2
+        width = np.minimum(most, middle - 1) - least + 1
+        head = np.cumsum(width) - width
+        which = np.repeat(np.arange(low.size), width)
+        j = np.arange(which.size) - head[which] + least[which]
+        found = best[j] + cost(j, middle[which])
+        lowest = np.minimum.reduceat(found, head)
+        hit = np.flatnonzero(found <= lowest[which] + tie)
+        chosen = j[hit[np.searchsorted(hit, head)]]
+        start[middle] = chosen
+        low, high, least, most = (
+            np.concatenate(pair)
+            for pair in (
+                (low, middle + 1),
+                (middle - 1, high),
+                (least, chosen),
+                (chosen, most),
+            )
+        )
+        kept = low <= high
+        low, high, least, most = (part[kept] for part in (low, high, least, most))
+    return start

@@ -62,8 +62,8 @@ class NMLFeatureSelector(RankedSelector):
         Threads that find the complexities, in the meaning of joblib: None means 1
         unless in a `joblib.parallel_config` context, -1 all cores.
     verbose : int, default=0
-        From 1 on a line is printed for each number of moments; above 1 joblib reports
-        as well.
+        From 1 on a line is printed for each number of moments and for the complexities;
+        above 1 joblib reports as well.
 
     Attributes
     ----------
@@ -75,6 +75,11 @@ class NMLFeatureSelector(RankedSelector):
         Training rows at each level of each feature, and those of the second class.
     errors_, complexities_, codelengths_ : ndarray of shape (d, M)
         In nats; the last is the sum of the others.
+    uncertainties_ : ndarray of shape (d, M)
+        Of the complexities, in nats: a bound, or the standard error of draws.
+    methods_ : ndarray of shape (d, M)
+        How each complexity was found; see
+        `memdlib.nml.conditional_complexity_estimate`.
     best_n_moments_ : ndarray of shape (d,)
         Of equally good m the smallest.
     feature_codelengths_ : ndarray of shape (d,)
@@ -92,6 +97,11 @@ class NMLFeatureSelector(RankedSelector):
 
     Notes
     -----
+    All features and moments share one budget. Complexities whose exact sum takes less
+    than about a tenth of a second are exact. So are the cheapest of the others, up to
+    ten seconds of one core in all; the rest come from a million draws together, or at
+    least 8,192 each.
+
     The choice among features and moments is not part of the code length. A code that
     says which of d features and M moments it uses is log(d M) nats longer.
 
@@ -175,6 +185,7 @@ class NMLFeatureSelector(RankedSelector):
             verbose=self.verbose,
         )
         self.errors_, self.complexities_ = found.error, found.complexity
+        self.uncertainties_, self.methods_ = found.uncertainty, found.method
         self.codelengths_ = found.total
         cost = self.codelengths_ if self.criterion == "nml" else self.errors_
         cost = cost.round(_DIGITS)

@@ -37,7 +37,7 @@ def test_many_features_are_single_ones(values, intercept):
             one = conditional_codelength(x[levels[:, j]], y, m, intercept)
             assert found.error[j, i] == pytest.approx(one.error, abs=1e-12)
             assert found.complexity[j, i] == pytest.approx(one.complexity, abs=1e-12)
-            assert found.uncertainty[j, i] == one.uncertainty == 1e-12
+            assert found.uncertainty[j, i] == one.uncertainty < 1e-12
             assert found.method[j, i] == one.method
     assert found.total.shape == (20, 4)
     assert np.isfinite(found.total).all()
@@ -60,7 +60,7 @@ def test_complexities_out_of_reach_carry_their_standard_error():
     assert found.method.ravel().tolist() == ["monte-carlo", "saturated"]
     assert 1e-6 < found.uncertainty[0, 0] < 0.02
     assert abs(found.complexity[0, 0] - 12.83497) < 5 * found.uncertainty[0, 0]
-    assert found.uncertainty[1, 0] == 1e-12
+    assert found.uncertainty[1, 0] < 1e-12
 
 
 def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
@@ -73,9 +73,10 @@ def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
     threads = feature_codelengths(*table, (1, 2), n_jobs=2, verbose=1)
     np.testing.assert_array_equal(threads.total, alone.total)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" (")[0] for line in lines] == [
-        "[NML] n_moments=1",
-        "[NML] n_moments=2",
+    assert lines == [
+        "[NML] errors for n_moments=1: 30 features",
+        "[NML] errors for n_moments=2: 30 features",
+        "[NML] complexities of 52 models",
     ]
 
 

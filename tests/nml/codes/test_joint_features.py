@@ -13,7 +13,7 @@ from memdlib.nml.codes.joint_features import (
     joint_complexity,
     joint_error,
 )
-from tests.nml import literal
+from tests.nml import literal_joint as literal
 
 LEVELS = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [2, 1], [2, 0], [0, 0]])
 LABELS = [0, 1, 0, 1, 0, 1, 1, 0]

@@ -11,7 +11,7 @@ from memdlib.nml.codes.multiclass import (
     multiclass_complexity,
     multiclass_error,
 )
-from tests.nml import literal
+from tests.nml import literal_joint as literal
 
 
 def powers(x, m, intercept):

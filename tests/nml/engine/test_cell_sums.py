@@ -18,7 +18,7 @@ from memdlib.nml._engine.cell_sums import (
     label_tables,
 )
 from memdlib.nml.codes.conditional import conditional_complexity
-from tests.nml import literal
+from tests.nml import literal_joint as literal
 
 GRID = np.array(list(product([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])))
 

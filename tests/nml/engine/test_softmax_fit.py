@@ -3,7 +3,7 @@ import pytest
 
 from memdlib.nml._engine import softmax_fit
 from memdlib.nml._engine.softmax_fit import softmax_suprema
-from tests.nml.literal import supremum
+from tests.nml.literal_joint import supremum
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memdlib.nml import conditional_complexity, conditional_complexity_estimate
+from memdlib.nml._engine import statistic_table
 from memdlib.nml._engine.complexity import enumerated_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.statistic_table import statistic_lattice, tabulated_complexity
@@ -27,10 +28,26 @@ def test_the_table_is_the_enumeration(counts, m, intercept):
     )
 
 
-def test_two_thousand_samples_and_no_more_are_in_reach_of_the_table():
-    for n, there in ((1000, True), (1001, False)):
+def test_the_precision_of_the_machine_bounds_the_table():
+    most = (np.finfo(np.longdouble).maxexp - 24) * 2
+    for n, there in ((1000, True), (most // 2, True), (most // 2 + 1, False)):
         model = level_model(np.array([n, n]), np.array([1.0, 2.0]), 1, False)
         assert (statistic_lattice(model) is not None) == there
+
+
+def test_extended_precision_beyond_the_range_of_doubles(monkeypatch):
+    """The same table in both, and one that no double holds against draws."""
+    model = level_model(np.array([300, 200]), np.array([1.0, 2.0]), 1, False)
+    found = tabulated_complexity(model, statistic_lattice(model))
+    monkeypatch.setattr(statistic_table, "_MOST_DOUBLE", 100)
+    statistic_table._binomials.cache_clear()
+    again = tabulated_complexity(model, statistic_lattice(model))
+    monkeypatch.undo()
+    statistic_table._binomials.cache_clear()
+    assert found == pytest.approx(again, abs=1e-12)
+
+
+def test_a_thousand_samples_a_level_against_draws():
     found = conditional_complexity([1000, 1000], 1)
     estimate = conditional_complexity_estimate([1000, 1000], 1, method="monte-carlo")
     assert found == pytest.approx(estimate.complexity, abs=5 * estimate.uncertainty)

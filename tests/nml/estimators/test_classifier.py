@@ -157,7 +157,7 @@ def test_progress_is_passed_on(capsys):
     quiet = NMLClassifier(n_moments=2).fit(X, y)
     assert capsys.readouterr() == ("", "")
     told = NMLClassifier(n_moments=2, n_jobs=2, verbose=1).fit(X, y)
-    assert capsys.readouterr().out.count("\n") == 2
+    assert capsys.readouterr().out.count("\n") == 3
     np.testing.assert_array_equal(told.evidence_, quiet.evidence_)
 
 

@@ -1,4 +1,5 @@
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -57,11 +58,27 @@ def test_no_partition_is_better_than_kmeans(n_bins):
             assert len(set(found)) == min(n_bins, len(set(x)))
 
 
-def test_kmeans_in_blocks_is_kmeans_at_once(monkeypatch):
-    X = np.random.default_rng([71, 3]).normal(size=(20, 30))
-    whole = LevelQuantiser(4, "kmeans").fit(X).thresholds_
-    monkeypatch.setattr("memdlib.nml.estimators.quantiser._ENTRIES", 1000)
-    np.testing.assert_array_equal(LevelQuantiser(4, "kmeans").fit(X).thresholds_, whole)
+def test_kmeans_of_many_values_takes_little_memory():
+    X = np.random.default_rng([71, 3]).normal(size=(4000, 1))
+    tracemalloc.start()
+    model = LevelQuantiser(4, "kmeans").fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # a table of all intervals has 128 million bytes
+    assert peak < 8e6
+    levels = model.transform(X)[:, 0]
+    centres = np.array([X[levels == level].mean() for level in range(4)])
+    np.testing.assert_array_equal(np.abs(X - centres).argmin(axis=1), levels)
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.01, 1e-7, 3.3, 1e9])
+@pytest.mark.parametrize("n_bins", [2, 5, 10])
+def test_levels_of_equal_width_do_not_depend_on_the_unit(unit, n_bins):
+    x = np.arange(11.0)[:, None]
+    expected = LevelQuantiser(n_bins).fit_transform(x)
+    assert expected.max() == n_bins - 1
+    found = LevelQuantiser(n_bins).fit_transform(unit * x)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
