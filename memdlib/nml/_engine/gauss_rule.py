@@ -26,7 +26,7 @@ _MOST_RULES = 10
 # differences the error may be where the ratio is larger.
 _FALL, _SLOW = 4.0, 8.0
 # Rough time of a core for one fit in a tube, without numba.
-_SECONDS_A_FIT = 2e-6
+_SECONDS_A_FIT = 1e-6
 # Numbers that the search for a rule may hold.
 _LARGEST_RULE = 2e7
 

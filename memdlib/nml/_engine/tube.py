@@ -30,7 +30,10 @@ _BATCH = 16384
 _SETTLED = FIT_ERROR = 1e-9
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
-_STEPS = 8
+# Full steps from the start given, and steps of limited length from a rough start.
+_STEPS, _LATE_STEPS = 8, 30
+# Largest change of a logit in the latter.
+_LONGEST = 3.0
 # Variance of the label count of a level from which on a prefix tells a start there.
 _LEAST_VARIANCE = 1.0
 
@@ -337,10 +340,11 @@ def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array
     value, state = np.empty(target.shape[1]), start.copy()
     active = np.arange(target.shape[1])
     with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
-        for again in (False, True):
-            if again:
+        for late in (False, True):
+            if late:
                 state[:, active] = form.begin(ones[:, active])[0]
-            for _ in range(_STEPS):
+            longest = _LONGEST if late else np.inf
+            for _ in range(_LATE_STEPS if late else _STEPS):
                 aim, at = target[:, active], state[:, active]
                 change, *parts = form.step(at, aim)
                 height, move, weight, skewness = form.expand(at, (aim,), change, *parts)
@@ -349,6 +353,7 @@ def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array
                 remainder = ((weight + _LEAST * square) * square).sum(axis=0)
                 gain = weight * (1.0 - skewness * move / 3.0)
                 value[active] = height + 0.5 * gain.sum(axis=0)
+                change /= np.maximum(np.abs(move).max(axis=0) / longest, 1.0)
                 state[:, active] = at + change
                 settled = (remainder < _SETTLED) & np.isfinite(height)
                 active = active[~settled]
