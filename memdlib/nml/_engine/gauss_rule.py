@@ -1,0 +1,187 @@
+"""Complexity of large samples without randomness: Gauss rules over the label counts.
+
+The sum over all label counts becomes one over few weighted nodes a level, and of those
+only the nodes in the tube where the terms are not negligible take a fit. The boundary
+keeps its closed form. Rules with more and more nodes tell how good the last one is.
+"""
+
+import math
+
+import numpy as np
+
+from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.level_rule import N_KEPT, level_rule
+from memdlib.nml._engine.saturated import (
+    ROUNDING,
+    saturated_complexity,
+    two_outcome_sum,
+)
+from memdlib.nml._engine.separation import boundary_sum, elementary_symmetric
+from memdlib.nml._engine.tube import FIT_ERROR, Tube
+
+# Nodes per root of the number of samples: in the first rule, and more in each further.
+_FIRST, _MORE = 1.2, 0.25
+_MOST_RULES = 10
+# Least ratio of two differences between rules that is believed to go on, and how many
+# differences the error may be where the ratio is larger.
+_FALL, _SLOW = 4.0, 8.0
+# Rough time of a core for one fit in a tube, without numba.
+_SECONDS_A_FIT = 1e-6
+# Numbers that the search for a rule may hold.
+_LARGEST_RULE = 2e7
+
+
+def gauss_complexity(
+    model: LevelModel, tolerance: float = 1e-6, most_seconds: float = 60.0
+) -> tuple[float, float] | None:
+    """Log complexity by Gauss rules, where they settle within the tolerance.
+
+    Parameters
+    ----------
+    model : LevelModel
+    tolerance : float, default=1e-6
+        Largest error, in nats.
+    most_seconds : float, default=60.0
+        Rough limit of the time on one core.
+
+    Returns
+    -------
+    (float, float) or None
+        Nats, and the error: None where it would be above the tolerance, or where this
+        would take too long.
+
+    Notes
+    -----
+    Nodes outside of a tube around the means of the model are left out; what they could
+    add at most is known. The error is that bound and an estimate from the differences
+    between three rules or more. Between evenly spaced levels the rules converge faster
+    than geometrically, and the estimate is hundreds of times too large. There is no
+    proof of that: it is an estimate, not a bound, and where some level values are tens
+    of times larger than others, likelihoods have kinks and convergence is slow. The
+    result is checked against the two proved bounds, the boundary below and the
+    truncated product above.
+
+    The fits grow like n^(p / 2) with the number of samples n at fixed levels, those of
+    a full sum like n^L.
+
+    References
+    ----------
+    .. [1] G. H. Golub and J. H. Welsch, Calculation of Gauss quadrature rules,
+       Mathematics of Computation 23, 1969.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(4, 60), np.arange(1.0, 5.0), 3, intercept=False)
+    >>> found, error = gauss_complexity(model)
+    >>> print(f"{found:.5f}", error < 1e-6)
+    7.96133 True
+    >>> gauss_complexity(model, most_seconds=1e-3) is None
+    True
+    """
+    if model.saturated:
+        return saturated_complexity(model), ROUNDING
+    boundary, largest = boundary_sum(model), truncated_product(model)
+    # what is left out is mostly less than a third of exp(-depth) times this ratio
+    mass = math.prod(two_outcome_sum(int(n)) for n in model.counts)
+    depth = 1.0 + math.log(mass / largest / tolerance)
+    before, change, spent = math.nan, math.nan, 0.0
+    for step in range(_MOST_RULES):
+        sizes = [_n_inner(int(n), step) for n in model.counts]
+        spent += _SECONDS_A_FIT * expected_fits(model, sizes, depth)
+        if spent > most_seconds or any(model.counts * sizes > _LARGEST_RULE):
+            return None
+        rules = [
+            level_rule(int(n), k) for n, k in zip(model.counts, sizes, strict=True)
+        ]
+        found = Tube(model, rules, depth).sum()
+        total = boundary + found.interior
+        omitted = math.log1p(found.omitted / total)
+        error = omitted + FIT_ERROR
+        if sum(nodes.size for nodes, _ in rules) < (model.counts + 1).sum():
+            estimate, change = _estimate(abs(math.log(total / before)), change)
+            error += estimate
+        if error <= tolerance:
+            assert boundary <= total <= largest * math.exp(error), (model, total)
+            return math.log(total), error
+        if omitted > tolerance / 4:
+            depth += math.log(8.0 * omitted / tolerance)
+        before = total
+    return None
+
+
+def _estimate(difference: float, change: float) -> tuple[float, float]:
+    """Error of the last rule, and how much rules have changed until now.
+
+    That change falls to a quarter from one rule to the next at best, however small the
+    last difference is by chance. Rules that fall less are far from settled.
+    """
+    if math.isnan(change):
+        # one difference tells nothing
+        return math.nan, difference
+    now = max(difference, change / _FALL)
+    return now if now <= change / _FALL else _SLOW * now, now
+
+
+def truncated_product(model: LevelModel) -> float:
+    """Upper bound of the complexity itself, from that of each level.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    float
+        Sum of the first p elementary symmetric polynomials of C(2, n_l) - 1.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(4, 1), np.arange(1.0, 5.0), 2, intercept=False)
+    >>> truncated_product(model)
+    11.0
+    """
+    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
+    return float(elementary_symmetric(two - 1.0, model.dimension).sum())
+
+
+def expected_fits(model: LevelModel, sizes: list[int], depth: float) -> float:
+    """Fits that a walk through the tube will take, to a factor of about three.
+
+    Parameters
+    ----------
+    model : LevelModel
+    sizes : list of int
+        Nodes of each level between those that are kept.
+    depth : float
+        Of the tube.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The tube is taken for balls in L - p dimensions whose terms are normal densities and
+    add up to the truncated product.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(5, 200), np.arange(1.0, 6.0), 3, intercept=False)
+    >>> print(f"{expected_fits(model, [19] * 5, 18.0):.0e}")
+    2e+06
+    """
+    nodes = np.minimum(model.counts + 1, np.array(sizes) + 2 * N_KEPT)
+    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
+    half = (len(nodes) - model.dimension) / 2
+    # a ball of radius root 2 depth, by the normal density of its middle
+    cells = depth**half / math.gamma(half + 1.0)
+    inside = truncated_product(model) * float(np.prod(nodes / two)) * cells / 4
+    return min(inside, float(np.prod(nodes)) / 2)
+
+
+def _n_inner(n: int, step: int) -> int:
+    """Nodes of a level between those that are kept, in the rule of this step."""
+    return math.ceil(_FIRST * math.sqrt(n)) + step * math.ceil(1 + _MORE * math.sqrt(n))
