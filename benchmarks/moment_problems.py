@@ -241,30 +241,29 @@ def is_matched(density: MaxEntDensity, problem: Problem) -> bool:
     return np.allclose(integrate(density, m), wanted, rtol=1e-6, atol=1e-8)
 
 
-def table(n_problems: int, seed: int = 0) -> dict[str, dict[str, int]]:
-    """Outcomes of random problems on each support.
+def outcomes(name: str, n_problems: int, seed: int = 0) -> dict[str, int]:
+    """Outcomes of random problems on a support.
 
     Parameters
     ----------
+    name : str
+        Key of ``SUPPORTS``.
     n_problems : int
-        On each support.
     seed : int, default=0
 
     Returns
     -------
-    dict of dict
-        Number of problems by support and outcome.
+    dict of str to int
+        Number of problems by outcome.
     """
-    found = {}
-    for i, name in enumerate(SUPPORTS):
-        rng = np.random.default_rng([97, seed, i])
-        outcomes = [judge(random_problem(rng, name)) for _ in range(n_problems)]
-        found[name] = {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
-    return found
+    rng = np.random.default_rng([97, seed, list(SUPPORTS).index(name)])
+    found = [judge(random_problem(rng, name)) for _ in range(n_problems)]
+    return {outcome: found.count(outcome) for outcome in OUTCOMES}
 
 
 def main(n_problems: int = 1000) -> None:
-    """Print the table."""
+    """Print a table, support by support."""
     print(f"{'support':14}" + "".join(f"{outcome:>17}" for outcome in OUTCOMES))
-    for name, counts in table(n_problems).items():
-        print(f"{name:14}" + "".join(f"{counts[o]:17}" for o in OUTCOMES), flush=True)
+    for name in SUPPORTS:
+        counts = outcomes(name, n_problems).values()
+        print(f"{name:14}" + "".join(f"{n:17}" for n in counts), flush=True)

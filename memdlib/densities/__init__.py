@@ -1,6 +1,7 @@
 """From moments to a density: supports, Newton on the dual, the moment problem."""
 
 from memdlib.densities.density import MaxEntDensity
+from memdlib.densities.display import MaxEntDensityDisplay
 from memdlib.densities.measures import InfeasibleMomentsError
 from memdlib.densities.moment_problem import NotConvergedError
 from memdlib.densities.newton import solve_dual
@@ -9,6 +10,7 @@ from memdlib.densities.support import Support, gauss_legendre, read_support
 __all__ = [
     "InfeasibleMomentsError",
     "MaxEntDensity",
+    "MaxEntDensityDisplay",
     "NotConvergedError",
     "Support",
     "gauss_legendre",

@@ -35,11 +35,15 @@ class MaxEntDensity(Distribution, BaseEstimator):
     moments : int or sequence of callables, default=2
         Number m of power moments, or the feature functions phi_1..phi_m themselves,
         each vectorised over x.
-    support : tuple (a, b), or list or array of levels, default=(-inf, inf)
-        A tuple of two numbers is the interval [a, b]; b, or both ends, may be infinite.
-        A list, an array or a longer tuple is a finite set of levels.
+    support : tuple (a, b), list or array of levels, Support, or "levels"
+        A tuple of two numbers is the interval [a, b]; an end, or both, may be infinite.
+        A list, an array or a longer tuple is a finite set of levels; ``"levels"`` are
+        the values that occur in the sample. ``Support.interval(0, 1)`` and
+        ``Support.of([0, 1])`` leave no doubt. Default: the real line.
     n_nodes : int, default=256
-        Quadrature nodes. The solution is checked on twice as many.
+        Nodes of the rules that the densities of a batch share: on an interval, where
+        they are too coarse for a density, panels of its own take their place; feature
+        functions have no others. Not used by powers on unbounded supports.
     tol : float, default=1e-8
         Largest moment residual to accept, in standard units of orthonormal features.
 
@@ -55,7 +59,10 @@ class MaxEntDensity(Distribution, BaseEstimator):
         Nats; differential entropy, or entropy of the levels.
     residual_ : ndarray of shape (...)
         Certificate: largest difference between the moments of the density and those
-        asked for, computed on the finer rule, in standard units.
+        asked for, in features that are orthonormal under the density itself (under a
+        reference density, for functions of your own). Other nodes than the solver's
+        compute it: panels over the whole support that follow the density, or a rule
+        whose error is bounded.
     gap_ : ndarray of shape (...)
         Duality gap, in nats.
     condition_ : ndarray of shape (...)
@@ -69,14 +76,20 @@ class MaxEntDensity(Distribution, BaseEstimator):
     On the real line m = 1 and every odd m have no maximum-entropy density, and with
     m >= 4 some feasible moments have none either (skewness 0 and kurtosis above 3, for
     example): the entropy then comes as close as one likes to a bound that no density
-    attains. All of this is an error here. For functions of your own on an unbounded
-    support bring x to a scale of order one.
+    attains. All of this is an error here. Next to such moments the density has a small
+    mode far out, which is found where floating-point numbers can hold it. For functions
+    of your own on an unbounded support bring x to a scale of order one.
+
+    Newton's method works in polynomials that are orthonormal under the current density
+    [3]_, with nodes between the roots of its logarithm.
 
     References
     ----------
     .. [1] Dukkipati et al., ICDM 2013, eq. 1-4.
     .. [2] Junk, Maximum entropy for reduced moment problems, Mathematical Models and
        Methods in Applied Sciences 10 (2000), on moments without a maximum.
+    .. [3] Abramov, An improved algorithm for the multidimensional moment-constrained
+       maximum entropy problem, Journal of Computational Physics 226 (2007).
 
     Examples
     --------
@@ -107,13 +120,14 @@ class MaxEntDensity(Distribution, BaseEstimator):
     def __repr__(self) -> str:
         return f"MaxEntDensity(moments={self.moments!r}, support={self.support!r})"
 
-    def fit(self, x: ArrayLike, sample_weight: ArrayLike | None = None):
+    def fit(self, x: ArrayLike, y=None, sample_weight: ArrayLike | None = None):
         """Match the moments of a sample: also the maximum-likelihood fit.
 
         Parameters
         ----------
         x : array_like of shape (n,) or (n, B)
             Finite values on the support; each column has a density of its own.
+        y : ignored
         sample_weight : array_like of shape (n,), default=None
             Nonnegative weights.
 
@@ -157,7 +171,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         return self._match_powers(measures, raw, batch, support)
 
     def from_moments(self, mu: ArrayLike):
-        """Find the densities that have given moments.
+        """New object with the densities that have given moments.
 
         Parameters
         ----------
@@ -166,13 +180,16 @@ class MaxEntDensity(Distribution, BaseEstimator):
 
         Returns
         -------
-        self
+        MaxEntDensity
+            With the same parameters; this one stays as it is.
 
         Raises
         ------
         InfeasibleMomentsError
             If no density on the support has these moments, or the entropy has no
             maximum; names the moment and the range it must lie in.
+        ValueError
+            If rounding the moments about zero leaves the density in doubt: shift x.
         NotConvergedError
             If the residual stays above ``tol``.
         """

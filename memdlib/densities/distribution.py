@@ -20,7 +20,7 @@ from memdlib.densities.moment_problem import NotConvergedError
 from memdlib.densities.panels import CHECK, breakpoints
 from memdlib.densities.recurrence import Recurrence
 from memdlib.densities.support import Support, feature_values, gauss_legendre
-from memdlib.validation import check_integer
+from memdlib.validation import check_integer, check_sample_weight
 
 Array = NDArray[np.float64]
 
@@ -293,8 +293,12 @@ class Distribution:
             Nats; -inf outside the support, ``nan`` where x is.
         """
         members, x = self._fitted, np.asarray(x, dtype=np.float64)
-        shape = x.shape + members.batch
-        x = x[..., None]
+        found = self._own_log_density(x[..., None])
+        return found.reshape(x.shape + members.batch)[()]
+
+    def _own_log_density(self, x: Array) -> Array:
+        """Log density of each member at x (..., B) or (..., 1), shape (..., B)."""
+        members = self._fitted
         inside = members.support.contains(x)
         # a place on the support for those that are not
         somewhere = np.clip(
@@ -305,7 +309,7 @@ class Distribution:
         if members.support.levels is None:
             log_density = log_density - np.log(np.abs(members.unit))
         outside = np.where(np.isnan(x), np.nan, -np.inf)
-        return np.where(inside, log_density, outside).reshape(shape)[()]
+        return np.where(inside, log_density, outside)
 
     def pdf(self, x: ArrayLike) -> Array:
         """Density, or probability of levels.
@@ -411,6 +415,53 @@ class Distribution:
         """
         members = self._fitted
         return (members.unit * members.table.deviation).reshape(members.batch)[()]
+
+    def score(self, x: ArrayLike, y=None, sample_weight: ArrayLike | None = None):
+        """Mean log likelihood of a sample, for a search over the number of moments.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,), (n, 1) or (n, B)
+            A column for each density of the batch.
+        y : ignored
+        sample_weight : array_like of shape (n,), default=None
+
+        Returns
+        -------
+        float
+            Nats for each value, averaged over the densities of a batch too.
+
+        Raises
+        ------
+        ValueError
+            If x has not one column for each density.
+        """
+        n_members = len(self._fitted.theta)
+        columns = np.asarray(x, dtype=np.float64)
+        columns = columns.reshape(len(columns), -1)
+        if columns.shape[1] != n_members:
+            raise ValueError(
+                f"x has {columns.shape[1]} columns; give one for each of the "
+                f"{n_members} densities"
+            )
+        weight = check_sample_weight(sample_weight, len(columns))
+        each = self._own_log_density(columns).mean(axis=1)
+        return float((weight / weight.sum()) @ each)
+
+    def aic(self, x: ArrayLike) -> float:
+        """Akaike's information criterion of a sample, the lower the better.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,), (n, 1) or (n, B)
+
+        Returns
+        -------
+        float
+            2 m B - 2 log likelihood, in nats.
+        """
+        n_members, n_params = self._fitted.theta.shape
+        return 2.0 * n_members * (n_params - 1 - len(x) * self.score(x))
 
     def _pairwise(self, function, values: Array, *, each: bool = True) -> Array:
         """Apply a function of values and members, each to each or place by place."""

@@ -177,7 +177,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     return Measures(mean, unit, *basis.gauss())
 
 
-def check_possible(measures: Measures, m: int, support: Support) -> None:
+def check_possible(measures: Measures, m: int, support: Support) -> Measures:
     """Raise if no density on the support has these moments.
 
     Parameters
@@ -186,6 +186,11 @@ def check_possible(measures: Measures, m: int, support: Support) -> None:
     m : int
     support : Support
         For a set of levels, the interval that it spans: necessary, not sufficient.
+
+    Returns
+    -------
+    Measures
+        The same.
 
     Raises
     ------
@@ -221,6 +226,7 @@ def check_possible(measures: Measures, m: int, support: Support) -> None:
         raise InfeasibleMomentsError(
             _out_of_range(row, j, value, room[:, row, j], measures, support)
         )
+    return measures
 
 
 def _out_of_range(row, j, value, room, measures, support) -> str:

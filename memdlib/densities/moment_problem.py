@@ -197,7 +197,7 @@ def _check_functions(mu, features, support, row) -> None:
     check_range(values, mu, support, lambda j: f"density {row}: E phi_{j + 1}")
 
 
-def check_range(values: Array, mu: Array, support: Support, describe) -> None:
+def check_range(values: Array, mu: Array, support: Support, describe) -> Array:
     """Raise, naming the first moment outside the range that those before it leave.
 
     Parameters
@@ -208,6 +208,11 @@ def check_range(values: Array, mu: Array, support: Support, describe) -> None:
     support : Support
     describe : callable
         Name of moment j.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The moments.
 
     Raises
     ------
@@ -226,6 +231,7 @@ def check_range(values: Array, mu: Array, support: Support, describe) -> None:
                 f"{high:.6g} to occur on {support} with the moments before it; check "
                 "it, use fewer moments, or smooth them towards those of a wider sample"
             )
+    return mu
 
 
 def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | None:

@@ -56,7 +56,7 @@ def match_powers(
     InfeasibleMomentsError, NotConvergedError
         Naming the first density in the batch that failed, the moment, and the remedy.
     """
-    check_possible(measures, m, support)
+    measures = check_possible(measures, m, support)
     if support.bounded:
         found, pending = _match_on_grids(measures, m, support, n_nodes)
     else:

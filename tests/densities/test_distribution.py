@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from memdlib import MaxEntDensity
-from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.densities import NotConvergedError, Support
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 TRUNCATED = stats.truncexpon(4, loc=2, scale=0.5)
@@ -208,3 +210,70 @@ def test_what_is_no_size_is_named(size):
     with pytest.raises(ValueError, match="size=.* must be an integer, 0 or more"):
         density.rvs(size)
     assert density.rvs(0).shape == (0,)
+
+
+def test_a_search_over_the_number_of_moments():
+    x = np.random.default_rng([47, 2]).beta(2, 5, size=300)
+    search = GridSearchCV(MaxEntDensity(1, (0, 1)), {"moments": [1, 2, 3]}, cv=3)
+    search.fit(x)
+    best = search.best_estimator_
+    assert search.best_params_["moments"] > 1
+    assert repr(clone(best)) == repr(best)
+    assert best.score(x) == pytest.approx(best.logpdf(x).mean(), rel=1e-12)
+    assert best.aic(x) == pytest.approx(2 * best.moments - 2 * best.logpdf(x).sum())
+    weight = np.arange(300.0)
+    expected = np.average(best.logpdf(x), weights=weight)
+    assert best.score(x, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_batch_scores_each_column_under_its_own_density():
+    x = np.random.default_rng([47, 3]).beta(2, 5, size=(60, 3))
+    density = MaxEntDensity(2, (0, 1)).fit(x)
+    own = [MaxEntDensity(2, (0, 1)).fit(column).score(column) for column in x.T]
+    assert density.score(x) == pytest.approx(np.mean(own), rel=1e-9)
+    assert density.aic(x) == pytest.approx(2 * 6 - 2 * 60 * np.sum(own), rel=1e-9)
+    with pytest.raises(ValueError, match="x has 1 columns; give one for each of the 3"):
+        density.score(x[:, 0])
+
+
+def test_moments_make_a_new_object():
+    plain = MaxEntDensity(1, (0, 1), tol=1e-9)
+    found = plain.from_moments([0.3])
+    assert found is not plain
+    assert found.tol == 1e-9
+    with pytest.raises(NotFittedError):
+        plain.pdf(0.5)
+
+
+def test_a_half_line_to_the_left_mirrors_one_to_the_right():
+    x = np.random.default_rng([47, 4]).uniform(0, 2, size=300)
+    right = MaxEntDensity(2, (0, np.inf)).fit(x)
+    left = MaxEntDensity(2, (-np.inf, 0)).fit(-x)
+    np.testing.assert_allclose(left.logpdf(-x), right.logpdf(x), rtol=1e-12)
+    np.testing.assert_allclose(left.cdf(-x), 1 - right.cdf(x), atol=1e-10)
+    np.testing.assert_allclose(left.ppf([0.1, 0.7]), -right.ppf([0.9, 0.3]), rtol=1e-9)
+    assert left.mean() == pytest.approx(-right.mean())
+    assert left.ppf([0.0, 1.0]).tolist() == [-np.inf, 0.0]
+
+
+def test_functions_on_a_half_line_to_the_left():
+    law = stats.gamma(2.5)
+    mu = [DIGAMMA(2.5), -2.5]
+    density = MaxEntDensity([lambda x: np.log(-x), np.positive], (-np.inf, 0))
+    density = density.from_moments(mu)
+    x = law.ppf([0.01, 0.5, 0.99])
+    np.testing.assert_allclose(density.logpdf(-x), law.logpdf(x), rtol=1e-8)
+    np.testing.assert_allclose(density.cdf(-x), law.sf(x), atol=1e-9)
+    np.testing.assert_allclose(density.ppf([0.1, 0.5]), -law.isf([0.1, 0.5]), rtol=1e-8)
+
+
+def test_levels_of_a_sample():
+    x = np.array([0.0, 1.0, 1.0, 4.0, 4.0, 0.0, 1.0])
+    density = MaxEntDensity(1, "levels").fit(x)
+    named = MaxEntDensity(1, Support.of([0, 1, 4])).fit(x)
+    assert density.pdf([0, 1, 4]).sum() == pytest.approx(1)
+    np.testing.assert_allclose(density.pdf([0, 1, 2, 4]), named.pdf([0, 1, 2, 4]))
+    flat = MaxEntDensity(1, Support.interval(0, 1)).from_moments([0.5])
+    assert flat.pdf(0.7) == pytest.approx(1)
+    with pytest.raises(ValueError, match="takes the levels from a sample"):
+        density.from_moments([1.0])
