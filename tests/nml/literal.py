@@ -4,7 +4,7 @@ Nothing here knows of boundaries, bounds, tables or bases of the package.
 """
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def literal_complexity(counts, values, m, intercept):
 
 
 def proved_bounds(counts, p):
-    """Boundary sum and truncated product of the levels that count, by their formulas."""
+    """Boundary sum and truncated product of occupied levels, by their formulas."""
     two = [
         math.fsum(
             math.comb(n, k) * k**k * (n - k) ** (n - k) / n**n for k in range(n + 1)
@@ -96,7 +96,7 @@ def proved_bounds(counts, p):
     def symmetric(terms):
         sums = [1.0] + [0.0] * p
         for term in terms:
-            sums = [1.0] + [b + term * a for a, b in zip(sums, sums[1:], strict=False)]
+            sums = [1.0] + [b + term * a for a, b in pairwise(sums)]
         return sums
 
     faces = symmetric([c - 2.0 for c in two])

@@ -18,10 +18,12 @@ class ComplexityEstimate(NamedTuple):
     complexity : float or ndarray
         Log complexity, in nats.
     uncertainty : float or ndarray
-        Error bar of ``complexity``, in nats: 1e-12 for an exact sum, the standard error
-        for "monte-carlo", and inf for "facets" and "fisher", which have no known bound.
+        Error bar of ``complexity``, in nats: for an exact sum what rounding and the
+        certificates of its fits leave, for "monte-carlo" the standard error, and else
+        the larger distance to the two proved bounds.
     method : str or ndarray of str
-        "saturated", "table", "enumeration", "monte-carlo", "facets" or "fisher".
+        "saturated", "table", "enumeration", "monte-carlo", "facets", "fisher", or
+        "bounds" for the middle between the proved bounds.
     """
 
     complexity: Floats
@@ -41,7 +43,7 @@ class Codelength:
         Logarithm of the sum of the largest likelihoods of all data of that size.
     uncertainty : float or ndarray
         Error bar of ``complexity``: rounding for exact sums, the standard error for
-        Monte Carlo, inf where no bound is known.
+        Monte Carlo, the distance to the proved bounds for what has no other.
     method : str or ndarray of str
         How ``complexity`` was found.
 
