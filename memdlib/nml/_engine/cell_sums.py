@@ -400,11 +400,17 @@ def cell_complexity(
         return model.saturated_complexity, ROUNDING, "saturated"
     if method != "monte-carlo":
         try:
-            return _kept(model), ROUNDING, "statistics"
+            return _kept(model), _rounding(model), "statistics"
         except TooLarge:
             if method == "exact":
                 raise
     return *drawn_cell_complexity(model, n_draws, seed), "monte-carlo"
+
+
+def _rounding(model: CellModel) -> float:
+    """Rounding of an exact sum: that of the logarithms of factorials grows with n."""
+    n = sum(model.counts)
+    return ROUNDING + 2.0**-50 * n * math.log(n + 1.0)
 
 
 @lru_cache(maxsize=2**14)

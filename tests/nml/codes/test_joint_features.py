@@ -129,7 +129,7 @@ def test_draws_are_told_and_come_near():
         levels, 1, intercept=True, method="monte-carlo", n_draws=2**14, seed=2
     )
     assert (exact.method, drawn.method) == ("statistics", "monte-carlo")
-    assert exact.uncertainty == 1e-12
+    assert 0 < exact.uncertainty < 2e-12
     assert 0 < drawn.uncertainty < 0.1
     assert abs(drawn.complexity - exact.complexity) < 4 * drawn.uncertainty
 

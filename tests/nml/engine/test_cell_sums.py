@@ -129,3 +129,13 @@ def test_too_large_a_sum_names_its_size():
     rows = tuple((1, round(math.pi * 10**i)) for i in range(18))
     with pytest.raises(TooLarge, match="720 samples in 18 cells have too many"):
         exact_cell_complexity(CellModel(rows, (40,) * 18, 2))
+
+
+def test_rounding_of_many_samples_is_told():
+    """Two cells of one parameter, against the enumeration of levels."""
+    n = (300, 170)
+    model = CellModel(((1,), (2,)), n, 2)
+    value, uncertainty, _ = cell_complexity(model, "exact", 1, 0)
+    expected = conditional_complexity(n, 1)
+    assert abs(value - expected) < uncertainty + 1e-12
+    assert uncertainty < 1e-11
