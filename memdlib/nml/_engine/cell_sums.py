@@ -20,7 +20,7 @@ from memdlib.nml._engine.faces import (
     saturated_faces,
 )
 from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.saturated import ROUNDING, log_multinomial_sum
+from memdlib.nml._engine.saturated import EPSILON, log_multinomial_sum
 from memdlib.nml._engine.softmax_fit import softmax_suprema
 
 Array = NDArray[np.float64]
@@ -397,7 +397,7 @@ def cell_complexity(
     """
     everything = tuple((True,) * model.n_classes for _ in model.rows)
     if face_basis(model.rows, everything).saturated:
-        return model.saturated_complexity, ROUNDING, "saturated"
+        return model.saturated_complexity, _rounding(model), "saturated"
     if method != "monte-carlo":
         try:
             return _kept(model), _rounding(model), "statistics"
@@ -410,7 +410,7 @@ def cell_complexity(
 def _rounding(model: CellModel) -> float:
     """Rounding of an exact sum: that of the logarithms of factorials grows with n."""
     n = sum(model.counts)
-    return ROUNDING + 2.0**-50 * n * math.log(n + 1.0)
+    return 4.0 * EPSILON * (n + 1) * math.log(n + 4.0)
 
 
 @lru_cache(maxsize=2**14)

@@ -18,6 +18,7 @@ from memdlib.nml._engine import compiled
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
+from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
 from memdlib.nml._engine.saturated import (
@@ -41,8 +42,11 @@ Array = NDArray[np.float64]
 # Log complexity in nats, its uncertainty, and the way it was found.
 Found = tuple[float, float, str]
 
-METHODS = ("auto", "exact", "monte-carlo", "facets", "fisher")
-# Exact sums up to here are cheap; the others share a budget, the cheapest first.
+METHODS = ("auto", "exact", "gauss", "monte-carlo", "facets", "fisher")
+# Error of a Gauss rule, in nats, that is good enough.
+_TOLERANCE = 1e-6
+# Exact sums up to here are cheap; the others share a budget, the cheapest first, and
+# the Gauss rules of what is left share another.
 _CHEAP, _BUDGET = 0.1, 10.0
 # An exact sum that takes longer is refused.
 _LONGEST = 1e5
@@ -215,7 +219,7 @@ def complexities(
     -----
     Models that only differ in moments beyond saturation, or by a reversal of centred
     levels, have the same complexity and are worked out once. Exact sums of more than
-    about a tenth of a second share a budget of ten seconds.
+    about a tenth of a second share a budget of ten seconds, and Gauss rules another.
 
     Examples
     --------
@@ -227,19 +231,20 @@ def complexities(
     """
     keys = [_key(model) for model in models]
     distinct = list(dict.fromkeys(keys))
-    limits = dict.fromkeys(distinct, 0.0)
+    limits, rule_seconds = dict.fromkeys(distinct, 0.0), _LONGEST
     if method == "exact":
         limits = dict.fromkeys(distinct, _LONGEST)
     elif method == "auto":
         limits = _share_budget(distinct)
-        n_left = sum(limit == 0.0 for limit in limits.values())
-        shared = _DRAWS // max(n_left, 1)
+        n_left = max(sum(limit == 0.0 for limit in limits.values()), 1)
+        shared, rule_seconds = _DRAWS // n_left, _BUDGET / n_left
         n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
     n_draws = n_draws or _MOST_DRAWS
 
     def solve(key: tuple) -> Found:
         model = _model(key)
-        ways = _ways(model, key, method, limits[key], n_draws, seed)
+        seconds = limits[key], rule_seconds
+        ways = _ways(model, key, method, seconds, n_draws, seed)
         return _first_within(model, ways, method)
 
     known = dict(
@@ -249,19 +254,27 @@ def complexities(
 
 
 def _ways(
-    model: LevelModel, key: tuple, method: str, limit: float, n_draws: int, seed: int
+    model: LevelModel,
+    key: tuple,
+    method: str,
+    seconds: tuple[float, float],
+    n_draws: int,
+    seed: int,
 ) -> Iterator[Found | None]:
     """What the ways that a method allows find, one after the other."""
+    limit, rule_seconds = seconds
     if method != "auto" and (model.saturated or limit > 0.0):
         yield _kept(key, limit)
     if method == "auto":
         yield _if_certified(lambda: _kept(key, limit))
-        # another deterministic value with an error of its own belongs here
+        yield _if_certified(lambda: _by_rule(model, rule_seconds))
         yield _if_certified(lambda: _drawn(model, n_draws, seed))
         if math.comb(len(model.counts), model.dimension) <= MOST_SUBSETS:
             yield _by_volume(model, "facets")
         lower, upper = complexity_bounds(model)
         yield 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
+    elif method == "gauss":
+        yield _by_rule(model, rule_seconds)
     elif method == "monte-carlo":
         yield *monte_carlo_complexity(model, n_draws, seed), method
     elif method in ("facets", "fisher"):
@@ -273,6 +286,11 @@ def _if_certified(way: Callable[[], Found | None]) -> Found | None:
         return way()
     except NoMaximumError:
         return None
+
+
+def _by_rule(model: LevelModel, most_seconds: float) -> Found | None:
+    found = gauss_complexity(model, _TOLERANCE, most_seconds)
+    return found and (*found, "gauss")
 
 
 def _drawn(model: LevelModel, n_draws: int, seed: int) -> Found | None:

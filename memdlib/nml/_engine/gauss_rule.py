@@ -12,8 +12,8 @@ import numpy as np
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.level_rule import N_KEPT, level_rule
 from memdlib.nml._engine.saturated import (
-    ROUNDING,
     saturated_complexity,
+    saturated_rounding,
     two_outcome_sum,
 )
 from memdlib.nml._engine.separation import boundary_sum, elementary_symmetric
@@ -80,7 +80,7 @@ def gauss_complexity(
     True
     """
     if model.saturated:
-        return saturated_complexity(model), ROUNDING
+        return saturated_complexity(model), saturated_rounding(model)
     boundary, largest = boundary_sum(model), truncated_product(model)
     # what is left out is mostly less than a third of exp(-depth) times this ratio
     mass = math.prod(two_outcome_sum(int(n)) for n in model.counts)

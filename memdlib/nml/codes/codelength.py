@@ -19,11 +19,12 @@ class ComplexityEstimate(NamedTuple):
         Log complexity, in nats.
     uncertainty : float or ndarray
         Error bar of ``complexity``, in nats: for an exact sum what rounding and the
-        certificates of its fits leave, for "monte-carlo" the standard error, and else
+        certificates of its fits leave, for "gauss" what its rules tell, for
+        "monte-carlo" the standard error, and else
         the larger distance to the two proved bounds.
     method : str or ndarray of str
-        "saturated", "table", "enumeration", "monte-carlo", "facets", "fisher", or
-        "bounds" for the middle between the proved bounds.
+        "saturated", "table", "enumeration", "gauss", "monte-carlo", "facets",
+        "fisher", or "bounds" for the middle between the proved bounds.
     """
 
     complexity: Floats

@@ -57,7 +57,8 @@ def conditional_complexity(
         Value x of each level; distinct. None means 1..L.
     intercept : bool, default=False
         Whether the logit has a constant term as well.
-    method : {"auto", "exact", "monte-carlo", "facets", "fisher"}, default="auto"
+    method : {"auto", "exact", "gauss", "monte-carlo", "facets", "fisher"}, \
+default="auto"
         "auto": exact where all such sums of the call together take less than about ten
         seconds, else an estimate between proved bounds; "exact": at any price up to a
         day; the others: see `conditional_complexity_estimate`, which also returns the
@@ -168,8 +169,10 @@ def conditional_complexity_estimate(
         Samples at each level.
     n_moments, level_values, intercept, n_jobs, verbose
         As for `conditional_complexity`.
-    method : {"auto", "exact", "monte-carlo", "facets", "fisher"}, default="auto"
-        "auto" or "exact" as there; "monte-carlo": unbiased, with a standard error;
+    method : {"auto", "exact", "gauss", "monte-carlo", "facets", "fisher"}, \
+default="auto"
+        "auto" or "exact" as there; "gauss": Gauss rules over the label counts, where
+        they settle to 1e-6 nats; "monte-carlo": unbiased, with a standard error;
         "facets" and "fisher": Rissanen's volume with and without the facets of the
         parameter space, within about 0.01 and 0.5 nats at some dozens of samples.
     n_draws : int, default=None
