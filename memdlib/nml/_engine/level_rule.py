@@ -6,6 +6,8 @@ integrates polynomials exactly, but likelihoods are not smooth where hardly any 
 0 or 1. So the label counts at both ends are kept, and Gauss's rule is that of the rest.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
@@ -17,6 +19,7 @@ Array = NDArray[np.float64]
 N_KEPT = 4
 
 
+@lru_cache(maxsize=128)
 def level_rule(n: int, n_nodes: int) -> tuple[Array, Array]:
     """Nodes and weights for the law of the label count of one level.
 
@@ -32,7 +35,7 @@ def level_rule(n: int, n_nodes: int) -> tuple[Array, Array]:
     nodes : ndarray of shape (N,)
         Increasing from 0 to n and symmetric; all integers where N would be above n.
     weights : ndarray of shape (N,)
-        Their sum is C(2, n).
+        Their sum is C(2, n). Both arrays are kept for later calls, and read-only.
 
     Notes
     -----
@@ -47,26 +50,25 @@ def level_rule(n: int, n_nodes: int) -> tuple[Array, Array]:
     >>> round(float(weights.sum()), 6), round(float(weights @ nodes**2), 3)
     (18.398444, 279616.632)
     """
-    k = np.arange(n + 1.0)
-    law = np.exp(
+    nodes = np.arange(n + 1.0)
+    weights = np.exp(
         gammaln(n + 1.0)
-        - gammaln(k + 1.0)
-        - gammaln(n - k + 1.0)
-        + xlogy(k, k / n)
-        + xlogy(n - k, 1.0 - k / n)
+        - gammaln(nodes + 1.0)
+        - gammaln(n - nodes + 1.0)
+        + xlogy(nodes, nodes / n)
+        + xlogy(n - nodes, 1.0 - nodes / n)
     )
-    if n + 1 <= n_nodes + 2 * N_KEPT:
-        return k, law
-    rest = slice(N_KEPT, n + 1 - N_KEPT)
-    nodes, weights = _gauss(k[rest] - n / 2, law[rest], n_nodes)
-    # symmetric to the last digit, so that flipping all labels maps nodes to nodes
-    nodes = n / 2 + (nodes - nodes[::-1]) / 2
-    weights = (weights + weights[::-1]) / 2
-    first, last = slice(0, N_KEPT), slice(n + 1 - N_KEPT, n + 1)
-    return (
-        np.concatenate([k[first], nodes, k[last]]),
-        np.concatenate([law[first], weights, law[last]]),
-    )
+    if n >= n_nodes + 2 * N_KEPT:
+        rest = slice(N_KEPT, n + 1 - N_KEPT)
+        inner, shares = _gauss(nodes[rest] - n / 2, weights[rest], n_nodes)
+        # symmetric to the last digit, so that flipping all labels maps nodes to nodes
+        inner = n / 2 + (inner - inner[::-1]) / 2
+        shares = (shares + shares[::-1]) / 2
+        ends = slice(0, N_KEPT), slice(n + 1 - N_KEPT, n + 1)
+        nodes = np.concatenate([nodes[ends[0]], inner, nodes[ends[1]]])
+        weights = np.concatenate([weights[ends[0]], shares, weights[ends[1]]])
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
 
 
 def _gauss(points: Array, law: Array, n_nodes: int) -> tuple[Array, Array]:

@@ -118,6 +118,24 @@ def test_nothing_is_returned_above_the_tolerance_or_the_time(monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ([], math.inf),
+        ([1e-9], math.inf),
+        # falling fast, and once by chance
+        ([1.0, 0.125], 0.25),
+        ([1.0, 0.125, 1e-9], 0.0625),
+        # at some time too slowly
+        ([1.0, 0.5], 8.0),
+        ([1.0, 0.5, 1e-9], 4.0),
+        ([1.0, 0.5, 1e-9, 1e-9], 1 / 32),
+    ],
+)
+def test_the_error_from_changes(changes, error):
+    assert gauss_rule._estimate(changes) == error
+
+
 def test_a_saturated_model_has_its_closed_form():
     model = model_of([200] * 3, 3)
     assert gauss_complexity(model)[0] == saturated_complexity(model)
