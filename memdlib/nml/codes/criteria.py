@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from memdlib.nml._engine.approximate import fisher_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import log_multinomial_sum
 from memdlib.nml.codes.checks import check_counts, check_levels
@@ -86,13 +87,18 @@ def criterion_codelengths(
     for m in moments:
         given = m, values, intercept
         error = conditional_error(counts, np.atleast_2d(ones), *given)
-        models = (level_model(row, values, m, intercept) for row in counts)
-        p = np.array([model.dimension for model in models])
+        rows, which = np.unique(counts, axis=0, return_inverse=True)
+        models = [level_model(row, values, m, intercept) for row in rows]
+        p = np.array([model.dimension for model in models])[which]
+        facets, fisher = (
+            np.array([fisher_complexity(model, facets=with_facets) for model in models])
+            for with_facets in (True, False)
+        )
         log_n = np.log(counts.sum(axis=1))
         price = {
             "nml": conditional_complexity(counts, *given),
-            "facets": conditional_complexity(counts, *given, method="facets"),
-            "fisher": conditional_complexity(counts, *given, method="fisher"),
+            "facets": facets[which],
+            "fisher": fisher[which],
             "bic": 0.5 * p * log_n,
             "aic": p.astype(np.float64),
         }
