@@ -22,7 +22,7 @@ from memdlib.densities.recurrence import Recurrence, stieltjes
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = 150
+MAX_ITERATIONS = 400
 # Residual at which Newton stops, and from which on only rounding can stop it.
 _EXACT, NEAR = 1e-14, 1e-8
 # Leading coefficient, in its orthonormal polynomial, that is zero to rounding.

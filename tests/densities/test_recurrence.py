@@ -1,0 +1,82 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import integrate, special
+
+from memdlib.densities.panels import CHECK, STEPS, breakpoints, panel_nodes
+from memdlib.densities.recurrence import Recurrence, stieltjes
+
+
+def hermite(m, batch=1):
+    beta = np.sqrt(np.arange(1.0, m + 1))
+    return Recurrence(np.zeros((batch, m)), np.tile(beta, (batch, 1)))
+
+
+def test_hermite_polynomials_and_their_expansions():
+    basis, u = hermite(5), np.linspace(-2, 2, 7)[None]
+    values = basis.evaluate(u)
+    for j in range(6):
+        expected = special.eval_hermitenorm(j, u) / np.sqrt(special.factorial(j))
+        np.testing.assert_allclose(values[j], expected, atol=1e-12)
+    theta = np.random.default_rng([49, 1]).normal(size=(1, 6))
+    total = np.einsum("bj,jbn->bn", theta, values)
+    np.testing.assert_allclose(basis.expand(theta, u), total, atol=1e-12)
+    power = np.polynomial.Polynomial(basis.powers(theta)[0])
+    np.testing.assert_allclose(power(u), total, atol=1e-11)
+    slope = basis.expand(basis.differentiate(theta), u)
+    np.testing.assert_allclose(slope, power.deriv()(u), atol=1e-11)
+    roots = basis.roots(theta[:, None])[0, 0]
+    np.testing.assert_allclose(np.sort(roots), np.sort(power.roots().real), atol=1e-8)
+
+
+def test_stieltjes_finds_the_recurrence_of_a_sample_and_its_gauss_rule():
+    x = np.random.default_rng([49, 2]).normal(size=(3, 40))
+    basis, values = stieltjes(x, np.full(x.shape, 1 / 40), 4)
+    gram = np.einsum("ibn,jbn->bij", values, values) / 40
+    np.testing.assert_allclose(gram, np.tile(np.eye(5), (3, 1, 1)), atol=1e-12)
+    nodes, weights = basis.gauss()
+    for j in range(8):
+        np.testing.assert_allclose((weights * nodes**j).sum(1), (x**j).mean(1))
+
+
+def test_other_polynomials_and_other_coordinates():
+    x = np.random.default_rng([49, 3]).normal(size=(2, 30))
+    basis, values = stieltjes(x, np.full(x.shape, 1 / 30), 3)
+    other = hermite(3, 2).move(np.array([0.5, -1.0]), np.array([2.0, 0.3]))
+    found = np.einsum("bij,jbn->ibn", basis.coefficients(other), values)
+    np.testing.assert_allclose(found, other.evaluate(x), atol=1e-9)
+
+
+@pytest.mark.parametrize("levels", [STEPS, CHECK])
+@pytest.mark.parametrize(
+    ("powers", "lower", "upper"),
+    [
+        ([0, 0, 0.5, 0, 0], -np.inf, np.inf),
+        ([0, 0.3, -8.0, 0, 2.0], -np.inf, np.inf),
+        ([0, -900.0, 450.0, 0, 0], -1.0, 5.0),
+        ([0, 2.0, 0, 0, 1e-3], 0.0, np.inf),
+        ([0, -2.0, 0, 0, 1e-3], -np.inf, 0.0),
+        ([0, 0, 0, 0, 0], -1.0, 1.0),
+        ([0, 30.0, 0, -700.0, 0], -1.0, 1.0),
+    ],
+)
+def test_panels_integrate_what_lives_on_them(powers, lower, upper, levels):
+    basis, log_density = hermite(4), np.polynomial.Polynomial(powers)
+    u = np.linspace(-1, 1, 5)
+    change = basis.evaluate(u[None])[:, 0].T
+    theta = np.linalg.solve(change, log_density(u))[None]
+    ends = breakpoints(basis, theta, np.array([lower]), np.array([upper]), levels)
+    nodes, weights = panel_nodes(ends, 20)
+    turns = [t.real for t in log_density.deriv().roots()] if any(powers) else [0.0]
+    inside = np.clip([*turns, 0.0], lower, upper)
+    low, high = max(lower, inside.min() - 40), min(upper, inside.max() + 40)
+    least = log_density(np.linspace(low, high, 200001)).min()
+    around = [low, high, *inside, *(inside + 1), *(inside - 1)]
+    cuts = np.unique(np.clip(around, low, high))
+    expected = sum(
+        integrate.quad(lambda x: np.exp(least - log_density(x)), a, b, epsabs=1e-15)[0]
+        for a, b in pairwise(cuts)
+    )
+    found = (weights * np.exp(least - log_density(nodes))).sum()
+    assert found == pytest.approx(expected, rel=1e-9)
