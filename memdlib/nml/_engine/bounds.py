@@ -37,7 +37,7 @@ def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     >>> from memdlib.nml.exact import level_model
     >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
     >>> [round(bound, 4) for bound in complexity_bounds(model)]
-    [0.6931, 3.6377]
+    [0.6931, 3.6647]
     """
     if model.saturated:
         return (saturated_complexity(model),) * 2
