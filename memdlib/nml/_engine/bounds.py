@@ -14,10 +14,14 @@ from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.saturated import (
     rounding,
     saturated_complexity,
+    saturated_rounding,
     two_outcome_sum,
 )
 
 Array = NDArray[np.float64]
+
+# More rounding than any exact sum has, in nats.
+_MOST_ROUNDING = 1e-10
 
 
 def complexity_bounds(model: LevelModel) -> tuple[float, float]:
@@ -37,7 +41,7 @@ def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     >>> from memdlib.nml.exact import level_model
     >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
     >>> [round(bound, 4) for bound in complexity_bounds(model)]
-    [0.6931, 3.6377]
+    [0.6931, 3.6647]
     """
     if model.saturated:
         return (saturated_complexity(model),) * 2
@@ -75,7 +79,8 @@ def within_bounds(model: LevelModel, complexity: float) -> bool:
     (True, False)
     """
     lower, upper = complexity_bounds(model)
-    slack = rounding(model, 2.0 ** len(model.counts))
+    # the bounds have few roundings at any n, and exact sums have few samples
+    slack = saturated_rounding(model) + min(rounding(model), _MOST_ROUNDING)
     return lower - slack <= complexity <= upper + slack
 
 

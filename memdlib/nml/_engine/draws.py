@@ -157,9 +157,10 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> Draws:
     sums = np.array([w.sum() for w in linear])
     total = math.fsum(sums)
     square = math.fsum((w**2).sum() for w in linear)
-    inside = math.log(sums.mean() / drawn) + top
+    mean = float(sums.mean())
+    inside = math.log(mean / drawn) + float(top)
     value = float(np.logaddexp(lower, inside))
-    spread = float(sums.std(ddof=1)) / math.sqrt(_REPLICATES) / sums.mean()
+    spread = float(sums.std(ddof=1)) / math.sqrt(_REPLICATES) / mean
     error = spread * math.exp(inside - value)
     return Draws(value, error, total**2 / square, 1.0 / total)
 

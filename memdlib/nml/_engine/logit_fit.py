@@ -247,7 +247,7 @@ def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
     Examples
     --------
     >>> fit = certified_fit(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
-    >>> fit.gap.max() < 1e-12
+    >>> bool(fit.gap.max() < 1e-12)
     True
     """
     fit = _fit(counts, basis, ones)

@@ -23,6 +23,8 @@ _LEAST = 1e-6
 # Steps before the first test, further ones in the first pass, and in the second.
 _BLIND, _FIRST, _SECOND = 2, 2, 6
 _DAMPED_STEPS = 200
+# Largest change of a logit in a damped step, beyond doubling the largest one.
+_LONGEST = 3.0
 # Twice the gain of a damped step, in nats, that rounding hides.
 _NO_GAIN = 1e-20
 
@@ -195,6 +197,10 @@ def damped_newton(counts: Array, basis: Array, target: Array) -> tuple[Array, Ar
             change = solve(products @ (mean * logistic(-logits)), gradient)
         # weights that underflow leave no step: the likelihood is flat there
         change[:, ~np.isfinite(change).all(axis=0)] = 0.0
+        # a step far beyond the logits so far would end where no weight is left
+        longest = np.abs(basis @ change).max(axis=0)
+        most = _LONGEST + np.abs(logits).max(axis=0)
+        change *= np.minimum(1.0, most / np.maximum(longest, _LONGEST))
         slope = (gradient * change).sum(axis=0)
         length = (slope > _NO_GAIN).astype(np.float64)
         least = value[active] - 1e-15 * np.abs(value[active])
