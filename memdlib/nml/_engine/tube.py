@@ -203,6 +203,7 @@ class Tube:
     def _walk_both_ways(
         self, prefixes: _Prefixes, j: int, found: TubeSum
     ) -> _Prefixes | None:
+        """Prefixes with level j; None after the last level, whose terms are summed."""
         level, inside = self.levels[j], self.inside[j].reshape(-1, 3)
         last = level.nodes.size - 1
         finite = np.isfinite(prefixes.state[0])
@@ -211,26 +212,21 @@ class Tube:
         up[finite] = np.searchsorted(level.nodes, mean)
         down[finite] = up[finite] - 1
         # a maximum at infinity stays there with one pure end, or with every node
-        low, mixed, high = (inside[prefixes.code, kind] & ~finite for kind in range(3))
-        up[~finite & ~low & mixed] = 1
-        down[~finite & ~high & mixed] = last - 1
+        low, mixed, high = inside[prefixes.code].T
+        from_low, from_high = ~finite & ~low & mixed, ~finite & ~high & mixed
+        up[from_low], down[from_high] = 1, last - 1
         parts = []
         if j + 1 < len(self.levels):
-            all_nodes = np.flatnonzero(~finite & ~mixed)
-            which = np.concatenate(
-                [
-                    np.flatnonzero(~finite & ~low & mixed),
-                    np.flatnonzero(~finite & ~high & mixed),
-                    np.repeat(all_nodes, last + 1),
-                ]
-            )
-            node = np.zeros(which.size, dtype=np.intp)
-            n_low = int((~finite & ~low & mixed).sum())
-            n_high = int((~finite & ~high & mixed).sum())
-            node[n_low : n_low + n_high] = last
-            node[n_low + n_high :] = np.tile(np.arange(last + 1), all_nodes.size)
-            state = np.full((self.basis.shape[1], which.size), np.nan)
-            parts.append(self._longer(prefixes.take(which), level, node, state))
+            every = np.arange(last + 1)
+            for kind, nodes in (
+                (from_low, every[:1]),
+                (from_high, every[-1:]),
+                (~finite & ~mixed, every),
+            ):
+                rows = np.flatnonzero(kind)
+                part = prefixes.take(np.repeat(rows, nodes.size))
+                node = np.tile(nodes, rows.size)
+                parts.append(self._longer(part, level, node, part.state))
         for start, step in ((up, 1), (down, -1)):
             which = np.flatnonzero((start >= 0) & (start <= last))
             self._walk(prefixes.take(which), j, start[which], step, parts, found)
