@@ -47,7 +47,7 @@ METHODS = ("auto", "exact", "gauss", "monte-carlo", "facets", "fisher")
 _TOLERANCE = 1e-6
 # Exact sums up to here are cheap; the others share a budget, the cheapest first, and
 # the Gauss rules of what is left share another.
-_CHEAP, _BUDGET = 0.1, 10.0
+_CHEAP, _BUDGET, _RULE_BUDGET = 0.1, 10.0, 30.0
 # An exact sum that takes longer is refused.
 _LONGEST = 1e5
 # Draws that the models of one call share, and the least and most for one of them.
@@ -219,7 +219,7 @@ def complexities(
     -----
     Models that only differ in moments beyond saturation, or by a reversal of centred
     levels, have the same complexity and are worked out once. Exact sums of more than
-    about a tenth of a second share a budget of ten seconds, and Gauss rules another.
+    about a tenth of a second share a budget of ten seconds, Gauss rules one of thirty.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def complexities(
     elif method == "auto":
         limits = _share_budget(distinct)
         n_left = max(sum(limit == 0.0 for limit in limits.values()), 1)
-        shared, rule_seconds = _DRAWS // n_left, _BUDGET / n_left
+        shared, rule_seconds = _DRAWS // n_left, _RULE_BUDGET / n_left
         n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
     n_draws = n_draws or _MOST_DRAWS
 
