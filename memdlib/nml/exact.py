@@ -13,6 +13,7 @@ from memdlib.nml._engine.complexity import (
     forget,
 )
 from memdlib.nml._engine.draws import monte_carlo_complexity
+from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml._engine.level_model import LevelModel, level_model
 from memdlib.nml._engine.logit_fit import LogitFit, LogitSolver
 from memdlib.nml._engine.saturated import (
@@ -42,6 +43,7 @@ __all__ = [
     "exact_complexity",
     "fisher_complexity",
     "forget",
+    "gauss_complexity",
     "interior_patterns",
     "level_model",
     "monte_carlo_complexity",
