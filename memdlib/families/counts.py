@@ -99,8 +99,8 @@ class Bernoulli(CountFamily):
 
     Examples
     --------
-    >>> Bernoulli().natural([[0.5], [0.25]]).ravel().round(6).tolist()
-    [0.0, 1.098612]
+    >>> Bernoulli().natural([[0.75], [0.25]]).ravel().round(6).tolist()
+    [-1.098612, 1.098612]
     """
 
     name: ClassVar[str] = "bernoulli"

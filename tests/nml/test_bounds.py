@@ -297,6 +297,9 @@ def test_a_number_outside_is_not_returned(monkeypatch):
     """A way that is wrong gives way to the next one, or to an error."""
     monkeypatch.setattr(complexity, "exact_complexity", lambda *_: (9.0, 0.0, "table"))
     complexity.forget()
+    found = conditional_complexity_estimate([4, 4, 5], 1)
+    assert found.method == "gauss"
+    monkeypatch.setattr(complexity, "gauss_complexity", lambda *_: (-3.755, 1e-7))
     found = conditional_complexity_estimate([4, 4, 5], 1, n_draws=2**12)
     assert found.method == "monte-carlo"
     with pytest.raises(ValueError, match="exact"):

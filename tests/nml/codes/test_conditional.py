@@ -170,11 +170,19 @@ def test_invariances(counts, m, intercept, data):
         assert end == pytest.approx(saturated, abs=1e-12)
 
 
-def test_what_is_out_of_reach_is_drawn():
-    found = conditional_complexity_estimate([200] * 5, 4)
-    assert found.method == "monte-carlo"
-    assert found.complexity == pytest.approx(12.83497, abs=5 * found.uncertainty)
-    assert conditional_complexity([200] * 5, 4) == found.complexity
+def test_what_no_exact_sum_reaches_is_found_by_rules_or_drawn():
+    counts = [100] * 4
+    found = conditional_complexity_estimate(counts, 3)
+    assert (found.method, found.uncertainty < 1e-6) == ("gauss", True)
+    assert conditional_complexity(counts, 3) == found.complexity
+    assert conditional_complexity(counts, 3, method="gauss") == found.complexity
+    drawn = conditional_complexity_estimate(counts, 3, method="monte-carlo")
+    assert found.complexity == pytest.approx(
+        drawn.complexity, abs=5 * drawn.uncertainty
+    )
+    many = conditional_complexity_estimate([90] * 8, 3, n_draws=2**12)
+    assert many.method == "monte-carlo"
+    assert 1e-6 < many.uncertainty < 0.05
 
 
 def test_stacks_are_their_rows():

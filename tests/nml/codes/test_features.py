@@ -3,6 +3,7 @@ import pytest
 
 from memdlib.nml import (
     conditional_codelength,
+    conditional_complexity_estimate,
     count_levels,
     feature_codelengths,
 )
@@ -53,14 +54,14 @@ def test_more_levels_than_are_used():
     assert few.total == pytest.approx(more.total, abs=1e-14)
 
 
-def test_complexities_out_of_reach_carry_their_standard_error():
-    found = feature_codelengths(
-        [[200] * 5, [9, 0, 0, 0, 991]], [[7] * 5, [7, 0, 0, 0, 7]], [4]
-    )
-    assert found.method.ravel().tolist() == ["monte-carlo", "saturated"]
-    assert 1e-6 < found.uncertainty[0, 0] < 0.02
-    assert abs(found.complexity[0, 0] - 12.83497) < 5 * found.uncertainty[0, 0]
-    assert found.uncertainty[1, 0] < 1e-12
+def test_complexities_carry_the_error_of_their_way():
+    counts = [[100] * 4, [110] * 4, [9, 0, 0, 391]]
+    found = feature_codelengths(counts, [[7] * 4, [7] * 4, [7, 0, 0, 7]], [3])
+    assert found.method.ravel().tolist() == ["gauss", "gauss", "saturated"]
+    assert (found.uncertainty[:2] < 1e-6).all()
+    assert found.uncertainty[2, 0] < 1e-12
+    alone = conditional_complexity_estimate(counts[0], 3)
+    assert found.complexity[0, 0] == alone.complexity
 
 
 def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
