@@ -786,7 +786,7 @@ def test_a_density_that_is_not_found_is_named_by_class_and_feature():
         np.array(["ape", "bee", "cat"])[np.arange(60) % 3],
     )
     X[y == "bee", 7] = 1e-4 * (1 + 1e-3 * (np.arange(20) % 2))
-    model = MeMdClassifier(family=Polynomial(4), smoothing=1e-9, n_features=None)
+    model = MeMdClassifier(family=Polynomial(4), smoothing=1e-12, n_features=None)
     with pytest.raises((RuntimeError, ValueError)) as caught:
         model.fit(X, y)
     text = str(caught.value)
