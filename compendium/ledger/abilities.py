@@ -22,7 +22,7 @@ _SETTINGS = {"JointMaxEntClassifier": [{"covariance": "diagonal"}]}
 
 
 def estimators() -> list[BaseEstimator]:
-    """Every public estimator of memdlib by name, and in its special settings."""
+    """Public classifiers and transformers by name, and in their special settings."""
     found = {}
     for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
         room = module.name.split(".")
@@ -30,7 +30,9 @@ def estimators() -> list[BaseEstimator]:
             continue
         for name, thing in vars(importlib.import_module(module.name)).items():
             fits = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
-            if fits and hasattr(thing, "fit") and thing.__module__[:7] == "memdlib":
+            uses = hasattr(thing, "predict") or hasattr(thing, "transform")
+            whole = hasattr(thing, "fit") and thing.__module__[:7] == "memdlib"
+            if fits and uses and whole:
                 found[name] = thing
     return [
         found[name](**options)
