@@ -24,17 +24,20 @@ class Room:
         What stands in it, for the map.
     inside : tuple of str, default=()
         Rooms within, in their order.
+    beside : bool, default=False
+        Whether the map has it on the line of the room before it.
     """
 
     name: str
     holds: str
     inside: tuple[str, ...] = ()
+    beside: bool = False
 
 
 ROOMS = (
     Room("memdlib.validation", "every check of what a user passes"),
-    Room("memdlib.state", "what a fit leaves behind: all or nothing"),
-    Room("memdlib.bayes", "Bayes' rule for all that score classes"),
+    Room("memdlib.state", "fits that are all or nothing", beside=True),
+    Room("memdlib.bayes", "Bayes' rule for all that score classes", beside=True),
     Room("memdlib.divergences", "divergences between discrete distributions"),
     Room("memdlib.moments", "one pass over the data: sums that add up"),
     Room("memdlib.densities", "from moments to the density of maximum entropy"),
@@ -43,9 +46,9 @@ ROOMS = (
     Room("memdlib.conditional", "the discriminative classifier and its dual"),
     Room("memdlib.nml", "code lengths", ("_engine", "codes", "estimators")),
     Room("memdlib.datasets", "data sets and simulators; only here are files read"),
-    Room("memdlib", "the public names"),
+    Room("memdlib", "the public names", beside=True),
     Room("benchmarks", "speed and memory against named peers"),
-    Room("compendium", "the book's", ("project", "study", "ledger", "build")),
+    Room("compendium", "the book's", ("project", "study", "ledger", "build"), True),
 )
 
 # What memdlib and the study need of others; memdlib's extras are imported on use.
@@ -54,7 +57,7 @@ _FILES = {"csv", "io", "pathlib", "pickle", "shutil", "tarfile", "tempfile", "to
 
 
 def room_map() -> list[str]:
-    """The map of the rooms as a list in Markdown, one line a room.
+    """The map of the rooms as a list in Markdown, in ten lines.
 
     Returns
     -------
@@ -63,7 +66,11 @@ def room_map() -> list[str]:
     lines = []
     for room in ROOMS:
         rooms = ", ".join(f"`{name}`" for name in room.inside)
-        lines.append(f"- `{room.name}`: {room.holds}{f' ({rooms})' if rooms else ''}")
+        text = f"`{room.name}`: {room.holds}{f' ({rooms})' if rooms else ''}"
+        if room.beside:
+            lines[-1] += f"; {text}"
+        else:
+            lines.append(f"- {text}")
     return lines
 
 
