@@ -15,6 +15,15 @@ settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
 
 
+@pytest.fixture(autouse=True)
+def fifty_digits():
+    """References have 50 digits in every test, whatever was imported or ran before."""
+    import mpmath
+
+    with mpmath.workdps(50):
+        yield
+
+
 def wanted(report):
     """The data set for want of which a test was left out; None for other reasons."""
     from memdlib.datasets import names

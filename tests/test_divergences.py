@@ -17,8 +17,6 @@ from memdlib.divergences import (
     x_minus_log1p,
 )
 
-mp.mp.dps = 50
-
 
 def close(value, rel=1e-12):
     """Equal but for a relative error, however small the value is."""

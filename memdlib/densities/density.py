@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from memdlib.densities.distribution import Distribution, Members
+from memdlib.densities.distribution import Distribution
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     measure_moments,
     measure_sample,
 )
+from memdlib.densities.members import Members
 from memdlib.densities.moment_problem import match_functions
 from memdlib.densities.power_moments import match_powers
 from memdlib.densities.support import Support, feature_values, powers, read_support

@@ -12,6 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
+def axes_or_new(ax):
+    """Return axes to draw on, new ones if none are given.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing; names the remedy.
+    """
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "displays need matplotlib; install it with pip install 'memdlib[plot]'"
+        ) from error
+    return pyplot.subplots()[1]
+
+
 @dataclass
 class MaxEntDensityDisplay:
     """Densities against x, over the histogram of a sample if one is given.
@@ -87,16 +114,8 @@ class MaxEntDensityDisplay:
         ImportError
             If matplotlib is missing; names the remedy.
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "displays need matplotlib; install it with "
-                    "pip install 'memdlib[plot]'"
-                ) from error
-            ax = pyplot.subplots()[1]
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_ = ax.figure
         if sample is not None:
             values = np.ravel(sample)
             if self.levels:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib.densities.display import axes_or_new
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
 from memdlib.generative.marginals import ClassMarginals
@@ -19,19 +20,6 @@ Array = NDArray[np.float64]
 
 # Share of its largest value below which a density is not drawn.
 _VISIBLE = 1e-3
-
-
-def _axes(ax):
-    """Return axes to draw on, new ones if none are given."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            "displays need matplotlib; install it with pip install 'memdlib[plot]'"
-        ) from error
-    return pyplot.subplots()[1]
 
 
 def _names(estimator, given=None) -> NDArray:
@@ -109,7 +97,7 @@ class AccuracyCurveDisplay:
         -------
         AccuracyCurveDisplay
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         (self.line_,) = self.ax_.plot(self.n_features, self.accuracy, **line_kw or {})
         self.ax_.set(xlabel="number of features", ylabel="accuracy", xscale="log")
@@ -190,7 +178,7 @@ class RankingDisplay:
         -------
         RankingDisplay
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         place, finite = np.arange(len(self.values)), np.isfinite(self.values)
         beyond = 2.0 * self.values[finite].max(initial=1.0)
@@ -291,7 +279,7 @@ class DensityDisplay:
         -------
         DensityDisplay
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         style = {"marker": "o" if self.discrete else ""} | (line_kw or {})
         self.lines_ = [

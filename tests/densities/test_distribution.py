@@ -136,7 +136,8 @@ def test_blocks_change_nothing(monkeypatch):
     density = MaxEntDensity(3, (0, 1)).fit(x)
     q = np.linspace(0, 1, 40)
     expected = density.ppf(q), density.cdf(q), density.std()
-    monkeypatch.setattr("memdlib.densities.distribution._BLOCK", 5000)
+    for module in ("distribution", "members"):
+        monkeypatch.setattr(f"memdlib.densities.{module}._BLOCK", 5000)
     again = MaxEntDensity(3, (0, 1)).fit(x)
     np.testing.assert_allclose(again.ppf(q), expected[0], rtol=1e-13)
     np.testing.assert_allclose(again.cdf(q), expected[1], rtol=1e-13)

@@ -241,7 +241,7 @@ def test_arrays_of_classes_and_features(name):
 
 @given(st.floats(0.01, 50), st.floats(-1e-7, 1e-7))
 def test_near_normal_densities_keep_their_digits(variance, change):
-    f, mp.mp.dps = Normal(), 60
+    f = Normal()
     # about a location near the means, as class moments are taken
     a = f.mean_parameters(0.0, variance)
     b = f.mean_parameters(0.0, variance * (1 + change))
@@ -254,7 +254,7 @@ def test_near_normal_densities_keep_their_digits(variance, change):
 
 @given(st.floats(0.05, 0.95), st.sampled_from([1e-4, -1e-6, 1e-8]))
 def test_near_bernoulli_densities_keep_their_digits(mean, change):
-    f, mp.mp.dps = Bernoulli(), 60
+    f = Bernoulli()
     a, b = np.array([mean]), np.array([mean * (1 + change)])
     p, q = mp.mpf(float(a[0])), mp.mpf(float(b[0]))
     logit = mp.log(p / (1 - p)) - mp.log(q / (1 - q))
@@ -324,7 +324,7 @@ def test_jensen_shannon_of_many_features_is_that_of_each(name):
 @pytest.mark.parametrize("size", [1e-3, 1e-7])
 def test_near_densities_keep_their_digits(name, size):
     """KL = curvature / 2 and JS = curvature / 8 of a small step in the mean."""
-    f, mp.mp.dps = get(name), 50
+    f = get(name)
     mu = np.array(SAMPLES[name][0])
     step = size * f.natural(mu)
     step[np.abs(step) < size] = size

@@ -26,8 +26,7 @@ def textbook_kl(m1, S1, m2, S2):
 
 
 def exact(mu1, mu2):
-    """KL and J in 60 digits, of the mean parameters as they stand."""
-    mp.mp.dps = 60
+    """KL and J in 50 digits, of the mean parameters as they stand."""
     m, S = [], []
     for mu in (mu1, mu2):
         column = mp.matrix(mu[:, :1].tolist())

@@ -11,7 +11,6 @@ from tests.moments.reference import direct, exact_variance, raw, sample, varianc
 @pytest.mark.parametrize("ratio", [1.0, 1e3, 1e6])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.float32])
 def test_variance_against_fifty_digits(ratio, kind):
-    mp.mp.dps = 50
     rng = np.random.default_rng([4, 1])
     X = ratio + rng.standard_normal((400, 2))
     X = X.astype(np.float32) if kind is np.float32 else X

@@ -56,11 +56,10 @@ def gauss_complexity(
     Nodes outside of a tube around the means of the model are left out; what they could
     add at most is known. The error is that bound and an estimate from the changes
     between three rules or more. The estimate is no bound: that changes go on to fall
-    is not proved. It was larger than the error in all of 658 random models, most of
-    them with uneven values, at each of five tolerances. With evenly spaced levels the
-    rules converge faster than geometrically. Where some level values are tens of times
-    larger than others, likelihoods have kinks, convergence is slow, and there may be
-    no result. Results are checked against the two proved bounds, the boundary below
+    is not proved. It was chosen so that no error exceeds it in random models, most of
+    them with uneven values; the tests try others. Where some level values are tens of
+    times larger than others, likelihoods have kinks, convergence is slow, and there may
+    be no result. Results are checked against the two proved bounds, the boundary below
     and the truncated product above.
 
     The fits grow like n^(p / 2) with the number of samples n at fixed levels, those of

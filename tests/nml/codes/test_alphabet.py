@@ -47,12 +47,14 @@ def reachable(levels, m, frequencies):
 
 
 def types(n, n_levels):
+    """All vectors of counts that sum to n."""
     if n_levels == 1:
-        yield (n,)
-        return
-    for first in range(n + 1):
-        for rest in types(n - first, n_levels - 1):
-            yield (first, *rest)
+        return [(n,)]
+    return [
+        (first, *rest)
+        for first in range(n + 1)
+        for rest in types(n - first, n_levels - 1)
+    ]
 
 
 @pytest.mark.parametrize(

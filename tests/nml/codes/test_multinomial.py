@@ -13,11 +13,9 @@ from memdlib.nml import (
     two_part_codelength,
 )
 
-mp.mp.dps = 30
-
 
 def two_outcomes(n):
-    """The sum that defines C(2, n), in 30 digits."""
+    """The sum that defines C(2, n), in 50 digits."""
     share = [mp.mpf(h) / n for h in range(n + 1)]
     return mp.fsum(
         mp.binomial(n, h) * p**h * (1 - p) ** (n - h) for h, p in enumerate(share)
@@ -32,7 +30,7 @@ def recurrence(n, n_levels):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 38, 200, 1000])
-def test_two_outcomes_in_30_digits(n):
+def test_two_outcomes_in_fifty_digits(n):
     found = multinomial_complexity(n, 2)
     assert found == pytest.approx(float(mp.log(two_outcomes(n))), rel=1e-14)
 
@@ -59,12 +57,14 @@ def test_figures(n_levels, n, expected):
 
 
 def compositions(n, n_levels):
+    """All vectors of counts that sum to n."""
     if n_levels == 1:
-        yield (n,)
-        return
-    for first in range(n + 1):
-        for rest in compositions(n - first, n_levels - 1):
-            yield (first, *rest)
+        return [(n,)]
+    return [
+        (first, *rest)
+        for first in range(n + 1)
+        for rest in compositions(n - first, n_levels - 1)
+    ]
 
 
 @pytest.mark.parametrize(("n", "n_levels"), [(1, 4), (5, 3), (7, 4), (4, 6)])
@@ -78,7 +78,7 @@ def test_the_sum_over_all_counts(n, n_levels):
 
 
 def test_a_million_samples_and_a_hundred_thousand_outcomes():
-    """The recurrence in 30 digits, from Stirling's expansion of C(2, n)."""
+    """The recurrence in 50 digits, from Stirling's expansion of C(2, n)."""
     n = 10**6
     q = mp.sqrt(mp.pi * n / 2)
     q += -mp.mpf(1) / 3 + mp.sqrt(mp.pi / (2 * n)) / 12 - mp.mpf(4) / (135 * n)

@@ -53,10 +53,12 @@ def test_two_levels_at_any_size(n):
     found = draw_complexity(model, 2**12, 0)
     lower, upper = complexity_bounds(model)
     assert lower < found.log_complexity < upper and found.standard_error < 0.01
+
     # the volume, a line integral whose ends are exponentially small
-    integrand = lambda t: mpmath.sqrt(  # noqa: E731
-        (1 / (mpmath.cosh(t / 2) ** 2) + 4 / mpmath.cosh(t) ** 2) / (8 * mpmath.pi)
-    )
+    def integrand(t):
+        information = 1 / mpmath.cosh(t / 2) ** 2 + 4 / mpmath.cosh(t) ** 2
+        return mpmath.sqrt(information / (8 * mpmath.pi))
+
     volume = float(mpmath.quad(integrand, [-60, -5, 0, 5, 60])) * math.sqrt(n)
     expected = math.log(volume + 2 / 3)
     assert found.log_complexity == pytest.approx(
