@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from memdlib.densities.distribution import Distribution
@@ -138,6 +139,8 @@ class MaxEntDensity(Distribution, BaseEstimator):
 
         Raises
         ------
+        TypeError
+            If ``x`` is sparse.
         ValueError
             If a value is not finite or lies outside the support.
         InfeasibleMomentsError
@@ -146,6 +149,11 @@ class MaxEntDensity(Distribution, BaseEstimator):
         NotConvergedError
             If the residual stays above ``tol``.
         """
+        if sparse.issparse(x):
+            raise TypeError(
+                f"x is a sparse {type(x).__name__}; densities are found for every "
+                "column of a dense array: give x.toarray(), or a few columns of it"
+            )
         x = np.asarray(x, dtype=np.float64)
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
@@ -189,7 +197,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         InfeasibleMomentsError
             If no density on the support has these moments, or the entropy has no
             maximum; names the moment and the range it must lie in.
-        ValueError
+        RoundedMomentsError
             If rounding the moments about zero leaves the density in doubt: shift x.
         NotConvergedError
             If the residual stays above ``tol``.

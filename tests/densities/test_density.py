@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
+from scipy.sparse import csr_array
 
 from memdlib import MaxEntDensity
-from memdlib.densities.moment_problem import InfeasibleMomentsError, NotConvergedError
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 
@@ -186,6 +191,11 @@ def test_outside_the_support_there_is_nothing():
         (lambda: MaxEntDensity(1, [0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
          r"x\[1, 1\] = 0\.5 is not on the support the levels 0, 1"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([]), ValueError, r"shape \(0,\)"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit(csr_array(np.eye(3))), TypeError,
+         r"x is a sparse csr_array; .*give x\.toarray\(\)"),
+        (lambda: MaxEntDensity(3, (1e3, 1e3 + 1)).from_moments(
+            [1000.5, 1001000.35, 1001501050.275]), RoundedMomentsError,
+         r"density 0: rounding E x\^3 .* in doubt .*give the moments of x - 1000\.5"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1, np.inf]), ValueError,
          "not finite"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1]), ValueError,
