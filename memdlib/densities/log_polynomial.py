@@ -22,7 +22,7 @@ from memdlib.densities.recurrence import Recurrence, stieltjes
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = 400
+MAX_ITERATIONS = 120
 # Residual at which Newton stops, and from which on only rounding can stop it.
 _EXACT, NEAR = 1e-14, 1e-8
 # Leading coefficient, in its orthonormal polynomial, that is zero to rounding.
@@ -78,6 +78,12 @@ class LogPolynomials:
             self.history[-len(other.history) :], other.history, strict=True
         ):
             value[rows] = new
+
+    def __getitem__(self, rows) -> "LogPolynomials":
+        alpha, beta, *others = (array[rows] for array in self._arrays())
+        history = [value[rows] for value in self.history]
+        none = self.unattained[rows], self.excess[rows]
+        return LogPolynomials(Recurrence(alpha, beta), *others, history, *none)
 
     def _arrays(self):
         return self.basis.alpha, self.basis.beta, self.theta, self.residual, self.gap
@@ -183,11 +189,34 @@ def _extend_lower(problem, found, rows, fewer: int) -> None:
             1.0 / basis.beta[none], axis=1
         )
         sound &= ~none
+        _extend_steeper(part, found, rows, plain.theta, basis, missing, sound)
+        sound &= ~(found.residual[rows] <= NEAR)
         if fewer == 1:
             return
     start, chosen = _distant_mode(part, plain.theta, basis, missing, sound, fewer)
     if chosen.size:
         found.take(rows[chosen], _descend(part[chosen], start, np.zeros(len(chosen))))
+
+
+def _extend_steeper(problem, found, rows, theta, basis, missing, sound) -> None:
+    """Start from densities of fewer moments whose highest moment is too large.
+
+    What is missing of the last polynomials, with the sign turned, is their coefficients
+    to first order: the leading one is positive.
+    """
+    fewer = basis.degree + 1 - theta.shape[1]
+    theta = np.pad(theta, ((0, 0), (0, fewer)))
+    sound = sound & (missing[:, -1] < 0)
+    for share in (1.0, 0.1, 0.01):
+        chosen = np.flatnonzero(sound & ~(found.residual[rows] <= NEAR))
+        if not chosen.size:
+            return
+        start = theta[chosen]
+        start[:, -1] = -share * missing[chosen, -1]
+        state = problem[chosen].measure(basis[chosen], start)
+        solved = _descend(problem[chosen], state, np.zeros(len(chosen)))
+        better = solved.residual < found.residual[rows[chosen]]
+        found.take(rows[chosen[better]], solved[better])
 
 
 # a trial step may go too far; what it yields is not a number and is not taken
@@ -282,18 +311,21 @@ class _Problem:
 
     def start(self) -> _State:
         """A normal or an exponential density, a little bent where it must be."""
-        n_batch, m = len(self.nodes), self.m
-        # Hermite polynomials
-        alpha = np.zeros((n_batch, m))
-        beta = np.sqrt(np.arange(1.0, m + 1)) + np.zeros((n_batch, 1))
-        theta = np.zeros((n_batch, m + 1))
+        m = self.m
+        theta = np.zeros((len(self.nodes), m + 1))
         if m > 1:
             theta[:, 2] = np.sqrt(0.5)
         else:
             theta[:, 1] = 1.0
         if self.proper and m > 2:
             theta[:, m] += 0.01
-        return self.measure(Recurrence(alpha, beta), theta)
+        return self.measure(self.hermite(), theta)
+
+    def hermite(self) -> Recurrence:
+        """Polynomials that are orthonormal under a normal density."""
+        n_batch, m = len(self.nodes), self.m
+        beta = np.sqrt(np.arange(1.0, m + 1)) + np.zeros((n_batch, 1))
+        return Recurrence(np.zeros((n_batch, m)), beta)
 
     def measure(self, basis: Recurrence, theta: Array, check: bool = False) -> _State:
         """Normalise densities, and go over to their own polynomials."""
@@ -334,8 +366,17 @@ class _Problem:
             proper &= state.theta[:, -1] > _VANISHED
         rows = np.flatnonzero(proper)
         if rows.size:
-            found = self[rows].measure(state.basis[rows], state.theta[rows], True)
-            residual[rows] = np.abs(found.gradient).max(axis=1)
+            part = self[rows]
+            found = part.measure(state.basis[rows], state.theta[rows], True)
+            # a distant mode makes the own polynomials insensitive: standard ones too
+            standard = part.hermite()
+            change = found.basis.coefficients(standard)[:, 1:, 1:]
+            moments = np.einsum("bij,bj->bi", change, found.gradient)
+            square = standard.evaluate(part.nodes)[1:] ** 2
+            size = np.sqrt(np.einsum("bn,jbn->bj", part.weights, square))
+            moments = np.abs(moments) / np.maximum(size, 1.0)
+            own = np.abs(found.gradient).max(axis=1)
+            residual[rows] = np.maximum(own, moments.max(axis=1))
             gap[rows] = np.abs((found.theta[:, 1:] * found.gradient).sum(axis=1))
             state.take(rows, found)
         return residual, gap
