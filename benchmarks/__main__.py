@@ -1,6 +1,7 @@
 """Run benchmarks and print their table: ``python -m benchmarks [name ...]``.
 
-``moment_problems`` prints a table of its own, and only when it is named.
+``moment_problems`` prints a table of its own, and only when it is named; a number after
+it is that of its problems on each support: ``python -m benchmarks moment_problems 100``.
 """
 
 import sys
@@ -31,13 +32,17 @@ def main(names: list[str]) -> None:
     Parameters
     ----------
     names : list of str
-        Which benchmarks to run; all if empty.
+        Which benchmarks to run; all if empty. A number is that of moment problems.
     """
+    sizes, names = (
+        [name for name in names if name.isdecimal() == number]
+        for number in (True, False)
+    )
     unknown = sorted(set(names) - set(BENCHMARKS) - {"moment_problems"})
     if unknown:
         raise SystemExit(f"no benchmark {unknown[0]!r}; choose from {list(BENCHMARKS)}")
     if "moment_problems" in names:
-        moment_problems.main()
+        moment_problems.main(*map(int, sizes[:1]))
         names = [name for name in names if name != "moment_problems"]
         if not names:
             return

@@ -230,3 +230,40 @@ def test_what_cannot_be_is_named(call, error, message):
     with np.errstate(invalid="ignore", divide="ignore"):
         with pytest.raises(error, match=message):
             call()
+
+
+def first(x):
+    return x
+
+
+@pytest.mark.parametrize("shape", [0.1, 0.3])
+def test_a_gamma_law_that_gathers_at_zero(shape):
+    features = [np.log, first]
+    law = MaxEntDensity(features, HALF).from_moments([special.digamma(shape), shape])
+    np.testing.assert_allclose(law.natural_params_, [1 - shape, 1.0], rtol=1e-9)
+    assert float(law.entropy_) == pytest.approx(stats.gamma(shape).entropy(), abs=1e-9)
+
+
+def test_a_gamma_law_closer_to_zero_than_numbers_are_is_refused():
+    """Of gamma(0.02), 7e-7 lies below the smallest number."""
+    mu = [special.digamma(0.02), 0.02]
+    with pytest.raises(NotConvergedError, match="gathers at an end .*closer than num"):
+        MaxEntDensity([np.log, first], HALF).from_moments(mu)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_powers_as_functions_agree_with_powers(seed):
+    """Samples of an exponential law: half of them have no maximum with x and x^2."""
+    x = np.random.default_rng(seed).exponential(size=5000)
+    features = MaxEntDensity([first, np.square], HALF)
+    # the exponential density of this mean has E x^2 = 2 mean^2
+    if np.mean(x**2) < 2 * np.mean(x) ** 2:
+        found, powers = features.fit(x), MaxEntDensity(2, HALF).fit(x)
+        np.testing.assert_allclose(
+            found.natural_params_, powers.natural_params_, rtol=1e-7
+        )
+    else:
+        with pytest.raises(InfeasibleMomentsError, match="entropy has no maximum"):
+            features.fit(x)
+        with pytest.raises(InfeasibleMomentsError, match="is not attained"):
+            MaxEntDensity(2, HALF).fit(x)
