@@ -1,7 +1,7 @@
 """Run benchmarks and print their table: ``python -m benchmarks [name ...]``.
 
-``moment_problems`` prints a table of its own, and only when it is named; a number after
-it is that of its problems on each support: ``python -m benchmarks moment_problems 100``.
+``moment_problems`` prints a table of its own, and only when it is named; a number is
+that of its problems on each support: ``python -m benchmarks moment_problems 100``.
 """
 
 import sys
