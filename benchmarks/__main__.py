@@ -1,7 +1,7 @@
 """Run benchmarks and print their table: ``python -m benchmarks [name ...]``.
 
-``moment_problems`` and ``nml_bounds`` (``--calls``, ``--jobs``) print tables of their
-own, and only when they are named.
+``moment_problems`` and ``nml_bounds`` print tables of their own, of ``--cases`` random
+cases, and only when they are named.
 """
 
 import argparse
@@ -28,21 +28,21 @@ BENCHMARKS = {
 }
 
 
-def main(names: list[str], n_calls: int = 1000, n_jobs: int = 1) -> None:
+def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
     """Print work, figures of both sides, their ratio and its goal.
 
     Parameters
     ----------
     names : list of str
         Which benchmarks to run; all if empty.
-    n_calls : int, default=1000
-        Of ``nml_bounds``.
+    n_cases : int, default=1000
+        Of tables of random cases.
     n_jobs : int, default=1
-        Its processes.
+        Processes that make them, where they can be shared out.
     """
     tables = {
-        "moment_problems": moment_problems.main,
-        "nml_bounds": partial(nml_bounds.main, n_calls, n_jobs),
+        "moment_problems": partial(moment_problems.main, n_cases),
+        "nml_bounds": partial(nml_bounds.main, n_cases, n_jobs),
     }
     unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))
     if unknown:
@@ -71,7 +71,7 @@ def main(names: list[str], n_calls: int = 1000, n_jobs: int = 1) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--calls", type=int, default=1000)
+    parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
-    main(asked.names, asked.calls, asked.jobs)
+    main(asked.names, asked.cases, asked.jobs)
