@@ -8,6 +8,7 @@ only its words have, its record is reworded in place.
 
 import json
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from compendium.build.provenance import (
     digest,
     installed_versions,
     locked_versions,
+    machine,
 )
 from compendium.build.runner import run_all
 from compendium.ledger.results import RESULT, result_path
@@ -177,7 +179,7 @@ def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
     """Execute one run and store its result and its lab record, both whole."""
     run = next(run for run in runs(project) if run.name == name)
     # before it runs: who edits meanwhile makes the result stale
-    token = run_digest(project, run, hashes)
+    token, start = run_digest(project, run, hashes), time.monotonic()
     executed, values = compute(project, run)
     provenance = {
         "run": name,
@@ -185,6 +187,8 @@ def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
         "parameters": run.arguments(),
         "data": hashes,
         "packages": installed_versions(),
+        # left out where results are compared
+        "machine": machine() | {"seconds": round(time.monotonic() - start)},
         "command": f"make experiments RUNS={name}",
         "digest": token,
     }

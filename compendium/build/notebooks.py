@@ -23,7 +23,7 @@ from papermill.exceptions import PapermillExecutionError
 from compendium.build.provenance import code_digest, digest
 from compendium.project import root, write_whole
 
-CELL_TIMEOUT = 600
+CELL_TIMEOUT = 1800
 PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LANGUAGE = {

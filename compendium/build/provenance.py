@@ -7,11 +7,16 @@ another module sends an hour of experiments back to the start.
 """
 
 import hashlib
+import os
 import platform
 import re
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from threadpoolctl import threadpool_info
 
 from compendium.build.definitions import reach
 
@@ -68,8 +73,40 @@ def locked_versions(lock: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of Python and the numerical packages in use now."""
-    packages = {name: version(name) for name in NUMERICAL_PACKAGES}
-    return {"python": platform.python_version(), "memdlib": version("memdlib")} | (
-        packages
+    """Versions of Python, of memdlib and of all it needs to compute, in use now."""
+    found, waiting = {"python": platform.python_version()}, ["memdlib"]
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name in found:
+            continue
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue  # it makes nothing but the same digits faster
+        needed = [Requirement(text) for text in requires(name) or ()]
+        extras = ("data", "fast") if name == "memdlib" else ("",)
+        waiting += [
+            part.name
+            for part in needed
+            if not part.marker
+            or any(part.marker.evaluate({"extra": e}) for e in extras)
+        ]
+    return found
+
+
+def machine() -> dict[str, str | int | list[str]]:
+    """Processor, its cores, system, and the libraries of linear algebra in use now."""
+    info = Path("/proc/cpuinfo")
+    models = re.findall(
+        r"model name\s*: (.*)", info.read_text() if info.exists() else ""
     )
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "blas": sorted(
+            f"{part['internal_api']} {part['version']}, {part['architecture']}"
+            for part in threadpool_info()
+            if part["user_api"] == "blas"
+        ),
+    }

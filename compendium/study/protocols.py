@@ -1,11 +1,47 @@
 """How accuracies are estimated: repeated cross-validation, choices inside the fold."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
+
+
+def stratified_folds(y, n_splits: int, seed: int) -> Iterator[tuple[NDArray, NDArray]]:
+    """Training and test rows of each fold, the rows of a class dealt out in turn.
+
+    The folds differ by at most one row, in all and of each class. A class may have
+    fewer rows than there are folds: some then test none of them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Classes.
+    n_splits : int
+        Folds.
+    seed : int
+        Of the order in which the rows of a class are dealt.
+
+    Yields
+    ------
+    train, test : ndarray of int, increasing
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 0, 0, 1, 1])
+    >>> [y[test].tolist() for _, test in stratified_folds(y, 3, seed=0)]
+    [[0, 0], [0, 1], [0, 1]]
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    fold = np.empty(len(y), int)
+    fold[order] = np.arange(len(y)) % n_splits
+    for f in range(n_splits):
+        yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
 
 def repeated_accuracy(
@@ -39,8 +75,8 @@ def repeated_accuracy(
         for name in estimators
     }
     for r in range(repeats):
-        folds = StratifiedKFold(n_splits, shuffle=True, random_state=first_seed + r)
-        for f, (train, test) in enumerate(folds.split(X, y)):
+        folds = stratified_folds(y, n_splits, first_seed + r)
+        for f, (train, test) in enumerate(folds):
             for name, estimator in estimators.items():
                 model = clone(estimator)
                 seeds = [k for k in model.get_params() if k.endswith("random_state")]
@@ -59,6 +95,30 @@ def accuracy_by_repeat(part: dict[str, NDArray]) -> NDArray[np.float64]:
     return 100.0 * part["correct"].sum(axis=1) / part["tested"].sum(axis=1)
 
 
+def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
+    """Rows classified rightly in every fold of every repeat.
+
+    Parameters
+    ----------
+    parts : dict
+        Name to counts, as :func:`repeated_accuracy` returns them.
+
+    Returns
+    -------
+    DataFrame
+        A row for each method and repeat, with ``right_f of_f`` for each fold f.
+    """
+    tables = []
+    for method, part in parts.items():
+        repeats, n_splits = part["correct"].shape
+        table = pd.DataFrame({"method": method, "repeat": range(repeats)})
+        for f in range(n_splits):
+            table[f"right_{f}"] = part["correct"][:, f]
+            table[f"of_{f}"] = part["tested"][:, f]
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
 def corrected_interval(
     first: dict[str, NDArray], second: dict[str, NDArray], level: float = 0.95
 ) -> dict[str, float]:
@@ -73,7 +133,8 @@ def corrected_interval(
     Returns
     -------
     dict
-        ``difference``, ``low``, ``high`` in per cent.
+        ``difference``, ``low``, ``high`` in per cent; ``p``, the two-sided p-value of
+        no difference.
 
     Notes
     -----
@@ -92,7 +153,10 @@ def corrected_interval(
     scale = np.sqrt((1.0 / gap.size + 1.0 / (n_splits - 1)) * gap.var(ddof=1))
     half = stats.t.ppf(0.5 + level / 2.0, gap.size - 1) * scale
     middle = gap.mean()
-    return {"difference": middle, "low": middle - half, "high": middle + half}
+    # folds that all differ alike leave no doubt, or no difference
+    p = 2.0 * stats.t.sf(abs(middle) / scale, gap.size - 1) if scale else not middle
+    ends = {"difference": middle, "low": middle - half, "high": middle + half}
+    return {name: float(value) for name, value in (ends | {"p": p}).items()}
 
 
 def paired_test(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> dict:

@@ -2,17 +2,21 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from compendium.study.protocols import (
     accuracy_by_repeat,
     corrected_interval,
+    fold_counts,
     paired_test,
     repeated_accuracy,
+    stratified_folds,
 )
 from memdlib.generative.memd import MeMdClassifier
 
@@ -32,13 +36,45 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return np.zeros(len(X), int)
 
 
+@given(
+    sizes=st.lists(st.integers(1, 12), min_size=1, max_size=4),
+    n_splits=st.integers(1, 7),
+    seed=st.integers(0, 99),
+)
+def test_folds_part_the_rows_evenly(sizes, n_splits, seed):
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    folds = list(stratified_folds(y, n_splits, seed))
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(len(y)))
+    tests = [test for _, test in folds]
+    assert sorted(np.concatenate(tests)) == list(range(len(y)))
+    of_class = np.array([np.bincount(y[test], minlength=len(sizes)) for test in tests])
+    assert np.ptp(of_class.sum(axis=1)) <= 1
+    assert np.ptp(of_class, axis=0).max() <= 1
+
+
+def test_folds_are_those_of_their_seed():
+    y = np.arange(40) % 2
+    first, again, other = (
+        [test.tolist() for _, test in stratified_folds(y, 4, seed)]
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+def test_a_small_class_is_in_some_folds_only():
+    y = np.repeat([0, 1], [30, 3])
+    tested = [(y[test] == 1).sum() for _, test in stratified_folds(y, 10, 0)]
+    assert sorted(tested) == [0] * 7 + [1] * 3
+
+
 def test_accuracy_is_that_of_cross_validation():
     X, y = load_iris(return_X_y=True)
     found = repeated_accuracy(
         {"nb": GaussianNB(), "memd": MeMdClassifier()}, X, y, n_splits=5, repeats=2
     )
     for r in range(2):
-        folds = StratifiedKFold(5, shuffle=True, random_state=r)
+        folds = list(stratified_folds(y, 5, r))
         part = found["nb"]
         np.testing.assert_allclose(
             part["correct"][r] / part["tested"][r],
@@ -96,6 +132,26 @@ def test_each_repeat_has_a_seed_of_its_own():
     assert first["r"]["correct"][1].tolist() == second["r"]["correct"][0].tolist()
 
 
+def test_counts_of_folds_add_up_to_the_accuracy():
+    X, y = load_iris(return_X_y=True)
+    found = repeated_accuracy({"nb": GaussianNB()}, X, y, n_splits=4, repeats=3)
+    table = fold_counts(found)
+    assert list(table.columns[:4]) == ["method", "repeat", "right_0", "of_0"]
+    assert table["repeat"].tolist() == [0, 1, 2]
+    right = table.filter(like="right_").sum(axis=1)
+    assert (table.filter(like="of_").sum(axis=1) == 150).all()
+    np.testing.assert_allclose(100 * right / 150, accuracy_by_repeat(found["nb"]))
+
+
+@pytest.mark.parametrize(("right", "p"), [(5, 1.0), (6, 0.0)])
+def test_folds_that_all_differ_alike_leave_no_doubt(right, p):
+    tested = np.full((2, 3), 10)
+    parts = [{"correct": np.full((2, 3), c), "tested": tested} for c in (right, 5)]
+    found = corrected_interval(*parts)
+    assert found["low"] == found["high"] == found["difference"]
+    assert found["p"] == p
+
+
 def test_corrected_interval_by_hand():
     rng = np.random.default_rng([8, 1])
     tested = np.full((3, 4), 10)
@@ -108,6 +164,9 @@ def test_corrected_interval_by_hand():
     assert found["difference"] == pytest.approx(gap.mean())
     assert found["high"] - found["difference"] == pytest.approx(half)
     assert found["low"] == pytest.approx(gap.mean() - half)
+    # the p-value is the level at which the interval ends at zero
+    level = corrected_interval(first, second, level=1.0 - found["p"])
+    assert min(abs(level["low"]), abs(level["high"])) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
