@@ -15,7 +15,14 @@ from compendium.build import display
 from compendium.build.notebooks import read_source
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
-from memdlib import JointMaxEntClassifier, divergences, moments, nml
+from memdlib import (
+    ConditionalMaxEntClassifier,
+    JointMaxEntClassifier,
+    MaxEntDensity,
+    divergences,
+    moments,
+    nml,
+)
 from memdlib.families import Exponential, Normal, TruncatedExponential
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
@@ -34,6 +41,16 @@ def unweighted(f):
 
 def without_weights(f):
     return lambda P, weights=None: f(P)
+
+
+def blunted(f):
+    """The densities of moments a little off."""
+    return lambda self, mu: f(self, np.asarray(mu) * (1 - 1e-4))
+
+
+def sharpened(p):
+    p = p**1.01
+    return p / p.sum(axis=1, keepdims=True)
 
 
 def reversed_classes(f):
@@ -67,6 +84,18 @@ MUTANTS = {
         "entropy",
         scaled(1 / np.log(2)),
         "maximum-entropy",
+    ),
+    "moments a little off": (
+        MaxEntDensity,
+        "from_moments",
+        blunted,
+        "existence",
+    ),
+    "probabilities to the power 1.01": (
+        ConditionalMaxEntClassifier,
+        "predict_proba",
+        lambda f: lambda self, X: sharpened(f(self, X)),
+        "conditional",
     ),
     "priors forgotten": (
         JointMaxEntClassifier,
