@@ -23,7 +23,9 @@ from memdlib import (
     moments,
     nml,
 )
-from memdlib.families import Exponential, Normal, TruncatedExponential
+from memdlib.conditional import ConditionalDual, iterative_scaling
+from memdlib.densities import InfeasibleMomentsError
+from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
 
@@ -46,6 +48,22 @@ def without_weights(f):
 def blunted(f):
     """The densities of moments a little off."""
     return lambda self, mu: f(self, np.asarray(mu) * (1 - 1e-4))
+
+
+def always_answered(f):
+    """The density of fewer moments where there is none."""
+
+    def broken(self, mu):
+        try:
+            return f(self, mu)
+        except InfeasibleMomentsError:
+            return f(MaxEntDensity(2), [0.0, 1.0])
+
+    return broken
+
+
+def half_penalised(f):
+    return lambda Z, codes, n, weight, penalty: f(Z, codes, n, weight, 0.5 * penalty)
 
 
 def sharpened(p):
@@ -91,6 +109,33 @@ MUTANTS = {
         blunted,
         "existence",
     ),
+    "an answer where there is none": (
+        MaxEntDensity,
+        "from_moments",
+        always_answered,
+        "existence",
+    ),
+    "natural parameters of the normal law": (
+        Normal,
+        "natural",
+        scaled(1.001),
+        "existence",
+    ),
+    "half the charge": (ConditionalDual, "of", half_penalised, "existence"),
+    "half the penalty": (ConditionalDual, "of", half_penalised, "conditional"),
+    "twice the step of scaling": (
+        iterative_scaling,
+        "constant_step",
+        scaled(2),
+        "conditional",
+    ),
+    "improved scaling backwards": (
+        iterative_scaling,
+        "varying_step",
+        scaled(-1),
+        "conditional",
+    ),
+    "J of documents doubled": (Multinomial, "jeffreys", scaled(2), "classifiers"),
     "probabilities to the power 1.01": (
         ConditionalMaxEntClassifier,
         "predict_proba",
