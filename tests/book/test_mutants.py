@@ -26,6 +26,7 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
+from memdlib.generative import ClassMarginals
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
 
@@ -80,6 +81,10 @@ def reversed_classes(f):
         return type(pairs)(*(values[:, ::-1] for values in parts))
 
     return broken
+
+
+def worst_first(f):
+    return lambda *a, **k: 1 / f(*a, **k)
 
 
 MUTANTS = {
@@ -169,6 +174,20 @@ MUTANTS = {
     "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
     "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
     "the covariance's sign": (Normal, "js_gm", scaled(-1), "am-gm"),
+    "log-normaliser doubled": (Normal, "log_normaliser", scaled(2), "am-gm"),
+    "JS of two classes in bits": (
+        divergences,
+        "jensen_shannon",
+        scaled(1 / np.log(2)),
+        "divergences",
+    ),
+    "words counted twice": (Multinomial, "jeffreys", scaled(2), "additivity"),
+    "worst features first": (
+        ClassMarginals,
+        "divergences",
+        worst_first,
+        "margin-and-j",
+    ),
     "complexity in bits": (
         alphabet,
         "alphabet_complexity",
