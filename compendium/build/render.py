@@ -21,6 +21,7 @@ from compendium.build.gates import (
     lint_source,
     lint_toc,
 )
+from compendium.build.independence import lint_independence
 from compendium.build.notebooks import is_notebook
 from compendium.build.rooms import lint_imports
 from compendium.build.statements import lint_statements
@@ -72,7 +73,7 @@ def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
     problems = lint_environment(project) + lint_imports(project)
-    problems += lint_statements(project)
+    problems += lint_statements(project) + lint_independence(project)
     chapters = sources(project)
     for path in sorted(book.rglob("*.md")):
         problems += lint_source(str(path.relative_to(project)), path.read_text())
