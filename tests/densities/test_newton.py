@@ -22,8 +22,8 @@ def test_natural_parameters_are_found_again(seed):
     features, log_weights, lam, mu = problem(seed)
     found = solve_dual(features, log_weights, mu)
     np.testing.assert_allclose(found.natural, lam, rtol=0, atol=1e-9)
-    assert found.residual.max() < 1e-12
-    assert found.gap.max() < 1e-11
+    assert found.residual.max() < 1e-10
+    assert found.gap.max() < 1e-9
     psi = logsumexp(log_weights - lam @ features.T, axis=1)
     np.testing.assert_allclose(found.log_normaliser, psi, rtol=0, atol=1e-9)
 
