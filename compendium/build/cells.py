@@ -1,5 +1,6 @@
 """Code cells of a chapter with their tags and the line of the source they begin on."""
 
+import ast
 import re
 from dataclasses import dataclass
 
@@ -25,6 +26,16 @@ class Cell:
     line: int
     tags: tuple[str, ...]
     code: str
+
+    def tree(self) -> ast.Module:
+        """Its syntax, with lines of the source; empty if it is not Python.
+
+        That a cell is not Python is what another gate says.
+        """
+        try:
+            return ast.increment_lineno(ast.parse(self.code), self.line - 1)
+        except SyntaxError:
+            return ast.Module([], [])
 
 
 def cells_of(text: str) -> list[Cell]:

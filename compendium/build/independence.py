@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from compendium.build.cells import Cell, cells_of
+from compendium.build.cells import cells_of
 from compendium.build.statements import (
     Statement,
     chapters_with_statements,
@@ -115,7 +115,7 @@ class _Chapter:
     """Cells of a chapter as syntax, and what binds each name of theirs."""
 
     def __init__(self, text: str):
-        self.trees = [_parsed(cell) for cell in cells_of(text)]
+        self.trees = [cell.tree() for cell in cells_of(text)]
         # name to (cell, syntax that binds it), in the order of the text
         self.bound: dict[str, list[tuple[int, ast.AST]]] = {}
         self.imported: dict[str, list[tuple[str, ...]]] = {}
@@ -166,10 +166,6 @@ class _Chapter:
                 seen.add(id(node))
                 inner = self._names(node, cell, result, seen)
                 yield from ((name, line) for name, _ in inner)
-
-
-def _parsed(cell: Cell) -> ast.Module:
-    return ast.increment_lineno(ast.parse(cell.code), cell.line - 1)
 
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:

@@ -14,16 +14,17 @@ from compendium.build.cells import cells_of
 _COMPARE = {"isclose": 2, "allclose": 2, "assert_allclose": 2}
 
 
-def hidden_tolerances(code: str) -> list[int]:
+def hidden_tolerances(tree: ast.AST) -> list[int]:
     r"""Lines of comparisons that give ``atol`` and keep the default of ``rtol``.
 
     Examples
     --------
-    >>> hidden_tolerances("np.isclose(a, b, atol=1)\nnp.isclose(a, b, rtol=0, atol=1)")
+    >>> code = "np.isclose(a, b, atol=1)\nnp.isclose(a, b, rtol=0, atol=1)"
+    >>> hidden_tolerances(ast.parse(code))
     [1]
     """
     found = []
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -48,14 +49,14 @@ def lint_tolerances(project: Path) -> list[str]:
     return [
         f"{path.relative_to(project)}:{line}: atol without rtol allows a relative "
         "difference too; give rtol as well (0 for none)"
-        for path, start, code in _code(project)
-        for line in (start + found - 1 for found in hidden_tolerances(code))
+        for path, tree in _syntax(project)
+        for line in hidden_tolerances(tree)
     ]
 
 
-def _code(project: Path) -> Iterator[tuple[Path, int, str]]:
+def _syntax(project: Path) -> Iterator[tuple[Path, ast.AST]]:
     for path in sorted((project / "book").rglob("*.md")):
         for cell in cells_of(path.read_text()):
-            yield path, cell.line, cell.code
+            yield path, cell.tree()
     for path in sorted((project / "tests").rglob("*.py")):
-        yield path, 1, path.read_text()
+        yield path, ast.parse(path.read_text())
