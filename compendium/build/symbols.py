@@ -103,7 +103,8 @@ def declared(project: Path) -> list[Symbol]:
         If a line of a table cannot be read.
     """
     found, part = [], ""
-    for line in (project / "book" / "symbols.md").read_text().splitlines():
+    page = project / "book" / "symbols.md"
+    for line in page.read_text().splitlines() if page.is_file() else ():
         if line.startswith("## "):
             part = line
         if not line.startswith("| $"):
