@@ -189,8 +189,17 @@ def _is_block(node: ast.AST) -> bool:
 
 
 def _stored(targets: Iterable[ast.AST]) -> set[str]:
-    names = (n for target in targets for n in ast.walk(target))
-    return {n.id for n in names if isinstance(n, ast.Name)}
+    """Names that get a value, or a part of one: ``b`` in ``b[i] = 1``."""
+    found, waiting = set(), list(targets)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+            waiting.append(node.value)
+        elif isinstance(node, ast.Tuple | ast.List):
+            waiting += node.elts
+    return found
 
 
 def _parts(tree: ast.Module) -> list[tuple[ast.AST, bool]]:

@@ -77,6 +77,8 @@ def test_shared_code_is_found(earlier, witness, second):
         ("", "Normal().jeffreys(a, b)", "y = Normal().mean_parameters(a, b)\nz = y"),
         ("def p(x): return x", "p(1)", "y = [p for p in q]\nf = lambda p: p\nz = y"),
         ("def p(x): return x", "p(1)", "p = 2\ny = p + 1\nz = y"),
+        # an index is not what gets the value
+        ("b = {}\nb[tuple(p)] = kl(p, q)", "kl(p, q)", "y = tuple(p)\nz = y + 1"),
         ("", "stats.norm(0, 1).entropy()", "y = stats.norm(0, 1).entropy()\nz = y"),
     ],
 )
