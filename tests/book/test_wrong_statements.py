@@ -69,3 +69,8 @@ def test_a_wrong_statement_is_noticed(monkeypatch, capsys, path):
 
 def test_every_wrong_statement_is_one_of_the_book():
     assert set(WRONG) <= set().union(*CHAPTERS.values())
+
+
+def test_every_statement_on_codes_is_stated_wrongly():
+    labels = (CHAPTERS[path] for path in CHAPTERS if path.parent.name == "nml")
+    assert set().union(*labels) <= set(WRONG)
