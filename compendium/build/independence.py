@@ -3,9 +3,10 @@
 What counts as code are functions and classes of memdlib, methods of its families, and
 functions that a chapter defines; those that a helper of the chapter or a variable of an
 earlier cell brings with it count too. A cell may *compare* its own result with what the
-statement names under *In code*, and with results of the witness: calls that stand in an
-assertion, or whose value goes nowhere else. Everything that is shared beyond this is
-reported. What is free is listed here, with the reason, and nowhere else.
+statement names under *In code*, and with results of the witness: calls in an assertion,
+calls whose value goes nowhere else, values of a loop over ``results.items()``. All that
+is shared beyond this is reported. What is free is listed here, with the reason, and
+nowhere else.
 """
 
 import ast
@@ -130,7 +131,7 @@ class _Chapter:
         """What the cell of this number uses, directly or through the chapter."""
         found: dict[tuple[str, bool], Use] = {}
         for part, compared in _parts(self.trees[number]):
-            result = compared and isinstance(part, ast.Assert | ast.Expr)
+            result = compared and isinstance(part, ast.Assert | ast.Expr | ast.expr)
             for name, line in self._names(part, number, result, set()):
                 found.setdefault((name, compared), Use(name, line, compared))
         return list(found.values())
@@ -204,10 +205,13 @@ def _stored(targets: Iterable[ast.AST]) -> set[str]:
 
 def _parts(tree: ast.Module) -> list[tuple[ast.AST, bool]]:
     """Syntax of a cell in pieces, each with whether it only compares or reports."""
-    simple, other, waiting = [], [], list(tree.body)
+    simple, other, loops, waiting = [], [], [], list(tree.body)
     while waiting:
         node = waiting.pop(0)
-        if isinstance(node, _SIMPLE):
+        if isinstance(node, ast.For) and _results(node):
+            loops.append(node)
+            waiting += node.body
+        elif isinstance(node, _SIMPLE):
             simple.append(node)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             other.append(node)
@@ -219,7 +223,17 @@ def _parts(tree: ast.Module) -> list[tuple[ast.AST, bool]]:
     needed = set().union(*map(_read, computing))
     # a value that nothing but assertions and reports read is compared, too
     compared |= {id(n) for n in simple if _targets(n) and not _targets(n) & needed}
-    return [(n, id(n) in compared) for n in (*simple, *other)]
+    headers = [(loop.iter, not _results(loop) & needed) for loop in loops]
+    return headers + [(n, id(n) in compared) for n in (*simple, *other)]
+
+
+def _results(loop: ast.For) -> set[str]:
+    """Names of the values in a loop over ``results.items()``, keys aside."""
+    called, target = getattr(loop.iter, "func", None), loop.target
+    pairs = isinstance(called, ast.Attribute) and called.attr == "items"
+    return (
+        _stored(target.elts[1:]) if pairs and isinstance(target, ast.Tuple) else set()
+    )
 
 
 def _targets(node: ast.AST) -> set[str]:
@@ -296,9 +310,12 @@ def _own_name(name: str) -> str:
         if isinstance(thing, type):
             family = issubclass(thing, Family) and part in FAMILY_METHODS
             return f"Family.{part}" if family else _full(thing)
-        if isinstance(thing, ModuleType) and not hasattr(thing, part):
-            import_module(".".join(parts[: place + 1]))
-        thing = getattr(thing, part)
+        try:
+            if isinstance(thing, ModuleType) and not hasattr(thing, part):
+                import_module(".".join(parts[: place + 1]))
+            thing = getattr(thing, part)
+        except (ImportError, AttributeError):
+            return name  # the chapter will fail when it is run
     return _full(thing)
 
 

@@ -52,6 +52,7 @@ def test_statement_function_and_lines_are_named():
         ("def f(x): return kl(*x)", "f(1)", "if kl(p, q) > 1: y = 2"),
         ("model = MaxEntDensity(2)", "model.fit(x)", "p = model.pdf(x)\ny = p + 1"),
         ("", "model = MaxEntDensity(2)", "p = [m.pdf(x) for m in [model]]\ny = p"),
+        ("", "m = {2: kl(p, q)}", "for n, x in m.items():\n    y = x + n"),
         ("", "Normal().jeffreys(a, b)", "y = Exponential().jeffreys(a, b)"),
         ("f = Normal()", "f.natural(a)", "y = [-g.natural(a) for g in [f]]"),
         ("", "kl(p, q)", "def g(x):\n    return kl(x, q)\n\nassert g(p) == 0"),
@@ -77,6 +78,11 @@ def test_shared_code_is_found(earlier, witness, second):
         ("", "Normal().jeffreys(a, b)", "y = Normal().mean_parameters(a, b)\nz = y"),
         ("def p(x): return x", "p(1)", "y = [p for p in q]\nf = lambda p: p\nz = y"),
         ("def p(x): return x", "p(1)", "p = 2\ny = p + 1\nz = y"),
+        (
+            "",
+            "b = {2: jeffreys(p, q)}",
+            "for n, x in b.items():\n    y = np.log(n)\n    assert x == y",
+        ),
         # an index is not what gets the value
         ("b = {}\nb[tuple(p)] = kl(p, q)", "kl(p, q)", "y = tuple(p)\nz = y + 1"),
         ("", "stats.norm(0, 1).entropy()", "y = stats.norm(0, 1).entropy()\nz = y"),
@@ -91,6 +97,12 @@ def test_a_family_that_a_statement_names_may_be_compared_with():
     named = ("memdlib.families.Normal",)
     assert problems("Normal().entropy(mu)", second, named=named) == []
     assert problems("Normal().entropy(mu)", second) != []
+
+
+def test_a_name_that_does_not_exist_is_left_to_the_run():
+    earlier = "from memdlib.divergences import lk\nfrom memdlib.nowhere import f"
+    found = problems("lk(p, q)", "y = lk(p, q)\nz = f(y)\nw = z", earlier=earlier)
+    assert "uses memdlib.divergences.lk" in found[0]
 
 
 def test_what_is_free_is_short_and_has_a_reason():
