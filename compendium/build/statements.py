@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from compendium.build.cells import cells_of
+
 KINDS = ("theorem", "proposition", "lemma", "corollary")
 ROOMS = ("theory", "nml")  # folders of the book that state and prove
 
@@ -20,7 +22,6 @@ _DIRECTIVE = re.compile(
     r"(?::label:[ \t]*(?P<label>\S+))?",
     re.MULTILINE,
 )
-_CELL_TAGS = re.compile(r"^:tags:[ \t]*\[(?P<tags>[^\]]*)\]", re.MULTILINE)
 _IN_CODE = re.compile(r"^\*In code:\*(?P<names>.*(?:\n(?!\n).*)*)", re.MULTILINE)
 _ROLE = re.compile(r"\{py:(?:func|meth|class)\}`~?(?P<name>[\w.]+)`")
 
@@ -39,7 +40,7 @@ class Statement:
     functions : tuple of str
         Full names of what embodies it.
     witness, second : int or None
-        Which tagged cells of the chapter try it and compute it once more.
+        Which code cells of the chapter try it and compute it once more.
     """
 
     label: str
@@ -125,7 +126,7 @@ def statements_of(path: Path) -> list[Statement]:
         If a statement has no label.
     """
     text, found = path.read_text(), []
-    tags = [re.split(r"[\s,]+", m["tags"].strip()) for m in _CELL_TAGS.finditer(text)]
+    tags = [cell.tags for cell in cells_of(text)]
     directives = list(_DIRECTIVE.finditer(text))
     made = [d for d in directives if d["kind"] in KINDS]
     for directive in made:
@@ -206,7 +207,7 @@ def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
     return found
 
 
-def _cell(tags: list[list[str]], tag: str) -> int | None:
+def _cell(tags: list[tuple[str, ...]], tag: str) -> int | None:
     return next((i for i, of_cell in enumerate(tags) if tag in of_cell), None)
 
 

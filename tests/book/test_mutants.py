@@ -15,8 +15,18 @@ from compendium.build import display
 from compendium.build.notebooks import read_source
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
-from memdlib import JointMaxEntClassifier, divergences, moments, nml
-from memdlib.families import Exponential, Normal, TruncatedExponential
+from memdlib import (
+    ConditionalMaxEntClassifier,
+    JointMaxEntClassifier,
+    MaxEntDensity,
+    divergences,
+    moments,
+    nml,
+)
+from memdlib.conditional import ConditionalDual, iterative_scaling
+from memdlib.densities import InfeasibleMomentsError
+from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
+from memdlib.generative import ClassMarginals
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
 
@@ -36,6 +46,32 @@ def without_weights(f):
     return lambda P, weights=None: f(P)
 
 
+def blunted(f):
+    """The densities of moments a little off."""
+    return lambda self, mu: f(self, np.asarray(mu) * (1 - 1e-4))
+
+
+def always_answered(f):
+    """The density of fewer moments where there is none."""
+
+    def broken(self, mu):
+        try:
+            return f(self, mu)
+        except InfeasibleMomentsError:
+            return f(MaxEntDensity(2), [0.0, 1.0])
+
+    return broken
+
+
+def half_penalised(f):
+    return lambda Z, codes, n, weight, penalty: f(Z, codes, n, weight, 0.5 * penalty)
+
+
+def sharpened(p):
+    p = p**1.01
+    return p / p.sum(axis=1, keepdims=True)
+
+
 def reversed_classes(f):
     """The class itself in the place of its complement."""
 
@@ -45,6 +81,10 @@ def reversed_classes(f):
         return type(pairs)(*(values[:, ::-1] for values in parts))
 
     return broken
+
+
+def worst_first(f):
+    return lambda *a, **k: 1 / f(*a, **k)
 
 
 MUTANTS = {
@@ -67,6 +107,45 @@ MUTANTS = {
         "entropy",
         scaled(1 / np.log(2)),
         "maximum-entropy",
+    ),
+    "moments a little off": (
+        MaxEntDensity,
+        "from_moments",
+        blunted,
+        "existence",
+    ),
+    "an answer where there is none": (
+        MaxEntDensity,
+        "from_moments",
+        always_answered,
+        "existence",
+    ),
+    "natural parameters of the normal law": (
+        Normal,
+        "natural",
+        scaled(1.001),
+        "existence",
+    ),
+    "half the charge": (ConditionalDual, "of", half_penalised, "existence"),
+    "half the penalty": (ConditionalDual, "of", half_penalised, "conditional"),
+    "twice the step of scaling": (
+        iterative_scaling,
+        "constant_step",
+        scaled(2),
+        "conditional",
+    ),
+    "improved scaling backwards": (
+        iterative_scaling,
+        "varying_step",
+        scaled(-1),
+        "conditional",
+    ),
+    "J of documents doubled": (Multinomial, "jeffreys", scaled(2), "classifiers"),
+    "probabilities to the power 1.01": (
+        ConditionalMaxEntClassifier,
+        "predict_proba",
+        lambda f: lambda self, X: sharpened(f(self, X)),
+        "conditional",
     ),
     "priors forgotten": (
         JointMaxEntClassifier,
@@ -95,6 +174,20 @@ MUTANTS = {
     "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
     "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
     "the covariance's sign": (Normal, "js_gm", scaled(-1), "am-gm"),
+    "log-normaliser doubled": (Normal, "log_normaliser", scaled(2), "am-gm"),
+    "JS of two classes in bits": (
+        divergences,
+        "jensen_shannon",
+        scaled(1 / np.log(2)),
+        "divergences",
+    ),
+    "words counted twice": (Multinomial, "jeffreys", scaled(2), "additivity"),
+    "worst features first": (
+        ClassMarginals,
+        "divergences",
+        worst_first,
+        "margin-and-j",
+    ),
     "complexity in bits": (
         alphabet,
         "alphabet_complexity",

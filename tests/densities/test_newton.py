@@ -21,11 +21,11 @@ def problem(seed, n_nodes=40, m=3, batch=6):
 def test_natural_parameters_are_found_again(seed):
     features, log_weights, lam, mu = problem(seed)
     found = solve_dual(features, log_weights, mu)
-    np.testing.assert_allclose(found.natural, lam, atol=1e-9)
-    assert found.residual.max() < 1e-12
-    assert found.gap.max() < 1e-11
+    np.testing.assert_allclose(found.natural, lam, rtol=0, atol=1e-9)
+    assert found.residual.max() < 1e-10
+    assert found.gap.max() < 1e-9
     psi = logsumexp(log_weights - lam @ features.T, axis=1)
-    np.testing.assert_allclose(found.log_normaliser, psi, atol=1e-9)
+    np.testing.assert_allclose(found.log_normaliser, psi, rtol=0, atol=1e-9)
 
 
 def test_the_optimum_is_that_of_a_general_solver():
@@ -38,7 +38,7 @@ def test_the_optimum_is_that_of_a_general_solver():
     for row, target in enumerate(mu):
         peer = optimize.minimize(dual, np.zeros(3), args=(target,), tol=1e-12)
         assert found.history[-1, row] == pytest.approx(peer.fun, abs=1e-9)
-        np.testing.assert_allclose(found.natural[row], peer.x, atol=1e-4)
+        np.testing.assert_allclose(found.natural[row], peer.x, rtol=0, atol=1e-4)
 
 
 def test_the_dual_falls_and_bounds_every_entropy():
@@ -50,7 +50,7 @@ def test_the_dual_falls_and_bounds_every_entropy():
     # weak duality: the entropy of any other distribution with these moments is smaller
     p = evaluate_dual(features, log_weights, mu, found.natural)[2]
     entropy = -(p * (np.log(p) - log_weights)).sum(axis=1)
-    np.testing.assert_allclose(entropy, found.history[-1], atol=1e-11)
+    np.testing.assert_allclose(entropy, found.history[-1], rtol=0, atol=1e-11)
     rng = np.random.default_rng([31, 3])
     null = np.linalg.svd(np.column_stack([np.ones(40), features]).T)[2][4:]
     for row in range(len(mu)):
@@ -64,7 +64,9 @@ def test_rows_do_not_disturb_each_other():
     together = solve_dual(features, log_weights, mu)
     for row in (0, 17, 49):
         alone = solve_dual(features, log_weights, mu[[row]])
-        np.testing.assert_allclose(together.natural[row], alone.natural[0], atol=1e-11)
+        np.testing.assert_allclose(
+            together.natural[row], alone.natural[0], rtol=0, atol=1e-11
+        )
     started = solve_dual(features, log_weights, mu, together.natural)
     assert len(started.history) <= 2
 
@@ -83,7 +85,9 @@ def test_the_certificates_are_what_they_say():
     found = solve_dual(features, np.zeros(21), mu)
     lack = mu - softmax(-found.natural @ features.T, axis=1) @ features
     assert np.abs(lack[0]).min() > 0.01
-    np.testing.assert_allclose(found.residual, np.abs(lack).max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        found.residual, np.abs(lack).max(axis=1), rtol=0, atol=1e-12
+    )
     gap = np.abs((found.natural * lack).sum(axis=1))
     np.testing.assert_allclose(found.gap, gap, rtol=1e-9, atol=1e-12)
 
