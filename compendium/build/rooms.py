@@ -53,6 +53,7 @@ ROOMS = (
 
 # What memdlib and the study need of others; memdlib's extras are imported on use.
 _NEEDED = {"numpy", "scipy", "sklearn", *sys.stdlib_module_names}
+_STUDY = {"pandas"}  # outcomes are tables
 _FILES = {"csv", "io", "pathlib", "pickle", "shutil", "tarfile", "tempfile", "tomllib"}
 
 
@@ -159,7 +160,8 @@ def _out_of_bounds(room: str, name: str) -> str:
         return ""
     if core and top in _FILES:
         return f"uses files ({top}), which only memdlib.datasets may"
-    if (core or room == "compendium.study") and top not in _NEEDED:
+    needed = _NEEDED | _STUDY if room == "compendium.study" else _NEEDED
+    if (core or room == "compendium.study") and top not in needed:
         return f"imports {top}, which {room} must do without"
     return ""
 
