@@ -130,7 +130,7 @@ def test_imports_that_the_digests_would_miss(house, code, kind):
         ("memdlib/moments/x.py", "def f(p):\n    open(p)\n", "uses files (io)"),
         (
             "compendium/study/x.py",
-            "import pandas\n",
+            "import papermill\n",
             "compendium.study must do without",
         ),
     ],
