@@ -116,16 +116,21 @@ def counts_text(claims: Sequence[Claim]) -> str:
 
 
 COLUMN_HEADS = [
-    "printed column",
+    "printed column, and our setting",
     "settings tried",
-    "setting chosen",
     "RMS, points",
     "agree",
-    "if 1, 5, 10 runs",
-    "left out",
-    "left out, all",
     "placebos",
+    "left out",
+    "left out, of all",
+    "if 1, 5, 10 runs",
 ]
+COLUMN_ALIGNMENT = "lrrrlrrr"
+
+
+def column_name(line: pd.Series) -> str:
+    """Table and method of a line, for headings and links."""
+    return f"Table {NUMERALS[line['table']]}, {METHODS[line['method']]}"
 
 
 def column_cells(line: pd.Series) -> list[str]:
@@ -136,15 +141,14 @@ def column_cells(line: pd.Series) -> list[str]:
         if method != line["method"] and isinstance(line.get(f"by_{method}"), str)
     ]
     return [
-        f"Table {NUMERALS[line['table']]}, {METHODS[line['method']]}",
+        f"{column_name(line)}: {line['setting']}",
         str(line["tried"]),
-        line["setting"],
         number(line["rms"], 2),
         f"{line['agree']} of {line['figures']}",
-        ", ".join(str(line[f"agree{runs}"]) for runs in (1, 5, 10)),
+        "; ".join(placebos),
         f"{line['left_out']} of {line['left_out_of']}",
         f"{line['left_out_all']} of {line['left_out_all_of']}",
-        "; ".join(placebos),
+        ", ".join(str(line[f"agree{runs}"]) for runs in (1, 5, 10)),
     ]
 
 
@@ -181,7 +185,7 @@ def claims_table(claims: Sequence[Claim], columns: pd.DataFrame) -> str:
         markdown_table(
             COLUMN_HEADS,
             [column_cells(line) for _, line in columns.iterrows()],
-            "lrlrrrrrl",
+            COLUMN_ALIGNMENT,
         ),
         markdown_table(
             ["statement", "claimed", "our result", "verdict"], statements, "llll"

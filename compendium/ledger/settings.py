@@ -12,7 +12,7 @@ from compendium.study.preparations import PREPARATIONS
 
 TEXTS = {
     "full": "whole message",
-    "full, by occurrences": "whole, rare words by occurrences",
+    "full, by occurrences": "whole message, rare words by occurrences",
     "subject": "subject and body",
     "body": "body",
 }

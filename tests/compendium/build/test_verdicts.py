@@ -10,6 +10,7 @@ from compendium.build.verdicts import (
     bound_text,
     claims_table,
     column_cells,
+    column_name,
     counts_text,
     finding_text,
     margin_text,
@@ -202,10 +203,11 @@ def test_a_column_in_one_line():
     for _, line in columns.iterrows():
         cells = column_cells(line)
         assert len(cells) == len(verdicts.COLUMN_HEADS)
-        assert cells[0].startswith(("Table II, ", "Table III, "))
-        own = cells[0].split(", ")[1]
-        others = {part.rsplit(" ", 3)[0] for part in cells[-1].split("; ")}
+        assert cells[0] == f"{column_name(line)}: {line['setting']}"
+        own = column_name(line).split(", ")[1]
+        others = {part.rsplit(" ", 3)[0] for part in cells[4].split("; ")}
         assert own not in others and len(others) == 1 + (line["table"] == "table3")
+    assert len(verdicts.COLUMN_ALIGNMENT) == len(verdicts.COLUMN_HEADS)
 
 
 def test_the_table_of_the_readme():
