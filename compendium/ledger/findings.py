@@ -74,7 +74,7 @@ def clear_gaps(
 
 
 def _gap(values: dict, one: str, other: str) -> dict[str, float]:
-    """Difference of two methods and its p-value, as the run recorded them."""
+    """Difference of two methods with its interval and p-value, as the run has them."""
     place, first = one.rpartition(".")[::2]
     second = other.rpartition(".")[2]
     for folder in (place, place.rpartition(".")[0]):
@@ -83,7 +83,8 @@ def _gap(values: dict, one: str, other: str) -> dict[str, float]:
             return gaps[f"{first}_minus_{second}"]
         if f"{second}_minus_{first}" in gaps:
             gap = gaps[f"{second}_minus_{first}"]
-            return {"difference": -gap["difference"], "p": gap["p"]}
+            turned = {"difference": -gap["difference"], "p": gap["p"]}
+            return turned | {"low": -gap["high"], "high": -gap["low"]}
     raise KeyError(f"no difference of {one} and {other}")
 
 
@@ -142,7 +143,9 @@ def at_the_shortest(evidence: Evidence, run: str, place: str) -> int:
     return int(best["codelength"] in best["accuracy"])
 
 
-def largest_gap(evidence: Evidence, table: str, one: str, other: str) -> float:
+def largest_gap(
+    evidence: Evidence, table: str, one: str, other: str
+) -> dict[str, float]:
     """Largest difference between two of our numbers over the rows, in points.
 
     Parameters
@@ -154,13 +157,22 @@ def largest_gap(evidence: Evidence, table: str, one: str, other: str) -> float:
 
     Returns
     -------
-    float
+    dict
+        ``median``, its size; ``low`` and ``high``, sizes within its interval.
     """
-    pairs = [
-        [_mean(values, place) for place in (one, other)]
+    gaps = [
+        _gap(values, one, other)
         for values in evidence.values_of_rows(table)
+        if at(values, one) is not None and at(values, other) is not None
     ]
-    return max(abs(a - b) for a, b in pairs if a is not None and b is not None)
+    gap = max(gaps, key=lambda gap: abs(gap["difference"]))
+    ends = abs(gap["low"]), abs(gap["high"])
+    covered = gap["low"] < 0 < gap["high"]
+    return {
+        "median": abs(gap["difference"]),
+        "low": 0.0 if covered else min(ends),
+        "high": max(ends),
+    }
 
 
 def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> float:

@@ -52,7 +52,8 @@ def evidence(tmp_path):
         gaps = {}
         for pair, p in P[row].items():
             one, other = (parts[name][0] for name in pair.split("_minus_"))
-            gaps[pair] = {"difference": one - other, "p": p}
+            ends = {"low": one - other - 3, "high": one - other + 4}
+            gaps[pair] = {"difference": one - other, "p": p} | ends
         values = {"x": values | {"differences": gaps}}
         values["sizes"] = {"words": 200, "rows": 50 if row == "b" else 40}
         path = tmp_path / f"data/results/table3-{row}.json"
@@ -109,10 +110,14 @@ def test_clear_differences_of_a_family(evidence):
     }
 
 
-def test_a_gap_has_no_sign(evidence):
-    for one, other, gap in (("j", "js", 2.0), ("js", "svm", 10.0)):
-        assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == gap
-        assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == gap
+@pytest.mark.parametrize(
+    ("one", "other", "median", "low", "high"),
+    [("j", "js", 2.0, 0.0, 6.0), ("js", "svm", 10.0, 7.0, 14.0)],
+)
+def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
+    found = {"median": median, "low": low, "high": high}
+    assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
+    assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
 
 
 def test_shares_and_medians(evidence):
