@@ -6,6 +6,8 @@ from pathlib import Path
 from compendium.build.verdicts import claims_table
 from compendium.ledger.abilities import abilities_table
 from compendium.ledger.claims import read_claims
+from compendium.ledger.columns import summary
+from compendium.ledger.tables import Evidence
 from compendium.project import root, write_whole
 
 
@@ -44,7 +46,7 @@ def generated(project: Path) -> str:
     """The README as it should be."""
     times = json.loads((project / "benchmarks" / "fresh_clone.json").read_text())
     tables = {
-        "claims": claims_table(read_claims(project)),
+        "claims": claims_table(read_claims(project), summary(Evidence(project))),
         "times": times_table(times),
         "abilities": abilities_table(),
     }

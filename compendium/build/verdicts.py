@@ -2,20 +2,26 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific, verdict_badge
-from compendium.ledger.claims import VERDICTS, Claim, counts
+from compendium.ledger.claims import VERDICTS, Claim, Finding, counts
+from compendium.ledger.settings import METHODS
+
+NUMERALS = {"table2": "II", "table3": "III"}
+
+_BOUNDS = {
+    "spreads": "within {:g} standard deviations of a mean over the fewest runs",
+    "absolute": "at most {:g} away",
+    "at_least": "at least {:g}",
+    "at_most": "at most {:g}",
+}
 
 
 def bound_text(claim: Claim) -> str:
     """How our number for a claim is judged."""
-    return {
-        "spreads": "within {:g} standard deviations of one run, or one instance",
-        "absolute": "at most {:g} away",
-        "at_least": "at least {:g}",
-        "at_most": "at most {:g}",
-    }[claim.kind].format(claim.bound)
+    return _BOUNDS[claim.kind].format(claim.bound) if claim.kind else "not judged"
 
 
 def tolerance_text(claim: Claim) -> str:
@@ -32,13 +38,13 @@ def published_text(claim: Claim) -> str:
 
 
 def finding_text(claim: Claim, index: int = 0) -> str:
-    """What we find: mean ± spread, a number, or the error of an identity.
+    """What we find: mean ± spread, a number with its range, or an error.
 
     Parameters
     ----------
     claim : Claim
     index : int, default=0
-        Which of its findings; the first decides the verdict.
+        Which of its findings; the first is the setting chosen.
 
     Returns
     -------
@@ -50,12 +56,24 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     finding = claim.findings[index]
     if finding.spread is not None:
         return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
-    if claim.published is not None:
-        return number(finding.value, 1 if claim.published.is_integer() else 2)
-    if claim.kind == "absolute":
+    if claim.published is None and claim.kind == "absolute" and finding.low is None:
         return f"error below {scientific(finding.value)}"
-    digits = 0 if float(finding.value).is_integer() else 1
-    return f"{number(finding.value, digits)} {claim.unit}".strip()
+    exact = claim.published is not None and not claim.published.is_integer()
+    text = _ranged(finding, 2 if exact else None)
+    return text if claim.published is not None else f"{text} {claim.unit}".strip()
+
+
+def _ranged(finding: Finding, digits: int | None) -> str:
+    """A number, and from where to where it goes."""
+    parts = [finding.value]
+    if finding.low is not None:
+        parts += [finding.low, finding.high]
+    if digits is None:
+        whole = all(float(part).is_integer() for part in parts)
+        small = 0 < abs(finding.value) < 0.05
+        digits = 0 if whole else 3 if small else 1 if finding.low is None else 2
+    value, *ends = (number(part, digits) for part in parts)
+    return f"{value} ({' to '.join(ends)})" if ends else value
 
 
 def margin_text(claim: Claim) -> str:
@@ -63,7 +81,7 @@ def margin_text(claim: Claim) -> str:
     lines = [f"{verdict_badge(claim.verdict)} {claim.statement}"]
     if claim.published is not None:
         numbers = f"Published {published_text(claim)}"
-        numbers += f", ours {finding_text(claim)}" if claim.findings else ""
+        numbers += f", our result {finding_text(claim)}" if claim.findings else ""
         lines.append(f"{numbers} {claim.unit}".strip() + ".")
     if not claim.findings:
         lines.append(f"{claim.reason[:1].upper()}{claim.reason[1:]}.")
@@ -84,14 +102,93 @@ def tally(claims: Sequence[Claim]) -> list[list[str]]:
     return rows
 
 
-def claims_table(claims: Sequence[Claim]) -> str:
-    """Verdicts by group, and each claim that is no cell of a table, in Markdown."""
-    lines = [f"| claims | all | {' | '.join(VERDICTS)} |", "| :--- |" + " ---: |" * 4]
-    lines += [f"| {' | '.join(row)} |" for row in tally(claims)]
-    lines += ["", "| statement | claimed | ours | verdict |", "|" + " :--- |" * 4]
-    for claim in claims:
-        if claim.published is None:
-            cells = bound_text(claim), finding_text(claim), claim.verdict
-            lines.append(f"| {' | '.join((claim.statement, *cells))} |")
-    found = ", ".join(f"{n} {verdict}" for verdict, n in counts(claims).items() if n)
-    return "\n".join([*lines, "", f"{len(claims)} claims: {found}."])
+def counts_text(claims: Sequence[Claim]) -> str:
+    """How many claims there are and how many have each verdict, as a sentence."""
+    words = {
+        "reproduced": "are reproduced",
+        "agrees by choice": "agree only under a setting that we chose",
+        "not decided": "are not decided",
+        "differs": "differ",
+        "beyond reach": "are beyond reach",
+    }
+    parts = [f"{n} {words[verdict]}" for verdict, n in counts(claims).items()]
+    return f"Of {len(claims)} claims {', '.join(parts[:-1])} and {parts[-1]}."
+
+
+COLUMN_HEADS = [
+    "printed column, and our setting",
+    "settings tried",
+    "RMS, points",
+    "agree",
+    "placebos",
+    "left out",
+    "left out, of all",
+    "if 1, 5, 10 runs",
+]
+COLUMN_ALIGNMENT = "lrrrlrrr"
+
+
+def column_name(line: pd.Series) -> str:
+    """Table and method of a line, for headings and links."""
+    return f"Table {NUMERALS[line['table']]}, {METHODS[line['method']]}"
+
+
+def column_cells(line: pd.Series) -> list[str]:
+    """One line of :func:`compendium.ledger.columns.summary`, as texts."""
+    placebos = [
+        f"{METHODS[method]} {line[f'by_{method}']}"
+        for method in METHODS
+        if method != line["method"] and isinstance(line.get(f"by_{method}"), str)
+    ]
+    return [
+        f"{column_name(line)}: {line['setting']}",
+        str(line["tried"]),
+        number(line["rms"], 2),
+        f"{line['agree']} of {line['figures']}",
+        "; ".join(placebos),
+        f"{line['left_out']} of {line['left_out_of']}",
+        f"{line['left_out_all']} of {line['left_out_all_of']}",
+        ", ".join(str(line[f"agree{runs}"]) for runs in (1, 5, 10)),
+    ]
+
+
+def markdown_table(headings: list[str], rows: list[list[str]], alignment: str) -> str:
+    """A table in Markdown; one letter a column says how it is aligned."""
+    marks = {"l": ":---", "r": "---:"}
+    lines = [headings, [marks[letter] for letter in alignment], *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def claims_table(claims: Sequence[Claim], columns: pd.DataFrame) -> str:
+    """Verdicts by group, the columns of Tables II and III, and each statement.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    columns : DataFrame
+        As :func:`compendium.ledger.columns.summary` gives it.
+
+    Returns
+    -------
+    str
+        Markdown for the README.
+    """
+    of_sources = [claim for claim in claims if not claim.ours]
+    statements = [
+        [claim.statement, bound_text(claim), finding_text(claim), claim.verdict]
+        for claim in of_sources
+        if claim.published is None
+    ]
+    parts = [
+        counts_text(of_sources),
+        markdown_table(["claims", "all", *VERDICTS], tally(of_sources), "lrrrrrr"),
+        markdown_table(
+            COLUMN_HEADS,
+            [column_cells(line) for _, line in columns.iterrows()],
+            COLUMN_ALIGNMENT,
+        ),
+        markdown_table(
+            ["statement", "claimed", "our result", "verdict"], statements, "llll"
+        ),
+    ]
+    return "\n\n".join(parts)

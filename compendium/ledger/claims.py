@@ -3,18 +3,44 @@
 ``data/claims.toml`` holds, for each claim, where it is made, what it says, where the
 published number and our evidence are, and how near they must be and why. The verdict is
 never written down: it follows from these. An entry with ``rows`` stands for one claim
-in each row of a published table.
+in each row of a published table; one with ``method`` is judged under every setting of
+that method (:mod:`compendium.ledger.settings`) by the rule of
+:mod:`compendium.ledger.rule`.
 """
 
 import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
+import pandas as pd
+
 from compendium.ledger.findings import MEASURES
-from compendium.ledger.tables import Evidence, at, near, run_of
+from compendium.ledger.rule import SPREADS
+from compendium.ledger.tables import (
+    Evidence,
+    agreement,
+    at,
+    by_setting,
+    chosen,
+    run_of,
+)
 from compendium.project import root
 
-VERDICTS = ("reproduced", "differs", "beyond reach")
+REPRODUCED, BY_CHOICE, OPEN = "reproduced", "agrees by choice", "not decided"
+DIFFERS, BEYOND = "differs", "beyond reach"
+VERDICTS = (REPRODUCED, BY_CHOICE, OPEN, DIFFERS, BEYOND)
+
+# What each verdict means, for the pages that use it.
+MEANINGS = {
+    REPRODUCED: "our result agrees under every setting that we tried",
+    BY_CHOICE: "it agrees under the setting that we chose, for a column of a table by "
+    "its fit to that column, but not under every setting that we tried",
+    OPEN: "our result has a range, part of which agrees",
+    DIFFERS: "our result does not agree under the setting that we chose",
+    BEYOND: "it cannot be checked here, for a reason that is given",
+}
 
 
 class LedgerError(ValueError):
@@ -23,26 +49,37 @@ class LedgerError(ValueError):
 
 @dataclass(frozen=True)
 class Finding:
-    """What we find for a claim under one reading of it.
+    """What we find for a claim under one setting.
 
     Parameters
     ----------
     label : str
-        The reading, for example "log intensities".
+        The setting, for example "log values".
     value : float
-        Our number: a mean, a count, or the largest error of an identity.
-    spread : float or None
-        Standard deviation of one run around that mean.
+        Our number: a mean, a count, a median, or the largest error of an identity.
     run : str
         Experiment that it comes from; empty for a measure over several of them.
-    agrees : bool
+    verdict : {"reproduced", "not decided", "differs"}
+        Of this setting alone.
+    spread : float, default=None
+        Standard deviation of one run around that mean.
+    low, high : float, default=None
+        Range of a number that varies.
+    z : float, default=None
+        Difference from the printed figure in standard deviations of that difference.
+    runs : int, default=None
+        Fewest runs that can have printed the figure, for which ``z`` holds.
     """
 
     label: str
     value: float
-    spread: float | None
     run: str
-    agrees: bool
+    verdict: str
+    spread: float | None = None
+    low: float | None = None
+    high: float | None = None
+    z: float | None = None
+    runs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +91,9 @@ class Claim:
     id, group, source, locator, statement : str
         ``group`` is a heading of the claims page, ``source`` a key of the bibliography,
         ``locator`` a place in it.
-    row, column : str
-        Of the published table, if the claim is one of its cells.
+    row, column, method : str
+        Of the published table, if the claim is one of its cells; ``method`` only if it
+        is judged under all settings of one.
     published : float or None
         The printed number; None for a statement.
     unit : str
@@ -66,10 +104,13 @@ class Claim:
     why : str
         The reason for that tolerance.
     findings : tuple of Finding
-        The first decides the verdict, the others are shown beside it.
-    verdict : {"reproduced", "differs", "beyond reach"}
+        The first is the setting chosen, the others are shown beside it.
+    verdict : str
+        One of :data:`VERDICTS`.
     reason : str
         Why it differs, or why it is beyond reach.
+    ours : bool
+        Whether the statement is our own, and no source's.
     """
 
     id: str
@@ -79,6 +120,7 @@ class Claim:
     statement: str
     row: str
     column: str
+    method: str
     published: float | None
     unit: str
     kind: str
@@ -87,6 +129,7 @@ class Claim:
     findings: tuple[Finding, ...]
     verdict: str
     reason: str
+    ours: bool = False
 
 
 def read_claims(project: Path | None = None) -> list[Claim]:
@@ -100,8 +143,9 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     project = project or root()
     entries = tomllib.loads((project / "data" / "claims.toml").read_text())
     evidence = Evidence(project)
+    columns = cache(partial(_column, evidence))
     return [
-        _claim(evidence, *single)
+        _claim(evidence, columns, *single)
         for name, entry in entries.items()
         for single in _singles(name, entry)
     ]
@@ -112,9 +156,19 @@ def counts(claims: list[Claim]) -> dict[str, int]:
     return {v: sum(c.verdict == v for c in claims) for v in VERDICTS}
 
 
-_REQUIRED = {"group", "source", "locator", "statement", "tolerance", "why"}
-_OPTIONAL = {"published", "evidence", "unit", "reason", "beyond", "rows"}
-_KINDS = ("spreads", "absolute", "at_least", "at_most")
+_REQUIRED = {"group", "source", "locator", "statement", "why"}
+_OPTIONAL = {
+    "published",
+    "evidence",
+    "method",
+    "tolerance",
+    "unit",
+    "reason",
+    "beyond",
+    "rows",
+    "ours",
+}
+_KINDS = ("absolute", "at_least", "at_most")
 
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
@@ -143,7 +197,7 @@ def _filled(item, words: dict[str, str]):
     return [_filled(value, words) for value in item] if isinstance(item, list) else item
 
 
-def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
+def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
     missing, unknown = _REQUIRED - set(entry), set(entry) - _REQUIRED - _OPTIONAL
     if missing or unknown:
         raise LedgerError(
@@ -151,9 +205,11 @@ def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
             + ("lacks " if missing else "does not know ")
             + ", ".join(sorted(missing or unknown))
         )
-    beyond = entry.get("beyond", "")
-    if bool(beyond) == bool(entry.get("evidence")):
-        raise LedgerError(f"claim {name!r} needs either evidence or 'beyond', not both")
+    beyond, method = entry.get("beyond", ""), entry.get("method", "")
+    if sum(map(bool, (beyond, method, entry.get("evidence")))) != 1:
+        raise LedgerError(
+            f"claim {name!r} needs one of 'evidence', 'method' and 'beyond'"
+        )
     published, where = None, entry.get("published", {})
     if where:
         try:
@@ -163,16 +219,19 @@ def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
             raise LedgerError(
                 f"claim {name!r}: the printed number is missing: {error}"
             ) from None
-    kind, bound = _tolerance(name, entry["tolerance"], published)
-    findings = tuple(
-        _finding(evidence, name, item, published, kind, bound)
-        for item in entry.get("evidence", [])
-    )
-    verdict = "beyond reach"
-    if findings:
-        verdict = "reproduced" if findings[0].agrees else "differs"
+    kind, bound, findings = "", 0.0, ()
+    if method:
+        kind, bound = "spreads", SPREADS
+        findings = _under_all(*columns(where["table"], method), name, where)
+    elif not beyond:
+        kind, bound = _tolerance(name, entry.get("tolerance", {}), published)
+        findings = tuple(
+            _finding(evidence, name, item, published, kind, bound)
+            for item in entry["evidence"]
+        )
+    verdict = overall([finding.verdict for finding in findings])
     reason = beyond or entry.get("reason", "")
-    if verdict == "differs" and not reason:
+    if verdict == DIFFERS and not reason:
         reason = _tried(name, findings)
     return Claim(
         id=name,
@@ -182,6 +241,7 @@ def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
         statement=entry["statement"],
         row=where.get("row", ""),
         column=where.get("column", ""),
+        method=method,
         published=published,
         unit=entry.get("unit", ""),
         kind=kind,
@@ -190,12 +250,59 @@ def _claim(evidence: Evidence, name: str, entry: dict) -> Claim:
         findings=findings,
         verdict=verdict,
         reason=reason,
+        ours=entry.get("ours", False),
+    )
+
+
+def overall(verdicts: list[str]) -> str:
+    """The verdict on a claim from those of its settings, the chosen one first.
+
+    Examples
+    --------
+    >>> overall(["reproduced", "differs"])
+    'agrees by choice'
+    """
+    if not verdicts:
+        return BEYOND
+    first, *others = verdicts
+    if first == REPRODUCED and any(other != REPRODUCED for other in others):
+        return BY_CHOICE
+    return first
+
+
+def _column(evidence: Evidence, table: str, method: str):
+    """Figures under all settings, and these: the chosen one, and then by their fit."""
+    frame = agreement(evidence, table, method)
+    first = chosen(frame)
+    return frame, [first, *(s for s in by_setting(frame).index if s != first)]
+
+
+def _under_all(
+    frame: pd.DataFrame, order: list[str], name: str, where: dict
+) -> tuple[Finding, ...]:
+    """A cell under every setting."""
+    mine = (frame["row"] == where["row"]) & (frame["column"] == where["column"])
+    part = frame[mine].set_index("setting")
+    if order[0] not in part.index:
+        raise LedgerError(f"claim {name!r}: evidence is missing under {order[0]!r}")
+    run = run_of(where["table"], where["row"])
+    return tuple(
+        Finding(
+            setting,
+            float(cell.ours),
+            run,
+            REPRODUCED if cell.agrees else DIFFERS,
+            spread=float(cell.sd),
+            z=float(cell.z),
+            runs=int(cell.runs),
+        )
+        for setting, cell in part.reindex(order).dropna(subset=["ours"]).iterrows()
     )
 
 
 def _tolerance(name: str, tolerance: dict, published: float | None):
     ((kind, bound),) = tolerance.items() if len(tolerance) == 1 else [("", 0)]
-    wanted = _KINDS[:2] if published is not None else _KINDS[1:]
+    wanted = _KINDS[:1] if published is not None else _KINDS
     if kind not in wanted:
         raise LedgerError(
             f"claim {name!r}: its tolerance must be one of {', '.join(wanted)}, "
@@ -214,32 +321,58 @@ def _finding(evidence, name, item, published, kind, bound) -> Finding:
             value = at(evidence.values(item["run"]), item["key"])
             if value is None:
                 raise KeyError(f"{item['run']} has no {item['key']}")
-        spread = one = 0.0
-        if kind == "spreads":
-            value, spread, one = value["mean"], value["sd"], value.get("row", 0.0)
-        value = float(value)
+        ranged = isinstance(value, Mapping)
+        low, high = (value["low"], value["high"]) if ranged else (value, value)
+        middle = float(value["median"] if ranged else value)
+        verdict = judge(kind, bound, float(low), float(high), published or 0.0)
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
-    difference = value - (published or 0.0)
-    agrees = {
-        "spreads": lambda: near(difference, bound * spread, one),
-        "absolute": lambda: abs(difference) <= bound,
-        "at_least": lambda: value >= bound,
-        "at_most": lambda: value <= bound,
-    }[kind]()
-    run = item.get("run", "")
-    return Finding(label, value, spread if kind == "spreads" else None, run, agrees)
+    ends = {"low": low, "high": high} if ranged else {}
+    return Finding(label, middle, item.get("run", ""), verdict, **ends)
+
+
+def judge(kind: str, bound: float, low: float, high: float, printed: float) -> str:
+    """The verdict on a number that lies between two others.
+
+    Parameters
+    ----------
+    kind : {"absolute", "at_least", "at_most"}
+    bound : float
+    low, high : float
+        The same for a number that does not vary.
+    printed : float
+        What "absolute" is measured from.
+
+    Returns
+    -------
+    str
+        Reproduced if all of the range agrees, "differs" if nothing of it does, and
+        "not decided" if part of it does.
+
+    Examples
+    --------
+    >>> judge("absolute", 0.4, 0.7, 1.3, 1.0), judge("at_least", 10, 2, 10, 0)
+    ('reproduced', 'not decided')
+    """
+    start, end = {
+        "absolute": (printed - bound, printed + bound),
+        "at_least": (bound, float("inf")),
+        "at_most": (-float("inf"), bound),
+    }[kind]
+    if start <= low and high <= end:
+        return REPRODUCED
+    return OPEN if low <= end and high >= start else DIFFERS
 
 
 def _tried(name: str, findings: tuple[Finding, ...]) -> str:
-    """The reason that the other readings give, or that it is unknown."""
-    others = [finding.label for finding in findings[1:] if finding.agrees]
+    """The reason that the other settings give, or that it is unknown."""
+    others = [part.label for part in findings[1:] if part.verdict == REPRODUCED]
     if others:
         more = f" and {len(others) - 2} others" if len(others) > 3 else ""
         named = " / ".join(others[: 2 if more else 3])
-        return f"it depends on the reading; it is reproduced with {named}{more}"
+        return f"it depends on the setting; it agrees with {named}{more}"
     if len(findings) > 1:
-        return f"unknown; none of the {len(findings)} readings tried agrees"
+        return f"unknown; none of the {len(findings)} settings tried agrees"
     raise LedgerError(
         f"claim {name!r} differs and gives no reason; write why, or 'unknown'"
     )

@@ -4,10 +4,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from compendium.ledger.tables import Evidence, at
+from compendium.ledger.rule import LEVEL, holm
+from compendium.ledger.tables import Evidence, at, run_of
 
 
-def wins(evidence: Evidence, table: str, one: str, others: Sequence[str]) -> int:
+def wins(
+    evidence: Evidence, table: str, one: str, others: Sequence[str]
+) -> dict[str, int]:
     """Rows in which our number at one place exceeds those at all the others.
 
     Parameters
@@ -17,23 +20,132 @@ def wins(evidence: Evidence, table: str, one: str, others: Sequence[str]) -> int
     one : str
         Place in the results; a row that lacks it does not count.
     others : sequence of str
-        Other places; those that a row lacks are passed over.
+        Other places; those that a row lacks are passed over, and so is a row that
+        lacks them all.
 
     Returns
     -------
-    int
+    dict
+        ``median``, rows in which it does so; ``low``, those in which it clearly does;
+        ``high``, all but those in which it clearly does not. Clear is a difference
+        whose p-value, adjusted over the rows by Holm's rule, is below 0.05.
     """
-    means = [
-        [_mean(values, place) for place in (one, *others)]
+    won, p = [], []
+    for values in evidence.values_of_rows(table):
+        if at(values, one) is None:
+            continue
+        gaps = [_gap(values, one, other) for other in others if at(values, other)]
+        if not gaps:
+            continue
+        lost = [gap["p"] for gap in gaps if gap["difference"] <= 0]
+        won.append(not lost)
+        # over all of several others, or below one of them
+        both = [min(1.0, len(gaps) * min(lost))] if lost else [g["p"] for g in gaps]
+        p.append(max(both))
+    won, clear = np.array(won, bool), holm(p) < LEVEL
+    return {
+        "median": int(won.sum()),
+        "low": int((won & clear).sum()),
+        "high": int((won | ~clear).sum()),
+    }
+
+
+def clear_gaps(
+    evidence: Evidence, table: str, pairs: Sequence[Sequence[str]]
+) -> dict[str, int]:
+    """Differences over all rows and pairs of places, and how many are clear.
+
+    Returns
+    -------
+    dict
+        ``all``, ``positive`` and ``clear``: by Holm's rule over the family.
+    """
+    gaps = [
+        _gap(values, one, other)
         for values in evidence.values_of_rows(table)
+        for one, other in pairs
+        if at(values, one) is not None and at(values, other) is not None
     ]
+    return {
+        "all": len(gaps),
+        "positive": sum(gap["difference"] > 0 for gap in gaps),
+        "clear": int((holm([gap["p"] for gap in gaps]) < LEVEL).sum()),
+    }
+
+
+def _gap(values: dict, one: str, other: str) -> dict[str, float]:
+    """Difference of two methods with its interval and p-value, as the run has them."""
+    place, first = one.rpartition(".")[::2]
+    second = other.rpartition(".")[2]
+    for folder in (place, place.rpartition(".")[0]):
+        gaps = at(values, f"{folder}.differences") or {}
+        if f"{first}_minus_{second}" in gaps:
+            return gaps[f"{first}_minus_{second}"]
+        if f"{second}_minus_{first}" in gaps:
+            gap = gaps[f"{second}_minus_{first}"]
+            turned = {"difference": -gap["difference"], "p": gap["p"]}
+            return turned | {"low": -gap["high"], "high": -gap["low"]}
+    raise KeyError(f"no difference of {one} and {other}")
+
+
+def printed_wins(
+    evidence: Evidence, table: str, one: str, others: Sequence[str]
+) -> int:
+    """Rows in which the printed figure of one column exceeds those of the others."""
+    printed = [evidence.printed(table, row) for row in evidence.rows(table)]
+    return sum(all(row[one] > row[other] for other in others) for row in printed)
+
+
+def best_early(
+    evidence: Evidence, table: str, early: Sequence[str], late: Sequence[str]
+) -> int:
+    """Rows in which the best of our numbers at some places is above all at others."""
     return sum(
-        row[0] is not None and all(m is None or row[0] > m for m in row[1:])
-        for row in means
+        max(_mean(values, place) for place in early)
+        > max(_mean(values, place) for place in late)
+        for values in evidence.values_of_rows(table)
     )
 
 
-def largest_gap(evidence: Evidence, table: str, one: str, other: str) -> float:
+def median_over_rows(
+    evidence: Evidence, table: str, place: str, factor: float = 1.0
+) -> float:
+    """Median over the rows of the number at a place, times a factor."""
+    found = [at(values, place) for values in evidence.values_of_rows(table)]
+    if None in found:
+        raise KeyError(f"a row of {table} has no {place}")
+    return factor * float(np.median(found))
+
+
+def sizes_met(evidence: Evidence, table: str, column: str, place: str) -> int:
+    """Rows of a published table whose printed size is that of the data we ran."""
+    return sum(
+        float(record[column]) == at(evidence.values(run_of(table, row)), place)
+        for row, record in evidence.records(table).items()
+    )
+
+
+def difference_of_slopes(
+    evidence: Evidence, run: str, one: str, other: str
+) -> dict[str, float]:
+    """Difference of two slopes that have a range."""
+    a, b = (at(evidence.values(run), place) for place in (one, other))
+    return {
+        "median": a["median"] - b["median"],
+        "low": a["low"] - b["high"],
+        "high": a["high"] - b["low"],
+    }
+
+
+def at_the_shortest(evidence: Evidence, run: str, place: str) -> int:
+    """Whether the levels of least mean code length are among those of most right."""
+    best = at(evidence.values(run), place)
+    return int(best["codelength"] in best["accuracy"])
+
+
+def largest_gap(
+    evidence: Evidence, table: str, one: str, other: str
+) -> dict[str, float]:
     """Largest difference between two of our numbers over the rows, in points.
 
     Parameters
@@ -45,13 +157,22 @@ def largest_gap(evidence: Evidence, table: str, one: str, other: str) -> float:
 
     Returns
     -------
-    float
+    dict
+        ``median``, its size; ``low`` and ``high``, sizes within its interval.
     """
-    pairs = [
-        [_mean(values, place) for place in (one, other)]
+    gaps = [
+        _gap(values, one, other)
         for values in evidence.values_of_rows(table)
+        if at(values, one) is not None and at(values, other) is not None
     ]
-    return max(abs(a - b) for a, b in pairs if a is not None and b is not None)
+    gap = max(gaps, key=lambda gap: abs(gap["difference"]))
+    ends = abs(gap["low"]), abs(gap["high"])
+    covered = gap["low"] < 0 < gap["high"]
+    return {
+        "median": abs(gap["difference"]),
+        "low": 0.0 if covered else min(ends),
+        "high": max(ends),
+    }
 
 
 def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> float:
@@ -80,33 +201,21 @@ def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> fl
     )
 
 
-def gain_over_all(evidence: Evidence, table: str, place: str) -> float:
-    """Median over the rows of the best accuracy with few features less that with all.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    table : {"table2", "table3"}
-    place : str
-        Place of the method in the results, with its curve.
-
-    Returns
-    -------
-    float
-        Points. The best is taken on test rows, so it flatters the few.
-    """
-    gains = []
-    for values in evidence.values_of_rows(table):
-        accuracy = at(values, f"{place}.curve.accuracy")
-        gains.append(max(accuracy) - accuracy[-1])
-    return float(np.median(gains))
-
-
 def _mean(values: dict, place: str) -> float | None:
     return at(values, f"{place}.accuracy.mean")
 
 
-MEASURES: dict[str, Callable[..., float]] = {
+MEASURES: dict[str, Callable] = {
     measure.__name__: measure
-    for measure in (wins, largest_gap, median_share_kept, gain_over_all)
+    for measure in (
+        wins,
+        printed_wins,
+        best_early,
+        median_over_rows,
+        sizes_met,
+        difference_of_slopes,
+        at_the_shortest,
+        largest_gap,
+        median_share_kept,
+    )
 }

@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+import pandas as pd
+from numpy.typing import NDArray
+
 from compendium.project import canonical_json, root, write_whole
 
 RESULT = "result.json"
@@ -39,3 +42,28 @@ def write_result(values: dict) -> None:
         Numbers, strings, lists and dicts; no NaN.
     """
     write_whole(Path(RESULT), canonical_json(values))
+
+
+def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
+    """Rows classified rightly in every fold of every repeat.
+
+    Parameters
+    ----------
+    parts : dict
+        Name to counts, as :func:`compendium.study.protocols.repeated_accuracy` returns
+        them.
+
+    Returns
+    -------
+    DataFrame
+        A row for each method and repeat, with ``right_f of_f`` for each fold f.
+    """
+    tables = []
+    for method, part in parts.items():
+        repeats, n_splits = part["correct"].shape
+        table = pd.DataFrame({"method": method, "repeat": range(repeats)})
+        for f in range(n_splits):
+            table[f"right_{f}"] = part["correct"][:, f]
+            table[f"of_{f}"] = part["tested"][:, f]
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)

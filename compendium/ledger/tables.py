@@ -1,58 +1,27 @@
-"""Our numbers beside the printed ones, over whole tables and under several readings.
+"""Our numbers beside the printed ones, over whole tables and under every setting.
 
-A *reading* settles what a source leaves open. It maps each printed column to the place
-of our number in the result of a row, for example ``paper.full.js_bernoulli``.
+What a source leaves open is settled by a *setting*
+(:mod:`compendium.ledger.settings`); by which rule a figure agrees is said in
+:mod:`compendium.ledger.rule`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from compendium.ledger.published import first_column, printed_numbers, printed_rows
 from compendium.ledger.results import read_result
+from compendium.ledger.rule import ASSUMED, SPREADS, fewest_runs, z_score
+from compendium.ledger.settings import FOLDS, SETTINGS
 from compendium.project import root
+
+cached_fewest = cache(fewest_runs)
 
 # Rows whose data cannot be had as the paper had them: only filtered copies are at hand.
 FILTERED = {"lung": "lung_1543", "gcm": "gcm_1363"}
-
-
-class Cell(NamedTuple):
-    """One printed number beside ours.
-
-    Attributes
-    ----------
-    row, column : str
-    printed, ours : float
-        Per cent.
-    spread : float
-        Standard deviation of one run of ours, in points.
-    one : float
-        What one instance is worth, in points.
-    """
-
-    row: str
-    column: str
-    printed: float
-    ours: float
-    spread: float
-    one: float
-
-    @property
-    def difference(self) -> float:
-        """Ours minus printed, in points."""
-        return self.ours - self.printed
-
-    def agrees(self, spreads: float = 2.0) -> bool:
-        """Whether the difference is within the spreads, or one instance."""
-        return near(self.difference, spreads * self.spread, self.one)
-
-
-def near(difference: float, spread: float, one: float) -> bool:
-    """Whether a difference is within a spread, or within one instance."""
-    return bool(abs(difference) <= max(spread, one) + 1e-9)
 
 
 def run_of(table: str, row: str) -> str:
@@ -112,83 +81,99 @@ class Evidence:
         """Values of the run of each of these rows."""
         return [self.values(run_of(table, row)) for row in self.rows(table)]
 
+    def records(self, table: str) -> dict[str, dict[str, str]]:
+        """All rows of a published table, as text."""
+        records = self._printed(table)
+        return dict(zip(first_column(records), records, strict=True))
+
     def printed(self, table: str, row: str) -> dict[str, float]:
         """Numbers in one row of a published table."""
         return printed_numbers(table, row, records=self._printed(table))
 
 
-def cells(
-    table: str,
-    reading: Mapping[str, str],
-    rows: Sequence[str] | None = None,
-    project: Path | None = None,
-) -> list[Cell]:
-    """Printed numbers beside ours under a reading.
+def agreement(evidence: Evidence, table: str, method: str) -> pd.DataFrame:
+    """Every printed figure of a method beside ours, under every setting.
 
     Where the classes are two, MeMd-J and MeMd-JS are one algorithm, printed once: such
-    a row has a cell for ``memd_js`` only.
+    a row of the table has a figure in the column ``memd_js`` only.
 
     Parameters
     ----------
+    evidence : Evidence
     table : {"table2", "table3"}
-    reading : mapping of str to str
-        Printed column to the place of ours.
-    rows : sequence of str, default=None
-        Rows of the table; None takes those of :func:`rows_of`.
-    project : Path, default=None
-        Checkout; None finds it.
+    method : {"memd", "svm", "dme"}
+        Of :data:`compendium.ledger.settings.SETTINGS`.
 
     Returns
     -------
-    list of Cell
-        Row by row; a place that a row's result does not have is left out.
+    DataFrame
+        ``setting``, ``plain``, ``place``, ``row``, ``column``, ``printed``, ``ours`` (a
+        mean), ``sd`` (of one run), ``repeats``, ``n`` (rows); ``runs``, the fewest that
+        can have printed the figure; ``z`` for so many and ``z1``, ``z5``, ``z10`` for
+        others; and ``agrees``.
     """
-    found, evidence = [], Evidence(project)
-    for row in evidence.rows(table) if rows is None else rows:
-        printed, values = (
-            evidence.printed(table, row),
-            evidence.values(run_of(table, row)),
-        )
-        for column, place in reading.items():
-            if column == "memd_j" and printed["classes"] == 2:
-                continue
-            accuracy = at(values, f"{place}.accuracy")
-            if accuracy is not None:
-                ours = accuracy["mean"], accuracy["sd"], accuracy["row"]
-                found.append(Cell(row, column, printed[column], *ours))
-    return found
+    found = [
+        cell(evidence, table, row, column, place)
+        | {"setting": setting.label, "plain": setting.plain}
+        for setting in SETTINGS[table][method]
+        for row in evidence.rows(table)
+        for column, place in setting.places.items()
+        if column != "memd_j" or evidence.printed(table, row)["classes"] > 2
+    ]
+    return judged(pd.DataFrame(found).dropna(subset=["ours"]))
 
 
-def deviation(found: Sequence[Cell]) -> float:
-    """Root mean square of the differences, in points."""
-    return float(np.sqrt(np.mean([cell.difference**2 for cell in found])))
+def cell(evidence: Evidence, table: str, row: str, column: str, place: str) -> dict:
+    """One printed figure and our result at a place."""
+    printed = evidence.printed(table, row)
+    part = at(evidence.values(run_of(table, row)), place) or {}
+    accuracy = part.get("accuracy", {})
+    return {
+        "row": row,
+        "column": column,
+        "place": place,
+        "printed": printed[column],
+        "ours": accuracy.get("mean"),
+        "sd": accuracy.get("sd"),
+        "repeats": len(part.get("correct", ())),
+        "n": int(printed["samples"]),
+        "runs": cached_fewest(printed[column], int(printed["samples"]), FOLDS[table]),
+    }
 
 
-def share_of_firsts(
-    readings: Sequence[Sequence[Cell]], *, draws: int = 2000, seed: int = 0
-) -> list[float]:
-    """How often each reading comes nearest when the rows are drawn anew.
+def judged(frame: pd.DataFrame) -> pd.DataFrame:
+    """The figures with their z-scores, and whether they agree."""
+    parts = [frame[name] for name in ("printed", "ours", "sd", "repeats", "n")]
+    scores = {f"z{runs}": z_score(*parts, runs) for runs in ASSUMED}
+    z = z_score(*parts, frame["runs"])
+    return frame.assign(**scores, z=z, agrees=z <= SPREADS)
 
-    Parameters
-    ----------
-    readings : sequence of sequences of Cell
-        Cells of the same rows and columns under each reading.
-    draws : int, default=2000
-        Bootstrap samples of the rows.
-    seed : int, default=0
+
+def by_setting(frame: pd.DataFrame) -> pd.DataFrame:
+    """How near each setting comes to the printed figures, the nearest first.
 
     Returns
     -------
-    list of float
-        Shares of the draws, of sum one; a tie goes to the first.
+    DataFrame
+        Indexed by setting: ``plain``; ``row``, number of data sets; ``rms`` and
+        ``mean`` of ours minus printed, in points; ``agree``, ``agree1``, ``agree5``,
+        ``agree10`` of ``figures``, by the rule and if the source made so many runs.
     """
-    rows = sorted({cell.row for cell in readings[0]})
-    squares = np.array(
-        [
-            [sum(c.difference**2 for c in found if c.row == row) for row in rows]
-            for found in readings
-        ]
-    )
-    drawn = np.random.default_rng(seed).integers(len(rows), size=(draws, len(rows)))
-    first = squares[:, drawn].sum(axis=2).argmin(axis=0)
-    return (np.bincount(first, minlength=len(readings)) / draws).tolist()
+    gap = frame["ours"] - frame["printed"]
+    near = {f"agree{runs}": frame[f"z{runs}"] <= SPREADS for runs in ASSUMED}
+    table = frame.assign(mean=gap, rms=gap**2, agree=frame["agrees"], figures=1, **near)
+    sums = ["agree", *near, "figures"]
+    ways = {"plain": "first", "row": "nunique", "rms": "mean", "mean": "mean"}
+    ways |= dict.fromkeys(sums, "sum")
+    found = table.groupby("setting", sort=False).agg(ways)
+    return found.assign(rms=np.sqrt(found["rms"])).sort_values("rms", kind="stable")
+
+
+def chosen(frame: pd.DataFrame, *, plain: bool = True) -> str:
+    """The setting of least root mean square, among the plain ones or among all.
+
+    Only settings with a figure for every data set are in the choice.
+    """
+    order = by_setting(frame)
+    whole = order["row"] == frame["row"].nunique()
+    return order.index[whole & (order["plain"] | (not plain))][0]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import clone
@@ -93,30 +92,6 @@ def repeated_accuracy(
 def accuracy_by_repeat(part: dict[str, NDArray]) -> NDArray[np.float64]:
     """Share of all rows classified rightly in each repeat, in per cent."""
     return 100.0 * part["correct"].sum(axis=1) / part["tested"].sum(axis=1)
-
-
-def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
-    """Rows classified rightly in every fold of every repeat.
-
-    Parameters
-    ----------
-    parts : dict
-        Name to counts, as :func:`repeated_accuracy` returns them.
-
-    Returns
-    -------
-    DataFrame
-        A row for each method and repeat, with ``right_f of_f`` for each fold f.
-    """
-    tables = []
-    for method, part in parts.items():
-        repeats, n_splits = part["correct"].shape
-        table = pd.DataFrame({"method": method, "repeat": range(repeats)})
-        for f in range(n_splits):
-            table[f"right_{f}"] = part["correct"][:, f]
-            table[f"of_{f}"] = part["tested"][:, f]
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
 
 
 def corrected_interval(

@@ -9,16 +9,25 @@ from compendium.build import verdicts
 from compendium.build.verdicts import (
     bound_text,
     claims_table,
+    column_cells,
+    column_name,
+    counts_text,
     finding_text,
     margin_text,
     published_text,
     tally,
     tolerance_text,
 )
-from compendium.ledger.claims import Claim, Finding, read_claims
+from compendium.ledger.claims import VERDICTS, Claim, Finding, counts, read_claims
+from compendium.ledger.columns import summary
+from compendium.ledger.tables import Evidence
 from compendium.project import root
 
 CLAIMS = read_claims(root())
+
+
+def found(value, **more):
+    return (Finding("plain", value, "run", "reproduced", **more),)
 
 
 def claim(**changes):
@@ -30,20 +39,20 @@ def claim(**changes):
         "statement": "it is so",
         "row": "",
         "column": "",
+        "method": "",
         "published": 86.4,
         "unit": "per cent",
         "kind": "spreads",
         "bound": 2.0,
         "why": "one draw",
-        "findings": (Finding("plain", 86.0, 1.0, "run", True),),
+        "findings": found(86.0, spread=1.0),
         "verdict": "reproduced",
         "reason": "",
     }
     return Claim(**(given | changes))
 
 
-def found(value, spread=None):
-    return (Finding("plain", value, spread, "run", True),)
+RANGED = found(0.974, low=0.9, high=1.2)
 
 
 @pytest.mark.parametrize("one", CLAIMS, ids=lambda one: one.id)
@@ -58,7 +67,7 @@ def test_every_claim_of_the_ledger_can_be_shown(monkeypatch, one):
     )
     assert statement == one.statement
     assert ("Published" in text) == (one.published is not None)
-    assert ("ours" in text) == (one.published is not None and bool(one.findings))
+    assert ("our result" in text) == (one.published is not None and bool(one.findings))
     assert (one.reason[1:] in text) or one.findings
     assert bool(finding_text(one)) == bool(one.findings)
     for index in range(len(one.findings)):
@@ -69,6 +78,7 @@ def test_every_claim_of_the_ledger_can_be_shown(monkeypatch, one):
 
 def test_the_ledger_has_claims_of_every_kind():
     assert {one.kind for one in CLAIMS} == {
+        "",
         "spreads",
         "absolute",
         "at_least",
@@ -76,13 +86,15 @@ def test_the_ledger_has_claims_of_every_kind():
     }
     assert any(not one.findings for one in CLAIMS)
     assert any(one.findings and one.findings[0].spread is None for one in CLAIMS)
+    assert any(one.findings and one.findings[0].low is not None for one in CLAIMS)
+    assert any(one.ours for one in CLAIMS)
 
 
 @pytest.mark.parametrize(
     ("changes", "published", "finding"),
     [
         ({}, "86.40", "86.00 ± 1.00"),
-        ({"findings": found(70.0, 0.0)}, "86.40", "70.00 ± 0.00"),
+        ({"findings": found(70.0, spread=0.0)}, "86.40", "70.00 ± 0.00"),
         ({"kind": "absolute", "findings": found(86.0)}, "86.40", "86.00"),
         ({"kind": "absolute", "published": 2.0, "findings": found(1.96)}, "2", "2.0"),
         ({"published": 2.0}, "2.00", "86.00 ± 1.00"),
@@ -107,6 +119,31 @@ def test_the_ledger_has_claims_of_every_kind():
             "",
             "0.9 per cent",
         ),
+        (
+            {"published": None, "kind": "at_most", "findings": found(-0.0012)},
+            "",
+            "−0.001 per cent",
+        ),
+        (
+            {"kind": "absolute", "published": 1.0, "findings": RANGED},
+            "1",
+            "0.97 (0.90 to 1.20)",
+        ),
+        (
+            {"kind": "absolute", "published": None, "findings": RANGED},
+            "",
+            "0.97 (0.90 to 1.20) per cent",
+        ),
+        (
+            {
+                "kind": "at_least",
+                "published": None,
+                "findings": found(7, low=2, high=11),
+                "unit": "of 11",
+            },
+            "",
+            "7 (2 to 11) of 11",
+        ),
     ],
 )
 def test_numbers_have_the_digits_that_they_are_good_for(changes, published, finding):
@@ -117,10 +154,11 @@ def test_numbers_have_the_digits_that_they_are_good_for(changes, published, find
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("spreads", "within 2 standard deviations of one run, or one instance"),
+        ("spreads", "within 2 standard deviations of a mean over the fewest runs"),
         ("absolute", "at most 2 away"),
         ("at_least", "at least 2"),
         ("at_most", "at most 2"),
+        ("", "not judged"),
     ],
 )
 def test_bounds_in_words(kind, text):
@@ -130,7 +168,7 @@ def test_bounds_in_words(kind, text):
 
 def test_the_margin():
     badge = "[reproduced]{.verdict .verdict-reproduced} it is so"
-    numbers = "Published 86.40, ours 86.00 ± 1.00 per cent."
+    numbers = "Published 86.40, our result 86.00 ± 1.00 per cent."
     assert margin_text(claim()) == f"{badge}\n\n{numbers}"
     assert margin_text(claim(published=None)) == badge
     assert margin_text(
@@ -142,16 +180,50 @@ def test_the_tally_counts_by_group_and_verdict():
     rows = {row[0]: list(map(int, row[1:])) for row in tally(CLAIMS)}
     for group, (everything, *by_verdict) in rows.items():
         of_group = Counter(one.verdict for one in CLAIMS if one.group == group)
-        wanted = [of_group[v] for v in ("reproduced", "differs", "beyond reach")]
+        wanted = [of_group[v] for v in VERDICTS]
         assert by_verdict == wanted and everything == sum(wanted)
     assert sum(row[0] for row in rows.values()) == len(CLAIMS)
 
 
+def test_the_sentence_that_counts():
+    claims = [claim(), claim(verdict="differs"), claim(verdict="agrees by choice")]
+    text = counts_text(claims)
+    assert text == (
+        "Of 3 claims 1 are reproduced, 1 agree only under a setting that we chose, "
+        "0 are not decided, 1 differ and 0 are beyond reach."
+    )
+    every = counts_text(CLAIMS)
+    numbers = [int(number) for number in re.findall(r"\d+", every)]
+    assert numbers == [len(CLAIMS), *counts(CLAIMS).values()]
+    assert numbers[0] == sum(numbers[1:])
+
+
+def test_a_column_in_one_line():
+    columns = summary(Evidence(root()))
+    for _, line in columns.iterrows():
+        cells = column_cells(line)
+        assert len(cells) == len(verdicts.COLUMN_HEADS)
+        assert cells[0] == f"{column_name(line)}: {line['setting']}"
+        own = column_name(line).split(", ")[1]
+        others = {part.rsplit(" ", 3)[0] for part in cells[4].split("; ")}
+        assert own not in others and len(others) == 1 + (line["table"] == "table3")
+    assert len(verdicts.COLUMN_ALIGNMENT) == len(verdicts.COLUMN_HEADS)
+
+
 def test_the_table_of_the_readme():
-    claims = [claim(), claim(published=None, kind="at_least", bound=4.0, group="Text")]
-    lines = claims_table(claims).splitlines()
-    assert lines[0] == "| claims | all | reproduced | differs | beyond reach |"
-    assert lines[2:4] == ["| Table 1 | 1 | 1 | 0 | 0 |", "| Text | 1 | 1 | 0 | 0 |"]
-    assert lines[-3] == "| it is so | at least 4 | 86.00 ± 1.00 | reproduced |"
-    assert lines[-1] == "2 claims: 2 reproduced."
-    assert {re.sub(r"[^|]", "", line) for line in lines[:4]} == {"||||||"}
+    text = {"published": None, "kind": "at_least", "bound": 4.0, "group": "Text"}
+    claims = [claim(), claim(**text), claim(**text, ours=True, statement="ours")]
+    columns = summary(Evidence(root()))
+    sentence, tally_, column, statements = claims_table(claims, columns).split("\n\n")
+    assert sentence.startswith("Of 2 claims 2 are reproduced, 0 agree")
+    assert tally_.splitlines()[0] == f"| claims | all | {' | '.join(VERDICTS)} |"
+    assert tally_.splitlines()[2:] == [
+        "| Table 1 | 1 | 1 | 0 | 0 | 0 | 0 |",
+        "| Text | 1 | 1 | 0 | 0 | 0 | 0 |",
+    ]
+    assert len(column.splitlines()) == 2 + len(columns)
+    assert statements.splitlines()[2:] == [
+        "| it is so | at least 4 | 86.00 ± 1.00 | reproduced |"
+    ]
+    for table in (tally_, column, statements):
+        assert len({re.sub(r"[^|]", "", line) for line in table.splitlines()}) == 1

@@ -4,8 +4,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from compendium.ledger.claims import LedgerError, counts, read_claims
+from compendium.ledger.claims import (
+    MEANINGS,
+    VERDICTS,
+    LedgerError,
+    counts,
+    judge,
+    overall,
+    read_claims,
+)
 from compendium.ledger.findings import MEASURES
 from compendium.project import root
 
@@ -18,7 +28,7 @@ statement = "it is so"
 published = {{ table = "table", row = "x", column = "a" }}
 unit = "per cent"
 evidence = [{{ run = "run", key = "deep.accuracy", label = "plain" }}]
-tolerance = {{ spreads = 2 }}
+tolerance = {{ absolute = 2 }}
 why = "one draw"
 {more}
 """
@@ -35,30 +45,39 @@ why = "exact"
 """
 
 
-def ledger(project, text, mean=86.0, sd=1.0, error=1e-12):
+def ledger(project, text, value=86.0, error=1e-12):
     project.write("data/claims.toml", text)
-    project.result(
-        "run", {"deep": {"accuracy": {"mean": mean, "sd": sd}}, "error": error}
-    )
+    project.result("run", {"deep": {"accuracy": value}, "error": error})
     return read_claims(project.root)
 
 
 @pytest.mark.parametrize(
-    ("mean", "sd", "verdict"),
+    ("value", "verdict"),
     [
-        (86.4, 0.0, "reproduced"),
-        (84.41, 1.0, "reproduced"),
-        (84.39, 1.0, "differs"),
-        (88.39, 1.0, "reproduced"),
-        (88.41, 1.0, "differs"),
+        (86.4, "reproduced"),
+        (84.41, "reproduced"),
+        (84.39, "differs"),
+        (88.39, "reproduced"),
+        (88.41, "differs"),
+        ({"median": 86.0, "low": 84.5, "high": 88.0}, "reproduced"),
+        ({"median": 86.0, "low": 84.0, "high": 88.0}, "not decided"),
+        ({"median": 86.0, "low": 85.0, "high": 89.0}, "not decided"),
+        ({"median": 90.0, "low": 89.0, "high": 91.0}, "differs"),
+        ({"median": 86.0, "low": 80.0, "high": 91.0}, "not decided"),
     ],
 )
-def test_verdict_on_a_figure(project, mean, sd, verdict):
+def test_verdict_on_a_figure(project, value, verdict):
     text = VALUE.format(id="c", more='reason = "unknown"')
-    (claim,) = ledger(project, text, mean, sd)
+    (claim,) = ledger(project, text, value)
     assert claim.verdict == verdict
     assert claim.published == 86.4
-    assert claim.findings[0].spread == sd
+    finding = claim.findings[0]
+    if isinstance(value, dict):
+        assert value == {k: getattr(finding, k) for k in ("low", "high")} | {
+            "median": finding.value
+        }
+    else:
+        assert (finding.value, finding.low, finding.high) == (value, None, None)
 
 
 @pytest.mark.parametrize(
@@ -72,43 +91,79 @@ def test_verdict_on_an_identity(project, error, verdict):
     assert claim.published is None
 
 
-def test_the_first_finding_decides_and_the_others_are_shown(project):
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (86.0, 86.5, "reproduced"),
+        (86.0, 70.0, "agrees by choice"),
+        (70.0, 86.0, "differs"),
+        (70.0, 71.0, "differs"),
+        ({"median": 86, "low": 80, "high": 90}, 86.0, "not decided"),
+        (86.0, {"median": 86, "low": 80, "high": 90}, "agrees by choice"),
+    ],
+)
+def test_the_first_setting_decides_but_is_not_alone(project, first, second, verdict):
     text = VALUE.format(id="c", more="").replace(
         'label = "plain" }',
-        'label = "plain" }, { run = "run", key = "worse", label = "log" }',
+        'label = "plain" }, { run = "run", key = "b", label = "log" }',
     )
-    text = text.replace("}, {", "},\n{")
     project.write("data/claims.toml", text)
-    good, bad = {"mean": 86.0, "sd": 1.0}, {"mean": 70.0, "sd": 2.0}
-    project.result("run", {"deep": {"accuracy": good}, "worse": bad})
+    project.result("run", {"deep": {"accuracy": first}, "b": second})
     (claim,) = read_claims(project.root)
-    assert claim.verdict == "reproduced"
-    assert [(f.label, f.value, f.spread, f.run, f.agrees) for f in claim.findings] == [
-        ("plain", 86.0, 1.0, "run", True),
-        ("log", 70.0, 2.0, "run", False),
+    assert claim.verdict == verdict
+    assert [(f.label, f.run) for f in claim.findings] == [
+        ("plain", "run"),
+        ("log", "run"),
     ]
-    assert (claim.kind, claim.bound, claim.why) == ("spreads", 2.0, "one draw")
-    project.result("run", {"deep": {"accuracy": bad}, "worse": good})
-    (claim,) = read_claims(project.root)
-    assert (claim.verdict, claim.reason) == (
-        "differs",
-        "it depends on the reading; it is reproduced with log",
-    )
-    project.result("run", {"deep": {"accuracy": bad}, "worse": bad})
-    (claim,) = read_claims(project.root)
-    assert claim.reason == "unknown; none of the 2 readings tried agrees"
-    text = VALUE.format(id="c", more="")
-    project.write("data/claims.toml", text)
+    assert (claim.kind, claim.bound, claim.why) == ("absolute", 2.0, "one draw")
+    if verdict == "differs":
+        wanted = "it depends on the setting; it agrees with log"
+        none = "unknown; none of the 2 settings tried agrees"
+        assert claim.reason == (wanted if second == 86.0 else none)
+
+
+def test_a_lone_difference_needs_a_reason(project):
     with pytest.raises(LedgerError, match="gives no reason"):
-        read_claims(project.root)
+        ledger(project, VALUE.format(id="c", more=""), 70.0)
 
 
-def test_one_instance_is_always_within_the_tolerance(project):
-    project.write("data/claims.toml", VALUE.format(id="c", more='reason = "none"'))
-    for mean, one, verdict in ((85.0, 1.5, "reproduced"), (85.0, 1.3, "differs")):
-        accuracy = {"mean": mean, "sd": 0.0, "row": one}
-        project.result("run", {"deep": {"accuracy": accuracy}})
-        assert read_claims(project.root)[0].verdict == verdict
+@given(
+    kind=st.sampled_from(["absolute", "at_least", "at_most"]),
+    bound=st.integers(0, 5),
+    ends=st.tuples(st.integers(-9, 9), st.integers(-9, 9)).map(sorted),
+    printed=st.integers(-3, 3),
+)
+def test_a_range_agrees_where_all_of_it_does(kind, bound, ends, printed):
+    """Point by point, over the whole numbers of the range."""
+    agrees = {
+        "absolute": lambda x: abs(x - printed) <= bound,
+        "at_least": lambda x: x >= bound,
+        "at_most": lambda x: x <= bound,
+    }[kind]
+    points = [agrees(x) for x in range(ends[0], ends[1] + 1)]
+    wanted = "reproduced" if all(points) else "not decided"
+    wanted = wanted if any(points) else "differs"
+    assert judge(kind, bound, *ends, printed) == wanted
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted"),
+    [
+        ([], "beyond reach"),
+        (["reproduced"], "reproduced"),
+        (["reproduced"] * 3, "reproduced"),
+        (["reproduced", "reproduced", "not decided"], "agrees by choice"),
+        (["reproduced", "differs"], "agrees by choice"),
+        (["not decided", "reproduced"], "not decided"),
+        (["differs", "reproduced", "reproduced"], "differs"),
+    ],
+)
+def test_the_verdict_on_all_settings(verdicts, wanted):
+    assert overall(verdicts) == wanted
+
+
+def test_every_verdict_has_a_meaning():
+    assert tuple(MEANINGS) == VERDICTS
 
 
 STATEMENT = """
@@ -163,36 +218,67 @@ def test_a_measure_over_many_runs(project, monkeypatch):
 
 ROWS = """
 [cells]
-group = "Table 3"
+group = "Table III"
 rows = ["x", "y_z"]
 source = "someone2013"
-locator = "Table 3, {row}"
+locator = "Table III, {row}"
 statement = "{row} has its accuracy"
-published = { table = "table3", column = "a" }
-evidence = [{ run = "{run}", key = "full.accuracy", label = "plain" }]
-tolerance = { spreads = 2 }
-why = "one draw"
+published = { table = "table3", column = "svm_linear" }
+method = "svm"
+why = "the rule"
 reason = "unknown"
 """
 
 
-def test_one_entry_for_many_rows(project):
-    project.write("data/published/table3.csv", "row,a\nx,50\ny_z,60\n")
+def part(mean, sd=1.0):
+    return {"accuracy": {"mean": mean, "sd": sd}, "correct": [1] * 10}
+
+
+@pytest.fixture
+def table(project):
+    """Two rows of a table and what two settings of a method come to."""
+    project.write(
+        "data/published/table3.csv",
+        "row,classes,samples,svm_linear\nx,2,100,50.00\ny_z,2,100,60.00\n",
+    )
     project.write("data/claims.toml", ROWS)
-    for run, mean in (("table3-x", 50.5), ("table3-y-z", 70.0)):
-        project.result(run, {"full": {"accuracy": {"mean": mean, "sd": 1.0}}})
-    claims = read_claims(project.root)
-    assert [(c.id, c.row, c.column, c.published, c.verdict) for c in claims] == [
-        ("cells-x", "x", "a", 50.0, "reproduced"),
-        ("cells-y-z", "y_z", "a", 60.0, "differs"),
+    for run, counts_, tfidf in (("x", 50.5, 50.1), ("y-z", 60.0, 70.0)):
+        full = {"svm": part(counts_), "svm_tfidf": part(tfidf)}
+        project.result(f"table3-{run}", {"paper": {"full": full}})
+    return project
+
+
+def test_one_entry_for_many_rows_and_all_settings(table):
+    first, second = read_claims(table.root)
+    assert [(c.id, c.row, c.column, c.published) for c in (first, second)] == [
+        ("cells-x", "x", "svm_linear", 50.0),
+        ("cells-y-z", "y_z", "svm_linear", 60.0),
     ]
-    assert claims[1].statement == "y_z has its accuracy"
-    assert claims[1].locator == "Table 3, y_z"
-    assert claims[1].findings[0].run == "table3-y-z"
-    lost = ROWS.replace('table = "table3", ', "")
-    project.write("data/claims.toml", lost)
+    assert (first.verdict, second.verdict) == ("reproduced", "agrees by choice")
+    assert second.statement == "y_z has its accuracy"
+    assert second.locator == "Table III, y_z"
+    assert (second.kind, second.bound, second.method) == ("spreads", 2.0, "svm")
+    chosen, other = second.findings
+    assert (chosen.label, chosen.value) == ("counts; whole message", 60.0)
+    assert (chosen.spread, chosen.z, chosen.runs) == (1.0, 0.0, 1)
+    assert other.label == "tf-idf; whole message"
+    assert other.z == pytest.approx(9.995 / (1 + 1 / 10) ** 0.5)
+    assert {f.run for f in second.findings} == {"table3-y-z"}
+
+
+def test_rows_need_a_table(table):
+    table.write("data/claims.toml", ROWS.replace('table = "table3", ', ""))
     with pytest.raises(LedgerError, match="rows but no published table"):
-        read_claims(project.root)
+        read_claims(table.root)
+
+
+def test_the_chosen_setting_must_be_there_in_every_row(table):
+    full = {"svm_tfidf": part(70.0)}
+    table.result("table3-y-z", {"paper": {"full": full}})
+    full = {"svm": part(50.0), "svm_tfidf": part(90.0)}
+    table.result("table3-x", {"paper": {"full": full}})
+    chosen = {c.findings[0].label for c in read_claims(table.root)}
+    assert chosen == {"tf-idf; whole message"}
 
 
 def test_beyond_reach_and_the_count(project):
@@ -202,12 +288,18 @@ def test_beyond_reach_and_the_count(project):
     claims = ledger(project, VALUE.format(id="near", more="") + beyond)
     assert [c.verdict for c in claims] == ["reproduced", "beyond reach"]
     assert claims[1].reason == "the data are lost"
-    assert counts(claims) == {"reproduced": 1, "differs": 0, "beyond reach": 1}
+    assert counts(claims) == {
+        "reproduced": 1,
+        "agrees by choice": 0,
+        "not decided": 0,
+        "differs": 0,
+        "beyond reach": 1,
+    }
 
 
 def test_a_difference_keeps_its_reason(project):
     text = VALUE.format(id="c", more='reason = "other folds"')
-    claims = ledger(project, text + IDENTITY.format(id="i", more=""), mean=70.0)
+    claims = ledger(project, text + IDENTITY.format(id="i", more=""), 70.0)
     assert (claims[0].verdict, claims[0].reason) == ("differs", "other folds")
     assert (claims[1].kind, claims[1].bound, claims[1].why) == (
         "absolute",
@@ -225,13 +317,13 @@ def test_a_difference_keeps_its_reason(project):
                 re.sub(f"(?m)^{field} = .*$", "", VALUE).format(id="c", more=""),
                 f"claim 'c': lacks {field}",
             )
-            for field in ("group", "source", "locator", "statement", "tolerance", "why")
+            for field in ("group", "source", "locator", "statement", "why")
         ),
         (VALUE.format(id="c", more="verdict = 'good'"), "does not know verdict"),
-        (VALUE.format(id="c", more="beyond = 'no'"), "either evidence or 'beyond'"),
+        (VALUE.format(id="c", more="beyond = 'no'"), "needs one of"),
         (
             re.sub("(?m)^evidence.*$", "", VALUE).format(id="c", more=""),
-            "either evidence or 'beyond'",
+            "needs one of",
         ),
         *(
             (
@@ -241,13 +333,7 @@ def test_a_difference_keeps_its_reason(project):
             for word in ("table", "x", "a")
         ),
         (
-            VALUE.replace("deep.accuracy", "error").format(id="c", more=""),
-            "claim 'c': evidence is missing",
-        ),
-        (
-            VALUE.replace("deep.accuracy", "deep.accuracy.mean.x").format(
-                id="c", more=""
-            ),
+            VALUE.replace("deep.accuracy", "deep.accuracy.x").format(id="c", more=""),
             "claim 'c': evidence is missing",
         ),
         (
@@ -264,18 +350,22 @@ def test_a_difference_keeps_its_reason(project):
         ),
         (VALUE.replace('"run"', '"lost"').format(id="c", more=""), "RUNS=lost"),
         (
-            VALUE.replace("spreads = 2", "at_least = 2").format(id="c", more=""),
-            "must be one of spreads, absolute, got at_least",
+            VALUE.replace("absolute = 2", "at_least = 2").format(id="c", more=""),
+            "must be one of absolute, got at_least",
         ),
         (
-            VALUE.replace("spreads = 2", "near = 2").format(id="c", more=""),
+            VALUE.replace("absolute = 2", "near = 2").format(id="c", more=""),
             "must be one of",
         ),
         (
-            VALUE.replace("spreads = 2", "spreads = 2, absolute = 2").format(
+            VALUE.replace("absolute = 2", "at_most = 2, absolute = 2").format(
                 id="c", more=""
             ),
             "must be one of",
+        ),
+        (
+            re.sub("(?m)^tolerance.*$", "", VALUE).format(id="c", more=""),
+            "must be one of absolute, got ",
         ),
         (
             IDENTITY.replace("absolute", "spreads").format(id="c", more=""),

@@ -1,20 +1,39 @@
 import json
 
+import numpy as np
 import pytest
 
 from compendium.ledger.findings import (
     MEASURES,
-    gain_over_all,
+    at_the_shortest,
+    best_early,
+    clear_gaps,
+    difference_of_slopes,
     largest_gap,
+    median_over_rows,
     median_share_kept,
+    printed_wins,
+    sizes_met,
     wins,
 )
 from compendium.ledger.tables import Evidence
 
+# mean and number of features of each method; differences and their p-values
 ROWS = {
     "a": {"js": (90.0, 20), "svm": (80.0, 100), "dme": (85.0, 100)},
     "b": {"js": (70.0, 10), "j": (72.0, 10), "svm": (75.0, 100), "dme": (71.0, 100)},
     "c": {"js": (60.0, 50), "j": (59.5, 40), "svm": (60.0, 100)},
+}
+P = {
+    "a": {"js_minus_svm": 0.01, "js_minus_dme": 0.2, "svm_minus_dme": 0.03},
+    "b": {
+        "js_minus_svm": 0.02,
+        "js_minus_dme": 0.6,
+        "j_minus_js": 0.001,
+        "svm_minus_dme": 0.001,
+        "j_minus_svm": 0.3,
+    },
+    "c": {"js_minus_svm": 1.0, "j_minus_js": 0.5, "j_minus_svm": 0.5},
 }
 
 
@@ -23,50 +42,121 @@ def evidence(tmp_path):
     """Three rows of a table of our own, away from those of the book."""
     for folder in ("published", "results"):
         (tmp_path / "data" / folder).mkdir(parents=True)
-    rows = "".join(f"{row}\n" for row in ROWS)
-    (tmp_path / "data/published/table3.csv").write_text(f"experiment\n{rows}")
+    lines = ["experiment,samples,js,svm", "a,40,3,2", "b,50,2,2", "c,60,1,2"]
+    (tmp_path / "data/published/table3.csv").write_text("\n".join(lines) + "\n")
     for row, parts in ROWS.items():
         values = {
-            name: {
-                "accuracy": {"mean": mean},
-                "n_features": {"median": kept},
-                "curve": {"accuracy": [50.0, mean + 5, mean - kept]},
-            }
+            name: {"accuracy": {"mean": mean}, "n_features": {"median": kept}}
             for name, (mean, kept) in parts.items()
         }
+        gaps = {}
+        for pair, p in P[row].items():
+            one, other = (parts[name][0] for name in pair.split("_minus_"))
+            ends = {"low": one - other - 3, "high": one - other + 4}
+            gaps[pair] = {"difference": one - other, "p": p} | ends
+        values = {"x": values | {"differences": gaps}}
+        values["sizes"] = {"words": 200, "rows": 50 if row == "b" else 40}
         path = tmp_path / f"data/results/table3-{row}.json"
-        path.write_text(json.dumps({"values": values | {"sizes": {"words": 200}}}))
+        path.write_text(json.dumps({"values": values}))
     return Evidence(tmp_path)
 
 
-def test_wins_are_strict_and_pass_over_what_is_missing(evidence):
-    assert wins(evidence, "table3", "js", ["svm"]) == 1
-    assert wins(evidence, "table3", "svm", ["js"]) == 1
-    assert wins(evidence, "table3", "js", ["svm", "dme"]) == 1
-    assert wins(evidence, "table3", "svm", ["js", "dme"]) == 1
-    assert wins(evidence, "table3", "svm", ["dme"]) == 2
-    assert wins(evidence, "table3", "j", ["js"]) == 1
-    assert wins(evidence, "table3", "dme", ["lost"]) == 2
+@pytest.mark.parametrize(
+    ("one", "others", "median", "low", "high"),
+    [
+        # p-values .01, .02, 1 of a win, a loss and a tie; by Holm .03, .04, 1
+        ("js", ["svm"], 1, 1, 2),
+        ("svm", ["js"], 1, 1, 2),
+        # above both in "a" with the larger p; below both in "b" with twice the less
+        ("js", ["svm", "dme"], 1, 0, 3),
+        ("svm", ["dme"], 1, 1, 1),
+        ("j", ["js"], 1, 1, 2),
+        ("dme", ["lost"], 0, 0, 0),
+    ],
+)
+def test_wins_are_strict_and_range_over_what_is_clear(
+    evidence, one, others, median, low, high
+):
+    for order in (others, others[::-1]):
+        found = wins(evidence, "table3", f"x.{one}", [f"x.{other}" for other in order])
+        assert found == {"median": median, "low": low, "high": high}
 
 
-def test_a_win_is_over_all_the_others_in_whatever_order(evidence):
-    for others in (["svm", "dme"], ["dme", "svm"]):
-        assert wins(evidence, "table3", "js", others) == 1
-        assert wins(evidence, "table3", "j", others) == 0
+def test_a_difference_may_stand_one_folder_up(evidence):
+    path = "x.full.js", "x.full.svm"
+    values = evidence.values("table3-a")
+    values["x"]["full"] = {name: values["x"][name] for name in ("js", "svm")}
+    for row in "bc":
+        evidence.values(f"table3-{row}").pop("x")
+    assert clear_gaps(evidence, "table3", [path]) == {
+        "all": 1,
+        "positive": 1,
+        "clear": 1,
+    }
 
 
-def test_a_gap_has_no_sign(evidence):
-    assert largest_gap(evidence, "table3", "j", "js") == 2.0
-    assert largest_gap(evidence, "table3", "js", "j") == 2.0
-    assert largest_gap(evidence, "table3", "js", "svm") == 10.0
-    assert largest_gap(evidence, "table3", "svm", "js") == 10.0
+def test_a_difference_that_was_not_run_is_an_error(evidence):
+    with pytest.raises(KeyError, match=r"no difference of x.j and x.dme"):
+        wins(evidence, "table3", "x.j", ["x.dme"])
 
 
-def test_share_and_gain(evidence):
-    assert median_share_kept(evidence, "table3", "js", "sizes.words") == 10.0
-    assert gain_over_all(evidence, "table3", "js") == 25.0
+def test_clear_differences_of_a_family(evidence):
+    pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
+    # .01, .02, 1, .001, .5 of five, by Holm .04, .06, 1, .005, 1
+    assert clear_gaps(evidence, "table3", pairs) == {
+        "all": 5,
+        "positive": 2,
+        "clear": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "median", "low", "high"),
+    [("j", "js", 2.0, 0.0, 6.0), ("js", "svm", 10.0, 7.0, 14.0)],
+)
+def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
+    found = {"median": median, "low": low, "high": high}
+    assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
+    assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
+
+
+def test_shares_and_medians(evidence):
+    assert median_share_kept(evidence, "table3", "x.js", "sizes.words") == 10.0
+    place = "x.svm.accuracy.mean"
+    assert median_over_rows(evidence, "table3", place) == 75.0
+    assert median_over_rows(evidence, "table3", place, factor=2.0) == 150.0
+    with pytest.raises(KeyError, match=r"a row of table3 has no x.j.accuracy"):
+        median_over_rows(evidence, "table3", "x.j.accuracy")
+
+
+def test_printed_wins_and_sizes(evidence):
+    assert printed_wins(evidence, "table3", "js", ["svm"]) == 1
+    assert sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
+
+
+def test_best_of_early_and_late(evidence):
+    assert best_early(evidence, "table3", ["x.js"], ["x.svm"]) == 1
+    assert best_early(evidence, "table3", ["x.js", "x.svm"], ["x.svm"]) == 1
+    assert best_early(evidence, "table3", ["x.svm"], ["x.js"]) == 1
+
+
+def test_slopes_and_levels(evidence, tmp_path):
+    slope = {"median": 1.0, "low": 0.8, "high": 1.1}
+    other = {"median": 0.25, "low": 0.0, "high": 0.5}
+    best = {"near": {"codelength": 5, "accuracy": [4, 5]}}
+    best["far"] = {"codelength": 7, "accuracy": [4, 5]}
+    values = {"one": slope, "other": other, "best": best}
+    path = tmp_path / "data/results/r.json"
+    path.write_text(json.dumps({"values": values}))
+    found = difference_of_slopes(evidence, "r", "one", "other")
+    assert found == pytest.approx({"median": 0.75, "low": 0.3, "high": 1.1})
+    rng = np.random.default_rng([3, 3])
+    draws = rng.uniform(0.8, 1.1, 999) - rng.uniform(0.0, 0.5, 999)
+    assert found["low"] <= draws.min() and draws.max() <= found["high"]
+    assert at_the_shortest(evidence, "r", "best.near") == 1
+    assert at_the_shortest(evidence, "r", "best.far") == 0
 
 
 def test_measures_go_by_their_names():
-    measures = (wins, largest_gap, median_share_kept, gain_over_all)
-    assert MEASURES == {measure.__name__: measure for measure in measures}
+    assert all(name == measure.__name__ for name, measure in MEASURES.items())
+    assert {"wins", "largest_gap", "sizes_met"} <= set(MEASURES)

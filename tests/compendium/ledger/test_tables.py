@@ -3,84 +3,159 @@ import json
 import numpy as np
 import pytest
 
+from compendium.ledger import settings
+from compendium.ledger.columns import (
+    leave_one_out,
+    placebo,
+    share_of_firsts,
+    summary,
+)
+from compendium.ledger.settings import FOLDS, METHODS, SETTINGS, Setting
 from compendium.ledger.tables import (
-    Cell,
     Evidence,
+    agreement,
     at,
-    cells,
-    deviation,
+    by_setting,
+    chosen,
+    judged,
     rows_of,
     run_of,
-    share_of_firsts,
 )
+
+MEMD = [
+    Setting("near", {"memd_js": "a.js", "memd_j": "a.j"}),
+    Setting("far", {"memd_js": "a.far"}),
+    Setting("tuned", {"memd_js": "a.tuned"}, plain=False),
+    Setting("never run", {"memd_js": "a.lost"}),
+]
+SVM = [Setting("counts", {"svm_linear": "a.svm"})]
 
 
 @pytest.fixture
-def project(tmp_path):
+def evidence(tmp_path, monkeypatch):
     """Two rows of a table, one of two classes and one of four, and their results."""
     published, results = tmp_path / "data/published", tmp_path / "data/results"
     published.mkdir(parents=True)
     results.mkdir()
     published.joinpath("table3.csv").write_text(
-        "experiment,classes,svm_linear,memd_j,memd_js,groups\n"
-        "two,2,90,80,80,a / b\nfour,4,70,60,50,c\n"
+        "experiment,classes,samples,svm_linear,memd_j,memd_js,groups\n"
+        "two,2,100,90,80,80,a / b\nfour,4,100,70,60,50,c\n"
     )
 
     def part(mean):
-        return {"accuracy": {"mean": mean, "sd": 1.0, "row": 0.5}}
+        return {"accuracy": {"mean": mean, "sd": 1.0}, "correct": [0] * 10}
 
-    for row, shift in (("two", 0.0), ("four", 1.0)):
-        values = {"a": {"svm": part(91.0), "js": part(78.5 - 20 * shift)}}
-        if row == "four":
-            values["a"]["j"] = part(59.5)
+    for row, means in (
+        ("two", {"svm": 91.0, "js": 80.5, "far": 85.0, "tuned": 80.0}),
+        ("four", {"svm": 80.0, "js": 52.0, "far": 45.0, "tuned": 50.0, "j": 59.5}),
+    ):
+        values = {"a": {name: part(mean) for name, mean in means.items()}}
         path = results / f"table3-{row}.json"
         path.write_text(json.dumps({"values": values}))
-    return tmp_path
+    monkeypatch.setitem(settings.SETTINGS, "table3", {"memd": MEMD, "svm": SVM})
+    monkeypatch.delitem(settings.SETTINGS, "table2")
+    return Evidence(tmp_path)
 
 
-READING = {"svm_linear": "a.svm", "memd_j": "a.j", "memd_js": "a.js", "dme": "a.dme"}
-
-
-def test_cells_of_two_classes_have_no_j(project):
-    reading = {k: v for k, v in READING.items() if k != "dme"}
-    found = cells("table3", reading, ["two", "four"], project)
-    assert [(c.row, c.column, c.printed, c.ours) for c in found] == [
-        ("two", "svm_linear", 90.0, 91.0),
-        ("two", "memd_js", 80.0, 78.5),
-        ("four", "svm_linear", 70.0, 91.0),
-        ("four", "memd_j", 60.0, 59.5),
-        ("four", "memd_js", 50.0, 58.5),
+def test_figures_of_two_classes_have_no_j(evidence):
+    frame = agreement(evidence, "table3", "memd")
+    found = frame[["setting", "row", "column", "printed", "ours"]].to_numpy().tolist()
+    assert found == [
+        ["near", "two", "memd_js", 80.0, 80.5],
+        ["near", "four", "memd_js", 50.0, 52.0],
+        ["near", "four", "memd_j", 60.0, 59.5],
+        ["far", "two", "memd_js", 80.0, 85.0],
+        ["far", "four", "memd_js", 50.0, 45.0],
+        ["tuned", "two", "memd_js", 80.0, 80.0],
+        ["tuned", "four", "memd_js", 50.0, 50.0],
     ]
-    assert [c.agrees() for c in found] == [True, True, False, True, False]
-    assert deviation(found[:2]) == pytest.approx(np.sqrt((1 + 1.5**2) / 2))
-    assert [
-        c.column for c in cells("table3", {"memd_j": "b.j"}, ["four"], project)
-    ] == []
+    assert (frame["runs"] == 1).all() and (frame["repeats"] == 10).all()
+    gap = np.array([0.5, 2, 0.5, 5, 5, 0, 0])
+    score = np.maximum(gap - 0.005, 0) / np.sqrt(1 + 1 / 10)
+    np.testing.assert_allclose(frame["z"], score)
+    np.testing.assert_allclose(frame["z1"], score)
+    np.testing.assert_allclose(frame["z5"], score * np.sqrt(1.1 / 0.3))
+    assert frame["agrees"].tolist() == (score <= 2).tolist()
 
 
-def test_rows_and_results_are_those_of_the_project(project):
-    evidence = Evidence(project)
+def test_settings_by_their_fit(evidence):
+    frame = agreement(evidence, "table3", "memd")
+    order = by_setting(frame)
+    assert order.index.tolist() == ["tuned", "near", "far"]
+    assert order["figures"].tolist() == [2, 3, 2]
+    assert order["agree"].tolist() == [2, 3, 0]
+    assert order["agree5"].tolist() == [2, 2, 0]
+    assert order.loc["near", "rms"] == pytest.approx(np.sqrt((0.25 + 4 + 0.25) / 3))
+    assert order.loc["near", "mean"] == pytest.approx(2 / 3)
+    assert chosen(frame) == "near"
+    assert chosen(frame, plain=False) == "tuned"
+    # one that lacks a data set is in no choice
+    less = frame[(frame["setting"] != "near") | (frame["row"] == "four")]
+    assert chosen(less) == "far"
+
+
+def test_the_data_set_left_out_has_no_part_in_the_choice(evidence):
+    frame = agreement(evidence, "table3", "memd").copy()
+    # "far" comes nearer on "two", "near" on "four"
+    frame.loc[(frame["setting"] == "far") & (frame["row"] == "two"), "ours"] = 80.1
+    frame = judged(frame)
+    found = leave_one_out(frame)
+    pairs = found[["row", "setting"]].drop_duplicates().to_numpy().tolist()
+    assert pairs == [["two", "near"], ["four", "far"]]
+    every = leave_one_out(frame, plain=False)
+    assert set(every["setting"]) == {"tuned"}
+
+
+def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
+    found = placebo(evidence, "table3", "svm", "memd")
+    assert found[["row", "column", "printed", "ours"]].to_numpy().tolist() == [
+        ["two", "memd_js", 80.0, 91.0],
+        ["four", "memd_js", 50.0, 80.0],
+    ]
+    assert not found["agrees"].any()
+    own = placebo(evidence, "table3", "memd", "memd")
+    assert own["ours"].tolist() == [80.5, 52.0]
+
+
+def test_the_summary_has_a_line_for_each_method(evidence):
+    memd, svm = (line for _, line in summary(evidence).iterrows())
+    assert (memd["tried"], memd["setting"], memd["agree"], memd["figures"]) == (
+        3,
+        "near",
+        3,
+        3,
+    )
+    assert (memd["by_svm"], svm["by_memd"]) == ("0 of 2", "0 of 2")
+    assert (memd["by_memd"], svm["by_svm"]) == ("2 of 2", "1 of 2")
+    assert (svm["left_out"], svm["left_out_of"], svm["agree10"]) == (1, 2, 0)
+
+
+def test_share_of_firsts(evidence):
+    frame = agreement(evidence, "table3", "memd")
+    frame = frame[frame["column"] == "memd_js"]
+    assert share_of_firsts(frame).to_dict() == {"near": 0.0, "far": 0.0, "tuned": 1.0}
+    frame = frame[frame["setting"] != "tuned"].copy()
+    # the second is nearer unless "four" is drawn at least once
+    frame["ours"] = frame["printed"] + [1.0, 1.0, 0.0, 9.0]
+    shares = share_of_firsts(frame, draws=20000)
+    assert shares["far"] == pytest.approx(1 / 4, abs=0.02)
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_evidence_keeps_what_it_has_read_and_another_reads_anew(evidence, tmp_path):
+    before = evidence.values("table3-two"), evidence.printed("table3", "two")
+    (tmp_path / "data/results/table3-two.json").write_text('{"values": {"a": 1}}')
+    (tmp_path / "data/published/table3.csv").write_text("experiment,classes\ntwo,3\n")
+    assert (evidence.values("table3-two"), evidence.printed("table3", "two")) == before
+    assert Evidence(tmp_path).values("table3-two") == {"a": 1}
+    assert Evidence(tmp_path).printed("table3", "two") == {"classes": 3.0}
+
+
+def test_rows_and_results_are_those_of_the_project(evidence):
     assert evidence.rows("table3") == ["two", "four"]
+    assert list(evidence.records("table3")) == ["two", "four"]
     (two, four) = evidence.values_of_rows("table3")
     assert four == evidence.values("table3-four") != two
-    assert evidence.printed("table3", "four")["memd_j"] == 60.0
-    found = cells("table3", {"svm_linear": "a.svm"}, project=project)
-    assert [c.row for c in found] == ["two", "four"]
-
-
-def test_evidence_keeps_what_it_has_read_and_another_reads_anew(project):
-    evidence = Evidence(project)
-    before = evidence.values("table3-two"), evidence.printed("table3", "two")
-    (project / "data/results/table3-two.json").write_text('{"values": {"a": 1}}')
-    (project / "data/published/table3.csv").write_text("experiment,classes\ntwo,3\n")
-    assert (evidence.values("table3-two"), evidence.printed("table3", "two")) == before
-    assert Evidence(project).values("table3-two") == {"a": 1}
-    assert Evidence(project).printed("table3", "two") == {"classes": 3.0}
-
-
-def test_one_instance_is_always_allowed():
-    assert Cell("r", "c", 98.75, 100.0, 0.0, 1.25).agrees()
-    assert not Cell("r", "c", 98.7, 100.0, 0.0, 1.2).agrees()
 
 
 def test_names_of_runs_and_rows():
@@ -93,12 +168,21 @@ def test_names_of_runs_and_rows():
     assert at({"a": {"b.c": 4}}, "a.b.c") == 4 and at({"a": 1}, "b") is None
 
 
-def test_share_of_firsts():
-    def reading(*differences):
-        return [Cell(f"r{i}", "c", 0.0, d, 1.0, 1.0) for i, d in enumerate(differences)]
-
-    near, far = reading(0.1, 0.1, 0.1), reading(2.0, 2.0, 2.0)
-    assert share_of_firsts([far, near]) == [0.0, 1.0]
-    # the second is nearer unless the last row is drawn at least once
-    mixed = share_of_firsts([reading(1, 1, 1), reading(0, 0, 9)], draws=20000)
-    assert mixed[1] == pytest.approx((2 / 3) ** 3, abs=0.02)
+@pytest.mark.parametrize("table", SETTINGS)
+def test_every_setting_of_the_book_was_run_on_every_data_set(table):
+    evidence = Evidence()
+    for method, listed in SETTINGS[table].items():
+        assert len({setting.label for setting in listed}) == len(listed)
+        frame = agreement(evidence, table, method)
+        for setting in listed:
+            mine = frame[frame["setting"] == setting.label]
+            for column in setting.places:
+                least = 2 if column == "memd_j" else 1
+                rows = {
+                    row
+                    for row in evidence.rows(table)
+                    if evidence.printed(table, row)["classes"] > least
+                }
+                assert set(mine.loc[mine["column"] == column, "row"]) == rows
+        assert (frame["repeats"] >= 10).all()
+    assert set(SETTINGS[table]) <= set(METHODS) and table in FOLDS

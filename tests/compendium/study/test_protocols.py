@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 from compendium.study.protocols import (
     accuracy_by_repeat,
     corrected_interval,
-    fold_counts,
     paired_test,
     repeated_accuracy,
     stratified_folds,
@@ -130,17 +129,6 @@ def test_each_repeat_has_a_seed_of_its_own():
     )
     assert seeds == [5, 5, 6, 6, 6, 6]
     assert first["r"]["correct"][1].tolist() == second["r"]["correct"][0].tolist()
-
-
-def test_counts_of_folds_add_up_to_the_accuracy():
-    X, y = load_iris(return_X_y=True)
-    found = repeated_accuracy({"nb": GaussianNB()}, X, y, n_splits=4, repeats=3)
-    table = fold_counts(found)
-    assert list(table.columns[:4]) == ["method", "repeat", "right_0", "of_0"]
-    assert table["repeat"].tolist() == [0, 1, 2]
-    right = table.filter(like="right_").sum(axis=1)
-    assert (table.filter(like="of_").sum(axis=1) == 150).all()
-    np.testing.assert_allclose(100 * right / 150, accuracy_by_repeat(found["nb"]))
 
 
 @pytest.mark.parametrize(("right", "p"), [(5, 1.0), (6, 0.0)])

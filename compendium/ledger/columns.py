@@ -1,0 +1,148 @@
+"""How sure a column's setting is: what other choices, and other methods, come to.
+
+A setting that is chosen by its fit agrees with what it was fitted to, so that its
+agreement says little. Three things are put beside it: how many settings there were to
+choose from; how often figures agree that had no part in the choice; and how often the
+figures of *another* method, which have nothing to do with ours, agree as well.
+"""
+
+import numpy as np
+import pandas as pd
+
+from compendium.ledger.rule import ASSUMED
+from compendium.ledger.settings import SETTINGS
+from compendium.ledger.tables import (
+    Evidence,
+    agreement,
+    by_setting,
+    cell,
+    chosen,
+    judged,
+)
+
+# The printed column that stands for a method as a whole.
+COLUMN = {"memd": "memd_js", "svm": "svm_linear", "dme": "dme"}
+
+
+def leave_one_out(frame: pd.DataFrame, *, plain: bool = True) -> pd.DataFrame:
+    """Each data set judged under the setting that the others choose.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As :func:`agreement` gives it.
+    plain : bool, default=True
+        Whether the choice is among the plain settings only.
+
+    Returns
+    -------
+    DataFrame
+        The lines of ``frame`` for these settings.
+    """
+    parts = []
+    for row in frame["row"].unique():
+        held = frame["row"] == row
+        parts.append(
+            frame[held & (frame["setting"] == chosen(frame[~held], plain=plain))]
+        )
+    return pd.concat(parts)
+
+
+def placebo(evidence: Evidence, table: str, method: str, other: str) -> pd.DataFrame:
+    """Our figures of one method judged by what the source prints for another one.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    table : {"table2", "table3"}
+    method : str
+        Whose figures of ours, under its :func:`chosen` setting.
+    other : str
+        Whose printed figures; MeMd-JS for "memd".
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judged` gives it.
+    """
+    frame = agreement(evidence, table, method)
+    mine = (frame["setting"] == chosen(frame)) & (frame["column"] == COLUMN[method])
+    lines = [
+        cell(evidence, table, row, COLUMN[other], place)
+        for row, place in frame.loc[mine, ["row", "place"]].itertuples(index=False)
+    ]
+    return judged(pd.DataFrame(lines))
+
+
+def share_of_firsts(
+    frame: pd.DataFrame, *, draws: int = 2000, seed: int = 0
+) -> pd.Series:
+    """How often each setting comes nearest when the data sets are resampled.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As :func:`agreement` gives it; settings that lack a figure are left out.
+    draws : int, default=2000
+        Bootstrap samples of the data sets.
+    seed : int, default=0
+
+    Returns
+    -------
+    Series
+        Setting to its share of the draws, of sum one; a tie goes to the first.
+    """
+    frame = frame.assign(square=(frame["ours"] - frame["printed"]) ** 2)
+    table = frame.pivot_table(
+        index="setting", columns=["row", "column"], values="square", sort=False
+    ).dropna()
+    squares = table.T.groupby(level="row", sort=False).sum().T
+    n = squares.shape[1]
+    drawn = np.random.default_rng(seed).integers(n, size=(draws, n))
+    first = squares.to_numpy()[:, drawn].sum(axis=2).argmin(axis=0)
+    counts = np.bincount(first, minlength=len(squares))
+    return pd.Series(counts / draws, index=squares.index)
+
+
+def summary(evidence: Evidence) -> pd.DataFrame:
+    """Each method of each table under its setting, and what stands beside it.
+
+    Returns
+    -------
+    DataFrame
+        ``table``, ``method``; ``tried``, number of settings; ``setting``, the chosen
+        one, its ``rms`` in points; ``agree`` of ``figures`` by the rule, and
+        ``agree1``, ``agree5``, ``agree10`` if the source made so many runs;
+        ``left_out``, figures that agree under the setting that the other data sets
+        choose among the plain ones, ``left_out_all`` of ``left_out_all_of`` among all;
+        and for each method of the table ``by_...``, how many of the printed figures
+        agree with our results of *that* method, a text "k of n".
+    """
+    lines = []
+    for table, methods in SETTINGS.items():
+        for method in methods:
+            frame = agreement(evidence, table, method)
+            order, setting = by_setting(frame), chosen(frame)
+            best = order.loc[setting]
+            held, held_all = (
+                leave_one_out(frame, plain=plain)["agrees"] for plain in (True, False)
+            )
+            line = {
+                "table": table,
+                "method": method,
+                "tried": len(order),
+                "setting": setting,
+                "rms": best["rms"],
+                "agree": int(best["agree"]),
+                "figures": int(best["figures"]),
+                "left_out": int(held.sum()),
+                "left_out_of": len(held),
+                "left_out_all": int(held_all.sum()),
+                "left_out_all_of": len(held_all),
+            }
+            line |= {f"agree{runs}": int(best[f"agree{runs}"]) for runs in ASSUMED}
+            for other in methods:
+                agrees = placebo(evidence, table, other, method)["agrees"]
+                line[f"by_{other}"] = f"{agrees.sum()} of {len(agrees)}"
+            lines.append(line)
+    return pd.DataFrame(lines)
