@@ -8,6 +8,7 @@ import sys
 from benchmarks import (
     dense_fit_and_rank,
     densities,
+    kernels,
     memory,
     moment_problems,
     nml,
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "sparse_fit_and_rank": sparse_fit_and_rank,
     "sparse_choose_size": sparse_choose_size,
     "densities": densities,
+    "kernels": kernels,
     "memory": memory,
     "nml": nml,
 }

@@ -39,6 +39,7 @@ ROOMS = (
     Room("memdlib.state", "fits that are all or nothing", beside=True),
     Room("memdlib.bayes", "Bayes' rule for all that score classes", beside=True),
     Room("memdlib.divergences", "divergences between discrete distributions"),
+    Room("memdlib.kernels", "kernels from them, between measures", beside=True),
     Room("memdlib.moments", "one pass over the data: sums that add up"),
     Room("memdlib.densities", "from moments to the density of maximum entropy"),
     Room("memdlib.families", "mean to natural parameters, and divergences from them"),
