@@ -46,6 +46,7 @@ ROOMS = (
     Room("memdlib.generative", "ranked features, and classifiers by Bayes' rule"),
     Room("memdlib.conditional", "the discriminative classifier and its dual"),
     Room("memdlib.nml", "code lengths", ("_engine", "codes", "estimators")),
+    Room("memdlib.topics", "pLSA and generative embeddings", beside=True),
     Room("memdlib.datasets", "data sets and simulators; only here are files read"),
     Room("memdlib", "the public names", beside=True),
     Room("benchmarks", "speed and memory against named peers"),
