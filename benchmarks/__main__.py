@@ -14,6 +14,7 @@ from benchmarks import (
     nml,
     sparse_choose_size,
     sparse_fit_and_rank,
+    topics,
 )
 
 BENCHMARKS = {
@@ -24,6 +25,7 @@ BENCHMARKS = {
     "kernels": kernels,
     "memory": memory,
     "nml": nml,
+    "topics": topics,
 }
 
 

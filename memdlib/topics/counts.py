@@ -115,6 +115,23 @@ def with_values(counts, values: Array):
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
+def times_rows(counts, factor: Array):
+    """A table whose rows are multiplied by one number each, in the form that it has.
+
+    Parameters
+    ----------
+    counts : ndarray or csr_array of shape (n_documents, n_words)
+    factor : ndarray of shape (n_documents,)
+
+    Returns
+    -------
+    ndarray or csr_array
+    """
+    if not sparse.issparse(counts):
+        return counts * factor[:, None]
+    return with_values(counts, counts.data * factor.repeat(np.diff(counts.indptr)))
+
+
 def log_terms(counts, probability: Array) -> Array:
     """Terms C log P of the log-likelihood, zero where there is no count.
 

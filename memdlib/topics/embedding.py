@@ -75,6 +75,8 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         - "PD": posterior divergence, with one model for all (4 Z).
     plsa : PLSA, default=None
         Copied and fitted; None is ``PLSA()``.
+    random_state : int, RandomState instance or None, default=None
+        Of the models, in place of that of ``plsa``; None leaves it.
 
     Attributes
     ----------
@@ -116,11 +118,13 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict] = {
         "kind": [Words(*KINDS)],
         "plsa": [PLSA, None],
+        "random_state": ["random_state"],
     }
 
-    def __init__(self, kind="MT-2", plsa=None):
+    def __init__(self, kind="MT-2", plsa=None, random_state=None):
         self.kind = kind
         self.plsa = plsa
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(self, X, y=None, sample_weight=None):
@@ -149,7 +153,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         for stale in ("classes_", "class_prior_"):
             vars(self).pop(stale, None)
         kind = KINDS[self.kind]
-        model = PLSA() if self.plsa is None else self.plsa
+        model = clone(PLSA() if self.plsa is None else self.plsa)
+        if self.random_state is not None:
+            model.set_params(random_state=self.random_state)
         if not kind.by_class:
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=[np.float64, np.float32]

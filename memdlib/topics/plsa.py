@@ -30,7 +30,7 @@ from sklearn.utils.validation import (
 )
 
 from memdlib.state import all_or_nothing
-from memdlib.topics.counts import as_counts, log_terms, mixture
+from memdlib.topics.counts import as_counts, log_terms, mixture, times_rows
 from memdlib.topics.em import climb
 from memdlib.topics.folding import fold_in
 from memdlib.validation import (
@@ -308,7 +308,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 def _table(X, weight: Array, n_topics: int, every_word: bool):
     """Weighted counts of the rows, and of the columns, that hold any."""
     rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
-    X = X[rows] * weight[rows, None]
+    X = times_rows(X[rows], weight[rows])
     used = np.flatnonzero(np.asarray(X.sum(axis=0)).ravel() > 0)
     if not used.size:
         raise ValueError(

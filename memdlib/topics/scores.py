@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
-from memdlib.topics.counts import log_terms, mixture, ratios, with_values
+from memdlib.topics.counts import log_terms, mixture, ratios, times_rows, with_values
 from memdlib.topics.plsa import PLSA
 
 Array = NDArray[np.float64]
@@ -264,7 +264,7 @@ class Folded:
         first = np.zeros(self.theta.shape)
         np.divide(self.expected(), prior, out=first, where=prior > 0)
         if sparse.issparse(self.ratios):
-            parts = [self.ratios * one[:, None] for one in self.theta.T]
+            parts = [times_rows(self.ratios, topic) for topic in self.theta.T]
             return sparse.hstack([sparse.csr_array(first), *parts], format="csr")
         parts = self.theta[:, :, None] * self.ratios[:, None, :]
         return np.hstack([first, parts.reshape(len(parts), -1)])

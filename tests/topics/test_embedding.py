@@ -151,6 +151,16 @@ def test_embeddings_serve_kernels_and_classifiers():
     assert SVC(kernel="precomputed").fit(K, y).score(K, y) > 0.8
 
 
+def test_the_seed_of_all_models():
+    X, y = data()
+    plain = PLSA(2, tol=1e-2)
+    one = GenerativeEmbedding("MT-1", plain, random_state=5).fit_transform(X, y)
+    other = clone(plain).set_params(random_state=5)
+    two = GenerativeEmbedding("MT-1", other).fit_transform(X, y)
+    np.testing.assert_array_equal(one, two)
+    assert plain.random_state is None
+
+
 def test_a_second_fit_forgets_the_first():
     X, y = data()
     model = GenerativeEmbedding("MT-1", QUICK).fit(X, y)
