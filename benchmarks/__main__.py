@@ -10,12 +10,14 @@ from functools import partial
 from benchmarks import (
     dense_fit_and_rank,
     densities,
+    kernels,
     memory,
     moment_problems,
     nml,
     nml_bounds,
     sparse_choose_size,
     sparse_fit_and_rank,
+    topics,
 )
 
 BENCHMARKS = {
@@ -23,8 +25,10 @@ BENCHMARKS = {
     "sparse_fit_and_rank": sparse_fit_and_rank,
     "sparse_choose_size": sparse_choose_size,
     "densities": densities,
+    "kernels": kernels,
     "memory": memory,
     "nml": nml,
+    "topics": topics,
 }
 
 

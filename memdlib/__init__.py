@@ -10,8 +10,10 @@ from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRan
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import DivergenceRanker
+from memdlib.topics.plsa import PLSA
 
 __all__ = [
+    "PLSA",
     "ConditionalMaxEntClassifier",
     "DivergenceRanker",
     "GreedyGaussianRanker",

@@ -18,6 +18,7 @@ CORE = [
 
 def test_the_names_that_others_rely_on():
     assert memdlib.__all__ == [
+        "PLSA",
         "ConditionalMaxEntClassifier",
         "DivergenceRanker",
         "GreedyGaussianRanker",

@@ -1,0 +1,257 @@
+"""Eight generative embeddings of documents by pLSA, as one transformer."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_is_fitted,
+    check_non_negative,
+    validate_data,
+)
+
+from memdlib.state import all_or_nothing
+from memdlib.topics.plsa import PLSA
+from memdlib.topics.scores import (
+    fisher_scores,
+    free_energy_terms,
+    log_likelihoods,
+    posterior_divergences,
+)
+from memdlib.validation import Words, check_parameters, labelled_data
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An embedding: what it is made of, and of which models.
+
+    Parameters
+    ----------
+    of_model : callable
+        Gets a fitted model and documents; gives (n, size) numbers.
+    by_class : bool
+        Whether there is one model a class, or one for all.
+    parts : tuple of str
+        Names of its blocks of one number a topic; "words" has one a word and topic.
+    """
+
+    of_model: object
+    by_class: bool
+    parts: tuple[str, ...]
+
+
+_GRADIENT = ("prior", "words")
+_ENERGY = ("entropy", "prior", "fit")
+KINDS = {
+    "MT-1": Kind(PLSA.transform, True, ("topic",)),
+    "MT-2": Kind(PLSA.transform, False, ("topic",)),
+    "FESS-1": Kind(free_energy_terms, True, _ENERGY),
+    "FESS-2": Kind(free_energy_terms, False, _ENERGY),
+    "LLR": Kind(fisher_scores, True, _GRADIENT),
+    "FS": Kind(fisher_scores, False, _GRADIENT),
+    "TOP": Kind(fisher_scores, True, _GRADIENT),
+    "PD": Kind(posterior_divergences, False, (*_ENERGY, "cost")),
+}
+
+
+class GenerativeEmbedding(TransformerMixin, BaseEstimator):
+    """Documents as what pLSA models of the training documents say of them.
+
+    Parameters
+    ----------
+    kind : str, default="MT-2"
+        With Z topics, W features and K classes:
+
+        - "MT-2", "MT-1": mixture of topics P(z | d), of one model for all (Z numbers)
+          or of one a class (K Z);
+        - "FESS-2", "FESS-1": terms of the free energy, likewise (3 Z, or 3 K Z);
+        - "FS": Fisher score, the gradient of the log-likelihood, of one model for all
+          (Z (1 + W)); "LLR": the same of one model a class (K Z (1 + W));
+        - "TOP": log-odds of the second of two classes, and their gradient
+          (1 + 2 Z (1 + W));
+        - "PD": posterior divergence, with one model for all (4 Z).
+    plsa : PLSA, default=None
+        Copied and fitted; None is ``PLSA()``.
+    random_state : int, RandomState instance or None, default=None
+        Of the models, in place of that of ``plsa``; None leaves it.
+
+    Attributes
+    ----------
+    models_ : list of PLSA
+        One, or one a class.
+    classes_ : ndarray of shape (K,)
+        Only for the kinds with one model a class.
+    class_prior_ : ndarray of shape (K,)
+        Shares of the weight; likewise.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (W,)
+        Only when X has string column names.
+
+    Notes
+    -----
+    Documents of the training set are treated like any others. Without the log-odds
+    themselves "TOP" is "LLR" with the signs of the first class changed, and gives the
+    same linear kernel.
+
+    References
+    ----------
+    .. [1] Bicego et al., Combining information theoretic kernels with generative
+       embeddings for classification, Neurocomputing 101 (2013), section 2.2.
+    .. [2] Tsuda, Kawanabe, Raetsch, Sonnenburg, Mueller, A new discriminative kernel
+       from probabilistic models, Neural Computation 14 (2002), on TOP.
+    .. [3] Smith, Gales, Speech recognition using SVMs, NIPS 2001, on LLR.
+
+    Examples
+    --------
+    >>> from memdlib.topics import PLSA, GenerativeEmbedding
+    >>> X = [[4, 2, 0, 0], [2, 1, 0, 0], [0, 0, 3, 3], [4, 2, 3, 3]]
+    >>> embedding = GenerativeEmbedding("FESS-2", PLSA(n_topics=2, random_state=0))
+    >>> embedding.fit_transform(X).shape
+    (4, 6)
+    >>> embedding.get_feature_names_out().tolist()
+    ['entropy0', 'entropy1', 'prior0', 'prior1', 'fit0', 'fit1']
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "kind": [Words(*KINDS)],
+        "plsa": [PLSA, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, kind="MT-2", plsa=None, random_state=None):
+        self.kind = kind
+        self.plsa = plsa
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the models.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, W)
+            Nonnegative, as for :class:`PLSA`.
+        y : array-like of shape (n,), default=None
+            Class labels, for the kinds with one model a class; else ignored.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            On other than two classes for "TOP", a missing ``y``, or as
+            :meth:`PLSA.fit`.
+        """
+        check_parameters(self)
+        for stale in ("classes_", "class_prior_"):
+            vars(self).pop(stale, None)
+        kind = KINDS[self.kind]
+        model = clone(PLSA() if self.plsa is None else self.plsa)
+        if self.random_state is not None:
+            model.set_params(random_state=self.random_state)
+        if not kind.by_class:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32]
+            )
+            self.models_ = [clone(model).fit(X, sample_weight=sample_weight)]
+        else:
+            if y is None:
+                raise ValueError(
+                    f"GenerativeEmbedding(kind={self.kind!r}) requires y to be passed, "
+                    "but the target y is None: it has one model a class"
+                )
+            X, codes, weight, classes = labelled_data(self, X, y, sample_weight)
+            check_non_negative(X, "GenerativeEmbedding (input X)")
+            if self.kind == "TOP" and len(classes) != 2:
+                raise ValueError(
+                    f"kind='TOP' is for two classes, and y holds {len(classes)}; use "
+                    "kind='LLR'"
+                )
+            self.models_ = [
+                clone(model).fit(X[codes == k], sample_weight=weight[codes == k])
+                for k in range(len(classes))
+            ]
+            self.classes_ = classes
+            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        self.kind_ = self.kind
+        return self
+
+    def transform(self, X):
+        """Embed documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, W)
+            Seen in :meth:`fit` or not.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, size)
+            Gradients are sparse if X is.
+
+        Raises
+        ------
+        ValueError
+            If a document has a feature that a model gives no probability, unless
+            ``kind`` is "MT-1" or "MT-2".
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        check_non_negative(X, "GenerativeEmbedding (input X)")
+        parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
+        if self.kind_ == "TOP":
+            logs = [log_likelihoods(model, X) for model in self.models_]
+            prior = np.log(self.class_prior_)
+            odds = (logs[1] + prior[1]) - (logs[0] + prior[0])
+            parts = [odds[:, None], -parts[0], parts[1]]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.hstack([sparse.csr_array(p) for p in parts], format="csr")
+        return np.hstack(parts)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the numbers: class, part, topic and, for gradients, feature.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features of X, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of str of shape (size,)
+        """
+        check_is_fitted(self)
+        features = _check_feature_names_in(self, input_features)
+        kind = KINDS[self.kind_]
+        names = ["log_odds"] if self.kind_ == "TOP" else []
+        for k, model in enumerate(self.models_):
+            label = f"{self.classes_[k]}_" if kind.by_class else ""
+            for part in kind.parts:
+                for z in range(len(model.components_)):
+                    stem = f"{label}{part}{z}"
+                    names += (
+                        [f"{stem}_{name}" for name in features]
+                        if part == "words"
+                        else [stem]
+                    )
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.target_tags.required = self.kind in KINDS and KINDS[self.kind].by_class
+        return tags

@@ -1,0 +1,304 @@
+import pickle
+import re
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import PLSA
+from memdlib.topics import fold_in
+from tests.scikit_learn import run
+from tests.topics.reference import documents, objective
+
+QUICK = {"random_state": 0, "tol": 1e-2}
+
+
+@parametrize_with_checks(
+    [
+        PLSA(random_state=0),
+        PLSA(n_topics=1),
+        PLSA(smoothing=0.5, beta=0.8, n_init=2, tol=0.01, random_state=0),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    run(check, estimator)
+
+
+def joint(X, theta, Q):
+    """sum C log P(w, d), with P(d) the share of the counts."""
+    length = X.sum(axis=1)
+    return objective(X, theta, Q) + length @ np.log(length / X.sum())
+
+
+def test_the_truth_is_found():
+    X, theta, Q = documents(n=300, n_words=40, length=400, seed=1)
+    model = PLSA(n_topics=3, random_state=0, n_init=3).fit(X)
+    order = min(
+        permutations(range(3)),
+        key=lambda p: abs(model.components_[list(p)] - Q).sum(),
+    )
+    assert abs(model.components_[list(order)] - Q).sum(axis=1).max() < 0.1
+    assert abs(model.transform(X)[:, order] - theta).mean() < 0.03
+    assert model.log_likelihood_ > joint(X, theta, Q)
+    share = X.sum(axis=1) @ theta / X.sum()
+    np.testing.assert_allclose(model.topic_prior_[list(order)], share, atol=0.02)
+
+
+def test_what_is_told_of_the_fit():
+    X = documents(seed=2)[0]
+    model = PLSA(n_topics=3, random_state=0, tol=1e-6, max_iter=5000).fit(X)
+    theta, gap = fold_in(X, model.components_, model.topic_prior_)
+    assert model.log_likelihood_ == model.history_[-1]
+    reached = joint(X, theta, model.components_)
+    assert -gap.sum() <= reached - model.log_likelihood_ <= 1e-6 * X.sum()
+    assert np.diff(model.history_).min() > 0
+    assert len(model.history_) == model.n_iter_ + 1
+    assert model.gaps_.shape == (2,) and model.gaps_.max() <= 1e-6
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1, rtol=1e-13)
+    np.testing.assert_allclose(model.topic_prior_.sum(), 1, rtol=1e-13)
+    np.testing.assert_allclose(
+        model.topic_counts_, X.sum() * model.topic_prior_, rtol=1e-13
+    )
+    assert model.n_parameters_ == 2 + 3 * (40 + 25 - 2)
+    assert model.bic_ == pytest.approx(
+        -model.log_likelihood_ + model.n_parameters_ * np.log(np.sqrt(X.sum()))
+    )
+    assert model.get_feature_names_out().tolist() == ["plsa0", "plsa1", "plsa2"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_one_topic_is_the_share_of_each_word():
+    X = documents(seed=3)[0]
+    model = PLSA(n_topics=1).fit(X)
+    np.testing.assert_allclose(model.components_[0], X.sum(axis=0) / X.sum())
+    np.testing.assert_array_equal(model.transform(X), np.ones((40, 1)))
+    peer = MultinomialNB(alpha=0.7).fit(X, np.zeros(40))
+    smooth = PLSA(n_topics=1, smoothing=0.7).fit(X)
+    np.testing.assert_allclose(smooth.components_, np.exp(peer.feature_log_prob_))
+    assert smooth.topic_counts_[0] == pytest.approx(X.sum() + 0.7 * 25)
+
+
+def test_as_many_topics_as_rows_are_the_rows():
+    X = documents(n=4, length=30, seed=4)[0]
+    model = PLSA(n_topics=4, random_state=0, tol=1e-5, max_iter=50000).fit(X)
+    share = X / X.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        model.transform(X) @ model.components_, share, rtol=1e-2, atol=1e-3
+    )
+    saturated = (X[X > 0] * np.log(X[X > 0] / X.sum())).sum()
+    assert saturated - 1e-4 * X.sum() <= model.log_likelihood_ <= saturated + 1e-9
+
+
+def kullback_leibler(X, mean):
+    """Generalised divergence, which non-negative matrix factorisation minimises."""
+    seen = X > 0
+    return (X[seen] * np.log(X[seen] / mean[seen])).sum() - X.sum() + mean.sum()
+
+
+def test_nmf_has_the_same_objective_and_stationary_points():
+    X = documents(n=60, seed=5)[0]
+    options = {"beta_loss": "kullback-leibler", "solver": "mu", "init": "custom"}
+    model = PLSA(n_topics=3, random_state=1, tol=1e-5, max_iter=5000).fit(X)
+    theta = model.transform(X)
+    mean = X.sum(axis=1, keepdims=True) * theta @ model.components_
+    constant = (X[X > 0] * np.log(X[X > 0] / X.sum())).sum()
+    assert kullback_leibler(X, mean) == pytest.approx(
+        constant - model.log_likelihood_, rel=1e-5
+    )
+    W, H = X.sum(axis=1, keepdims=True) * theta + 1e-12, model.components_ + 1e-12
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        peer = NMF(3, tol=0, max_iter=50, **options)
+        moved = peer.fit_transform(X, W=W.copy(), H=H.copy())
+    error = kullback_leibler(X, moved @ peer.components_)
+    assert peer.reconstruction_err_**2 / 2 == pytest.approx(error, rel=1e-9)
+    assert error == pytest.approx(kullback_leibler(X, mean), rel=1e-4)
+
+
+def test_bic_finds_the_number_of_topics():
+    X = documents(n=150, n_words=30, length=800, seed=6)[0]
+    candidates = (1, 2, 3, 4, 6)
+    bic = [PLSA(z, n_init=2, **QUICK).fit(X).bic_ for z in candidates]
+    assert candidates[int(np.argmin(bic))] == 3
+
+
+def test_weights_are_repetitions():
+    X = documents(seed=7)[0]
+    weight = np.arange(40) % 3
+    heavy = PLSA(3, **QUICK).fit(X, sample_weight=weight)
+    twice = PLSA(3, **QUICK).fit(X.repeat(weight, axis=0))
+    np.testing.assert_allclose(heavy.components_, twice.components_, atol=1e-9)
+    np.testing.assert_allclose(heavy.transform(X), twice.transform(X), atol=1e-6)
+    order = np.random.default_rng([92, 8]).permutation(40)
+    mixed = PLSA(3, **QUICK).fit(X[order], sample_weight=weight[order])
+    np.testing.assert_allclose(mixed.components_, heavy.components_, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"beta": 0.7}, {"smoothing": 0.2}])
+@pytest.mark.parametrize("thin", [0.0, 0.9])
+def test_the_form_of_the_data_does_not_matter(options, thin):
+    X = documents(n=60, seed=9)[0]
+    X[:-1] *= np.random.default_rng([92, 1]).random((59, 25)) >= thin
+    plain = PLSA(2, **QUICK, **options).fit(X)
+    for kind in (sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray):
+        data = kind(X)
+        if kind is pd.DataFrame:
+            data.columns = [f"word{w}" for w in range(25)]
+        model = PLSA(2, **QUICK, **options).fit(data)
+        np.testing.assert_array_equal(model.components_, plain.components_)
+        np.testing.assert_array_equal(model.transform(data), plain.transform(X))
+    single = PLSA(2, **QUICK, **options).fit(X.astype(np.float32))
+    np.testing.assert_allclose(single.components_, plain.components_, rtol=1e-6)
+    named = plain.set_output(transform="pandas").transform(X)
+    assert list(named) == ["plsa0", "plsa1"]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_empty_rows_and_columns(smoothing):
+    X = documents(seed=10)[0]
+    padded = np.zeros((43, 28))
+    padded[1:41, 2:27] = X
+    options = QUICK | {"n_topics": 2, "smoothing": smoothing}
+    model = PLSA(**options).fit(padded)
+    np.testing.assert_array_equal(model.transform(padded[:1]), [model.topic_prior_])
+    empty = model.components_[:, [0, 1, 27]]
+    assert (empty > 0).all() if smoothing else not empty.any()
+    assert model.n_parameters_ == 1 + 2 * (40 + 25 - 2)
+    new = padded[5:7] + np.eye(1, 28)
+    if smoothing == 0:  # a word that nobody knows says nothing
+        known = model.transform(padded[5:7])
+        np.testing.assert_array_equal(model.transform(new), known)
+        unknown = model.transform(7 * np.eye(1, 28))
+        np.testing.assert_array_equal(unknown, [model.topic_prior_])
+    else:
+        assert abs(model.transform(new) - model.transform(padded[5:7])).max() > 1e-6
+
+
+def test_amounts_that_are_no_counts():
+    rng = np.random.default_rng([92, 11])
+    levels = np.exp(rng.normal(size=(30, 2)) @ rng.normal(size=(2, 80)))
+    options = QUICK | {"n_topics": 3, "tol": 0.05}
+    model = PLSA(**options).fit(levels)
+    other = PLSA(**options).fit(1e-6 * levels)
+    np.testing.assert_allclose(other.components_, model.components_, rtol=1e-6)
+    np.testing.assert_allclose(1e6 * other.topic_counts_, model.topic_counts_)
+    assert other.gaps_.max() <= 0.05
+
+
+def test_a_topic_may_die_out(monkeypatch):
+    X = documents(seed=12)[0]
+    model = PLSA(3, **QUICK)
+    climb = PLSA._climb
+
+    def dying(self, table, columns, rng):
+        found = climb(self, table, columns, rng)
+        found.theta[:, 1] = 1e-200
+        return found
+
+    monkeypatch.setattr(PLSA, "_climb", dying)
+    model.fit(X)
+    assert model.topic_prior_[1] == model.topic_counts_[1] == 0
+    assert not model.transform(X)[:, 1].any()
+    assert model.topic_prior_.sum() == pytest.approx(1)
+
+
+def test_the_best_of_several_starts():
+    X = documents(n=60, n_words=30, n_topics=6, seed=13)[0]
+    rng = np.random.RandomState(4)
+    options = {"n_topics": 6, "tol": 1e-2}
+    single = [PLSA(**options, random_state=rng).fit(X) for _ in range(3)]
+    many = PLSA(**options, random_state=4, n_init=3).fit(X)
+    values = [model.log_likelihood_ for model in single]
+    assert many.log_likelihood_ == max(values) > min(values)
+
+
+def test_tempering_spreads_topics_out():
+    X = documents(seed=14)[0]
+
+    def entropy(model):
+        Q = model.components_
+        return -(Q * np.log(np.maximum(Q, 1e-300))).sum()
+
+    plain, tempered = (PLSA(3, beta=b, **QUICK).fit(X) for b in (1.0, 0.6))
+    assert entropy(tempered) > entropy(plain)
+    assert tempered.log_likelihood_ < plain.log_likelihood_
+    assert np.diff(tempered.history_).min() > 0
+
+
+def test_progress_on_request(capsys):
+    X = documents(seed=15)[0]
+    PLSA(3, **QUICK).fit(X)
+    assert capsys.readouterr().out == ""
+    model = PLSA(3, verbose=5, **QUICK).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_iter_ // 5 + 1
+    line = r"PLSA, step 5: -\d+\.\d+ nats, to gain at most \S+ by documents, \S+ by wor"
+    assert re.match(line, lines[1])
+
+
+def test_topics_serve_a_classifier():
+    X, theta, _ = documents(n=160, length=80, seed=16)
+    y = theta.argmax(axis=1)
+    model = make_pipeline(PLSA(random_state=0), MultinomialNB(alpha=0.01))
+    grid = GridSearchCV(model, {"plsa__n_topics": [1, 3]}, cv=3).fit(X, y)
+    assert grid.best_params_ == {"plsa__n_topics": 3}
+    assert grid.best_score_ > 0.8
+
+
+def test_too_few_steps_are_told():
+    X = documents(seed=17)[0]
+    with pytest.warns(ConvergenceWarning, match="after max_iter=2 steps with"):
+        model = PLSA(3, max_iter=2, random_state=0).fit(X)
+    assert model.n_iter_ == 2 and model.gaps_.max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        ([[1, 2], [3, -1]], {}, r"Negative values in data passed to PLSA \(input X\)"),
+        ([[0, 0], [0, 0]], {}, "X holds no counts: all its numbers are zero"),
+        (np.ones((5, 3)), {"n_topics": 4}, "n_topics=4 is more than .* n_features=3 c"),
+        ([[1, 2], [0, 0]], {}, "stand in n_samples=1 rows .* use n_topics=1 or less"),
+        (np.ones((3, 3)), {"n_topics": 0}, "'n_topics' parameter of PLSA must be an i"),
+        (np.ones((3, 3)), {"beta": 1.1}, r"'beta' .* range \(0.0, 1.0\]. Got 1.1"),
+        (np.ones((3, 3)), {"beta": 0}, r"'beta' .* range \(0.0, 1.0\]. Got 0 inst"),
+        (np.ones((3, 3)), {"smoothing": -1}, r"'smoothing' .* \[0.0, inf\). Got -1"),
+        (np.ones((3, 3)), {"tol": 0}, "'tol' .* Got 0 instead"),
+        (np.ones((3, 3)), {"verbose": -1}, "'verbose' .* Got -1 instead"),
+        ([[1, np.nan]], {}, "contains NaN"),
+    ],
+)
+def test_bad_input_is_named(X, options, message):
+    good = documents(seed=18)[0]
+    model = PLSA(**QUICK).fit(good)
+    before = pickle.dumps(vars(model) | {"_options": None})
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(**options).fit(X)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**options).fit(X)
+    model.set_params(**{name: PLSA(**QUICK).get_params()[name] for name in options})
+    assert pickle.dumps(vars(model) | {"_options": None}) == before
+
+
+def test_new_documents_are_checked():
+    model = PLSA(**QUICK)
+    with pytest.raises(NotFittedError):
+        model.transform([[1.0]])
+    model.fit(documents(seed=19)[0])
+    with pytest.raises(ValueError, match="X has 3 features, but PLSA is expecting 25"):
+        model.transform(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="Negative values in data"):
+        model.transform(-np.ones((2, 25)))
+    with pytest.raises(ValueError, match=r"sample_weight\[0\] = -1.0"):
+        model.fit(documents()[0], sample_weight=-np.ones(40))
