@@ -1,9 +1,11 @@
 """Run benchmarks and print their table: ``python -m benchmarks [name ...]``.
 
-``moment_problems`` prints a table of its own, and only when it is named.
+``moment_problems`` and ``nml_bounds`` print tables of their own, of ``--cases`` random
+cases, and only when they are named.
 """
 
-import sys
+import argparse
+from functools import partial
 
 from benchmarks import (
     dense_fit_and_rank,
@@ -11,6 +13,7 @@ from benchmarks import (
     memory,
     moment_problems,
     nml,
+    nml_bounds,
     sparse_choose_size,
     sparse_fit_and_rank,
 )
@@ -25,22 +28,32 @@ BENCHMARKS = {
 }
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
     """Print work, figures of both sides, their ratio and its goal.
 
     Parameters
     ----------
     names : list of str
         Which benchmarks to run; all if empty.
+    n_cases : int, default=1000
+        Of tables of random cases.
+    n_jobs : int, default=1
+        Processes that make them, where they can be shared out.
     """
-    unknown = sorted(set(names) - set(BENCHMARKS) - {"moment_problems"})
+    tables = {
+        "moment_problems": partial(moment_problems.main, n_cases),
+        "nml_bounds": partial(nml_bounds.main, n_cases, n_jobs),
+    }
+    unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))
     if unknown:
-        raise SystemExit(f"no benchmark {unknown[0]!r}; choose from {list(BENCHMARKS)}")
-    if "moment_problems" in names:
-        moment_problems.main()
-        names = [name for name in names if name != "moment_problems"]
-        if not names:
-            return
+        known = [*BENCHMARKS, *tables]
+        raise SystemExit(f"no benchmark {unknown[0]!r}; choose from {known}")
+    asked = [name for name in tables if name in names]
+    for name in asked:
+        tables[name]()
+    names = [name for name in names if name not in tables]
+    if asked and not names:
+        return
     print(f"{'work':66} {'ours':>12} {'peer':>12} {'ratio':>7} {'goal':>5}  peer")
     for name in names or BENCHMARKS:
         for item in BENCHMARKS[name].comparisons():
@@ -56,4 +69,9 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=1)
+    asked = parser.parse_args()
+    main(asked.names, asked.cases, asked.jobs)

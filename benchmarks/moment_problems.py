@@ -169,7 +169,11 @@ def judge(problem: Problem) -> str:
 
 
 def is_unattained(problem: Problem) -> bool:
-    """Whether fewer moments have a density whose next moments are no larger.
+    """Whether fewer moments have a density whose highest moment is smaller.
+
+    That is Junk's condition for an entropy without a maximum: with one moment less on a
+    half-line and two on the line, the density of largest entropy has all moments but
+    the highest.
 
     Parameters
     ----------

@@ -22,12 +22,11 @@ from compendium.build.gates import (
     lint_toc,
 )
 from compendium.build.notebooks import is_notebook
+from compendium.build.pages import last_change
+from compendium.build.reference import write_pages
 from compendium.build.rooms import lint_imports
 from compendium.build.statements import lint_statements
 from compendium.project import root
-
-# Any fixed moment: Sphinx writes it where it would write the time of the build.
-_EPOCH = "1767225600"
 
 
 class RenderError(RuntimeError):
@@ -51,13 +50,17 @@ def render(project: Path, target: Path) -> None:
     ]
     if failed:
         raise RenderError("\n".join(failed))
+    write_pages(project)
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
         program = Path(sys.executable).with_name("jupyter-book")
         command = [str(program), "build", str(project)]
         command += ["-W", "-n", "--keep-going", "-q", "--path-output", scratch]
-        environment = os.environ | {"SOURCE_DATE_EPOCH": _EPOCH, "TZ": "UTC"}
+        environment = os.environ | {
+            "SOURCE_DATE_EPOCH": last_change(project),
+            "TZ": "UTC",
+        }
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         built = Path(scratch, "_build", "html")
         if done.returncode or (built / "reports").exists():

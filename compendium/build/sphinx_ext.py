@@ -1,4 +1,4 @@
-"""Sphinx extension of the book: local MathJax and fonts, provenance under each page."""
+"""Sphinx extension of the book: local assets, heads of pages, provenance under them."""
 
 import json
 from importlib.metadata import files as package_files
@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
+from compendium.build.pages import citation, description, meta_tags, neighbours
 from compendium.build.statements import (
     index_table,
     read_statements,
@@ -78,6 +79,32 @@ def add_provenance(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+def drop_unused(app: Sphinx, error: Exception | None) -> None:
+    """Remove scripts of the theme that no page asks for."""
+    if error is None and app.builder.format == "html":
+        scripts = Path(app.outdir, "_static", "scripts")
+        for path in {*scripts.glob("fontawesome*"), *scripts.glob("*.map")}:
+            path.unlink()
+
+
+def add_head(app, pagename, templatename, context, doctree) -> None:
+    """Describe a page to machines, and lead past the pages that are looked up."""
+    relations = app.env.collect_relations()
+    for key, page in zip(
+        ("prev", "next"), neighbours(relations, pagename), strict=True
+    ):
+        context[key] = page and {
+            "link": app.builder.get_relative_uri(pagename, page),
+            "title": app.builder.render_partial(app.env.titles[page])["title"],
+        }
+    if doctree is not None:
+        title = app.env.titles[pagename].astext()
+        address = context.get("pageurl")
+        context["metatags"] = context.get("metatags", "") + meta_tags(
+            citation(root()), title, description(doctree), address
+        )
+
+
 class StatementsDirective(SphinxDirective):
     """``{statements}``: the index of all statements, with links both ways."""
 
@@ -104,5 +131,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("statements", StatementsDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("build-finished", copy_packaged)
+    app.connect("build-finished", drop_unused)
     app.connect("html-page-context", add_provenance)
+    app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

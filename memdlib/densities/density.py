@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from memdlib.densities.distribution import Distribution
@@ -61,7 +62,8 @@ class MaxEntDensity(Distribution, BaseEstimator):
     residual_ : ndarray of shape (...)
         Certificate: largest difference between the moments of the density and those
         asked for, in features that are orthonormal under the density itself (under a
-        reference density, for functions of your own). Other nodes than the solver's
+        reference density, for functions of your own), and, on panels, in those of a
+        normal density, which see a distant mode better. Other nodes than the solver's
         compute it: panels over the whole support that follow the density, or a rule
         whose error is bounded.
     gap_ : ndarray of shape (...)
@@ -77,9 +79,13 @@ class MaxEntDensity(Distribution, BaseEstimator):
     On the real line m = 1 and every odd m have no maximum-entropy density, and with
     m >= 4 some feasible moments have none either (skewness 0 and kurtosis above 3, for
     example): the entropy then comes as close as one likes to a bound that no density
-    attains. All of this is an error here. Next to such moments the density has a small
-    mode far out, which is found where floating-point numbers can hold it. For functions
-    of your own on an unbounded support bring x to a scale of order one.
+    attains [2]_. All of this is an error here. Next to such moments the density has a
+    small mode far out, which is found where floating-point numbers can hold it. For
+    functions of your own on an unbounded support bring x to a scale of order one.
+
+    On a half-line (on the line) the entropy has no maximum under m moments, in that
+    sense, if and only if the density of m - 1 (m - 2) moments has the first m - 1 of
+    them, and a smaller m-th moment than the one asked for.
 
     Newton's method works in polynomials that are orthonormal under the current density
     [3]_, with nodes between the roots of its logarithm.
@@ -138,6 +144,8 @@ class MaxEntDensity(Distribution, BaseEstimator):
 
         Raises
         ------
+        TypeError
+            If ``x`` is sparse.
         ValueError
             If a value is not finite or lies outside the support.
         InfeasibleMomentsError
@@ -146,6 +154,11 @@ class MaxEntDensity(Distribution, BaseEstimator):
         NotConvergedError
             If the residual stays above ``tol``.
         """
+        if sparse.issparse(x):
+            raise TypeError(
+                f"x is a sparse {type(x).__name__}; densities are found for every "
+                "column of a dense array: give x.toarray(), or a few columns of it"
+            )
         x = np.asarray(x, dtype=np.float64)
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
@@ -189,7 +202,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         InfeasibleMomentsError
             If no density on the support has these moments, or the entropy has no
             maximum; names the moment and the range it must lie in.
-        ValueError
+        RoundedMomentsError
             If rounding the moments about zero leaves the density in doubt: shift x.
         NotConvergedError
             If the residual stays above ``tol``.

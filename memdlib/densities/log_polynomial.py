@@ -6,23 +6,17 @@ however many modes it has. The nodes follow the density (see
 :mod:`memdlib.densities.panels`), and the answer is checked on other ones.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.densities.panels import (
-    CHECK,
-    STEPS,
-    breakpoints,
-    mirror,
-    panel_nodes,
-)
+from memdlib.densities.panels import CHECK, STEPS, breakpoints, panel_nodes
 from memdlib.densities.recurrence import Recurrence, stieltjes
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = 400
+MAX_ITERATIONS = 120
 # Residual at which Newton stops, and from which on only rounding can stop it.
 _EXACT, NEAR = 1e-14, 1e-8
 # Leading coefficient, in its orthonormal polynomial, that is zero to rounding.
@@ -79,12 +73,18 @@ class LogPolynomials:
         ):
             value[rows] = new
 
+    def __getitem__(self, rows) -> "LogPolynomials":
+        alpha, beta, *others = (array[rows] for array in self._arrays())
+        history = [value[rows] for value in self.history]
+        none = self.unattained[rows], self.excess[rows]
+        return LogPolynomials(Recurrence(alpha, beta), *others, history, *none)
+
     def _arrays(self):
         return self.basis.alpha, self.basis.beta, self.theta, self.residual, self.gap
 
 
 @dataclass
-class _State:
+class State:
     """Where the solver stands: normalised densities in their own polynomials."""
 
     basis: Recurrence
@@ -93,14 +93,14 @@ class _State:
     gradient: Array
     rounding: Array
 
-    def take(self, rows, other: "_State") -> None:
+    def take(self, rows, other: "State") -> None:
         """Replace some rows."""
         for array, new in zip(self._arrays(), other._arrays(), strict=True):
             array[rows] = new
 
-    def __getitem__(self, rows) -> "_State":
+    def __getitem__(self, rows) -> "State":
         alpha, beta, *others = (array[rows] for array in self._arrays())
-        return _State(Recurrence(alpha, beta), *others)
+        return State(Recurrence(alpha, beta), *others)
 
     def objective(self, strength: Array) -> Array:
         """Dual objective - strength log lambda_m."""
@@ -113,89 +113,158 @@ class _State:
         return *basis, self.theta, self.value, self.gradient, self.rounding
 
 
-def solve_log_polynomials(
-    nodes: Array,
-    weights: Array,
-    n_moments: int,
-    lower: Array,
-    upper: Array,
-    points: Array | None = None,
-) -> LogPolynomials:
-    """Find exp(-polynomial of degree m) with the moments of discrete measures.
+@dataclass(frozen=True)
+class Problem:
+    """Moments asked for of a batch of B densities.
 
     Parameters
     ----------
     nodes, weights : ndarray of shape (B, N)
-        Measures of mean 0 and variance about 1 that have the moments asked for.
-    n_moments : int
-        m, even on the real line.
+        Measures of mean 0 and variance about 1 that have these moments.
+    m : int
+        Number of moments.
     lower, upper : ndarray of shape (B,)
-        Ends of the support, finite or infinite for all rows alike.
-    points : ndarray of shape (B, L), default=None
+        Ends of the support.
+    points : ndarray of shape (B, L) or None
         The support itself where it is a finite set.
-
-    Returns
-    -------
-    LogPolynomials
-        Rows that did not converge keep a large residual; the caller judges.
+    proper : bool
+        Whether the leading coefficient is kept positive.
+    lowered : ndarray of shape (B,), default=None
+        How much smaller the highest moment is to be.
     """
-    if not np.isfinite(lower).all() and np.isfinite(upper).all():
-        found = solve_log_polynomials(-nodes, weights, n_moments, -upper, -lower)
-        basis, theta = mirror(found.basis, found.theta)
-        return replace(found, basis=basis, theta=theta)
-    unbounded = points is None and not np.isfinite(upper[0])
-    problem = _Problem(nodes, weights, n_moments, lower, upper, points, unbounded)
-    found = _descend(problem, problem.start(), _barrier(problem))
-    if points is None and n_moments > 1:
-        if not unbounded:
-            rows = found.failed
-            if rows.size and n_moments % 2 == 0:
-                far = replace(problem[rows], proper=True)
-                found.take(rows, _descend(far, far.start(), _barrier(far)))
-        for fewer in (1, 2) if np.isfinite(lower[0]) else (2,):
-            rows = found.failed
-            if rows.size and n_moments > fewer:
-                _extend_lower(problem, found, rows, fewer)
-    return found
 
+    nodes: Array
+    weights: Array
+    m: int
+    lower: Array
+    upper: Array
+    points: Array | None
+    proper: bool
+    lowered: Array | None = None
 
-def _barrier(problem) -> Array:
-    return np.full(len(problem.nodes), _BARRIERS[0] if problem.proper else 0.0)
+    def __getitem__(self, rows) -> "Problem":
+        points = None if self.points is None else self.points[rows]
+        lowered = None if self.lowered is None else self.lowered[rows]
+        measure = self.nodes[rows], self.weights[rows], self.m
+        ends = self.lower[rows], self.upper[rows]
+        return Problem(*measure, *ends, points, self.proper, lowered)
 
+    @property
+    def unbounded(self) -> bool:
+        return self.points is None and not np.isfinite(self.upper[0])
 
-def _extend_lower(problem, found, rows, fewer: int) -> None:
-    """Start from the densities of one or two moments less, or see that these are all.
+    def start(self) -> State:
+        """Start from a normal or exponential density, a little bent if it must be."""
+        m = self.m
+        theta = np.zeros((len(self.nodes), m + 1))
+        if m > 1:
+            theta[:, 2] = np.sqrt(0.5)
+        else:
+            theta[:, 1] = 1.0
+        if self.proper and m > 2:
+            theta[:, m] += 0.01
+        return self.measure(self.hermite(), theta)
 
-    On an unbounded end the entropy has no maximum where the density of fewer moments
-    lacks nothing but some of the highest one (Junk, 2000).
-    """
-    part, m = problem[rows], problem.m
-    ends = part.lower, part.upper
-    plain = solve_log_polynomials(part.nodes, part.weights, m - fewer, *ends)
-    basis = part.extend(plain)
-    missing = np.einsum("bn,jbn->bj", part.weights, basis.evaluate(part.nodes))[:, 1:]
-    sound = plain.residual <= NEAR
-    if problem.unbounded:
-        others = np.abs(missing[:, :-1]).max(axis=1)
-        none = sound & (others <= NEAR) & (missing[:, -1] > -NEAR)
-        found.unattained[rows] |= none
-        found.excess[rows[none]] = missing[none, -1] / np.prod(
-            1.0 / basis.beta[none], axis=1
-        )
-        sound &= ~none
-        if fewer == 1:
-            return
-    start, chosen = _distant_mode(part, plain.theta, basis, missing, sound, fewer)
-    if chosen.size:
-        found.take(rows[chosen], _descend(part[chosen], start, np.zeros(len(chosen))))
+    def hermite(self) -> Recurrence:
+        """Polynomials that are orthonormal under a normal density."""
+        n_batch, m = len(self.nodes), self.m
+        beta = np.sqrt(np.arange(1.0, m + 1)) + np.zeros((n_batch, 1))
+        return Recurrence(np.zeros((n_batch, m)), beta)
+
+    def measure(self, basis: Recurrence, theta: Array, check: bool = False) -> State:
+        """Normalise densities, and go over to their own polynomials."""
+        u, mass = self.grid(basis, theta, check)
+        linear = basis.expand(theta, u)
+        least = linear.min(axis=1, keepdims=True)
+        mass = mass * np.exp(least - linear)
+        total = mass.sum(axis=1, keepdims=True)
+        mass /= total
+        constant = np.log(total) - least
+        given = (self.weights * basis.expand(theta, self.nodes)).sum(axis=1)
+        value = constant[:, 0] + given
+        rounding = 1e-15 * (1.0 + np.abs(constant[:, 0]) + np.abs(theta).sum(axis=1))
+        own, values = stieltjes(u, mass, self.m)
+        own_theta = np.einsum("bn,jbn->bj", mass * (linear + constant), values)
+        gradient = self.means(own)
+        if self.lowered is not None:
+            value -= self.lowered * theta[:, -1] / np.prod(basis.beta, axis=1)
+            gradient[:, -1] -= self.lowered / np.prod(own.beta, axis=1)
+        return State(own, own_theta, value, gradient, rounding)
+
+    def means(self, basis: Recurrence) -> Array:
+        """Means of p_1, ..., p_m that are asked for, shape (B, m)."""
+        return np.einsum("bn,jbn->bj", self.weights, basis.evaluate(self.nodes)[1:])
+
+    def room(self) -> Array:
+        """How much smaller the highest moment could be, on an unbounded support."""
+        mass = self.weights
+        if self.m % 2:
+            mass = mass * (self.nodes - self.lower[:, None])
+        total = mass.sum(axis=1)
+        basis, _ = stieltjes(self.nodes, mass / total[:, None], self.m // 2)
+        return total * np.prod(basis.beta, axis=1) ** 2
+
+    def barrier(self) -> Array:
+        """Strength of the barrier to begin with, shape (B,)."""
+        return np.full(len(self.nodes), _BARRIERS[0] if self.proper else 0.0)
+
+    def grid(self, basis: Recurrence, theta: Array, check: bool) -> tuple[Array, Array]:
+        """Nodes and weights for densities."""
+        if self.points is not None:
+            return self.points, np.ones(self.points.shape)
+        depths, n_nodes = (CHECK, 18) if check else (STEPS, 11)
+        ends = breakpoints(basis, theta, self.lower, self.upper, depths)
+        return panel_nodes(ends, self.m + n_nodes)
+
+    def extend(self, plain: LogPolynomials) -> Recurrence:
+        """Orthonormal polynomials of densities of fewer moments, up to degree m."""
+        u, mass = self.grid(plain.basis, plain.theta, True)
+        mass = mass * np.exp(-plain.basis.expand(plain.theta, u))
+        return stieltjes(u, mass, self.m)[0]
+
+    def check(self, state: State) -> tuple[Array, Array]:
+        """Residual and duality gap on other, finer panels."""
+        residual, gap = np.full((2, len(self.nodes)), np.inf)
+        proper = np.isfinite(state.theta).all(axis=1)
+        if self.proper:
+            proper &= state.theta[:, -1] > _VANISHED
+        rows = np.flatnonzero(proper)
+        if rows.size:
+            part = self[rows]
+            found = part.measure(state.basis[rows], state.theta[rows], True)
+            # a distant mode makes the own polynomials insensitive: standard ones too
+            standard = part.hermite()
+            change = found.basis.coefficients(standard)[:, 1:, 1:]
+            moments = np.einsum("bij,bj->bi", change, found.gradient)
+            square = standard.evaluate(part.nodes)[1:] ** 2
+            size = np.sqrt(np.einsum("bn,jbn->bj", part.weights, square))
+            moments = np.abs(moments) / np.maximum(size, 1.0)
+            own = np.abs(found.gradient).max(axis=1)
+            residual[rows] = np.maximum(own, moments.max(axis=1))
+            gap[rows] = np.abs((found.theta[:, 1:] * found.gradient).sum(axis=1))
+            state.take(rows, found)
+        return residual, gap
 
 
 # a trial step may go too far; what it yields is not a number and is not taken
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
-def _descend(problem, state, barrier) -> LogPolynomials:
-    """Newton's method from a start; the barrier of each row weakens as it goes."""
+def descend(problem: Problem, state: State, barrier: Array, limit=MAX_ITERATIONS):
+    """Newton's method from a start; the barrier of each row weakens as it goes.
+
+    Parameters
+    ----------
+    problem : Problem
+    state : State
+    barrier : ndarray of shape (B,)
+        Strength of the logarithmic barrier to begin with.
+    limit : int, default=MAX_ITERATIONS
+
+    Returns
+    -------
+    LogPolynomials
+    """
     active, history = np.arange(len(barrier)), [state.value.copy()]
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(limit):
         part, strength = state[active], barrier[active]
         gradient, curvature = _barred(part, strength)
         size = np.sqrt((gradient**2 / curvature).sum(axis=1))
@@ -219,129 +288,7 @@ def _descend(problem, state, barrier) -> LogPolynomials:
     return LogPolynomials(state.basis, state.theta, residual, gap, history, *none)
 
 
-def _distant_mode(problem, theta, basis, missing, sound, fewer):
-    """Start with a small mode far out, which supplies what the last moments lack.
-
-    With two moments less, R is where the next two polynomials have the ratio of what
-    is missing of them; with one, R is an end of the interval.
-
-    Returns
-    -------
-    start : _State or None
-    rows : ndarray of int
-        For which such a place exists.
-    """
-    m = problem.m
-    if fewer == 1:
-        place = np.where(missing[:, -1] > 0, problem.upper, problem.lower)
-    else:
-        ratio = np.zeros((len(missing), 1, m + 1))
-        ratio[:, 0, m - 1], ratio[:, 0, m] = -missing[:, -1], missing[:, -2]
-        roots = basis.roots(ratio)[:, 0]
-        side = np.sign(missing[:, -2:].prod(axis=1))
-        place = side * np.nan_to_num(side[:, None] * roots, nan=-1.0).max(axis=1)
-        place = np.clip(place, problem.lower, problem.upper)
-    probability = missing[:, -1] / basis.evaluate(place[:, None])[m, :, 0]
-    theta = np.pad(theta, ((0, 0), (0, fewer)))
-    depth = basis.expand(theta, place[:, None])[:, 0]
-    height = np.zeros(len(place))
-    for _ in range(5):
-        fall = np.maximum(depth - height, 1.0)
-        width = np.abs(place) / (fall if fewer == 1 else np.sqrt(fall / np.pi))
-        height = np.log(width / np.maximum(probability, 1e-300))
-    sound = sound & (probability > 0) & (probability < 0.1) & (depth > height + 2.0)
-    rows = np.flatnonzero(sound)
-    if not rows.size:
-        return None, rows
-    theta[:, 0] -= height
-    for _ in range(fewer):
-        theta -= basis.times_u(theta) / place[:, None]
-    theta[:, 0] += height
-    return problem[rows].measure(basis[rows], theta[rows]), rows
-
-
-@dataclass(frozen=True)
-class _Problem:
-    nodes: Array
-    weights: Array
-    m: int
-    lower: Array
-    upper: Array
-    points: Array | None
-    proper: bool
-
-    def __getitem__(self, rows) -> "_Problem":
-        points = None if self.points is None else self.points[rows]
-        measure = self.nodes[rows], self.weights[rows], self.m
-        ends = self.lower[rows], self.upper[rows]
-        return _Problem(*measure, *ends, points, self.proper)
-
-    @property
-    def unbounded(self) -> bool:
-        return self.points is None and not np.isfinite(self.upper[0])
-
-    def start(self) -> _State:
-        """A normal or an exponential density, a little bent where it must be."""
-        n_batch, m = len(self.nodes), self.m
-        # Hermite polynomials
-        alpha = np.zeros((n_batch, m))
-        beta = np.sqrt(np.arange(1.0, m + 1)) + np.zeros((n_batch, 1))
-        theta = np.zeros((n_batch, m + 1))
-        if m > 1:
-            theta[:, 2] = np.sqrt(0.5)
-        else:
-            theta[:, 1] = 1.0
-        if self.proper and m > 2:
-            theta[:, m] += 0.01
-        return self.measure(Recurrence(alpha, beta), theta)
-
-    def measure(self, basis: Recurrence, theta: Array, check: bool = False) -> _State:
-        """Normalise densities, and go over to their own polynomials."""
-        u, mass = self.grid(basis, theta, check)
-        linear = basis.expand(theta, u)
-        least = linear.min(axis=1, keepdims=True)
-        mass = mass * np.exp(least - linear)
-        total = mass.sum(axis=1, keepdims=True)
-        mass /= total
-        constant = np.log(total) - least
-        given = (self.weights * basis.expand(theta, self.nodes)).sum(axis=1)
-        value = constant[:, 0] + given
-        rounding = 1e-15 * (1.0 + np.abs(constant[:, 0]) + np.abs(theta).sum(axis=1))
-        own, values = stieltjes(u, mass, self.m)
-        own_theta = np.einsum("bn,jbn->bj", mass * (linear + constant), values)
-        gradient = np.einsum("bn,jbn->bj", self.weights, own.evaluate(self.nodes)[1:])
-        return _State(own, own_theta, value, gradient, rounding)
-
-    def grid(self, basis: Recurrence, theta: Array, check: bool) -> tuple[Array, Array]:
-        """Nodes and weights for densities."""
-        if self.points is not None:
-            return self.points, np.ones(self.points.shape)
-        depths, n_nodes = (CHECK, 18) if check else (STEPS, 11)
-        ends = breakpoints(basis, theta, self.lower, self.upper, depths)
-        return panel_nodes(ends, self.m + n_nodes)
-
-    def extend(self, plain: LogPolynomials) -> Recurrence:
-        """Orthonormal polynomials of densities, up to the degree wanted here."""
-        u, mass = self.grid(plain.basis, plain.theta, True)
-        mass = mass * np.exp(-plain.basis.expand(plain.theta, u))
-        return stieltjes(u, mass, self.m)[0]
-
-    def check(self, state: _State) -> tuple[Array, Array]:
-        """Residual and duality gap on other, finer panels."""
-        residual, gap = np.full((2, len(self.nodes)), np.inf)
-        proper = np.isfinite(state.theta).all(axis=1)
-        if self.proper:
-            proper &= state.theta[:, -1] > _VANISHED
-        rows = np.flatnonzero(proper)
-        if rows.size:
-            found = self[rows].measure(state.basis[rows], state.theta[rows], True)
-            residual[rows] = np.abs(found.gradient).max(axis=1)
-            gap[rows] = np.abs((found.theta[:, 1:] * found.gradient).sum(axis=1))
-            state.take(rows, found)
-        return residual, gap
-
-
-def _barred(state: _State, strength: Array) -> tuple[Array, Array]:
+def _barred(state: State, strength: Array) -> tuple[Array, Array]:
     """Gradient and Hessian (its diagonal) of the dual - strength log lambda_m."""
     gradient, curvature = state.gradient.copy(), np.ones_like(state.gradient)
     push = np.where(strength > 0, strength / state.theta[:, -1], 0.0)
@@ -350,7 +297,7 @@ def _barred(state: _State, strength: Array) -> tuple[Array, Array]:
     return gradient, curvature
 
 
-def _step(problem, state, strength, step, size) -> tuple[_State, Array]:
+def _step(problem, state, strength, step, size) -> tuple[State, Array]:
     """Damped Newton step: the longest of a few that lowers the objective enough."""
     length = np.where(size < 0.3, 1.0, 1.0 / (1.0 + size))
     if problem.proper:

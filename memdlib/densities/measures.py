@@ -29,6 +29,10 @@ class InfeasibleMomentsError(ValueError):
     """No density on the support has these moments, or the entropy has no maximum."""
 
 
+class RoundedMomentsError(ValueError):
+    """Moments about zero have lost, by rounding, the digits that tell the density."""
+
+
 @dataclass(frozen=True)
 class Measures:
     """Points and weights with the moments asked for, for B densities.
@@ -124,7 +128,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     ------
     InfeasibleMomentsError
         If no distribution has these moments.
-    ValueError
+    RoundedMomentsError
         If the rounding of the moments leaves the density in doubt.
     """
     m, mean = rows.shape[1], rows[:, 0]
@@ -167,7 +171,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     coarse = doubt > _COARSE * np.maximum(np.abs(standard), 1.0)
     if m > 1 and coarse.any():
         row, j = np.argwhere(coarse)[0]
-        raise ValueError(
+        raise RoundedMomentsError(
             f"density {row}: rounding E x^{j + 1} = {rows[row, j]:.17g} to a float "
             f"leaves E u^{j + 1} with u = (x - {mean[row]:g}) / {unit[row]:g} in doubt "
             f"by {doubt[row, j]:.1e}; give the moments of x - {mean[row]:g}, or call "

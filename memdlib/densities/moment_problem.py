@@ -148,12 +148,6 @@ def match_functions(
     doubtful = failed | (spread[:, 0] < FLAT * np.maximum(spread[:, -1], 1e-3))
     for row in np.flatnonzero(doubtful):
         _check_functions(mu[row], features, support, row)
-        if not residual[row] <= tol:
-            raise NotConvergedError(
-                f"density {row}: the moments were matched to {residual[row]:.1e} only; "
-                "raise n_nodes or tol, or use fewer moments; for powers of x give "
-                "their number"
-            )
         if far[row] > _TAIL:
             raise InfeasibleMomentsError(
                 f"density {row}: on {support} these moments are matched only by a "
@@ -166,6 +160,12 @@ def match_functions(
                 f"density {row}: probability gathers at an end of {support}, closer "
                 f"than numbers can tell ({near[row]:.1e} of it); move the moments "
                 "away from the boundary of what is possible"
+            )
+        if not residual[row] <= tol:
+            raise NotConvergedError(
+                f"density {row}: the moments were matched to {residual[row]:.1e} only; "
+                "raise n_nodes or tol, or use fewer moments; for powers of x give "
+                "their number"
             )
     theta = np.column_stack([psi + lam @ change[0, 1:], lam @ change[1:, 1:].T])
     place = np.full(n_batch, origin), np.full(n_batch, unit)
@@ -219,6 +219,9 @@ def check_range(values: Array, mu: Array, support: Support, describe) -> Array:
     InfeasibleMomentsError
     """
     size = np.abs(values).max(axis=0)
+    if not np.isfinite([support.lower, support.upper]).all():
+        # the nodes reach far beyond where the moments live
+        size = np.minimum(size, np.where(mu == 0, 1.0, np.abs(mu)))
     for j in range(len(mu)):
         ends = possible_range(values / size, mu / size, j)
         low, high = (-np.inf, np.inf) if ends is None else size[j] * np.array(ends)
@@ -256,7 +259,10 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
     >>> round(low, 6), round(high, 6)
     (0.25, 0.5)
     """
-    total = np.vstack([np.ones(len(features)), features[:, :j].T])
+    total = np.vstack([np.ones(len(features)), features[:, : j + 1].T])
+    # probabilities times the largest feature: far nodes do not spoil the tolerances
+    total = total / np.abs(total).max(axis=0)
+    total, goal = total[:-1], total[-1]
     known = np.concatenate([[1.0], mu[:j]])
     exact = {
         "primal_feasibility_tolerance": 1e-10,
@@ -264,7 +270,7 @@ def possible_range(features: Array, mu: Array, j: int) -> tuple[float, float] | 
         "time_limit": 10.0,
     }
     low, high = (
-        linprog(sign * features[:, j], A_eq=total, b_eq=known, options=exact)
+        linprog(sign * goal, A_eq=total, b_eq=known, options=exact)
         for sign in (1.0, -1.0)
     )
     if low.x is None or high.x is None:

@@ -7,7 +7,8 @@ finds out why and says so.
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.densities.log_polynomial import NEAR, solve_log_polynomials
+from memdlib.densities.fewer_moments import solve_log_polynomials
+from memdlib.densities.log_polynomial import NEAR
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     Measures,

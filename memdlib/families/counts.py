@@ -121,7 +121,9 @@ class Bernoulli(CountFamily):
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)[..., 0]
-        return np.log1p(np.exp(-np.abs(lam))) - np.minimum(lam, 0.0)
+        tail = np.copysign(lam, -1.0, out=np.empty_like(lam))
+        np.log1p(np.exp(tail, out=tail), out=tail)
+        return np.subtract(tail, lam, out=tail, where=lam < 0)[()]
 
     def entropy(self, mu: ArrayLike) -> Array:
         mu = _share(mu)

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.bayes import BayesClassifier
-from memdlib.densities import InfeasibleMomentsError, NotConvergedError
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
 from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import rank
@@ -18,6 +22,9 @@ from memdlib.state import all_or_nothing, fitted
 from memdlib.validation import check_parameters, labelled_batch
 
 Array = NDArray[np.float64]
+
+# What families without a closed form raise where a density is not found.
+_NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class MarginalModel:
 
         Raises
         ------
-        InfeasibleMomentsError, NotConvergedError
+        InfeasibleMomentsError, NotConvergedError, RoundedMomentsError
             If a density is not found; names its class and feature.
         """
         try:
@@ -71,14 +78,20 @@ class MarginalModel:
                 classes, marginals, divergences, rank(divergences), len(divergences)
             )
             return found.scores and found
-        except (InfeasibleMomentsError, NotConvergedError) as error:
-            k, s = _first_failure(marginals.family, marginals.mean_params)
-            raise type(error)(
-                f"class {classes.tolist()[k]!r}, feature {s}: there is no density of "
-                f"{marginals.family} with its moments "
-                f"{marginals.mean_params[k, s].tolist()}, or none was found; use more "
-                "smoothing, fewer moments or another family"
-            ) from error
+        except _NOT_FOUND as error:
+            k, s = _first_failure(marginals.family, marginals.mean_params, type(error))
+            mu = marginals.mean_params[k, s].tolist()
+            why = (
+                f"rounding its moments {mu} leaves the density of {marginals.family} "
+                f"in doubt; shift the feature and the support by {-mu[0]:g}, towards "
+                "zero, or use fewer moments"
+                if isinstance(error, RoundedMomentsError)
+                else f"there is no density of {marginals.family} with its moments {mu},"
+                " or none was found; use more smoothing, fewer moments or another "
+                "family"
+            )
+            place = f"class {classes.tolist()[k]!r}, feature {s}"
+            raise type(error)(f"{place}: {why}") from error
 
     @cached_property
     def scores(self) -> MarginalScores:
@@ -205,14 +218,14 @@ class MomentClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
-def _first_failure(family: Family, mu: Array) -> tuple[int, int]:
-    """Class and feature of the first density that is not found, by halving."""
+def _first_failure(family: Family, mu: Array, kind: type) -> tuple[int, int]:
+    """Class and feature of the first density that fails so, by halving."""
 
     def fails(part):
         try:
             family.natural(part)
-        except (InfeasibleMomentsError, NotConvergedError):
-            return True
+        except _NOT_FOUND as error:
+            return isinstance(error, kind)
         return False
 
     flat, first, last = mu.reshape(-1, mu.shape[-1]), 0, mu[..., 0].size

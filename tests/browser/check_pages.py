@@ -5,6 +5,7 @@ environment variable ``CHROMIUM``, else at ``/usr/bin/chromium``.
 """
 
 import os
+import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -71,10 +72,10 @@ CONTRAST = """(selector) => {
 class Visit:
     """One page in a window of its own, and everything that went wrong with it."""
 
-    def __init__(self, browser, base, size, script=""):
+    def __init__(self, browser, base, size, script="", scheme="light"):
         self.base, self.problems = base, []
         self.context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
         )
         self.context.add_init_script(script)
         self.page = page = self.context.new_page()
@@ -146,8 +147,8 @@ def visit(base, browser):
     """Make a visit with ``visit(size)``; all are closed in the end."""
     made = []
 
-    def make(size, script=""):
-        made.append(Visit(browser, base, size, script))
+    def make(size, script="", scheme="light"):
+        made.append(Visit(browser, base, size, script, scheme))
         return made[-1]
 
     yield make
@@ -183,8 +184,14 @@ def test_a_computed_page_offers_its_notebook(visit, name):
     assert one.context.request.get(address).json()["nbformat"] == 4
 
 
-def test_in_the_dark_a_page_is_dark_and_can_be_read(visit):
-    one = visit(DESKTOP, "localStorage.mode = localStorage.theme = 'dark'")
+CHOSEN = "localStorage.mode = localStorage.theme = 'dark'"
+
+
+@pytest.mark.parametrize(
+    ("script", "scheme"), [(CHOSEN, "light"), ("", "dark")], ids=["chosen", "system"]
+)
+def test_in_the_dark_a_page_is_dark_and_can_be_read(visit, script, scheme):
+    one = visit(DESKTOP, script, scheme)
     page = one.open(THEOREM)
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -204,4 +211,47 @@ def test_the_search_finds_the_theorem(visit):
         "all => all.map(a => a.href)"
     )
     assert any(THEOREM in hit for hit in hits)
+    excerpts = page.locator("#search-results p.context").all_inner_texts()
+    assert excerpts
+    for excerpt in excerpts:
+        assert not re.search("ipynb|Show code|Hide code|Print to PDF", excerpt)
     assert one.problems == []
+
+
+def test_a_page_describes_itself(visit):
+    page = visit(DESKTOP).open(THEOREM)
+    told = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("meta[content]")].map(
+            e => [e.name || e.getAttribute("property"), e.content]))"""
+    )
+    for key in ("description", "og:title", "citation_title", "citation_author"):
+        assert told[key].strip(), key
+    assert told["og:description"] == told["description"]
+    assert not told["description"].startswith("Needs:")
+
+
+def test_a_missing_page_leads_home(visit):
+    one = visit(PHONE)
+    page = one.open("404.html")
+    assert page.locator("a").first.get_attribute("href") == "/"
+    assert page.evaluate(WIDEST) == ""
+    assert one.problems == []
+
+
+def test_lab_records_and_reference_stand_outside_the_chain(visit):
+    page = visit(DESKTOP).open("book/lab-records.html")
+    following = page.locator(".prev-next-area .right-next").get_attribute("href")
+    assert "records/" not in following
+    records = [name for name in COMPUTED if name.startswith("book/records/")]
+    page = visit(DESKTOP).open(records[0])
+    assert page.locator(".prev-next-area a").count() == 0
+
+
+def test_icons_need_no_font(visit):
+    page = visit(DESKTOP).open(THEOREM)
+    sizes = page.locator(".fa-solid:visible").evaluate_all(
+        "all => all.map(e => [e.getBoundingClientRect().width,"
+        " getComputedStyle(e).maskImage])"
+    )
+    assert sizes
+    assert all(width > 5 and image.startswith("url") for width, image in sizes)

@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
+from scipy.sparse import csr_array
 
 from memdlib import MaxEntDensity
-from memdlib.densities.moment_problem import InfeasibleMomentsError, NotConvergedError
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 
@@ -186,6 +191,11 @@ def test_outside_the_support_there_is_nothing():
         (lambda: MaxEntDensity(1, [0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
          r"x\[1, 1\] = 0\.5 is not on the support the levels 0, 1"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([]), ValueError, r"shape \(0,\)"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit(csr_array(np.eye(3))), TypeError,
+         r"x is a sparse csr_array; .*give x\.toarray\(\)"),
+        (lambda: MaxEntDensity(3, (1e3, 1e3 + 1)).from_moments(
+            [1000.5, 1001000.35, 1001501050.275]), RoundedMomentsError,
+         r"density 0: rounding E x\^3 .* in doubt .*give the moments of x - 1000\.5"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1, np.inf]), ValueError,
          "not finite"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1]), ValueError,
@@ -220,3 +230,40 @@ def test_what_cannot_be_is_named(call, error, message):
     with np.errstate(invalid="ignore", divide="ignore"):
         with pytest.raises(error, match=message):
             call()
+
+
+def first(x):
+    return x
+
+
+@pytest.mark.parametrize("shape", [0.1, 0.3])
+def test_a_gamma_law_that_gathers_at_zero(shape):
+    features = [np.log, first]
+    law = MaxEntDensity(features, HALF).from_moments([special.digamma(shape), shape])
+    np.testing.assert_allclose(law.natural_params_, [1 - shape, 1.0], rtol=1e-9)
+    assert float(law.entropy_) == pytest.approx(stats.gamma(shape).entropy(), abs=1e-9)
+
+
+def test_a_gamma_law_closer_to_zero_than_numbers_are_is_refused():
+    """Of gamma(0.02), 7e-7 lies below the smallest number."""
+    mu = [special.digamma(0.02), 0.02]
+    with pytest.raises(NotConvergedError, match="gathers at an end .*closer than num"):
+        MaxEntDensity([np.log, first], HALF).from_moments(mu)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_powers_as_functions_agree_with_powers(seed):
+    """Samples of an exponential law: half of them have no maximum with x and x^2."""
+    x = np.random.default_rng(seed).exponential(size=5000)
+    features = MaxEntDensity([first, np.square], HALF)
+    # the exponential density of this mean has E x^2 = 2 mean^2
+    if np.mean(x**2) < 2 * np.mean(x) ** 2:
+        found, powers = features.fit(x), MaxEntDensity(2, HALF).fit(x)
+        np.testing.assert_allclose(
+            found.natural_params_, powers.natural_params_, rtol=1e-7
+        )
+    else:
+        with pytest.raises(InfeasibleMomentsError, match="entropy has no maximum"):
+            features.fit(x)
+        with pytest.raises(InfeasibleMomentsError, match="is not attained"):
+            MaxEntDensity(2, HALF).fit(x)

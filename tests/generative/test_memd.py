@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import (
 
 from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
+from memdlib.densities import RoundedMomentsError
 from memdlib.families import Polynomial, get
 from memdlib.generative import scores
 from memdlib.moments.folds import content_positions
@@ -793,3 +794,18 @@ def test_a_density_that_is_not_found_is_named_by_class_and_feature():
     assert text.startswith("class 'bee', feature 7: there is no density of Polynomial(")
     assert "more smoothing, fewer moments" in text
     assert "n_nodes" not in text and "density 57" not in text
+
+
+def test_moments_that_rounding_spoils_are_named_by_class_and_feature():
+    rng = np.random.default_rng([7, 14])
+    X, y = (
+        rng.uniform(0, 1000, size=(60, 9)),
+        np.array(["ape", "bee"])[np.arange(60) % 2],
+    )
+    X[y == "bee", 3] = 999 + rng.uniform(size=30)
+    family = Polynomial(4, (0.0, 1000.0))
+    model = MeMdClassifier(family=family, smoothing=1e-12, n_features=None)
+    with pytest.raises(RoundedMomentsError, match="^class 'bee', feature 3: rounding"):
+        model.fit(X, y)
+    with pytest.raises(RoundedMomentsError, match="support by -999.*, towards zero"):
+        model.fit(X, y)

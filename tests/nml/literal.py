@@ -4,7 +4,7 @@ Nothing here knows of boundaries, bounds, tables or bases of the package.
 """
 
 import math
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 
@@ -80,28 +80,3 @@ def literal_complexity(counts, values, m, intercept):
     numbers = [math.prod(map(math.comb, counts.tolist(), k)) for k in ones.tolist()]
     found = suprema(counts, ones, design(values, m, intercept))
     return math.log(math.fsum(np.array(numbers) * np.exp(found)))
-
-
-def proved_bounds(counts, p):
-    """Boundary sum and truncated product of occupied levels, by their formulas."""
-    two = [
-        math.fsum(
-            math.comb(n, k) * k**k * (n - k) ** (n - k) / n**n for k in range(n + 1)
-        )
-        for n in counts
-    ]
-    if p >= len(two):
-        return (math.log(math.prod(two)),) * 2
-
-    def symmetric(terms):
-        sums = [1.0] + [0.0] * p
-        for term in terms:
-            sums = [1.0] + [b + term * a for a, b in pairwise(sums)]
-        return sums
-
-    faces = symmetric([c - 2.0 for c in two])
-    lower = sum(
-        faces[j] * 2 * sum(math.comb(len(two) - j - 1, i) for i in range(p - j))
-        for j in range(p)
-    )
-    return math.log(lower), math.log(sum(symmetric([c - 1.0 for c in two])))

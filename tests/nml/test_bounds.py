@@ -9,6 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.nml_bounds import (
+    judge,
+    outcomes,
+    proved_bounds,
+    random_call,
+    two_outcomes,
+)
 from memdlib.nml import (
     NMLFeatureSelector,
     conditional_codelength,
@@ -27,7 +34,7 @@ from memdlib.nml.exact import (
     tabulated_complexity,
     within_bounds,
 )
-from tests.nml.literal import literal_complexity, proved_bounds
+from tests.nml.literal import literal_complexity
 
 WAYS = ("auto", "exact", "monte-carlo", "facets", "fisher")
 
@@ -276,6 +283,30 @@ def test_every_result_keeps_the_proved_bounds(case, method):
         assert lower * (1 - 1e-10) - 1e-10 <= found.complexity
         assert found.complexity <= upper * (1 + 1e-10) + 1e-10
         assert 0.0 <= found.uncertainty < math.inf
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+def test_random_calls_keep_bounds_that_share_no_code(seed):
+    """Some of the calls that ``python -m benchmarks nml_bounds`` makes thousands of."""
+    with mock.patch.multiple(complexity, _BUDGET=0.02, _RULE_BUDGET=0.02):
+        found = judge(random_call(np.random.default_rng(seed)))
+    assert not found.endswith(("below", "above", "error"))
+
+
+def test_a_table_of_random_calls(monkeypatch):
+    monkeypatch.setattr("benchmarks.nml_bounds.BUDGET", 0.02)
+    found = outcomes(0, 10)
+    assert sum(found.values()) == 10
+
+
+@pytest.mark.parametrize("n", [300, 1000, 10**5, 10**11])
+def test_the_bounds_of_large_levels(n):
+    """Against the integral of exp(-t) (1 + t / n)^n."""
+    with mpmath.workdps(25):
+        ends = [mpmath.sqrt(n) * c for c in (0, 1, 2, 4, 8, 16, 32)]
+        truth = mpmath.quad(lambda t: mpmath.exp(n * mpmath.log1p(t / n) - t), ends)
+    assert two_outcomes(n) == pytest.approx(float(truth), rel=2e-15)
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=8), st.integers(1, 8))

@@ -14,8 +14,10 @@ _LANES = 128
 _SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
+# Twice the gain of a step, in nats, that rounding hides.
+_NO_GAIN = 1e-13
 # Steps, and the largest change of a logit in one that has not settled.
-_STEPS, _LONGEST = 12, 5.0
+_STEPS, _LONGEST = 40, 10.0
 # Logarithm of 2 as a sum whose first term, times an exponent, is exact.
 _LOG2, _REST_OF_LOG2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # A settled slope is below 0.03, also where rounding has made the step too short.
@@ -219,6 +221,24 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
 
 
 @compile_if_possible
+def _is_settled(rows, j, p, free, largest_rest):
+    """Whether the step of a lane was the last that matters.
+
+    A correction that cancels Newton's step leaves a small step far from the maximum. It
+    does not where both gain at least half of what Newton's step alone does: by Cauchy
+    and Schwarz Newton's step is then at most twice as long.
+    """
+    slope, step, bend = free + 5, free + 5 + p, free + 5 + 2 * p
+    both = newton = 0.0
+    for i in range(p):
+        both += rows[slope + i, j] * rows[step + i, j]
+        newton += rows[slope + i, j] * (rows[step + i, j] - rows[bend + i, j])
+    # a logit that is not a number leaves no number here
+    known = abs(rows[free, j]) < np.inf
+    return known and rows[free + 1, j] < largest_rest and newton <= 2 * both + _NO_GAIN
+
+
+@compile_if_possible
 def maxima(counts, basis, products, ones, logit, weight):
     """Suprema of the log-likelihood of interior label counts.
 
@@ -282,8 +302,7 @@ def maxima(counts, basis, products, ones, logit, weight):
         for j in range(_LANES):
             if case[j] >= 0:
                 age[j] += 1
-                # a logit that is not a number leaves no number here
-                if rows[free + 1, j] < _SETTLED and abs(rows[free, j]) < np.inf:
+                if _is_settled(rows, j, p, free, _SETTLED):
                     value[case[j]] = rows[free, j]
                     case[j] = -1
                 elif age[j] == _STEPS:

@@ -7,12 +7,16 @@ starts a fit where the two before it point to, so that one step or two are enoug
 import numpy as np
 
 from memdlib.nml._engine.compiled import compile_if_possible
-from memdlib.nml._engine.compiled_maxima import _LANES, _LONGEST, _STEPS, _step
+from memdlib.nml._engine.compiled_maxima import (
+    _LANES,
+    _LONGEST,
+    _STEPS,
+    _is_settled,
+    _step,
+)
 
 # Sum of w d^6 at which the expansion of a maximum is exact to about 1e-11.
 _SETTLED = 1e-9
-# Twice the gain of Newton's step where a fit may be settled, in nats.
-_LARGEST_GAIN = 0.05
 
 
 @compile_if_possible
@@ -111,13 +115,7 @@ def walk(
             if c < 0:
                 continue
             age[j] += 1
-            # slope times Newton's step, without the correction that may cancel it
-            gain = 0.0
-            for i in range(p):
-                newton = rows[free + 5 + p + i, j] - rows[free + 5 + 2 * p + i, j]
-                gain += rows[free + 5 + i, j] * newton
-            settled = rows[free + 1, j] < _SETTLED and gain < _LARGEST_GAIN
-            if settled and abs(rows[free, j]) < np.inf:
+            if _is_settled(rows, j, p, free, _SETTLED):
                 n_fits += 1
                 excess = saturated[c] + level_saturated[k] - rows[free, j]
                 near = excess <= depth

@@ -10,19 +10,21 @@ from itertools import pairwise
 
 import numpy as np
 
+from memdlib.nml._engine.bounds import complexity_bounds
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.level_rule import N_KEPT, level_rule
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_rounding,
-    two_outcome_sum,
 )
-from memdlib.nml._engine.separation import boundary_sum, elementary_symmetric
+from memdlib.nml._engine.separation import boundary_sum
 from memdlib.nml._engine.tube import FIT_ERROR, Tube
 
 # Nodes per root of the number of samples: in the first rule, and more in each further.
 _FIRST, _MORE = 1.2, 0.25
 _MOST_RULES = 10
+# Rules that an estimate of the error takes, unless all label counts are nodes.
+_FEWEST = 3
 # Fall of the changes from one rule to the next that is believed, and how many of the
 # last two changes the error may be where they fall less.
 _FALL, _SLOW = 4.0, 8.0
@@ -82,15 +84,19 @@ def gauss_complexity(
     """
     if model.saturated:
         return saturated_complexity(model), saturated_rounding(model)
-    boundary, largest = boundary_sum(model), truncated_product(model)
-    # what is left out is mostly less than a third of exp(-depth) times this ratio
-    mass = math.prod(two_outcome_sum(int(n)) for n in model.counts)
-    depth = 1.0 + math.log(mass / largest / tolerance)
+    boundary, upper = boundary_sum(model), complexity_bounds(model)[1]
+    # what is left out is mostly less than a third of exp(-depth) times the ratio of
+    # the saturated complexity to the bound
+    depth = 1.0 + saturated_complexity(model) - upper - math.log(tolerance)
+    plans = [[_n_inner(int(n), step) for n in model.counts] for step in range(_FEWEST)]
+    if sum(_seconds(model, sizes, depth) for sizes in plans) > most_seconds and any(
+        model.counts >= np.array(plans[0]) + 2 * N_KEPT
+    ):
+        return None
     logs, spent = [], 0.0
     for step in range(_MOST_RULES):
         sizes = [_n_inner(int(n), step) for n in model.counts]
-        spent += _SECONDS_A_FIT * expected_fits(model, sizes, depth)
-        spent += _SECONDS_A_PRODUCT * float(model.counts @ np.square(sizes))
+        spent += _seconds(model, sizes, depth)
         if spent > most_seconds or any(model.counts * sizes > _LARGEST_RULE):
             return None
         rules = [
@@ -105,7 +111,7 @@ def gauss_complexity(
         if sum(nodes.size for nodes, _ in rules) < (model.counts + 1).sum():
             error += _estimate(changes)
         if error <= tolerance:
-            assert boundary <= total <= largest * math.exp(error), (model, total)
+            assert boundary <= total <= math.exp(upper + error), (model, total)
             return logs[-1], error
         if omitted > tolerance / 4:
             depth += math.log(8.0 * omitted / tolerance)
@@ -118,36 +124,13 @@ def _estimate(changes: list[float]) -> float:
     No change counts for less than the one before over `_FALL`, however small it is by
     chance. Where changes ever fell less than that, the last two count `_SLOW` times.
     """
-    if len(changes) < 2:
+    if len(changes) < _FEWEST - 1:
         return math.inf
     late = changes[::-1]
     largest = max(change / _FALL**age for age, change in enumerate(late))
     if all(after <= before / _FALL for after, before in pairwise(late)):
         return largest
     return max(largest, _SLOW * max(late[:2]))
-
-
-def truncated_product(model: LevelModel) -> float:
-    """Upper bound of the complexity itself, from that of each level.
-
-    Parameters
-    ----------
-    model : LevelModel
-
-    Returns
-    -------
-    float
-        Sum of the first p elementary symmetric polynomials of C(2, n_l) - 1.
-
-    Examples
-    --------
-    >>> from memdlib.nml.exact import level_model
-    >>> model = level_model(np.full(4, 1), np.arange(1.0, 5.0), 2, intercept=False)
-    >>> truncated_product(model)
-    11.0
-    """
-    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
-    return float(elementary_symmetric(two - 1.0, model.dimension).sum())
 
 
 def expected_fits(model: LevelModel, sizes: list[int], depth: float) -> float:
@@ -178,12 +161,20 @@ def expected_fits(model: LevelModel, sizes: list[int], depth: float) -> float:
     2e+06
     """
     nodes = np.minimum(model.counts + 1, np.array(sizes) + 2 * N_KEPT)
-    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
+    all_nodes = math.prod(map(float, nodes))
     half = (len(nodes) - model.dimension) / 2
     # a ball of radius root 2 depth, by the normal density of its middle
     cells = depth**half / math.gamma(half + 1.0)
-    inside = truncated_product(model) * float(np.prod(nodes / two)) * cells / 4
-    return min(inside, float(np.prod(nodes)) / 2)
+    share = math.exp(complexity_bounds(model)[1] - saturated_complexity(model))
+    return min(share * cells / 4, 0.5) * all_nodes
+
+
+def _seconds(model: LevelModel, sizes: list[int], depth: float) -> float:
+    """Rough time of a core for one rule and its sum."""
+    products = float(model.counts @ np.square(sizes))
+    return _SECONDS_A_FIT * expected_fits(model, sizes, depth) + (
+        _SECONDS_A_PRODUCT * products
+    )
 
 
 def _n_inner(n: int, step: int) -> int:

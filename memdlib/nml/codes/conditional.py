@@ -144,8 +144,9 @@ def _of_several_classes(
     if not model.saturated:
         raise ValueError(
             f"n_classes is {n_classes} and {model.dimension} parameters a class do not "
-            f"saturate {len(model.counts)} levels; raise n_moments to the number of "
-            "levels"
+            f"saturate {len(model.counts)} levels; use "
+            "memdlib.nml.codes.multiclass.multiclass_complexity, or raise n_moments to "
+            "the number of levels"
         )
     return saturated_complexity(model, n_classes)
 

@@ -15,7 +15,12 @@ exclude_patterns: [".*", "_build"]
 execute: {execute_notebooks: "off", stderr_output: error}
 sphinx: {config: {nb_ipywidgets_js: {}}}
 """
-TOC = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/notebooks/c\n"
+TOC = """format: jb-book
+root: book/index
+chapters:
+  - file: book/notebooks/c
+  - file: book/api
+"""
 
 
 def store_chapter(project, output):
@@ -39,6 +44,8 @@ def book(project):
     project.write("_config.yml", CONFIG)
     project.write("_toc.yml", TOC)
     project.write("book/index.md", "# Start\n\nSee {ref}`there`.\n")
+    project.write("book/api.md", "# Reference\n")  # names nothing
+    project.write("CITATION.cff", "date-released: 2026-01-02\n")
     store_chapter(project, stream("stdout"))
     return project
 

@@ -11,6 +11,7 @@ from compendium.build.sphinx_ext import (
     StatementsDirective,
     add_provenance,
     copy_packaged,
+    drop_unused,
     link_statements,
     packaged_file,
     setup,
@@ -44,6 +45,18 @@ def test_formulas_and_fonts_come_from_installed_packages(tmp_path):
     }
     for licence in (static / "fonts").glob("*.txt"):
         assert "Open Font License" in licence.read_text(errors="replace")
+
+
+def test_scripts_that_no_page_asks_for_are_removed(tmp_path):
+    scripts = tmp_path / "_static" / "scripts"
+    scripts.mkdir(parents=True)
+    for name in ("fontawesome.js", "fontawesome.js.map", "a.js", "a.js.map"):
+        (scripts / name).write_text("")
+    for made in (app(tmp_path, "latex"), app(tmp_path)):
+        kept = {path.name for path in scripts.iterdir()}
+        drop_unused(made, None)
+    assert len(kept) == 4
+    assert [path.name for path in scripts.iterdir()] == ["a.js"]
 
 
 @pytest.mark.parametrize(("name", "error"), [("latex", None), ("html", ValueError())])
@@ -134,5 +147,7 @@ def test_the_extension_is_registered():
         "statements",
         "autodoc-process-docstring",
         "build-finished",
+        "build-finished",
+        "html-page-context",
         "html-page-context",
     ]

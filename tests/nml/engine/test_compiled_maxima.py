@@ -2,10 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from memdlib.nml._engine import compiled, compiled_maxima
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.newton import logistic, pairs
 from memdlib.nml._engine.separation import on_boundary
 
 # Without numba the kernels run in Python, on fewer cases.
@@ -47,3 +49,34 @@ def test_exponentials_and_logarithms():
         rows[3] = 1.0 + rows[1]
         compiled_maxima._subtract_logs(rows, bits, 4, -2.0, 3, 5, 2)
         assert rows[4] == pytest.approx(2.0 * np.log(rows[3]), rel=5e-16)
+
+
+def test_a_correction_that_cancels_the_step_settles_nothing():
+    """At a third of the observed share, Newton's step is 2 and its correction -2."""
+    counts, ones = np.array([3e4, 3e4, 2e4]), np.array([4.0, 3.0, 2.0])
+    model = level_model(counts.astype(int), np.array([1.0, 1.01, 1.02]), 1, False)
+    solver = LogitSolver.of(model)
+    basis = solver.basis[:, 0]
+
+    def whole_step(state):
+        q = logistic(basis * state)
+        weight = counts * q * (1 - q)
+        newton = basis @ (ones - counts * q) / (weight @ basis**2)
+        skew = weight * (1 - 2 * q) * (basis * newton) ** 2
+        return newton - 0.5 * basis @ skew / (weight @ basis**2)
+
+    start = brentq(whole_step, -11.0 / basis.max(), -9.7 / basis.max())
+    logit = np.outer(basis * start, np.ones(8))
+    with np.errstate(all="ignore"):
+        found = compiled_maxima.maxima(
+            counts,
+            solver.basis,
+            pairs(solver.basis),
+            ones[:, None],
+            logit,
+            np.ones_like(logit),
+        )
+    right = solver.fit(ones[:, None]).log_likelihood
+    # rounding leads away from such a start, or it is left to a general method
+    found = np.where(np.isnan(found), right, found)
+    assert found == pytest.approx(right, abs=1e-10)

@@ -1,0 +1,111 @@
+"""What a page says of itself to machines, and which pages stand next to it."""
+
+import html
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+
+# Pages below these are looked up, not read one after the other.
+_LOOKED_UP = ("book/lab-records", "book/api")
+
+_LONGEST = 300  # characters of a description
+
+
+def citation(project: Path) -> dict:
+    """What CITATION.cff says of the work."""
+    return yaml.safe_load((project / "CITATION.cff").read_text())
+
+
+def last_change(project: Path) -> str:
+    """Seconds since 1970 of the last commit, or of the release if there is no history.
+
+    Pages carry this date: it is true, and two builds of one state are equal.
+    """
+    command = ["git", "-C", str(project), "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0 and done.stdout.strip():
+        return done.stdout.strip()
+    midnight = datetime.min.time()
+    released = datetime.combine(citation(project)["date-released"], midnight, UTC)
+    return str(int(released.timestamp()))
+
+
+def description(doctree: nodes.document) -> str:
+    """The first paragraph of a page that is plain text, cut after a whole word."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        text = " ".join(paragraph.astext().split())
+        plain = isinstance(paragraph.parent, nodes.section)
+        if (
+            plain
+            and not text.startswith("Needs:")
+            and not any(paragraph.findall(nodes.math))
+        ):
+            if len(text) > _LONGEST:
+                text = text[:_LONGEST].rsplit(" ", 1)[0] + " …"
+            return text
+    return ""
+
+
+def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str:
+    """Description, Open Graph and citation of a page, as tags of its head.
+
+    Parameters
+    ----------
+    about : dict
+        As :func:`citation` gives.
+    title, summary : str
+        Of the page.
+    address : str or None
+        Where the page is published; None if that is nowhere yet.
+    """
+    book = about["title"]
+    named = {
+        "description": summary,
+        "citation_title": title,
+        "citation_inbook_title": book,
+        "citation_publication_date": about["date-released"].strftime("%Y/%m/%d"),
+    }
+    shared = {
+        "og:type": "article",
+        "og:site_name": book,
+        "og:title": title,
+        "og:description": summary,
+        "og:url": address,
+    }
+    tags = [("name", key, value) for key, value in named.items()]
+    tags += [("name", "citation_author", author["name"]) for author in about["authors"]]
+    tags += [("property", key, value) for key, value in shared.items()]
+    return "".join(
+        f'\n<meta {kind}="{key}" content="{html.escape(value)}"/>'
+        for kind, key, value in tags
+        if value
+    )
+
+
+def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str | None]:
+    """Pages to read before and after a page.
+
+    Parameters
+    ----------
+    relations : dict
+        Parent, previous and next page of each page, as Sphinx collects them.
+    page : str
+
+    Returns
+    -------
+    previous, next : str or None
+        None at the ends, and for pages that are looked up: they stand in a table.
+    """
+
+    def walk(which: int) -> str | None:
+        found = relations[page][which]
+        while found and relations[found][0] in _LOOKED_UP:
+            found = relations[found][which]
+        return found
+
+    if page not in relations or relations[page][0] in _LOOKED_UP:
+        return None, None
+    return walk(1), walk(2)

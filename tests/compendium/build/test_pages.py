@@ -1,0 +1,105 @@
+import subprocess
+from datetime import date
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+from compendium.build.pages import (
+    citation,
+    description,
+    last_change,
+    meta_tags,
+    neighbours,
+)
+
+ABOUT = {
+    "title": "The book",
+    "authors": [{"name": "A & B"}],
+    "date-released": date(2026, 1, 2),
+}
+
+
+def document(*paragraphs):
+    page = new_document("page")
+    section = nodes.section("", *paragraphs)
+    page += section
+    return page
+
+
+def paragraph(text, *inside):
+    return nodes.paragraph("", text, *inside)
+
+
+def test_the_date_is_that_of_the_last_commit(project):
+    project.write("CITATION.cff", "date-released: 2026-01-02\n")
+    assert last_change(project.root) == "1767312000"
+    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run(
+        [*git, "commit", "-q", "--allow-empty", "-m", "first"],
+        check=True,
+        env={"GIT_COMMITTER_DATE": "1700000000 +0000", "PATH": "/usr/bin:/bin"},
+    )
+    assert last_change(project.root) == "1700000000"
+
+
+def test_the_citation_is_that_of_the_file(project):
+    project.write("CITATION.cff", "title: Some\ndate-released: 2026-01-02\n")
+    assert citation(project.root) == {
+        "title": "Some",
+        "date-released": date(2026, 1, 2),
+    }
+
+
+def test_a_description_is_the_first_plain_paragraph():
+    formula = nodes.math("", "x^2")
+    page = document(
+        paragraph("Needs: nothing."),
+        paragraph("About ", formula),
+        paragraph("Plain\ntext."),
+    )
+    assert description(page) == "Plain text."
+    assert description(document(paragraph("Needs: all."))) == ""
+    quoted = new_document("page")
+    quoted += nodes.block_quote("", paragraph("Not of the page itself."))
+    assert description(quoted) == ""
+
+
+def test_a_long_description_ends_after_a_word():
+    found = description(document(paragraph("word " * 100)))
+    assert len(found) <= 302 and found.endswith("word …")
+
+
+def test_tags_escape_and_leave_out_what_is_empty():
+    found = meta_tags(ABOUT, 'A "title"', "", None)
+    assert '<meta name="citation_title" content="A &quot;title&quot;"/>' in found
+    assert '<meta name="citation_author" content="A &amp; B"/>' in found
+    assert '<meta name="citation_publication_date" content="2026/01/02"/>' in found
+    assert "description" not in found and "og:url" not in found
+    found = meta_tags(ABOUT, "T", "What it is.", "https://example.org/t.html")
+    assert '<meta property="og:description" content="What it is."/>' in found
+    assert '<meta property="og:url" content="https://example.org/t.html"/>' in found
+
+
+RELATIONS = {
+    "a": [None, None, "book/api"],
+    "book/api": ["index", "a", "book/api/x"],
+    "book/api/x": ["book/api", "book/api", "book/api/y"],
+    "book/api/y": ["book/api", "book/api/x", "b"],
+    "b": ["index", "book/api/y", None],
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("a", (None, "book/api")),
+        ("book/api", ("a", "b")),
+        ("book/api/x", (None, None)),
+        ("b", ("book/api", None)),
+        ("search", (None, None)),
+    ],
+)
+def test_pages_that_are_looked_up_stand_outside_the_chain(page, expected):
+    assert neighbours(RELATIONS, page) == expected

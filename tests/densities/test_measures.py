@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdlib.densities.measures import (
+    InfeasibleMomentsError,
+    RoundedMomentsError,
+    check_possible,
+    measure_moments,
+    measure_sample,
+)
+from memdlib.densities.support import Support
+
+LINE = Support.interval(-np.inf, np.inf)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8), st.floats(-50, 50))
+def test_a_few_points_have_the_moments_of_a_sample(seed, m, shift):
+    rng = np.random.default_rng([61, seed])
+    x = shift + rng.uniform(0.1, 10) * rng.normal(size=(40, 3))
+    share = rng.dirichlet(np.ones(40))
+    found = measure_sample(x, share, m, LINE)
+    assert found.nodes.shape == (3, m // 2 + 1)
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1, rtol=1e-12)
+    u = (x - found.origin) / found.unit
+    for j in range(1, m + 1):
+        size = share @ np.abs(u) ** j
+        error = (found.weights * found.nodes**j).sum(axis=1) - share @ u**j
+        assert (np.abs(error) < 1e-10 * size).all()
+
+
+def test_moments_and_the_sample_that_has_them_give_the_same_measure():
+    x = np.random.default_rng([61, 1]).gamma(3.0, size=(50, 2))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, 6)], axis=1)
+    ours = measure_moments(raw, Support.interval(0, np.inf))
+    peer = measure_sample(x, np.full(50, 0.02), 5, Support.interval(0, np.inf))
+    np.testing.assert_allclose(ours.nodes, peer.nodes, rtol=1e-8)
+    np.testing.assert_allclose(ours.weights, peer.weights, rtol=1e-7)
+    low, high = ours[[1]].ends(Support.interval(0, np.inf))
+    assert low == -ours.origin[1] / ours.unit[1]
+    assert high == np.inf
+
+
+@pytest.mark.parametrize(
+    ("mu", "support", "low", "high"),
+    [
+        ([0.4, None], (0, 1), 0.16, 0.4),
+        ([0.4, 0.25, None], (0, 1), 0.25**2 / 0.4, 0.25 - 0.15**2 / 0.6),
+        ([1.0, 1.5, None], (0, np.inf), 2.25, None),
+        ([0.0, 1.0, 0.5, None], (-np.inf, np.inf), 1.25, None),
+        ([-1.0, 1.5, None], (-np.inf, 0), None, -2.25),
+    ],
+)
+def test_the_edges_of_what_is_possible_are_those_of_the_classical_problems(
+    mu, support, low, high
+):
+    """Hausdorff's, Stieltjes's and Hamburger's problem; determinants by hand."""
+    support = Support.interval(*support)
+    for edge, side in ((low, 1.0), (high, -1.0)):
+        if edge is None:
+            continue
+        inside = np.array([[*mu[:-1], edge + 1e-6 * side]])
+        check_possible(measure_moments(inside, support), len(mu), support)
+        outside = np.array([[*mu[:-1], edge - 1e-6 * side]])
+        with pytest.raises(InfeasibleMomentsError, match="must"):
+            check_possible(measure_moments(outside, support), len(mu), support)
+
+
+def test_rounding_that_hides_the_density_is_named():
+    x = 1e6 + np.random.default_rng([61, 2]).normal(size=(100, 1))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, 5)], axis=1)
+    with pytest.raises(
+        (RoundedMomentsError, InfeasibleMomentsError), match="u\\^|x\\^"
+    ):
+        measure_moments(raw, LINE)
+    assert measure_sample(x, np.full(100, 0.01), 4, LINE).nodes.shape == (1, 3)
+    flat = np.array([[1.0, 1.0]])
+    with pytest.raises(InfeasibleMomentsError, match=r"E x\^2 = 1 must be above 1"):
+        measure_moments(flat, LINE)
+
+
+def test_samples_of_too_few_values_are_named():
+    x, share = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), np.full(3, 1 / 3)
+    with pytest.raises(InfeasibleMomentsError, match="constant .1. in density 1"):
+        measure_sample(x, share, 2, LINE)
+    with pytest.raises(InfeasibleMomentsError, match="only 2 distinct values in dens"):
+        measure_sample(x[:, [0]], share, 4, LINE)
