@@ -90,6 +90,6 @@ def says_what_it_takes(label, function, text):
     taken = [p for p in inspect.signature(function).parameters if p != "self"]
     if len(text.splitlines()) > 1 and taken:
         assert "Parameters\n---" in text, label
-        assert "Returns\n---" in text, label
+        assert "Returns\n---" in text or "Yields\n---" in text, label
         listed = text.split("Parameters\n---")[1].split("Returns\n---")[0]
         assert [p for p in taken if p not in listed] == [], label
