@@ -79,7 +79,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         P(z); zero for a topic that has died out.
     topic_counts_ : ndarray of shape (n_topics,)
         Expected number of counts of each topic, the added ones among them.
-    history_ : ndarray of shape (n_iter_ + 1,)
+    history_ : ndarray of shape (number of steps + 1,)
         Objective at the start and after each step, in nats; it never falls. For
         ``beta=1`` and ``smoothing=0`` the log-likelihood.
     n_iter_ : int
@@ -91,7 +91,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     log_likelihood_ : float
         sum C log P(w, d), in nats.
     n_parameters_ : int
-        Free parameters |Z| - 1 + |Z| (|D| + |W| - 2), of rows and columns with counts.
+        Free parameters ``|Z| - 1 + |Z| (|D| + |W| - 2)``, of occupied rows and columns.
     bic_ : float
         ``-log_likelihood_`` plus ``n_parameters_`` times half the logarithm of the sum
         of all counts, in nats; the smaller, the better.

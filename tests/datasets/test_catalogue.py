@@ -113,7 +113,7 @@ def test_sample_sizes_of_table_3(row):
     """With the two damaged groups, exactly the paper's; without them, the complete."""
     data = load_or_skip(f"newsgroups_{row['experiment']}", edition="paper")
     assert len(data.y) == int(row["samples"])
-    assert len(data.target_names) == int(row["classes"])
+    assert len(data.target_names) == int(row["classes_run"])
     lost = set(data.sample_names[data.split == "test"])
     assert not any(name.startswith("rec.motorcycles/") for name in lost)
 
