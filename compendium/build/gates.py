@@ -251,7 +251,10 @@ def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc or link in ("#", ""):
         return None
-    target = page if not parts.path else page.parent / unquote(parts.path)
+    folder, path = page.parent, unquote(parts.path)
+    if page.name == "404.html" and path.startswith("/"):
+        folder, path = site, path.lstrip("/")  # it is served at any depth
+    target = page if not parts.path else folder / path
     target = Path(target).resolve()
     if target.is_dir():
         target = target / "index.html"

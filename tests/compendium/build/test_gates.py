@@ -256,6 +256,7 @@ def test_clean_pages_pass(tmp_path, body):
         ("<a href='lost.html'>x</a>", "dead link lost.html"),
         ("<a href='folder/lost/'>x</a>", "dead link folder/lost/"),
         ("<a href='../outside.html'>x</a>", "dead link ../outside.html"),
+        ("<a href='/index.html'>x</a>", "dead link /index.html"),
         ("<script src='lost.js'></script>", "dead link lost.js"),
         ("<a href='#lost'>x</a>", "dead anchor #lost"),
         ("<a href='other.html#lost'>x</a>", "dead anchor other.html#lost"),
