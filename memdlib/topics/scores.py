@@ -44,7 +44,7 @@ def log_likelihoods(model: PLSA, X) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> log_likelihoods(model, [[3, 0]]).round(3).tolist()
     [-3.296]
     """
@@ -89,7 +89,7 @@ def fisher_scores(model: PLSA, X):
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> fisher_scores(model, [[2, 1]]).round(3).tolist()
     [[3.0, 6.0, 1.5]]
     """
@@ -127,7 +127,7 @@ def free_energy_terms(model: PLSA, X) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> abs(free_energy_terms(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 3.296]]
     """
@@ -169,7 +169,7 @@ def posterior_divergences(model: PLSA, X) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> abs(posterior_divergences(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 1.763, 0.6]]
     """
