@@ -97,7 +97,7 @@ def test_embeddings_are_made_of_models_fitted_apart(kind):
 def test_names_of_numbers():
     X, y = data("TOP")
     frame = pd.DataFrame(X, columns=[f"w{i}" for i in range(25)])
-    model = GenerativeEmbedding("TOP", PLSA(1, smoothing=0.1))
+    model = GenerativeEmbedding("TOP", PLSA(1, smoothing=0.1, random_state=0))
     names = model.fit(frame, y).get_feature_names_out()
     assert names[:4].tolist() == ["log_odds", "a_prior0", "a_words0_w0", "a_words0_w1"]
     assert names[-1] == "b_words0_w24"
