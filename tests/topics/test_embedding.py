@@ -63,29 +63,39 @@ def data(kind="MT-2", seed=0):
     return (X[y != "c"], y[y != "c"]) if kind == "TOP" else (X, y)
 
 
-@pytest.mark.parametrize("kind", SIZES)
-def test_embeddings_are_made_of_models_fitted_apart(kind):
+def fitted_apart(kind):
+    """Fitted on every other row: embedding, X, shares of classes and their models."""
     X, y = data(kind)
     weight = 1.0 + np.arange(len(X)) % 2
-    embedding = GenerativeEmbedding(kind, QUICK).fit(X[::2], y[::2], weight[::2])
-    found = embedding.transform(X)
-    assert found.shape == (len(X), SIZES[kind])
+    X_half, y_half, weight = X[::2], y[::2], weight[::2]
+    embedding = GenerativeEmbedding(kind, QUICK).fit(X_half, y_half, weight)
+    rows = [slice(None)]
+    if hasattr(embedding, "classes_"):
+        assert embedding.classes_.tolist() == np.unique(y_half).tolist()
+        rows = [y_half == c for c in np.unique(y_half)]
+    models = [clone(QUICK).fit(X_half[r], sample_weight=weight[r]) for r in rows]
+    return embedding, X, [weight[r].sum() for r in rows], models
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_an_embedding_has_a_name_for_each_number(kind):
+    embedding, X, _, models = fitted_apart(kind)
+    assert embedding.transform(X).shape == (len(X), SIZES[kind])
     names = embedding.get_feature_names_out()
     assert len(set(names)) == len(names) == SIZES[kind]
-    if kind in ("MT-2", "FESS-2", "FS", "PD"):
-        rows = [slice(None)]
-        assert not hasattr(embedding, "classes_")
-    else:
-        rows = [y[::2] == c for c in np.unique(y)]
-        assert embedding.classes_.tolist() == np.unique(y).tolist()
-    models = [
-        clone(QUICK).fit(X[::2][part], sample_weight=weight[::2][part]) for part in rows
-    ]
-    if kind != "TOP":
-        parts = [OF_MODEL[kind.split("-")[0]](model, X) for model in models]
-        np.testing.assert_array_equal(found, np.hstack(parts))
-        return
-    share = [weight[::2][part].sum() for part in rows]
+    assert len(models) == {"MT-1": 3, "FESS-1": 3, "LLR": 3, "TOP": 2}.get(kind, 1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SIZES if kind != "TOP"])
+def test_embeddings_are_made_of_models_fitted_apart(kind):
+    embedding, X, _, models = fitted_apart(kind)
+    parts = [OF_MODEL[kind.split("-")[0]](model, X) for model in models]
+    np.testing.assert_array_equal(embedding.transform(X), np.hstack(parts))
+
+
+def test_tangents_of_posterior_log_odds_are_made_of_models_fitted_apart():
+    embedding, X, share, models = fitted_apart("TOP")
+    found = embedding.transform(X)
     P = [model.transform(X) @ model.components_ for model in models]
     odds = (X * np.log(P[1] / P[0])).sum(axis=1) + np.log(share[1] / share[0])
     np.testing.assert_allclose(found[:, 0], odds, rtol=1e-9, atol=1e-9)
