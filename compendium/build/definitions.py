@@ -12,6 +12,10 @@ of every module from which something is reached, the statements that are no defi
 (calls, ``try`` blocks). Registries must be plain tables: a definition that only its
 decorator makes known is not found. No relative and no star imports, which a gate sees
 to.
+
+An entry of a dictionary called ``_REGISTRY`` counts if its key is written somewhere: in
+the cells, in their parameters or in what they reach. Notebooks must therefore write the
+names that they look up, and not take them from a list of all names.
 """
 
 import ast
@@ -53,7 +57,12 @@ class Reach:
     strings: frozenset[str]
 
 
-def reach(project: Path, cells: Sequence[str], without: Iterable[str] = ()) -> Reach:
+def reach(
+    project: Path,
+    cells: Sequence[str],
+    without: Iterable[str] = (),
+    words: Iterable[str] = (),
+) -> Reach:
     r"""Follow every name that some cells of code mention to its definition.
 
     Parameters
@@ -64,6 +73,8 @@ def reach(project: Path, cells: Sequence[str], without: Iterable[str] = ()) -> R
         Python; imports in one hold for all.
     without : iterable of str, default=()
         Modules whose definitions are left out, with what only they reach.
+    words : iterable of str, default=()
+        Keys of registries that are looked up, besides the strings in the code.
 
     Returns
     -------
@@ -80,7 +91,7 @@ def reach(project: Path, cells: Sequence[str], without: Iterable[str] = ()) -> R
     >>> one == other, len(one.definitions)
     (True, 1)
     """
-    walk = _Walk(project, frozenset(without))
+    walk = _Walk(project, frozenset(without), frozenset(words))
     trees = [ast.parse(cell) for cell in cells]
     imports = bound_by_imports(trees)
     notebook = Module(imports, [])
@@ -100,22 +111,33 @@ def reach(project: Path, cells: Sequence[str], without: Iterable[str] = ()) -> R
 class _Walk:
     """Definitions found so far, and those still to be looked into."""
 
-    def __init__(self, project: Path, without: frozenset[str]):
-        self.project, self.without = project, without
+    def __init__(self, project: Path, without: frozenset[str], words: frozenset[str]):
+        self.project, self.without, self.words = project, without, words
         self.definitions, self.files, self.strings = set(), set(), set()
         self._modules: dict[str, Module | None] = {}
         self._names: dict[Target, str] = {}
         self._waiting: list[tuple[Module, Statement]] = []
+        self._offered: dict[tuple[Path | None, str], tuple[Module, Statement]] = {}
         self._taken: set[tuple[Path | None, int]] = set()
 
     def finish(self) -> None:
         """Look into definitions until there is none left."""
         while self._waiting:
             self.definitions.add(self.written(*self._waiting.pop()))
+            if not self._waiting:
+                self._look_up()
+
+    def _look_up(self) -> None:
+        """Take up the entries of registries whose keys are written somewhere."""
+        known = self.strings | self.words
+        for place in [place for place in self._offered if place[1] in known]:
+            self._take(*self._offered.pop(place))
 
     def written(self, module: Module, statement: Statement) -> str:
         """Syntax of a statement; what it mentions is taken up."""
         self.strings |= statement.strings
+        for key, entry in statement.entries.items():
+            self._offered[module.path, key] = module, entry
         if module.path is not None:
             for name in statement.strings & _data_beside(module.path):
                 self.files.add((module.path.parent / name).read_bytes())

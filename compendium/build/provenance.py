@@ -49,13 +49,15 @@ def code_digest(
     without : iterable of str, default=()
         Modules whose definitions are left out.
     words : iterable of str, default=()
-        Words that may name a table, besides the string constants in the code.
+        Words that may name a table or the entry of a registry, besides the string
+        constants in the code.
 
     Returns
     -------
     str
     """
-    found = reach(project, cells, without)
+    words = set(words)
+    found = reach(project, cells, without, words)
     tables = sorted((project / "data" / "published").glob("*.csv"))
     named = [path for path in tables if path.stem in found.strings.union(words)]
     return digest(

@@ -3,6 +3,7 @@
 A statement is written down as its syntax without docstrings, annotations of functions
 and imports. The names in it that the module imports or defines are left open, as
 chains such as ``np.linalg.solve``, for :mod:`compendium.build.definitions` to follow.
+Each entry of a dictionary called ``_REGISTRY`` is a statement by itself.
 """
 
 import ast
@@ -19,6 +20,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_REGISTRY = "_REGISTRY"
 
 
 def imported_modules(code: str) -> set[str]:
@@ -57,6 +59,7 @@ class Statement:
     pieces: list[str | tuple[str, ...]] = field(default_factory=list)
     strings: set[str] = field(default_factory=set)
     imports: dict[str, list[Target]] = field(default_factory=dict)
+    entries: dict[str, "Statement"] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -85,13 +88,31 @@ def read_module(text: str) -> Module:
                 names.setdefault(name, []).extend(targets)
     known, loose = frozenset(names).union(*bound), []
     for node, own, local in zip(others, bound, inner, strict=True):
-        statement = statement_of([node], local, known | set(local))
+        names_here = known | set(local)
+        entries = _entries(node) if own == {_REGISTRY} else {}
+        if entries:
+            statement = Statement([_REGISTRY], imports=local)
+            for key, value in entries.items():
+                statement.entries[key] = statement_of([value], {}, names_here)
+        else:
+            statement = statement_of([node], local, names_here)
         for name in own:
             names.setdefault(name, []).append(statement)
         if not own or not isinstance(node, _DEFINITIONS + _ASSIGNMENTS):
             loose.append(statement)
     names.pop("__all__", None)
     return Module(names, loose)
+
+
+def _entries(node: ast.stmt) -> dict[str, ast.expr]:
+    """Entries of a dictionary display whose keys are strings, if a node assigns one."""
+    value = node.value if isinstance(node, _ASSIGNMENTS) else None
+    if not isinstance(value, ast.Dict):
+        return {}
+    keys = [getattr(key, "value", None) for key in value.keys]
+    if not all(isinstance(key, str) for key in keys):
+        return {}
+    return dict(zip(keys, value.values, strict=True))
 
 
 def bound_by_imports(nodes: Iterable[ast.AST]) -> dict[str, list[Target]]:

@@ -41,17 +41,14 @@ __all__ = [
 ]
 
 _REGISTRY: dict[str, MarginalFamily] = {
-    f.name: f
-    for f in (
-        Normal(),
-        Exponential(),
-        TruncatedExponential(),
-        Geometric(),
-        Bernoulli(),
-        Poisson(),
-        Multinomial(),
-        Polynomial(),
-    )
+    "normal": Normal(),
+    "exponential": Exponential(),
+    "truncated_exponential": TruncatedExponential(),
+    "geometric": Geometric(),
+    "bernoulli": Bernoulli(),
+    "poisson": Poisson(),
+    "multinomial": Multinomial(),
+    "polynomial": Polynomial(),
 }
 
 

@@ -72,6 +72,12 @@ def test_modules_left_out_of_digests_exist():
         assert (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
 
 
+def test_no_notebook_takes_a_family_from_a_list_of_all_names():
+    """Digests count an entry of a registry only if its name is written."""
+    for path in (ROOT / "book").rglob("*.md"):
+        assert not re.search(r"families\.names\(|_REGISTRY", path.read_text()), path
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_no_run_is_stale(name):
     run, provenance = RUNS[name], read_result(name, ROOT)["provenance"]

@@ -183,3 +183,49 @@ def test_cells_are_told_apart(project):
         project, ["", "from x import a\na"]
     )
     assert found(project, ["'shown'"]) != found(project, ["'seen'"])
+
+
+REGISTRY = {
+    "g.py": (
+        "from memdlib.c import deep\n\n\ndef even():\n    return 2\n\n\n"
+        '_REGISTRY = {"deep": deep(1), "even": even()}\n\n\n'
+        "def get(name):\n    return _REGISTRY[name]\n"
+    ),
+    "c.py": BASE["c.py"],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "matters"),
+    [
+        ("get('even')", (), False),
+        ("get('deep')", (), True),
+        ("get(name)", (), False),
+        ("get(name)", ("even",), False),
+        ("get(name)", ("deep",), True),
+    ],
+)
+def test_an_entry_of_a_registry_counts_if_its_key_is_written(
+    project, code, words, matters
+):
+    cell = f"from memdlib.g import get\nname = 1\n{code}"
+    before = found(project, cell, REGISTRY, words=words)
+    changed = REGISTRY | {"c.py": REGISTRY["c.py"].replace("LIMIT = 7", "LIMIT = 8")}
+    assert (found(project, cell, changed, words=words) != before) == matters
+
+
+def test_a_key_that_only_an_entry_writes_is_found(project):
+    files = REGISTRY | {
+        "g.py": REGISTRY["g.py"].replace("return 2", "return 'deep'"),
+    }
+    cell = "from memdlib.g import get\nget('even')"
+    before = found(project, cell, files)
+    changed = files | {"c.py": files["c.py"].replace("LIMIT = 7", "LIMIT = 8")}
+    assert found(project, cell, changed) != before
+
+
+def test_a_new_entry_of_a_registry_does_not_matter(project):
+    cell = "from memdlib.g import get\nget('even')"
+    before = found(project, cell, REGISTRY)
+    text = REGISTRY["g.py"].replace('"even": even()', '"even": even(), "odd": 1')
+    assert found(project, cell, REGISTRY | {"g.py": text}) == before
