@@ -181,7 +181,13 @@ feature_names_in_
     Notes
     -----
     Words are ranked one at a time. Their divergences do not add up, so that the S best
-    need not be the best S; see the greedy theorem and where it does not apply.
+    need not be the best S; see the book on additivity.
+
+    The rest is trusted as much as the words that were kept. On newsgroups that may gain
+    or lose twenty points of accuracy with thirty words: it gains where they are typical
+    of one class, and loses where files sent as text fill a few documents. With S chosen
+    by accuracy there is next to no difference. So compare this classifier with
+    ``MeMdClassifier(family="multinomial")`` on held-out documents.
 
     References
     ----------
