@@ -19,6 +19,7 @@ MAX_ITERATIONS = 200
 _EXACT = 1e-14
 # Share of a variance that rounding leaves in doubt.
 _ROUNDING = 1e-15
+_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def solve_dual(
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
     residual = np.abs(mu - mean).max(axis=1)
     covariance, curvature = np.empty((n_batch, m, m)), np.ones(n_batch)
+    size = np.abs(features).max(axis=0)
     active, history = np.arange(n_batch), [value.copy()]
     for _ in range(MAX_ITERATIONS):
         hessian = np.empty((m, m, len(active)))
@@ -103,8 +105,11 @@ def solve_dual(
         gradient = mu[active] - mean
         step = _solve(factor, -gradient.T).T
         slope = (gradient * step).sum(axis=1)
+        # at the optimum the decrease drowns in rounding of lambda . phi
+        slack = (m + 3) * _EPSILON * (1.0 + np.abs(lam[active]) @ size)
+        enough = value[active] + slack
         length, reached, mean, p = _line_search(
-            features, log_weights, mu[active], lam[active], step, slope, value[active]
+            features, log_weights, mu[active], lam[active], step, slope, enough
         )
         before = residual[active]
         after = np.abs(mu[active] - mean).max(axis=1)
@@ -160,14 +165,12 @@ def evaluate_dual(
     return value, p @ features, p
 
 
-def _line_search(features, log_weights, mu, lam, step, slope, value):
+def _line_search(features, log_weights, mu, lam, step, slope, enough):
     """Longest of 1, 1/2, 1/4, ... that lowers the dual enough (Armijo)."""
     length = np.ones(len(lam))
     reached, mean, p = evaluate_dual(features, log_weights, mu, lam + step)
-    # at the optimum the decrease drowns in rounding
-    slack = 4.0 * np.finfo(np.float64).eps * (1.0 + np.abs(value))
     for _ in range(50):
-        high = np.flatnonzero(~(reached <= value + 1e-4 * length * slope + slack))
+        high = np.flatnonzero(~(reached <= enough + 1e-4 * length * slope))
         if not high.size:
             return length, reached, mean, p
         length[high] *= 0.5
