@@ -225,7 +225,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
     @property
     def condition_(self) -> Array:
         """Condition number of the Hessian, shape (...)."""
-        return self._fitted and self._condition
+        return self._fitted and self._matched.condition.reshape(self._members.batch)
 
     def _read(self, x: Array | None) -> Support:
         """Check the parameters; return the support."""
@@ -272,7 +272,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         log_unit = 0.0
         if support.levels is None:
             log_unit = np.log(np.abs(found.unit))
-        self._condition = found.condition.reshape(batch)
+        self._matched = found
         self._members = Members(
             support,
             found.origin,

@@ -19,11 +19,14 @@ from memdlib.densities.log_polynomial import (
     descend,
 )
 from memdlib.densities.panels import mirror
+from memdlib.densities.recurrence import Recurrence
 
 Array = NDArray[np.float64]
 
 # Newton steps, and steps from moment to moment, on the way to a larger highest moment.
 _SHORT, _RAISES = 40, 12
+# Misfit from which Newton's method converges at once.
+_CLOSE = 1e-2
 
 
 def solve_log_polynomials(
@@ -33,6 +36,7 @@ def solve_log_polynomials(
     lower: Array,
     upper: Array,
     points: Array | None = None,
+    start: tuple[Recurrence, Array] | None = None,
 ) -> LogPolynomials:
     """Find exp(-polynomial of degree m) with the moments of discrete measures.
 
@@ -46,6 +50,8 @@ def solve_log_polynomials(
         Ends of the support, finite or infinite for all rows alike.
     points : ndarray of shape (B, L), default=None
         The support itself where it is a finite set.
+    start : tuple of Recurrence and ndarray of shape (B, m + 1), default=None
+        On bounded supports, densities to start from where they come close.
 
     Returns
     -------
@@ -66,7 +72,14 @@ def solve_log_polynomials(
         return replace(found, basis=basis, theta=theta)
     unbounded = points is None and not np.isfinite(upper[0])
     problem = Problem(nodes, weights, n_moments, lower, upper, points, unbounded)
-    found = descend(problem, problem.start(), problem.barrier())
+    state = problem.start()
+    if start is not None:
+        # what a grid was too coarse for need not be a density here
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            given = problem.measure(*start)
+        close = np.abs(given.gradient).max(axis=1) < _CLOSE
+        state.take(close, given[close])
+    found = descend(problem, state, problem.barrier())
     if points is None and not unbounded and n_moments % 2 == 0:
         rows = found.failed
         if rows.size:

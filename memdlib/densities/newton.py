@@ -88,7 +88,7 @@ def solve_dual(
     rows, columns = np.tril_indices(m)
     products = features[:, rows] * features[:, columns]
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
-    residual = np.abs(mu - mean).max(axis=1)
+    found, residual = mean.copy(), np.abs(mu - mean).max(axis=1)
     covariance, curvature = np.empty((n_batch, m, m)), np.ones(n_batch)
     size = np.abs(features).max(axis=0)
     active, history = np.arange(n_batch), [value.copy()]
@@ -114,19 +114,18 @@ def solve_dual(
         before = residual[active]
         after = np.abs(mu[active] - mean).max(axis=1)
         lam[active] += length[:, None] * step
-        value[active], residual[active] = reached, after
+        value[active], residual[active], found[active] = reached, after, mean
         history.append(value.copy())
         # near the optimum rounding decides: stop where a step no longer helps
         alive = (length > 0) & ((after > 1e-8) | (after < 0.5 * before))
         active, mean, p = active[alive], mean[alive], p[alive]
         if not active.size:
             break
-    value, mean, _ = evaluate_dual(features, log_weights, mu, lam)
-    gap = (lam * (mu - mean)).sum(axis=1)
+    gap = (lam * (mu - found)).sum(axis=1)
     return DualSolution(
         natural=lam,
         log_normaliser=value - (lam * mu).sum(axis=1),
-        residual=np.abs(mu - mean).max(axis=1),
+        residual=residual,
         gap=np.abs(gap),
         covariance=covariance,
         curvature=curvature,
