@@ -43,17 +43,19 @@ class Measures:
         Mean and about a standard deviation.
     nodes, weights : ndarray of shape (B, N)
         In units u = (x - origin) / unit; N = floor(m / 2) + 1.
+    doubt : ndarray of shape (B, m)
+        Error of E u, ..., E u^m that rounding the moments about zero leaves.
     """
 
     origin: Array
     unit: Array
     nodes: Array
     weights: Array
+    doubt: Array
 
     def __getitem__(self, rows) -> "Measures":
-        return Measures(
-            self.origin[rows], self.unit[rows], self.nodes[rows], self.weights[rows]
-        )
+        measure = self.nodes[rows], self.weights[rows], self.doubt[rows]
+        return Measures(self.origin[rows], self.unit[rows], *measure)
 
     def ends(self, support: Support) -> tuple[Array, Array]:
         """Ends of the support in units u, shape (B,) each."""
@@ -109,7 +111,7 @@ def measure_sample(columns: Array, share: Array, m: int, support: Support) -> Me
                 f"density; ask for fewer than {2 * count} moments of the sample, or "
                 "smooth it"
             )
-    return Measures(mean, unit, *basis.gauss())
+    return Measures(mean, unit, *basis.gauss(), np.zeros((len(mean), m)))
 
 
 def measure_moments(rows: Array, support: Support) -> Measures:
@@ -178,7 +180,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
             "fit(x)"
         )
     basis = _recurrence(standard, mean, unit)
-    return Measures(mean, unit, *basis.gauss())
+    return Measures(mean, unit, *basis.gauss(), doubt)
 
 
 def check_possible(measures: Measures, m: int, support: Support) -> Measures:

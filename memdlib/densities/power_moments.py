@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.densities.fewer_moments import solve_log_polynomials
-from memdlib.densities.log_polynomial import NEAR
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     Measures,
@@ -175,6 +174,7 @@ def _match_on_panels(found, rows, measures, m, support, tol) -> None:
         upper,
         points,
         (reference, found.theta[rows]) if support.bounded else None,
+        measures.doubt,
     )
     if solution.unattained.any():
         raise InfeasibleMomentsError(_unattained(solution, rows, measures, m, support))
@@ -236,24 +236,31 @@ def _unattained(solution, rows, measures, m, support) -> str:
     row = int(np.argmax(solution.unattained))
     origin, unit = measures.origin[row], measures.unit[row]
     value = (measures.weights[row] * measures.nodes[row] ** m).sum()
-    fewer = m - 2 if support.kind == "line" else m - 1
+    odd = support.kind == "line" and m % 2 == 1
+    fewer = m - 2 if support.kind == "line" and not odd else m - 1
     moments = "1 moment" if fewer == 1 else f"{fewer} moments"
-    density = f"the density of largest entropy with {moments}"
-    bound = value - solution.excess[row]
-    name = f"E u^{m} with u = (x - {origin:g}) / {unit:g}"
-    remedy = f"ask for {moments}, or bound the support"
-    if solution.excess[row] <= NEAR * max(1.0, abs(value)):
-        return (
-            f"density {rows[row]}: {name} = {value:.6g} is, to rounding, that of "
-            f"{density}: the leading coefficient would be zero and would not let "
-            f"exp(-lambda . phi) fall off on {support}; {remedy}"
+    excess = solution.excess[row]
+    bound, name = value - excess, f"E u^{m} with u = (x - {origin:g}) / {unit:g}"
+    if odd:
+        why = (
+            "which does not exist either"
+            if np.isnan(excess)
+            else f"for which {name} is {np.round(bound, 12) + 0.0:.6g} and not "
+            f"{value:.6g} (a difference of {excess:.2g})"
         )
+        return (
+            f"density {rows[row]}: no density on the real line has largest entropy "
+            f"under these {m} moments: it would be that of {moments}, {why}; ask for "
+            "an even number of moments, or bound the support"
+        )
+    side = "above" if excess > 0 else "below"
     return (
         f"density {rows[row]}: the entropy has no maximum on {support} under these "
-        f"{m} moments: {name} = {value:.6g} is above {bound:.6g}, that of {density}, "
+        f"{m} moments: {name} = {value:.6g} is {side} {bound:.6g} (by "
+        f"{abs(excess):.2g}), that of the density of largest entropy with {moments}, "
         "which has the others too; a vanishing probability far out supplies the "
         "rest, so that the supremum of the entropy is not attained (Junk, 2000); "
-        f"{remedy}"
+        f"ask for {moments}, or bound the support"
     )
 
 
