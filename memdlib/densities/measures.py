@@ -205,20 +205,25 @@ def check_possible(measures: Measures, m: int, support: Support) -> Measures:
     """
     u, w = measures.nodes, measures.weights
     lower, upper = (end[:, None] for end in measures.ends(support))
-    one = np.ones_like(u)
-    # products that must be positive, and the sign of the top moment in their norms
-    products = [(0, one, 1.0)]
+    above, below, one = u - lower, upper - u, np.ones_like(u)
+    # products that must be positive, what they are rounded from, and the sign of the
+    # top moment in their norms
+    products = [(0, one, one, 1.0)]
     if np.isfinite(support.lower):
-        products.append((1, u - lower, 1.0))
+        from_below = np.abs(u) + np.abs(lower)
+        products.append((1, above, from_below, 1.0))
     if np.isfinite(support.upper):
-        products.append((1, upper - u, -1.0))
+        from_above = np.abs(upper) + np.abs(u)
+        products.append((1, below, from_above, -1.0))
     if np.isfinite([support.lower, support.upper]).all():
-        products.append((2, (u - lower) * (upper - u), -1.0))
+        rounded = from_below * np.abs(below) + np.abs(above) * from_above
+        products.append((2, above * below, rounded, -1.0))
     room = np.full((2, len(u), m + 1), np.inf)
     doubtful = np.zeros((len(u), m + 1), dtype=bool)
-    for degree, factor, sign in products:
-        scale = np.abs(factor).max(axis=1, keepdims=True)
-        norms, sizes = _norms(u, w * factor / scale, (m - degree) // 2 + 1)
+    for degree, factor, rounded, sign in products:
+        scale = rounded.max(axis=1, keepdims=True)
+        count = (m - degree) // 2 + 1
+        norms, sizes = _norms(u, w * factor / scale, w * rounded / scale, count)
         for i in range(norms.shape[1]):
             j = 2 * i + degree
             if j:
@@ -311,8 +316,11 @@ def _recurrence(standard: Array, mean: Array, unit: Array) -> Recurrence:
     return Recurrence(alpha, beta)
 
 
-def _norms(u: Array, w: Array, count: int) -> tuple[Array, Array]:
-    """Norms of monic orthogonal polynomials under signed weights, and their sizes."""
+def _norms(u: Array, w: Array, rounded: Array, count: int) -> tuple[Array, Array]:
+    """Norms of monic orthogonal polynomials under signed weights, and their sizes.
+
+    A size is the norm under the numbers that the weights are rounded from.
+    """
     before, monic = np.zeros_like(u), np.ones_like(u)
     norms, sizes = np.full((2, len(u), count), np.inf)
     # rows stop at their first norm that is not positive
@@ -320,7 +328,7 @@ def _norms(u: Array, w: Array, count: int) -> tuple[Array, Array]:
     for i in range(count):
         norm = (w * monic**2).sum(axis=1)
         norms[going, i] = norm[going]
-        sizes[going, i] = (np.abs(w) * monic**2).sum(axis=1)[going]
+        sizes[going, i] = (rounded * monic**2).sum(axis=1)[going]
         going &= norm > _ROUNDING * sizes[:, i]
         safe = np.where(going, norm, 1.0)[:, None]
         alpha = (w * u * monic**2).sum(axis=1, keepdims=True) / safe

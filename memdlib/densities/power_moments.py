@@ -144,9 +144,10 @@ def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple:
     log_rho = np.log(growth) / m
     bound = half * (growth - 1.0) - (2.0 * n - m) * log_rho
     bound -= np.log(-np.expm1(-2.0 * log_rho))
-    largest = 64.0 / 15.0 * np.sqrt(2.0 * m + 1.0)
-    error = largest * np.exp(np.minimum(bound, 700.0)) / mass
-    return np.log(mass) - least, p @ features / mass[:, None], error
+    log_mass = np.log(mass)
+    bound += np.log(64.0 / 15.0 * np.sqrt(2.0 * m + 1.0)) - log_mass
+    error = np.exp(np.minimum(bound, 0.0))
+    return log_mass - least, p @ features / mass[:, None], error
 
 
 def _match_on_panels(found, rows, measures, m, support, tol) -> None:
