@@ -18,7 +18,7 @@ from memdlib.nml._engine import compiled
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
-from memdlib.nml._engine.gauss_rule import gauss_complexity
+from memdlib.nml._engine.gauss_rule import gauss_complexity, rule_seconds
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
 from memdlib.nml._engine.saturated import (
@@ -48,7 +48,7 @@ _TOLERANCE = 1e-6
 # Exact sums up to here are cheap; the others share a budget, the cheapest first, and
 # the Gauss rules of what is left share another.
 _CHEAP, _BUDGET, _RULE_BUDGET = 0.1, 10.0, 30.0
-# An exact sum that takes longer is refused.
+# An exact sum or Gauss rules that take longer are refused.
 _LONGEST = 1e5
 # Draws that the models of one call share, and the least and most for one of them.
 _DRAWS, _FEWEST_DRAWS, _MOST_DRAWS = 2**20, 2**13, 2**16
@@ -313,11 +313,15 @@ def _first_within(
     for result in found:
         if result is not None and within_bounds(model, result[0]):
             return result
+    seconds = 0.0
     if method == "exact":
-        hours = exact_seconds(model)[0] / 3600.0
+        seconds = exact_seconds(model)[0]
+    elif method == "gauss":
+        seconds = rule_seconds(model, _TOLERANCE)
+    if seconds > _LONGEST:
         raise ValueError(
-            f'method="exact" would take about {hours:.1g} hours for levels of '
-            f"{model.counts.astype(np.int64).tolist()} samples; "
+            f'method="{method}" would take about {seconds / 3600:.1g} hours for levels '
+            f"of {model.counts.astype(np.int64).tolist()} samples; "
             'use method="auto", or fewer levels or moments'
         )
     lower, upper = complexity_bounds(model)
