@@ -97,8 +97,8 @@ def test_walks_that_the_kernel_gives_up_are_finished(monkeypatch):
 
 def test_logits_that_go_far_need_no_damped_steps(monkeypatch):
     """Near ties: maxima at logits of hundreds, which labels of one kind hardly tell."""
-    values = np.array([-0.83, 0.15, 0.22, 0.84, 0.93, 2.37])
-    model = level_model(np.array([4, 4, 1, 5, 6, 3]), values, 5, False)
+    values = np.array([-0.83, 0.15, 0.22, 0.84, 0.93, 1.93, 2.37])
+    model = level_model(np.array([1, 3, 4, 4, 4, 3, 3]), values, 5, True)
     exact = np.exp(enumerated_complexity(model)) - boundary_sum(model)
     monkeypatch.setattr(tube, "damped_newton", None)
     found = Tube(model, all_counts(model), 40.0).sum()
