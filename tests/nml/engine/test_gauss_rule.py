@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from memdlib.nml._engine import gauss_rule
 from memdlib.nml._engine.bounds import complexity_bounds
-from memdlib.nml._engine.complexity import enumerated_complexity
 from memdlib.nml._engine.draws import monte_carlo_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.gauss_rule import (
     expected_fits,
     gauss_complexity,

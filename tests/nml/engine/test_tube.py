@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memdlib.nml._engine import compiled, tube
-from memdlib.nml._engine.complexity import enumerated_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.level_rule import level_rule
 from memdlib.nml._engine.separation import boundary_sum
