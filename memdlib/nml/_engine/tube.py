@@ -55,10 +55,8 @@ class TubeSum:
         Sum of weight times exp(-D) over interior nodes.
     omitted : float, default=0.0
         Upper bound of what was left out.
-    n_fits : int, default=0
-        Fits that it took.
-    n_steps : int, default=0
-        Newton steps of one fit, as far as they are counted.
+    n_fits, n_steps : int, default=0
+        Fits that it took, and their Newton steps.
     """
 
     interior: float = 0.0
@@ -380,8 +378,7 @@ def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array
                 square = move * move
                 weight = weight * square
                 remainder = ((weight + _LEAST * square) * square).sum(axis=0)
-                gain = weight * (1.0 - skewness * move / 3.0)
-                gain = 0.5 * gain.sum(axis=0)
+                gain = 0.5 * (weight * (1.0 - skewness * move / 3.0)).sum(axis=0)
                 settled = remainder < _SETTLED
                 if late:
                     # logits that go far for next to nothing never settle
