@@ -30,7 +30,7 @@ _FEWEST = 3
 _FALL, _SLOW = 4.0, 8.0
 # Rough times of a core, without numba: a Newton step of a fit, what a level adds to it,
 # and a product of its elimination; and a product in search of a rule.
-_STEP, _STEP_A_LEVEL, _STEP_A_PRODUCT = 1e-7, 2.5e-8, 1e-9
+_STEP, _STEP_A_LEVEL, _STEP_A_PRODUCT = 6e-8, 2.5e-8, 1e-9
 _SECONDS_A_PRODUCT = 1e-9
 # Numbers that the search for a rule may hold.
 _LARGEST_RULE = 2e7
