@@ -142,12 +142,12 @@ def _marks(claim, first, place, y, size, width, bottom=None) -> list[str]:
 
 
 def _setting(finding: Finding, x: float, y: float) -> str:
-    agrees = finding.verdict == REPRODUCED
-    said = html.escape(finding.label)
+    name, fill = "fails", "none"
+    if finding.verdict == REPRODUCED:
+        name, fill = "agrees", "currentColor"
     return (
-        f'<circle class="{"agrees" if agrees else "fails"}" cx="{x:.1f}" cy="{y}" '
-        f'r="3" fill="{"currentColor" if agrees else "none"}" stroke="currentColor">'
-        f"<title>{said}</title></circle>"
+        f'<circle class="{name}" cx="{x:.1f}" cy="{y}" r="3" fill="{fill}" '
+        'stroke="currentColor"/>'
     )
 
 

@@ -32,7 +32,7 @@ SVM = [Setting("counts", {"svm_linear": "a.svm"})]
 
 
 @pytest.fixture
-def evidence(tmp_path, monkeypatch):
+def evidence(tmp_path):
     """Two rows of a table, one of two classes and one of four, and their results."""
     published, results = tmp_path / "data/published", tmp_path / "data/results"
     published.mkdir(parents=True)
@@ -52,9 +52,12 @@ def evidence(tmp_path, monkeypatch):
         values = {"a": {name: part(mean) for name, mean in means.items()}}
         path = results / f"table3-{row}.json"
         path.write_text(json.dumps({"values": values}))
-    monkeypatch.setitem(settings.SETTINGS, "table3", {"memd": MEMD, "svm": SVM})
-    monkeypatch.delitem(settings.SETTINGS, "table2")
-    return Evidence(tmp_path)
+    kept = dict(settings.SETTINGS)
+    settings.SETTINGS.clear()
+    settings.SETTINGS["table3"] = {"memd": MEMD, "svm": SVM}
+    yield Evidence(tmp_path)
+    settings.SETTINGS.clear()  # the order of the tables matters to pages
+    settings.SETTINGS.update(kept)
 
 
 def test_figures_of_two_classes_have_no_j(evidence):
