@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import pytest
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
 
 from compendium.build import claim_links
 from compendium.build.claim_links import ClaimRole, add_assets, resolve, setup
@@ -86,3 +87,31 @@ def test_the_extension_is_registered():
     )
     assert setup(fake)["parallel_read_safe"]
     assert registered == ["claim", "missing-reference", "html-page-context"]
+
+
+def test_a_page_of_sphinx_leads_to_the_card(tmp_path):
+    (tmp_path / "book/notebooks").mkdir(parents=True)
+    (tmp_path / f"{PAGE}.md").write_text("# Claims\n")
+    text = "# Front\n\nOne {claim}`table2-x`, {claim}`again <table2-x>`.\n"
+    (tmp_path / "index.md").write_text(text)
+    app = Sphinx(
+        tmp_path,
+        None,
+        tmp_path / "html",
+        tmp_path / "trees",
+        "html",
+        {
+            "extensions": ["myst_parser", "compendium.build.claim_links"],
+            "nitpicky": True,
+        },
+        status=None,
+    )
+    app.build()
+    page = (tmp_path / "html/index.html").read_text()
+    link = f'href="{PAGE}.html#table2-x" title="x is so"><span'
+    style = 'class="verdict verdict-agrees-by-choice">agrees by choice<'
+    assert f"{link} {style}" in page
+    assert f"{link}>again<" in page
+    assert "claims.js" not in page
+    claims = (tmp_path / f"html/{PAGE}.html").read_text()
+    assert "claims.js" in claims and "claims.css" in claims
