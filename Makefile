@@ -39,7 +39,7 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== gates";                 $(RUN) check
 
 test-browser: $(READY)  ## every page in headless Chromium (make book first)
-	@$(BIN)/python -m pytest -n auto tests/browser/check_pages.py
+	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
 experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
 	@$(RUN) experiments $(RUNS)
