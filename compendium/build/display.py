@@ -193,7 +193,12 @@ def say(name: str, text: str) -> None:
 
 
 def show_table(
-    headings: list[str], rows: list[list[str]], alignment: str, label: str = "table"
+    headings: list[str],
+    rows: list[list[str]],
+    alignment: str,
+    *,
+    caption: str = "",
+    name: str = "",
 ) -> None:
     """Show a table of texts as Markdown.
 
@@ -203,13 +208,28 @@ def show_table(
     rows : list of list of str
     alignment : str
         One letter a column: "l" or "r".
-    label : str
-        What the table holds; read out as its name.
+    caption : str, optional
+        MyST in one line; says what the table shows. In the book it is numbered.
+    name : str
+        Label for cross-references; needed with a caption.
+
+    Raises
+    ------
+    ValueError
+        If only one of ``caption`` and ``name`` is given, or the caption has two lines.
     """
+    if bool(caption) != bool(name) or "\n" in caption:
+        raise ValueError(
+            "a numbered table needs a caption in one line and a name; got "
+            f"caption={caption!r}, name={name!r}"
+        )
     marks = {"l": ":---", "r": "---:"}
     lines = [headings, [marks[letter] for letter in alignment], *rows]
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    display(Markdown(f"{text}\n"))
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    if caption:
+        display(Markdown(f"{caption}\n\n{text}"), metadata={"memdlib_table": name})
+    else:
+        display(Markdown(text))
 
 
 def verdict_badge(verdict: str) -> str:

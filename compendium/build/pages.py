@@ -85,6 +85,39 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
     )
 
 
+def bibtex(about: dict) -> str:
+    """The entry for a bibliography.
+
+    Parameters
+    ----------
+    about : dict
+        As :func:`citation` gives.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> who = {"name": "the developers"}
+    >>> print(bibtex({"title": "T", "authors": [who], "version": "1",
+    ...               "date-released": date(2026, 1, 2)}))
+    @software{memdlib,
+      author  = {{the developers}},
+      title   = {T},
+      version = {1},
+      year    = {2026}
+    }
+    """
+    fields = {
+        "author": " and ".join(f"{{{author['name']}}}" for author in about["authors"]),
+        "title": about["title"],
+        "version": about["version"],
+        "year": about["date-released"].year,
+        "doi": about.get("doi"),
+        "url": about.get("repository-code"),
+    }
+    lines = [f"  {key:7} = {{{value}}}" for key, value in fields.items() if value]
+    return "@software{memdlib,\n" + ",\n".join(lines) + "\n}"
+
+
 def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str | None]:
     """Pages to read before and after a page.
 

@@ -10,6 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
+from compendium.build.bibliography import register
+from compendium.build.legible import number_tables, with_least_widths
 from compendium.build.pages import citation, description, meta_tags, neighbours
 from compendium.build.statements import (
     index_table,
@@ -61,6 +63,25 @@ def copy_packaged(app: Sphinx, error: Exception | None) -> None:
     for package in _FACES:
         licence = packaged_file(package, "LICENSE.txt").read_bytes()
         (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
+
+
+def caption_tables(app, docname, content) -> None:
+    """Number the captioned tables of a notebook."""
+    if app.env.doc2path(docname).endswith(".ipynb"):
+        notebook = json.loads(content[0])
+        if number_tables(notebook):
+            content[0] = json.dumps(notebook)
+
+
+def keep_figures_legible(app, pagename, templatename, context, doctree) -> None:
+    """Say of each figure how narrow it may become."""
+    if doctree is not None and "body" in context:
+        images = {Path(name).name: path for path, (_, name) in app.env.images.items()}
+
+        def read(address: str) -> str:
+            return Path(app.srcdir, images[Path(address).name]).read_text()
+
+        context["body"] = with_least_widths(context["body"], read)
 
 
 def add_provenance(app, pagename, templatename, context, doctree) -> None:
@@ -128,10 +149,13 @@ def link_statements(app, what, name, obj, options, lines) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
+    register()
     app.add_directive("statements", StatementsDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
+    app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
+    app.connect("html-page-context", keep_figures_legible)
     app.connect("html-page-context", add_provenance)
     app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
