@@ -19,6 +19,14 @@ def citation(project: Path) -> dict:
     return yaml.safe_load((project / "CITATION.cff").read_text())
 
 
+def repository(project: Path) -> str:
+    """Public address of the repository: ``repository-code`` of CITATION.cff, or empty.
+
+    The one setting from which all links to it follow.
+    """
+    return citation(project).get("repository-code", "").removesuffix("/")
+
+
 def last_change(project: Path) -> str:
     """Seconds since 1970 of the last commit, or of the release if there is no history.
 
