@@ -15,7 +15,7 @@ _GLUED = re.compile(
 )
 _SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
 _EQUATION = re.compile(
-    r"(?ms)^(?P<indent>[ ]*)```\{math\}[ ]*\n[ ]*:label: (?P<label>\S+)\n"
+    r"(?ms)^(?P<indent>[ ]*)```\{math\}[ ]*\n(?:[ ]*:label: (?P<label>\S+)\n)?"
     r"(?P<text>.*?)^[ ]*```[ ]*$"
 )
 
@@ -66,7 +66,9 @@ def readable(text: str, values: dict[str, str]) -> str:
         formula = match["text"].strip()
         if re.search(r"\\\\|(?<!\\)&", formula) and not formula.startswith("\\begin{"):
             formula = f"\\begin{{aligned}}\n{formula}\n\\end{{aligned}}"
-        block = f"$$\n{formula}\n$$ ({match['label']})"
+        block = f"$$\n{formula}\n$$" + (
+            f" ({match['label']})" if match["label"] else ""
+        )
         return "\n".join(match["indent"] + line.strip() for line in block.split("\n"))
 
     return _EQUATION.sub(equation, _GLUED.sub(value, text))
