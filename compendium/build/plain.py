@@ -53,7 +53,12 @@ def plain_notebook(
     cells = [i for i, cell in enumerate(stored.cells) if cell.cell_type == "code"]
     places = {block.index: block for block in blocks if isinstance(block, CodeBlock)}
     codes = portable_code([stored.cells[i].source for i in cells], set(GIVEN))
-    shown = [i in places and places[i].open for i in cells]
+    shown = [
+        i in places
+        and places[i].open
+        and INJECTED not in stored.cells[i].metadata.get("tags", [])
+        for i in cells
+    ]
     kept = needed_cells(codes, shown)
     runs = {i: code for i, code, keep in zip(cells, codes, kept, strict=True) if keep}
     made: list[nbformat.NotebookNode] = []
@@ -71,8 +76,7 @@ def plain_notebook(
             made.append(code)
             texts = [item.text for item in block.shown if item.kind != "text"]
         else:
-            open_code = block.open and INJECTED not in cell.metadata.get("tags", [])
-            texts = [fenced(cell.source, "python")] if open_code else []
+            texts = [fenced(cell.source, "python")] if block.open else []
             texts += _as_text(block.shown, cell)
         made += [nbformat.v4.new_markdown_cell(text) for text in texts]
     if page.cited:
@@ -117,9 +121,10 @@ def _preamble(project: Path, codes: list[str], partly: bool) -> list:
         if repository(project):
             memdlib = f'"memdlib[data,plot] @ git+{repository(project)}"'
         needs = [memdlib, *(name for name in _BESIDE if name in tops)]
-        python = tomllib.loads((project / "pyproject.toml").read_text())["project"]
+        package = tomllib.loads((project / "pyproject.toml").read_text())["project"]
+        oldest = package["requires-python"].removeprefix(">=")
         lines += [
-            f"To run this notebook, Python {python['requires-python']} and these "
+            f"To run this notebook, Python {oldest} or later and these "
             "packages are needed:",
             fenced(f"pip install {' '.join(needs)}", "bash"),
             "The outputs below were computed with "
