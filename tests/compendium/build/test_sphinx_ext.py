@@ -150,4 +150,5 @@ def test_the_extension_is_registered():
         "build-finished",
         "html-page-context",
         "html-page-context",
+        "html-page-context",
     ]
