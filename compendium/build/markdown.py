@@ -266,7 +266,7 @@ class Page:
             yield Shown("text", node.astext().rstrip("\n"))
         elif isinstance(node, nodes.figure):
             yield Shown("figure", self.caption(node))
-        else:
+        elif not isinstance(node, nodes.image):  # it is an output of code that stays
             for block in self.blocks(node):
                 yield Shown("markdown", block)
 

@@ -112,9 +112,7 @@ def _preamble(project: Path, codes: list[str], partly: bool) -> list:
     about = citation(project)
     modules = {module for code in codes for module in imported(ast.parse(code))}
     tops = {module.split(".")[0] for module in modules}
-    pins = locked_versions(
-        (project / "requirements.lock").read_text(), (*_SHOWN, *_BESIDE)
-    )
+    pins = locked_versions((project / "requirements.lock").read_text(), _SHOWN)
     lines = [f"*From the book* **{about['title']}**."]
     if codes:
         memdlib = f'"memdlib[data,plot]=={about["version"]}"'
