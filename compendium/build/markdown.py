@@ -245,7 +245,7 @@ class Page:
         for entry in row.children:
             text = " ".join(self.inline(child).strip() for child in entry.children)
             # a bar would end the cell, even inside a formula
-            text = re.sub(r"\$[^$]*\$", _without_bars, text)
+            text = re.sub(r"(?<!\\)\$[^$]*\$", _without_bars, text)
             cells.append(re.sub(r"(?<!\\)\|", r"\|", text))
         return cells
 

@@ -21,6 +21,7 @@ sphinx:
     - compendium.build.plain
   config:
     nb_ipywidgets_js: {}
+    nb_render_markdown_format: myst
     bibtex_reference_style: author_year
     prf_realtyp_to_countertyp: {definition: theorem}
     myst_enable_extensions: [colon_fence, dollarmath]
@@ -46,7 +47,7 @@ TEXT = """(there)=
 # There
 
 Squares are positive {cite:p}`smith2000`, see {prf:ref}`thm-a`
-and {eq}`eq-a`; a_b costs 5 \\$ <now>.
+and {eq}`eq-a`; a_b costs 5 \\$, 1 < 2.
 
 :::{prf:theorem} Squares | bars
 :label: thm-a
@@ -71,7 +72,7 @@ Think.
 
 | a | b |
 | :--- | ---: |
-| $|x|$ | 1 |
+| $\\|x\\|$ | 1 |
 
 :::{exercise}
 :label: ex-a
@@ -123,7 +124,10 @@ CELLS = [
         mystnb=shown("f"),
     ),
     code(
-        "from compendium import secret\nsecret.tell()", figure(), tags=["remove-input"]
+        "from compendium import secret\nsecret.tell()",
+        figure("g"),
+        tags=["remove-input"],
+        mystnb=shown("g"),
     ),
     code(
         "table = secret.table()",
@@ -170,7 +174,7 @@ def test_a_page_gives_a_plain_notebook(book):
     assert 'pip install "memdlib[data,plot]==1.2.3" mpmath' in notebook.cells[0].source
     assert "Python 3.11 or later" in text and "numpy 1.0" in text
     assert "# 1. There" in text
-    assert "[Smith, 2000], see Theorem 1.1 and (1.1); a_b costs 5 \\$ \\<now>." in text
+    assert "[Smith, 2000], see Theorem 1.1 and (1.1); a_b costs 5 \\$, 1 \\< 2." in text
     assert "> **Theorem 1.1** (Squares | bars).\n>\n> For all $x$" in text
     assert (
         "> $$ \\begin{aligned} x^2 &\\ge 0 \\\\  &= |x|^2 \\end{aligned} \\tag{1.1} $$"
