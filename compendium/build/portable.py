@@ -123,7 +123,7 @@ def _pruned(
             return None
         first, last = node.lineno - 1, node.end_lineno
         lines[first:last] = [replacement] + [""] * (last - first - 1)
-    return _tidy(lines, source)
+    return source if lines == source.splitlines() else _tidy(lines, source)
 
 
 def _tidy(lines: list[str], source: str) -> str:
