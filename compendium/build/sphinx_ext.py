@@ -1,6 +1,7 @@
 """Sphinx extension of the book: local assets, heads of pages, provenance under them."""
 
 import json
+from html import escape
 from importlib.metadata import files as package_files
 from pathlib import Path
 
@@ -12,7 +13,15 @@ from sphinx.util.fileutil import copy_asset_file
 
 from compendium.build.bibliography import register
 from compendium.build.legible import number_tables, with_least_widths
-from compendium.build.pages import citation, description, meta_tags, neighbours
+from compendium.build.pages import (
+    citation,
+    description,
+    last_commit,
+    links,
+    meta_tags,
+    neighbours,
+    repository,
+)
 from compendium.build.statements import (
     index_table,
     read_statements,
@@ -100,6 +109,26 @@ def add_provenance(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+def add_links(app, pagename, templatename, context, doctree) -> None:
+    """Lead from a page to the public repository, if it has an address."""
+    address = repository(root())
+    if doctree is None or "body" not in context or not address:
+        return
+    path = Path(app.env.doc2path(pagename))
+    source = str(path.relative_to(app.srcdir))
+    if path.suffix == ".ipynb":
+        metadata = json.loads(path.read_text())["metadata"]
+        source = metadata.get("memdlib", {}).get("source", source)
+    elif pagename.startswith("book/api/"):
+        source = ""  # made anew with every book
+    given = links(address, last_commit(root()), pagename, source)
+    anchors = " · ".join(
+        f'<a href="{escape(to, quote=True)}">{escape(what)}</a>'
+        for what, to in given.items()
+    )
+    context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
+
+
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
     """Remove scripts of the theme that no page asks for."""
     if error is None and app.builder.format == "html":
@@ -157,5 +186,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("build-finished", drop_unused)
     app.connect("html-page-context", keep_figures_legible)
     app.connect("html-page-context", add_provenance)
+    app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
