@@ -152,4 +152,5 @@ def test_the_extension_is_registered():
         "html-page-context",
         "html-page-context",
         "html-page-context",
+        "html-page-context",
     ]
