@@ -45,6 +45,7 @@ _IMAGE = re.compile(
     r"!\[\s*\]\(|(```|:::)\{(?:image|figure)\}(?!(?:(?!\1)[\s\S])*:alt:[ \t]*\S)"
 )
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
+SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
 LOCKED_EXTRAS = ("data", "plot")
 
@@ -88,6 +89,11 @@ def lint_notebook(name: str, notebook: nbformat.NotebookNode) -> list[str]:
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 problems.append(f"{name}: code cell {number} has an error or stderr")
+            if SVG in output.get("data", {}) and PNG not in output.data:
+                problems.append(
+                    f"{name}: code cell {number} has a figure without PNG, "
+                    "which a viewer that does not trust the notebook leaves out"
+                )
             compared += 1
     if compared < MIN_COMPARED:
         problems.append(

@@ -114,9 +114,15 @@ def error():
     return nbformat.v4.new_output("error", ename="E", evalue="v", traceback=[])
 
 
+def figure(*kinds):
+    data = {f"image/{kind}": "x" for kind in kinds} | {"text/plain": "figure"}
+    return nbformat.v4.new_output("display_data", data)
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
+        (notebook([text()], [figure("svg+xml")], [text()]), "cell 2 has a figure with"),
         (notebook([text()], [text()], [text()], counts=[1, 3, 4]), "execution count 3"),
         (notebook([text()], [text()], [text()], counts=[None] * 3), "count None"),
         (notebook([text()], [text(), text()], [error()]), "cell 3 has an error or std"),
@@ -133,7 +139,8 @@ def test_faulty_notebooks_are_caught(made, message):
 
 
 def test_a_clean_notebook_passes():
-    assert lint_notebook("n", notebook([text()], [], [text(), text()])) == []
+    outputs = [text(), figure("svg+xml", "png")]
+    assert lint_notebook("n", notebook([text()], [], outputs)) == []
 
 
 def test_plotted_data_must_be_what_is_offered(tmp_path):
