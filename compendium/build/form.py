@@ -20,7 +20,6 @@ NOT_CONVERTED = (
     "conditional",
     "cost",
     "discriminative-nml",
-    "divergences",
     "existence",
     "found-in-the-data",
     "genes",
