@@ -13,7 +13,6 @@ ROOMS = ("theory", "nml", "evidence")  # folders of the book whose chapters keep
 # Chapters that do not keep to it yet; the list only shrinks.
 NOT_CONVERTED = (
     "additivity",
-    "am-gm",
     "beyond-one-gene",
     "classifiers",
     "codes-and-regret",
