@@ -25,7 +25,6 @@ NOT_CONVERTED = (
     "found-in-the-data",
     "genes",
     "leukemia",
-    "maximum-entropy",
     "maximum-entropy-nml",
     "memd",
     "mutual-information",
