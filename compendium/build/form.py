@@ -21,7 +21,6 @@ NOT_CONVERTED = (
     "cost",
     "discriminative-nml",
     "divergences",
-    "existence",
     "found-in-the-data",
     "genes",
     "leukemia",
