@@ -18,13 +18,10 @@ NOT_CONVERTED = (
     "codes-and-regret",
     "cost",
     "discriminative-nml",
-    "existence",
     "found-in-the-data",
     "genes",
     "leukemia",
-    "maximum-entropy",
     "maximum-entropy-nml",
-    "memd",
     "mutual-information",
     "newsgroups",
 )
