@@ -27,7 +27,6 @@ NOT_CONVERTED = (
     "maximum-entropy",
     "maximum-entropy-nml",
     "memd",
-    "mutual-information",
     "newsgroups",
 )
 MAX_COLUMNS = 76
