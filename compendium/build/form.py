@@ -19,7 +19,6 @@ NOT_CONVERTED = (
     "codes-and-regret",
     "conditional",
     "cost",
-    "discriminative-nml",
     "divergences",
     "existence",
     "found-in-the-data",
