@@ -14,7 +14,6 @@ ROOMS = ("theory", "nml", "evidence")  # folders of the book whose chapters keep
 NOT_CONVERTED = (
     "additivity",
     "am-gm",
-    "beyond-one-gene",
     "classifiers",
     "codes-and-regret",
     "conditional",
