@@ -23,7 +23,6 @@ NOT_CONVERTED = (
     "divergences",
     "existence",
     "found-in-the-data",
-    "genes",
     "leukemia",
     "maximum-entropy",
     "maximum-entropy-nml",
