@@ -28,7 +28,6 @@ NOT_CONVERTED = (
     "maximum-entropy-nml",
     "memd",
     "mutual-information",
-    "newsgroups",
 )
 MAX_COLUMNS = 76
 _PACKAGES = {"memdlib", "numpy", "scipy", "pandas", "matplotlib", "sklearn"}
