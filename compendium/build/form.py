@@ -18,7 +18,6 @@ NOT_CONVERTED = (
     "classifiers",
     "codes-and-regret",
     "conditional",
-    "cost",
     "discriminative-nml",
     "divergences",
     "existence",
