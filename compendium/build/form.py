@@ -21,7 +21,6 @@ NOT_CONVERTED = (
     "discriminative-nml",
     "divergences",
     "existence",
-    "found-in-the-data",
     "leukemia",
     "maximum-entropy",
     "maximum-entropy-nml",
