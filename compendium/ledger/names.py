@@ -28,6 +28,13 @@ DATA_SETS = {
     "comp": "comp groups",
 }
 
+# Other files of these data, which no row of a table stands for.
+FILES = {
+    "leukemia": "leukemia (7,129 genes)",
+    "lung_1543": "lung cancer, filtered",
+    "gcm_1363": "GCM, filtered",
+}
+
 METHODS = {"memd": "MeMd", "svm": "linear SVM", "dme": "DME"}
 
 # Columns of Tables II and III.
@@ -68,4 +75,4 @@ SOURCES = {
 }
 
 # All of them together.
-NAMES = DATA_SETS | METHODS | COLUMNS | ORDERS | TABLES | SOURCES
+NAMES = DATA_SETS | FILES | METHODS | COLUMNS | ORDERS | TABLES | SOURCES

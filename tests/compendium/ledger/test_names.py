@@ -8,6 +8,7 @@ from compendium.ledger.claims import read_claims
 from compendium.ledger.names import (
     COLUMNS,
     DATA_SETS,
+    FILES,
     METHODS,
     NAMES,
     ORDERS,
@@ -22,7 +23,7 @@ CLAIMS = read_claims(root())
 
 
 def test_no_two_tables_share_an_identifier_or_disagree():
-    parts = (DATA_SETS, METHODS, COLUMNS, ORDERS, TABLES, SOURCES)
+    parts = (DATA_SETS, FILES, METHODS, COLUMNS, ORDERS, TABLES, SOURCES)
     for one in parts:
         for key, name in one.items():
             assert NAMES[key] == name
