@@ -66,6 +66,18 @@ class Symbol:
     part: str
 
 
+def formulas(text: str) -> Iterator[str]:
+    r"""Each formula of a text, as it is written.
+
+    Examples
+    --------
+    >>> list(formulas("$a$ and `$b$`\n$$c$$"))
+    ['a', 'c']
+    """
+    for match in _FORMULA.finditer(_NOT_TEXT.sub(" ", text)):
+        yield match["display"] or match["block"] or match["inline"]
+
+
 def written(text: str) -> Iterator[tuple[str, str]]:
     r"""Each symbol in the formulas of a text: with its marks, and without.
 
@@ -74,8 +86,7 @@ def written(text: str) -> Iterator[tuple[str, str]]:
     >>> list(written(r"$\bar p_k = \lambda$ and `code`"))
     [('\\bar p', 'p'), ('k', 'k'), ('\\lambda', '\\lambda')]
     """
-    for match in _FORMULA.finditer(_NOT_TEXT.sub(" ", text)):
-        formula = match["display"] or match["block"] or match["inline"]
+    for formula in formulas(text):
         formula = _GEOMETRIC.sub(r"\\mathrm{JS\2}\1", formula)
         formula = re.sub(r"\\[,;!: ]", " ", _NO_SYMBOL.sub(" ", formula))
         for mark in _MARKED.finditer(formula):

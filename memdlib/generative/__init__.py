@@ -5,6 +5,7 @@ from memdlib.generative.displays import (
     DensityDisplay,
     RankingDisplay,
 )
+from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
 from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
 from memdlib.generative.joint import JointMaxEntClassifier
@@ -30,6 +31,7 @@ __all__ = [
     "JointMaxEntClassifier",
     "MarginalScores",
     "MeMdClassifier",
+    "MultinomialMeMdClassifier",
     "RankingDisplay",
     "family_moments",
     "fold_moments",

@@ -1,6 +1,9 @@
 """One symbol, one meaning: chapters and the page of symbols agree."""
 
-from compendium.build.symbols import declared, lint_symbols
+import re
+
+from compendium.build.statements import chapters_with_statements
+from compendium.build.symbols import declared, formulas, lint_symbols
 from compendium.project import root
 
 
@@ -11,3 +14,13 @@ def test_the_page_was_read():
 
 def test_chapters_use_the_symbols_that_the_page_declares_for_them():
     assert lint_symbols(root()) == []
+
+
+def test_the_base_of_the_logarithm_is_no_variable():
+    """It takes no value and is nobody's argument."""
+    variable = re.compile(r"(?<![A-Za-z\\_])e\s*[=<>]|\(e\)|-\s*e(?![A-Za-z^])")
+    assert variable.search(r"h(e) = -e \log e")
+    assert not variable.search(r"e^{-\lambda_0} > \bigl(1 - \tfrac1e\bigr)")
+    for path in chapters_with_statements(root()):
+        for formula in formulas(path.read_text()):
+            assert not variable.search(formula), (path.stem, formula)

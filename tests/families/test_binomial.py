@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from memdlib import DivergenceRanker, MeMdClassifier
+from memdlib.datasets import simulate_text_counts
+from memdlib.families import Binomial, Multinomial, get, names
+
+LENGTH = 6
+
+
+def laws(theta):
+    return stats.binom(LENGTH, theta).pmf(np.arange(LENGTH + 1)[:, None])
+
+
+def shares(seed, K=2, d=5):
+    return np.random.default_rng(seed).dirichlet(np.ones(d), size=K)
+
+
+def test_divergences_are_those_of_counts_over_the_length():
+    theta = shares(1)
+    p, q = laws(theta[0]), laws(theta[1])
+    kl = (p * np.log(p / q)).sum(axis=0) / LENGTH
+    jeffreys = ((p - q) * np.log(p / q)).sum(axis=0) / LENGTH
+    mu = theta[..., None]
+    np.testing.assert_allclose(Binomial().kl(*mu), kl, rtol=1e-11)
+    np.testing.assert_allclose(Binomial().jeffreys(*mu), jeffreys, rtol=1e-11)
+    w = np.array([0.3, 0.7])
+    of_pair = Binomial().js_gm(mu, w)
+    np.testing.assert_allclose(of_pair, w.prod() * jeffreys, rtol=1e-11)
+
+
+def test_jensen_shannon_is_that_of_one_word_drawn():
+    theta, w = shares(2, K=3), np.array([0.2, 0.3, 0.5])
+    value, _ = Binomial().jensen_shannon(theta[..., None], w)
+    entropy = stats.entropy(np.stack([theta, 1 - theta]))
+    mixed = w @ theta
+    expected = stats.entropy(np.stack([mixed, 1 - mixed])) - w @ entropy
+    np.testing.assert_allclose(value, expected, rtol=1e-10)
+
+
+def test_words_are_shared_out_as_in_the_multinomial_family():
+    mu, weight = 5 * shares(3)[..., None], np.array([4.0, 9.0])
+    how = {"shrinkage": 0.0, "smoothing": 0.7}
+    ours = Binomial().regularise(mu, weight, **how)
+    np.testing.assert_array_equal(ours, Multinomial().regularise(mu, weight, **how))
+    np.testing.assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_one_word_alone_tells_nothing():
+    X, y = np.array([[1.0], [2.0], [7.0], [9.0]]), [0, 0, 1, 1]
+    ranker = DivergenceRanker(family=Binomial(), n_features=1).fit(X, y)
+    assert ranker.feature_divergences_.tolist() == [0.0]
+
+
+def test_a_ranking_that_the_terms_of_j_reverse():
+    X = np.array([[90.0, 5.0, 5.0], [80.0, 10.0, 10.0]] * 2)
+    options = {"divergence": "jeffreys", "n_features": None, "smoothing": 0.0}
+    own = DivergenceRanker(family=Binomial(), **options).fit(X, [0, 1, 0, 1])
+    terms = DivergenceRanker(family="multinomial", **options).fit(X, [0, 1, 0, 1])
+    assert own.order_[0] == 0
+    assert terms.order_[-1] == 0
+    np.testing.assert_allclose(
+        own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4
+    )
+
+
+def test_it_is_no_name_and_gives_no_density():
+    assert "binomial" not in names()
+    assert get(Binomial()) == Binomial()
+    text = simulate_text_counts(n_documents=60, n_words=20, n_informative=4, seed=4)
+    with pytest.raises(ValueError, match="MultinomialMeMdClassifier"):
+        MeMdClassifier(family=Binomial()).fit(text.X, text.y)
+    model = MeMdClassifier(family=Binomial(), n_features=3).fit(text.X, text.y)
+    with pytest.raises(ValueError, match="depends on the length"):
+        model.predict(text.X)
+
+
+@pytest.mark.parametrize("X", [[[1.0, -2.0], [1.0, 1.0]], [[0.0, 1.0], [-3.0, 0.5]]])
+def test_counts_are_not_negative(X):
+    with pytest.raises(ValueError, match="'binomial' has the support x >= 0"):
+        DivergenceRanker(family=Binomial()).fit(X, [0, 1])
