@@ -76,16 +76,17 @@ class MaxEntDensity(Distribution, BaseEstimator):
 
     Notes
     -----
-    On the real line m = 1 and every odd m have no maximum-entropy density, and with
-    m >= 4 some feasible moments have none either (skewness 0 and kurtosis above 3, for
-    example): the entropy then comes as close as one likes to a bound that no density
-    attains [2]_. All of this is an error here. Next to such moments the density has a
-    small mode far out, which is found where floating-point numbers can hold it. For
-    functions of your own on an unbounded support bring x to a scale of order one.
-
-    On a half-line (on the line) the entropy has no maximum under m moments, in that
-    sense, if and only if the density of m - 1 (m - 2) moments has the first m - 1 of
-    them, and a smaller m-th moment than the one asked for.
+    On a half-line, and on the real line with even m, the entropy has no maximum under m
+    moments if and only if the density of m - 1 (on the line m - 2) moments has the
+    first m - 1 of them and a smaller m-th moment than the one asked for (skewness 0 and
+    kurtosis above 3, for example): it then comes as close as one likes to a bound that
+    no density attains [2]_. If that density has the m-th moment as well, to rounding of
+    the moments, it is the answer, with zero for the parameters beyond its own. On the
+    real line with odd m there is no other answer: the density of m - 1 moments, if it
+    has the m-th moment; with m = 1 there is none. All the rest is an error here. Next
+    to moments without a maximum the density has a small mode far out, which is found
+    where floating-point numbers can hold it. For functions of your own on an unbounded
+    support bring x to a scale of order one.
 
     Newton's method works in polynomials that are orthonormal under the current density
     [3]_, with nodes between the roots of its logarithm.
@@ -225,7 +226,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
     @property
     def condition_(self) -> Array:
         """Condition number of the Hessian, shape (...)."""
-        return self._fitted and self._condition
+        return self._fitted and self._matched.condition.reshape(self._members.batch)
 
     def _read(self, x: Array | None) -> Support:
         """Check the parameters; return the support."""
@@ -272,7 +273,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         log_unit = 0.0
         if support.levels is None:
             log_unit = np.log(np.abs(found.unit))
-        self._condition = found.condition.reshape(batch)
+        self._matched = found
         self._members = Members(
             support,
             found.origin,
@@ -308,10 +309,10 @@ def _feature_functions(moments) -> list[Callable] | None:
 def _count_moments(moments: int, support: Support) -> int:
     """Number of power moments; raise where no density can have that many."""
     check_integer(moments, "moments")
-    if support.kind == "line" and moments % 2:
+    if support.kind == "line" and moments == 1:
         raise InfeasibleMomentsError(
-            f"no density on the real line has largest entropy under {moments} "
-            "power moments: exp(-lambda . phi) cannot be integrated where the highest "
-            "power is odd; ask for an even number, or bound the support"
+            "no density on the real line has largest entropy under 1 moment: a mean "
+            "alone leaves the entropy without bound; ask for 2 moments, or bound the "
+            "support"
         )
     return int(moments)

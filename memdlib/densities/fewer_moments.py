@@ -19,11 +19,17 @@ from memdlib.densities.log_polynomial import (
     descend,
 )
 from memdlib.densities.panels import mirror
+from memdlib.densities.recurrence import Recurrence
+from memdlib.densities.support import powers
 
 Array = NDArray[np.float64]
 
 # Newton steps, and steps from moment to moment, on the way to a larger highest moment.
 _SHORT, _RAISES = 40, 12
+# Misfit from which Newton's method converges at once.
+_CLOSE = 1e-2
+# Roundings of a moment on its way through the Gauss rule, and of a sum of it.
+_ROUNDINGS, _EPSILON = 16.0, np.finfo(np.float64).eps
 
 
 def solve_log_polynomials(
@@ -33,6 +39,8 @@ def solve_log_polynomials(
     lower: Array,
     upper: Array,
     points: Array | None = None,
+    start: tuple[Recurrence, Array] | None = None,
+    doubt: Array | float = 0.0,
 ) -> LogPolynomials:
     """Find exp(-polynomial of degree m) with the moments of discrete measures.
 
@@ -41,11 +49,15 @@ def solve_log_polynomials(
     nodes, weights : ndarray of shape (B, N)
         Measures of mean 0 and variance about 1 that have the moments asked for.
     n_moments : int
-        m, even on the real line.
+        m.
     lower, upper : ndarray of shape (B,)
         Ends of the support, finite or infinite for all rows alike.
     points : ndarray of shape (B, L), default=None
         The support itself where it is a finite set.
+    start : tuple of Recurrence and ndarray of shape (B, m + 1), default=None
+        On bounded supports, densities to start from where they come close.
+    doubt : ndarray of shape (B, m), default=0
+        Error of E u, ..., E u^m that the rounding of what was given leaves.
 
     Returns
     -------
@@ -58,15 +70,30 @@ def solve_log_polynomials(
     (half-line) or m - 2 (line). Where q exists, the entropy under m moments has *no*
     maximum if and only if q has the first m - 1 moments and its own m-th moment is
     smaller than the one asked for: the supremum over E u^m <= mu_m is then attained by
-    q, and a vanishing probability far out supplies the rest (Junk, 2000).
+    q, and a vanishing probability far out supplies the rest (Junk, 2000). If q has the
+    m-th moment too, q is the answer. With odd m on the line that is the only case in
+    which there is one, for q of m - 1 moments.
     """
+    doubt = np.broadcast_to(doubt, (len(nodes), n_moments))
     if not np.isfinite(lower).all() and np.isfinite(upper).all():
-        found = solve_log_polynomials(-nodes, weights, n_moments, -upper, -lower)
+        found = solve_log_polynomials(
+            -nodes, weights, n_moments, -upper, -lower, doubt=doubt
+        )
         basis, theta = mirror(found.basis, found.theta)
-        return replace(found, basis=basis, theta=theta)
+        excess = (-1.0) ** n_moments * found.excess
+        return replace(found, basis=basis, theta=theta, excess=excess)
     unbounded = points is None and not np.isfinite(upper[0])
     problem = Problem(nodes, weights, n_moments, lower, upper, points, unbounded)
-    found = descend(problem, problem.start(), problem.barrier())
+    if unbounded and n_moments % 2 and not np.isfinite(lower[0]):
+        return _solve_odd(problem, doubt)
+    state = problem.start()
+    if start is not None:
+        # what a grid was too coarse for need not be a density here
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            given = problem.measure(*start)
+        close = np.abs(given.gradient).max(axis=1) < _CLOSE
+        state.take(close, given[close])
+    found = descend(problem, state, problem.barrier())
     if points is None and not unbounded and n_moments % 2 == 0:
         rows = found.failed
         if rows.size:
@@ -75,15 +102,57 @@ def solve_log_polynomials(
     for fewer in (1, 2) if np.isfinite(lower[0]) else (2,):
         rows = found.failed
         if rows.size and n_moments > fewer and points is None:
-            _extend_lower(problem, found, rows, fewer)
+            _extend_lower(problem, found, rows, fewer, doubt[rows])
     return found
 
 
-def _extend_lower(problem: Problem, found: LogPolynomials, rows, fewer: int) -> None:
+def _solve_odd(problem: Problem, doubt: Array) -> LogPolynomials:
+    """Densities of one moment less, on the line, and whether they have the last one."""
+    measure, ends = (problem.nodes, problem.weights), (problem.lower, problem.upper)
+    plain = solve_log_polynomials(
+        *measure, problem.m - 1, *ends, doubt=doubt[:, : problem.m - 1]
+    )
+    basis = problem.extend(plain)
+    found = _lift(problem, basis, plain.theta)
+    missing, sound = problem.means(basis)[:, -1], plain.residual <= NEAR
+    found.residual[~sound] = plain.residual[~sound]
+    other = np.abs(missing) > _tolerance(problem, basis, doubt) + plain.residual
+    found.unattained[:] = plain.unattained | (sound & other)
+    excess = missing * np.prod(basis.beta, axis=1)
+    found.excess[:] = np.where(plain.unattained, np.nan, excess)
+    return replace(found, history=[*plain.history, *found.history])
+
+
+def _lift(problem: Problem, basis: Recurrence, theta: Array) -> LogPolynomials:
+    """Densities of fewer moments as those of m, with zero for the parameters beyond."""
+    theta = np.pad(theta, ((0, 0), (0, problem.m + 1 - theta.shape[1])))
+    problem = replace(problem, proper=False)
+    state = problem.measure(basis, theta, True)
+    found = descend(problem, state, np.zeros(len(theta)), 0)
+    # exactly zero: the slightest leading coefficient would rise far out
+    found.theta[theta == 0.0] = 0.0
+    return found
+
+
+def _tolerance(problem: Problem, basis: Recurrence, doubt: Array) -> Array:
+    """Error of the mean of p_m that the rounding of moments leaves, shape (B,)."""
+    last = np.eye(problem.m + 1)[[-1]].repeat(len(doubt), axis=0)
+    size = powers(np.abs(problem.nodes), problem.m)
+    size = np.einsum("bn,bnj->bj", problem.weights, size)
+    share = np.abs(basis.powers(last))
+    error = (share[:, 1:] * (doubt + _EPSILON * size)).sum(axis=1)
+    return _ROUNDINGS * (error + _EPSILON * share[:, 0])
+
+
+def _extend_lower(
+    problem: Problem, found: LogPolynomials, rows, fewer: int, doubt: Array
+) -> None:
     """Start from the densities of fewer moments, or see that these are all."""
     part = problem[rows]
-    ends = part.lower, part.upper
-    plain = solve_log_polynomials(part.nodes, part.weights, part.m - fewer, *ends)
+    ends, n_moments = (part.lower, part.upper), part.m - fewer
+    plain = solve_log_polynomials(
+        part.nodes, part.weights, n_moments, *ends, doubt=doubt[:, :n_moments]
+    )
     basis, sound = part.extend(plain), plain.residual <= NEAR
     theta = np.pad(plain.theta, ((0, 0), (0, fewer)))
     missing = part.means(basis)
@@ -94,22 +163,26 @@ def _extend_lower(problem: Problem, found: LogPolynomials, rows, fewer: int) -> 
             found.take(rows[chosen], solved)
         return
     others = np.abs(missing[:, :-1]).max(axis=1)
-    none = sound & (others <= NEAR) & (missing[:, -1] > -NEAR)
+    slit = sound & (others <= NEAR) & (missing[:, -1] > -NEAR)
+    above = missing[:, -1] > _tolerance(part, basis, doubt) + plain.residual
+    none, same = slit & above, np.flatnonzero(slit & ~above)
     found.unattained[rows] |= none
     lead = np.prod(basis.beta, axis=1)
     found.excess[rows[none]] = (missing[:, -1] * lead)[none]
-    pending = np.flatnonzero(sound & ~none & (missing[:, -1] < 0))
+    if same.size:
+        found.take(rows[same], _lift(part[same], basis[same], plain.theta[same]))
+    pending = np.flatnonzero(sound & ~slit & (missing[:, -1] < 0))
     _fall_off(problem, found, rows[pending], theta[pending], basis[pending])
     if fewer == 1:
         return
-    for row in np.flatnonzero(sound & ~none & ~(found.residual[rows] <= NEAR)):
+    for row in np.flatnonzero(sound & ~slit & ~(found.residual[rows] <= NEAR)):
         one = [row]
         for state in find_distant_mode(part[one], theta[one], basis[one]):
             solved = descend(part[one], state, np.zeros(1), 0)
             if solved.residual[0] <= NEAR:
                 found.take(rows[one], solved)
                 break
-    pending = np.flatnonzero(sound & ~none & ~(found.residual[rows] <= NEAR))
+    pending = np.flatnonzero(sound & ~slit & ~(found.residual[rows] <= NEAR))
     _raise_highest(problem, found, rows[pending], theta[pending], basis[pending])
 
 

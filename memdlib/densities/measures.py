@@ -43,17 +43,19 @@ class Measures:
         Mean and about a standard deviation.
     nodes, weights : ndarray of shape (B, N)
         In units u = (x - origin) / unit; N = floor(m / 2) + 1.
+    doubt : ndarray of shape (B, m)
+        Error of E u, ..., E u^m that rounding the moments about zero leaves.
     """
 
     origin: Array
     unit: Array
     nodes: Array
     weights: Array
+    doubt: Array
 
     def __getitem__(self, rows) -> "Measures":
-        return Measures(
-            self.origin[rows], self.unit[rows], self.nodes[rows], self.weights[rows]
-        )
+        measure = self.nodes[rows], self.weights[rows], self.doubt[rows]
+        return Measures(self.origin[rows], self.unit[rows], *measure)
 
     def ends(self, support: Support) -> tuple[Array, Array]:
         """Ends of the support in units u, shape (B,) each."""
@@ -109,7 +111,7 @@ def measure_sample(columns: Array, share: Array, m: int, support: Support) -> Me
                 f"density; ask for fewer than {2 * count} moments of the sample, or "
                 "smooth it"
             )
-    return Measures(mean, unit, *basis.gauss())
+    return Measures(mean, unit, *basis.gauss(), np.zeros((len(mean), m)))
 
 
 def measure_moments(rows: Array, support: Support) -> Measures:
@@ -178,7 +180,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
             "fit(x)"
         )
     basis = _recurrence(standard, mean, unit)
-    return Measures(mean, unit, *basis.gauss())
+    return Measures(mean, unit, *basis.gauss(), doubt)
 
 
 def check_possible(measures: Measures, m: int, support: Support) -> Measures:
@@ -203,20 +205,25 @@ def check_possible(measures: Measures, m: int, support: Support) -> Measures:
     """
     u, w = measures.nodes, measures.weights
     lower, upper = (end[:, None] for end in measures.ends(support))
-    one = np.ones_like(u)
-    # products that must be positive, and the sign of the top moment in their norms
-    products = [(0, one, 1.0)]
+    above, below, one = u - lower, upper - u, np.ones_like(u)
+    # products that must be positive, what they are rounded from, and the sign of the
+    # top moment in their norms
+    products = [(0, one, one, 1.0)]
     if np.isfinite(support.lower):
-        products.append((1, u - lower, 1.0))
+        from_below = np.abs(u) + np.abs(lower)
+        products.append((1, above, from_below, 1.0))
     if np.isfinite(support.upper):
-        products.append((1, upper - u, -1.0))
+        from_above = np.abs(upper) + np.abs(u)
+        products.append((1, below, from_above, -1.0))
     if np.isfinite([support.lower, support.upper]).all():
-        products.append((2, (u - lower) * (upper - u), -1.0))
+        rounded = from_below * np.abs(below) + np.abs(above) * from_above
+        products.append((2, above * below, rounded, -1.0))
     room = np.full((2, len(u), m + 1), np.inf)
     doubtful = np.zeros((len(u), m + 1), dtype=bool)
-    for degree, factor, sign in products:
-        scale = np.abs(factor).max(axis=1, keepdims=True)
-        norms, sizes = _norms(u, w * factor / scale, (m - degree) // 2 + 1)
+    for degree, factor, rounded, sign in products:
+        scale = rounded.max(axis=1, keepdims=True)
+        count = (m - degree) // 2 + 1
+        norms, sizes = _norms(u, w * factor / scale, w * rounded / scale, count)
         for i in range(norms.shape[1]):
             j = 2 * i + degree
             if j:
@@ -309,8 +316,11 @@ def _recurrence(standard: Array, mean: Array, unit: Array) -> Recurrence:
     return Recurrence(alpha, beta)
 
 
-def _norms(u: Array, w: Array, count: int) -> tuple[Array, Array]:
-    """Norms of monic orthogonal polynomials under signed weights, and their sizes."""
+def _norms(u: Array, w: Array, rounded: Array, count: int) -> tuple[Array, Array]:
+    """Norms of monic orthogonal polynomials under signed weights, and their sizes.
+
+    A size is the norm under the numbers that the weights are rounded from.
+    """
     before, monic = np.zeros_like(u), np.ones_like(u)
     norms, sizes = np.full((2, len(u), count), np.inf)
     # rows stop at their first norm that is not positive
@@ -318,7 +328,7 @@ def _norms(u: Array, w: Array, count: int) -> tuple[Array, Array]:
     for i in range(count):
         norm = (w * monic**2).sum(axis=1)
         norms[going, i] = norm[going]
-        sizes[going, i] = (np.abs(w) * monic**2).sum(axis=1)[going]
+        sizes[going, i] = (rounded * monic**2).sum(axis=1)[going]
         going &= norm > _ROUNDING * sizes[:, i]
         safe = np.where(going, norm, 1.0)[:, None]
         alpha = (w * u * monic**2).sum(axis=1, keepdims=True) / safe

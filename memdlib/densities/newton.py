@@ -19,6 +19,7 @@ MAX_ITERATIONS = 200
 _EXACT = 1e-14
 # Share of a variance that rounding leaves in doubt.
 _ROUNDING = 1e-15
+_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,9 @@ def solve_dual(
     rows, columns = np.tril_indices(m)
     products = features[:, rows] * features[:, columns]
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
-    residual = np.abs(mu - mean).max(axis=1)
+    found, residual = mean.copy(), np.abs(mu - mean).max(axis=1)
     covariance, curvature = np.empty((n_batch, m, m)), np.ones(n_batch)
+    size = np.abs(features).max(axis=0)
     active, history = np.arange(n_batch), [value.copy()]
     for _ in range(MAX_ITERATIONS):
         hessian = np.empty((m, m, len(active)))
@@ -103,25 +105,27 @@ def solve_dual(
         gradient = mu[active] - mean
         step = _solve(factor, -gradient.T).T
         slope = (gradient * step).sum(axis=1)
+        # at the optimum the decrease drowns in rounding of lambda . phi
+        slack = (m + 3) * _EPSILON * (1.0 + np.abs(lam[active]) @ size)
+        enough = value[active] + slack
         length, reached, mean, p = _line_search(
-            features, log_weights, mu[active], lam[active], step, slope, value[active]
+            features, log_weights, mu[active], lam[active], step, slope, enough
         )
         before = residual[active]
         after = np.abs(mu[active] - mean).max(axis=1)
         lam[active] += length[:, None] * step
-        value[active], residual[active] = reached, after
+        value[active], residual[active], found[active] = reached, after, mean
         history.append(value.copy())
         # near the optimum rounding decides: stop where a step no longer helps
         alive = (length > 0) & ((after > 1e-8) | (after < 0.5 * before))
         active, mean, p = active[alive], mean[alive], p[alive]
         if not active.size:
             break
-    value, mean, _ = evaluate_dual(features, log_weights, mu, lam)
-    gap = (lam * (mu - mean)).sum(axis=1)
+    gap = (lam * (mu - found)).sum(axis=1)
     return DualSolution(
         natural=lam,
         log_normaliser=value - (lam * mu).sum(axis=1),
-        residual=np.abs(mu - mean).max(axis=1),
+        residual=residual,
         gap=np.abs(gap),
         covariance=covariance,
         curvature=curvature,
@@ -160,14 +164,12 @@ def evaluate_dual(
     return value, p @ features, p
 
 
-def _line_search(features, log_weights, mu, lam, step, slope, value):
+def _line_search(features, log_weights, mu, lam, step, slope, enough):
     """Longest of 1, 1/2, 1/4, ... that lowers the dual enough (Armijo)."""
     length = np.ones(len(lam))
     reached, mean, p = evaluate_dual(features, log_weights, mu, lam + step)
-    # at the optimum the decrease drowns in rounding
-    slack = 4.0 * np.finfo(np.float64).eps * (1.0 + np.abs(value))
     for _ in range(50):
-        high = np.flatnonzero(~(reached <= value + 1e-4 * length * slope + slack))
+        high = np.flatnonzero(~(reached <= enough + 1e-4 * length * slope))
         if not high.size:
             return length, reached, mean, p
         length[high] *= 0.5

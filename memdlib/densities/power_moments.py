@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.densities.fewer_moments import solve_log_polynomials
-from memdlib.densities.log_polynomial import NEAR
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     Measures,
@@ -21,7 +20,7 @@ from memdlib.densities.moment_problem import (
     check_range,
     extend_history,
 )
-from memdlib.densities.newton import evaluate_dual, solve_dual
+from memdlib.densities.newton import solve_dual
 from memdlib.densities.recurrence import Recurrence, stieltjes
 from memdlib.densities.support import Support, powers
 
@@ -103,49 +102,52 @@ def _match_on_grids(measures, m, support, n_nodes) -> tuple[Matched, Array]:
         if size <= m and support.levels is None:
             continue
         solution = solve_dual(*values(size), target[pending], found.theta[pending, 1:])
-        check, log_weights = values(max(2 * n_nodes, m + 1))
-        value, mean, p = evaluate_dual(
-            check, log_weights, target[pending], solution.natural
-        )
+        natural = solution.natural
+        psi, mean, error = _integrate(*values(max(3 * size, m + 1)), natural)
         missing = target[pending] - mean
         own = np.full(missing.shape, np.inf)
         sound = solution.curvature > FLAT
         factor = np.linalg.cholesky(solution.covariance[sound])
         own[sound] = np.linalg.solve(factor, missing[sound, :, None])[..., 0]
-        found.theta[pending, 1:] = np.where(sound[:, None], solution.natural, 0.0)
-        found.theta[pending, 0] = value - (solution.natural * target[pending]).sum(
-            axis=1
-        )
+        found.theta[pending, 1:] = np.where(sound[:, None], natural, 0.0)
+        found.theta[pending, 0] = psi
         found.residual[pending] = np.abs(own).max(axis=1)
-        found.gap[pending] = np.abs((solution.natural * missing).sum(axis=1))
+        found.gap[pending] = np.abs((natural * missing).sum(axis=1))
         found.covariance[pending] = solution.covariance
         found.history = extend_history(found.history, solution.history, pending)
         good = found.residual[pending] <= _GOOD
         if support.levels is None:
-            linear = -np.log(np.maximum(p, 1e-300)) + log_weights
-            good &= _quadrature_error(linear, log_weights, m) <= _GOOD
+            good &= error <= _GOOD
         pending = pending[~good]
         if not pending.size or support.levels is not None:
             break
     return found, pending
 
 
-def _quadrature_error(linear: Array, log_weights: Array, m: int) -> Array:
-    """Bound of the relative error of the integral of exp(-polynomial) on [-1, 1].
+def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple:
+    """Log-normalisers and moments by Gauss's rule on [-1, 1], and bounds of its error.
 
     A polynomial of degree m and range r on the interval grows to r/2 rho^m at most on
-    the ellipse of Bernstein, and Gauss's rule errs by 64/15 M rho^(-2n) / (1 - rho^-2)
-    where the integrand is M at most (Trefethen, Approximation Theory, theorem 19.3).
+    the ellipse of Bernstein, an orthonormal one of degree m to sqrt(2m + 1) rho^m, and
+    Gauss's rule errs by 64/15 M rho^(-2n) / (1 - rho^-2) where the integrand is M at
+    most (Trefethen, Approximation Theory, theorem 19.3). That holds for every rho > 1;
+    rho^m = (4n / m - 2) / r makes the bound small. The error is a share of the mass.
     """
-    n = linear.shape[1]
+    n, m = features.shape
+    linear = natural @ features.T
     least = linear.min(axis=1)
     half = 0.5 * (linear.max(axis=1) - least) / np.cos(0.5 * np.pi * m / n)
-    mass = np.exp(log_weights - (linear - least[:, None])).sum(axis=1)
-    growth = np.linspace(1.05, 30.0, 200)
+    p = np.exp(np.subtract(least[:, None], linear, out=linear), out=linear)
+    p *= np.exp(log_weights)
+    mass = p.sum(axis=1)
+    growth = np.maximum((2.0 * n / m - 1.0) / np.maximum(half, 1e-3), 1.05)
     log_rho = np.log(growth) / m
-    bound = half[:, None] * (growth - 1.0) - 2.0 * n * log_rho
+    bound = half * (growth - 1.0) - (2.0 * n - m) * log_rho
     bound -= np.log(-np.expm1(-2.0 * log_rho))
-    return 64.0 / 15.0 * np.exp(np.minimum(bound.min(axis=1), 700.0)) / mass
+    log_mass = np.log(mass)
+    bound += np.log(64.0 / 15.0 * np.sqrt(2.0 * m + 1.0)) - log_mass
+    error = np.exp(np.minimum(bound, 0.0))
+    return log_mass - least, p @ features / mass[:, None], error
 
 
 def _match_on_panels(found, rows, measures, m, support, tol) -> None:
@@ -156,17 +158,6 @@ def _match_on_panels(found, rows, measures, m, support, tol) -> None:
         points = (np.array(support.levels) - measures.origin[:, None]) / (
             measures.unit[:, None]
         )
-    solution = solve_log_polynomials(
-        measures.nodes, measures.weights, m, lower, upper, points
-    )
-    if solution.unattained.any():
-        raise InfeasibleMomentsError(_unattained(solution, rows, measures, m, support))
-    found.origin[rows], found.unit[rows] = measures.origin, measures.unit
-    found.basis.alpha[rows] = solution.basis.alpha
-    found.basis.beta[rows] = solution.basis.beta
-    found.theta[rows] = solution.theta
-    found.residual[rows], found.gap[rows] = solution.residual, solution.gap
-    reference = _reference(support, m)
     if support.bounded:
         origin, unit = support.standardise()
     else:
@@ -175,11 +166,26 @@ def _match_on_panels(found, rows, measures, m, support, tol) -> None:
             origin = support.lower if np.isfinite(support.lower) else support.upper
             unit = measures.origin - origin
     at, size = (origin - measures.origin) / measures.unit, unit / measures.unit
-    size = np.broadcast_to(size, at.shape)
+    reference = _reference(support, m).move(at, size)
+    solution = solve_log_polynomials(
+        measures.nodes,
+        measures.weights,
+        m,
+        lower,
+        upper,
+        points,
+        (reference, found.theta[rows]) if support.bounded else None,
+        measures.doubt,
+    )
+    if solution.unattained.any():
+        raise InfeasibleMomentsError(_unattained(solution, rows, measures, m, support))
+    found.origin[rows], found.unit[rows] = measures.origin, measures.unit
+    found.basis.alpha[rows] = solution.basis.alpha
+    found.basis.beta[rows] = solution.basis.beta
+    found.theta[rows] = solution.theta
+    found.residual[rows], found.gap[rows] = solution.residual, solution.gap
     sound = np.isfinite(solution.residual)
-    spread = solution.basis[sound].coefficients(
-        reference.move(at[:, None][:, 0], size)[sound]
-    )[:, 1:, 1:]
+    spread = solution.basis[sound].coefficients(reference[sound])[:, 1:, 1:]
     found.covariance[rows[sound]] = spread @ spread.swapaxes(1, 2)
     found.covariance[rows[~sound]] = 0.0
     found.history = extend_history(found.history, np.array(solution.history), rows)
@@ -231,24 +237,31 @@ def _unattained(solution, rows, measures, m, support) -> str:
     row = int(np.argmax(solution.unattained))
     origin, unit = measures.origin[row], measures.unit[row]
     value = (measures.weights[row] * measures.nodes[row] ** m).sum()
-    fewer = m - 2 if support.kind == "line" else m - 1
+    odd = support.kind == "line" and m % 2 == 1
+    fewer = m - 2 if support.kind == "line" and not odd else m - 1
     moments = "1 moment" if fewer == 1 else f"{fewer} moments"
-    density = f"the density of largest entropy with {moments}"
-    bound = value - solution.excess[row]
-    name = f"E u^{m} with u = (x - {origin:g}) / {unit:g}"
-    remedy = f"ask for {moments}, or bound the support"
-    if solution.excess[row] <= NEAR * max(1.0, abs(value)):
-        return (
-            f"density {rows[row]}: {name} = {value:.6g} is, to rounding, that of "
-            f"{density}: the leading coefficient would be zero and would not let "
-            f"exp(-lambda . phi) fall off on {support}; {remedy}"
+    excess = solution.excess[row]
+    bound, name = value - excess, f"E u^{m} with u = (x - {origin:g}) / {unit:g}"
+    if odd:
+        why = (
+            "which does not exist either"
+            if np.isnan(excess)
+            else f"for which {name} is {np.round(bound, 12) + 0.0:.6g} and not "
+            f"{value:.6g} (a difference of {excess:.2g})"
         )
+        return (
+            f"density {rows[row]}: no density on the real line has largest entropy "
+            f"under these {m} moments: it would be that of {moments}, {why}; ask for "
+            "an even number of moments, or bound the support"
+        )
+    side = "above" if excess > 0 else "below"
     return (
         f"density {rows[row]}: the entropy has no maximum on {support} under these "
-        f"{m} moments: {name} = {value:.6g} is above {bound:.6g}, that of {density}, "
+        f"{m} moments: {name} = {value:.6g} is {side} {bound:.6g} (by "
+        f"{abs(excess):.2g}), that of the density of largest entropy with {moments}, "
         "which has the others too; a vanishing probability far out supplies the "
         "rest, so that the supremum of the entropy is not attained (Junk, 2000); "
-        f"{remedy}"
+        f"ask for {moments}, or bound the support"
     )
 
 

@@ -72,6 +72,14 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
             r"E u\^3 .* between -0\.7071.* and 0\.7071",
         ),
         ([0.0, 0.0], [-1, 0, 1], r"E x\^2 = 0 must .*between 0 and 1 with E x"),
+        ([1.5, 4.5], [0, 1, 2, 3], r"E x\^2 = 4\.5 .* 2\.25 and 4\.5 \(to rounding"),
+        ([0.5, 0.5], (0, 1), r"E x\^2 = 0\.5 .* 0\.25 and 0\.5 \(to rounding"),
+        # a point at an end of the support, hidden by rounding
+        (
+            [-10.4655, 167.3399025, -1789.1634036374999],
+            (-13, 34),
+            r"E u\^3 .* must lie strictly between 2\.66667 and",
+        ),
         ([0.0, 0.04, 0.0], [-1, -0.3, 0.3, 1], r"E u\^2 .* = 0\.04 must lie strictly"),
         ([0.0, 1.0, 0.0, 0.9], (-np.inf, np.inf), r"E u\^4 .* = 0\.9 must be above 1"),
         (
@@ -80,13 +88,18 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
             r"no maximum on .-inf, .*4 is above",
         ),
         ([0.0, 1.0, 0.0, 3.01], (-np.inf, np.inf), r"supremum .* is not attained"),
-        ([0.0, 1.0, 0.0, 3.0], (-np.inf, np.inf), r"is, to rounding, that of the dens"),
+        (
+            [0.0, 1.0, 0.0, 3.0 + 1e-6],
+            (-np.inf, np.inf),
+            r"is above 3 \(by 1e-06\), that",
+        ),
         ([1.0, 2.5], (0, np.inf), r"the entropy has no maximum on \[0, inf\).*E u\^2"),
         (
-            [1.0, 2.0],
+            [1.0, 2.0 + 1e-6],
             (0, np.inf),
-            r"coefficient would be zero.*ask for 1 moment",
+            r"\(by .*which has the others.*ask for 1 moment",
         ),
+        ([-1.0, 2.0, -7.0], (-np.inf, 0), r"= -3 is below -2 \(by 1\)"),
         ([-1.0, 2.5], (-np.inf, 0), r"the entropy has no maximum on \(-inf, 0\]"),
         ([1.0, 1.0], (0, np.inf), r"E x\^2 = 1 must be above 1 with"),
         ([1.0, 1.5, 1.8], (0, np.inf), r"E u\^3 .* must be above"),
@@ -95,6 +108,13 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
 def test_impossible_moments_are_named(mu, support, message):
     with pytest.raises(InfeasibleMomentsError, match=message):
         match(mu, support)
+
+
+def test_a_mean_next_to_an_end_has_its_steep_density():
+    lower, upper, mean = -0.387, 0.691, 0.69093217
+    lam = natural(match([mean], (lower, upper)))[0, 0]
+    # mean = upper + 1 / lambda where the other end is out of reach
+    assert lam == pytest.approx(-1.0 / (upper - mean), rel=1e-9)
 
 
 def test_the_first_of_many_is_named():
