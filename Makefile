@@ -38,8 +38,8 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== chapters, re-executed"; $(RUN) verify
 	echo "== gates";                 $(RUN) check
 
-test-browser: $(READY)  ## every page in headless Chromium (make book first)
-	@$(BIN)/python -m pytest -n auto tests/browser/check_pages.py
+test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book first)
+	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
 experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
 	@$(RUN) experiments $(RUNS)
@@ -47,7 +47,7 @@ experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks
 
-lab: $(READY)  ## open JupyterLab on the notebooks
+lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 	@$(BIN)/jupyter lab book/notebooks
 
 readme: $(READY)  ## write the tables of README.md

@@ -97,7 +97,7 @@ def all_genes(name, levels, labels) -> list[Comparison]:
         feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
 
     numba, found = compiled.numba, []
-    for way, module, seconds in (("NumPy", None, 60.0), ("numba", numba, 10.0)):
+    for way, module, seconds in (("NumPy", None, 30.0), ("numba", numba, 10.0)):
         if way == "numba" and module is None:
             continue
         compiled.numba = module

@@ -12,7 +12,7 @@ from memdlib.validation import sum_duplicates
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Everything that follows from the joint log densities of x and each class.
+    """Base of classifiers that decide by Bayes' rule from joint log densities.
 
     A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
     """

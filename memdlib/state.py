@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def all_or_nothing(method):
-    """Make a method that fails leave its estimator as it was.
+    """Decorate a method so that a failure leaves its estimator unchanged.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """What notebooks show: figures, tables, and numbers for the prose."""
 
 import io
+from base64 import b64encode
 from importlib.resources import files
 
 import matplotlib.pyplot as plt
@@ -10,6 +11,7 @@ from IPython.display import Markdown, display
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from myst_nb import glue
+from PIL import Image
 
 from compendium.build.provenance import digest
 
@@ -19,6 +21,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), "-", (0, (5, 2)))
 _GREY = "#767676"
+
+PNG_DPI = 144
 
 _STYLE = {
     "axes.edgecolor": _GREY,
@@ -86,18 +90,35 @@ def show(
         )
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None})
+    pixels, size = _pixels(figure)
     plt.close(figure)
     table = data.to_csv(index=False, float_format="%.6g")
     about = {"name": name, "caption": caption, "alt": alt, "csv": table}
     display(
         {
             "image/svg+xml": picture.getvalue(),
+            "image/png": pixels,
             "text/plain": f"figure {name}: {len(data)} rows of {', '.join(data)}; "
             f"digest of the plotted data {digest(table)}",
         },
-        metadata={"memdlib_figure": about},
+        metadata={"memdlib_figure": about, "image/png": size},
         raw=True,
     )
+
+
+def _pixels(figure: Figure) -> tuple[str, dict[str, int]]:
+    """A figure as PNG on white in base64, and the size to show it at.
+
+    For viewers that show no SVG of a notebook they do not trust. Few colours are enough
+    for drawings, and make it a quarter as large.
+    """
+    drawn, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, dpi=PNG_DPI, transparent=False, facecolor="white")
+    image = Image.open(drawn).convert("RGB")
+    image.quantize(64, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    shown = 100 / PNG_DPI  # sharp where a screen has more than one dot a pixel
+    width, height = (round(shown * length) for length in image.size)
+    return b64encode(small.getvalue()).decode(), {"width": width, "height": height}
 
 
 def number(value: float, digits: int) -> str:
@@ -193,7 +214,12 @@ def say(name: str, text: str) -> None:
 
 
 def show_table(
-    headings: list[str], rows: list[list[str]], alignment: str, label: str = "table"
+    headings: list[str],
+    rows: list[list[str]],
+    alignment: str,
+    *,
+    caption: str = "",
+    name: str = "",
 ) -> None:
     """Show a table of texts as Markdown.
 
@@ -203,13 +229,28 @@ def show_table(
     rows : list of list of str
     alignment : str
         One letter a column: "l" or "r".
-    label : str
-        What the table holds; read out as its name.
+    caption : str, optional
+        MyST in one line; says what the table shows. In the book it is numbered.
+    name : str
+        Label for cross-references; needed with a caption.
+
+    Raises
+    ------
+    ValueError
+        If only one of ``caption`` and ``name`` is given, or the caption has two lines.
     """
+    if bool(caption) != bool(name) or "\n" in caption:
+        raise ValueError(
+            "a numbered table needs a caption in one line and a name; got "
+            f"caption={caption!r}, name={name!r}"
+        )
     marks = {"l": ":---", "r": "---:"}
     lines = [headings, [marks[letter] for letter in alignment], *rows]
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    display(Markdown(f"{text}\n"))
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    if caption:
+        display(Markdown(f"{caption}\n\n{text}"), metadata={"memdlib_table": name})
+    else:
+        display(Markdown(text))
 
 
 def verdict_badge(verdict: str) -> str:

@@ -22,18 +22,19 @@ from papermill.exceptions import PapermillExecutionError
 
 from compendium.build.folds import label_fold, without_errors
 from compendium.build.provenance import code_digest, digest
+from compendium.build.readable import glued_values, readable
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 1800
 PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_LANGUAGE = {
+LANGUAGE = {
     "name": "python",
     "file_extension": ".py",
     "mimetype": "text/x-python",
     "pygments_lexer": "ipython3",
 }
-_KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 _SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -186,7 +187,7 @@ def execute(
                 before,
                 after,
                 parameters=parameters,
-                kernel_name=_KERNEL["name"],
+                kernel_name=KERNEL["name"],
                 cwd=cwd,
                 progress_bar=False,
                 execution_timeout=CELL_TIMEOUT,
@@ -213,7 +214,10 @@ def execute(
 def normalise(
     notebook: nbformat.NotebookNode, about: dict[str, str]
 ) -> nbformat.NotebookNode:
-    """Remove what depends on time or machine; lift figure captions into place.
+    """Remove what depends on time or machine; make text and figures readable.
+
+    Captions are lifted into place, roles that stand for a number become the number, and
+    labelled equations are written between dollars, which every viewer typesets.
 
     Parameters
     ----------
@@ -229,7 +233,7 @@ def normalise(
     """
     result = nbformat.v4.new_notebook()
     result.metadata = nbformat.from_dict(
-        {"kernelspec": _KERNEL, "language_info": _LANGUAGE, "memdlib": about}
+        {"kernelspec": KERNEL, "language_info": LANGUAGE, "memdlib": about}
     )
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
@@ -242,6 +246,10 @@ def normalise(
             _lift_figure(cell, output)
         label_fold(cell)
         result.cells.append(cell)
+    values = glued_values(result)
+    for cell in result.cells:
+        if cell.cell_type == "markdown":
+            cell.source = readable(cell.source, values)
     return result
 
 
@@ -329,8 +337,21 @@ def differences(
     for number, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
         if a.source != b.source:
             found.append(f"cell {number}: source")
-        elif without_errors(a.get("outputs")) != without_errors(b.get("outputs")):
+        elif without_errors(_compared(a)) != without_errors(_compared(b)):
             found.append(f"cell {number}: output of {b.source.splitlines()[0]!r}")
+    return found
+
+
+def _compared(cell: nbformat.NotebookNode) -> list[dict]:
+    """Outputs without pictures, whose bytes are those of a processor.
+
+    A figure is compared by the digest of the data that it plots, which is its text.
+    """
+    found = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        kept = {key: data[key] for key in data if not key.startswith("image/")}
+        found.append(output | {"data": kept})
     return found
 
 

@@ -1,9 +1,11 @@
 """What a page says of itself to machines, and which pages stand next to it."""
 
 import html
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import yaml
 from docutils import nodes
@@ -11,6 +13,7 @@ from docutils import nodes
 # Pages below these are looked up, not read one after the other.
 _LOOKED_UP = ("book/lab-records", "book/api")
 
+_COMPUTED = ("book/notebooks/", "book/records/")
 _LONGEST = 300  # characters of a description
 
 
@@ -19,18 +22,88 @@ def citation(project: Path) -> dict:
     return yaml.safe_load((project / "CITATION.cff").read_text())
 
 
+def repository(project: Path) -> str:
+    """Public address of the repository: ``repository-code`` of CITATION.cff, or empty.
+
+    The one setting from which all links to it follow.
+    """
+    return citation(project).get("repository-code", "").removesuffix("/")
+
+
+def last_commit(project: Path) -> str:
+    """Hash of the last commit, or empty if there is no history."""
+    return _git(project, "rev-parse", "HEAD")
+
+
+def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
+    """Where a page can be run, read as source and talked about: {what: address}.
+
+    Parameters
+    ----------
+    address : str
+        Of the repository, on GitHub; empty if it has none.
+    commit : str
+        What the page was made from; empty if that is unknown.
+    page : str
+        Name of the page, which is also that of its notebook.
+    source : str
+        File of the page in the repository; empty if it is generated.
+
+    Returns
+    -------
+    dict of str to str
+        Empty without an address. Binder runs the stored notebook in a checkout; Colab
+        has none and opens the plain notebook of the published book, on the branch
+        ``gh-pages``.
+
+    Raises
+    ------
+    ValueError
+        If the address is not one of GitHub, which is all that Binder and Colab share.
+    """
+    if not address:
+        return {}
+    found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", address)
+    if found is None:
+        raise ValueError(
+            f"CITATION.cff: repository-code is {address!r}; links need "
+            "https://github.com/OWNER/NAME"
+        )
+    name, state = found[1], commit or "HEAD"
+    given = {}
+    if page.startswith(_COMPUTED):
+        given["Binder"] = (
+            f"https://mybinder.org/v2/gh/{name}/{state}?urlpath=lab/tree/{page}.ipynb"
+        )
+        given["Colab"] = (
+            f"https://colab.research.google.com/github/{name}/blob/gh-pages/{page}.ipynb"
+        )
+    if source:
+        given["Source"] = f"{address}/blob/{state}/{source}"
+    title = quote(f"Page {page}", safe="")
+    given["Open an issue"] = f"{address}/issues/new?title={title}"
+    if commit:
+        given[f"Commit {commit[:7]}"] = f"{address}/commit/{commit}"
+    return given
+
+
 def last_change(project: Path) -> str:
     """Seconds since 1970 of the last commit, or of the release if there is no history.
 
     Pages carry this date: it is true, and two builds of one state are equal.
     """
-    command = ["git", "-C", str(project), "log", "-1", "--format=%ct"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 0 and done.stdout.strip():
-        return done.stdout.strip()
+    seconds = _git(project, "log", "-1", "--format=%ct")
+    if seconds:
+        return seconds
     midnight = datetime.min.time()
     released = datetime.combine(citation(project)["date-released"], midnight, UTC)
     return str(int(released.timestamp()))
+
+
+def _git(project: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(project), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def description(doctree: nodes.document) -> str:
@@ -83,6 +156,39 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
         for kind, key, value in tags
         if value
     )
+
+
+def bibtex(about: dict) -> str:
+    """The entry for a bibliography.
+
+    Parameters
+    ----------
+    about : dict
+        As :func:`citation` gives.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> who = {"name": "the developers"}
+    >>> print(bibtex({"title": "T", "authors": [who], "version": "1",
+    ...               "date-released": date(2026, 1, 2)}))
+    @software{memdlib,
+      author  = {{the developers}},
+      title   = {T},
+      version = {1},
+      year    = {2026}
+    }
+    """
+    fields = {
+        "author": " and ".join(f"{{{author['name']}}}" for author in about["authors"]),
+        "title": about["title"],
+        "version": about["version"],
+        "year": about["date-released"].year,
+        "doi": about.get("doi"),
+        "url": about.get("repository-code"),
+    }
+    lines = [f"  {key:7} = {{{value}}}" for key, value in fields.items() if value]
+    return "@software{memdlib,\n" + ",\n".join(lines) + "\n}"
 
 
 def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str | None]:

@@ -1,14 +1,53 @@
-"""The README's tables, generated: claims, times, and what the estimators can do."""
+"""What the README computes: results, claims, times, what the estimators can do."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from compendium.build.verdicts import claims_table
+from compendium.build.verdicts import claims_table, finding_text, published_text
 from compendium.ledger.abilities import abilities_table
-from compendium.ledger.claims import read_claims
+from compendium.ledger.claims import Claim, read_claims
 from compendium.ledger.columns import summary
 from compendium.ledger.tables import Evidence
 from compendium.project import root, write_whole
+
+# Claims that say most about the sources, one of each kind.
+HEADLINES = (
+    "margin-equals-j",
+    "theorem-1",
+    "text-memd-beats-svm",
+    "text-few-genes",
+    "text-few-words",
+    "nml-best-gene",
+    "nml-trend-genes",
+)
+# Where 'make book' puts the page of claims; each has its own anchor there.
+CLAIMS_PAGE = "_build/html/book/notebooks/claims.html"
+
+
+def headlines(claims: Sequence[Claim]) -> str:
+    """Some claims with their verdicts, each a link to its place in the book.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+
+    Returns
+    -------
+    str
+        A list in Markdown; claims that the ledger lacks are left out.
+    """
+    by_id = {claim.id: claim for claim in claims}
+    lines = []
+    for claim in (by_id[name] for name in HEADLINES if name in by_id):
+        link = f"[{claim.statement}]({CLAIMS_PAGE}#{claim.id})"
+        parts = [f"*{claim.verdict}*"]
+        if claim.published is not None:
+            parts.append(f"published {published_text(claim)}")
+        if claim.findings:
+            parts.append(f"we find {finding_text(claim)}")
+        lines.append(f"- {link}: {', '.join(parts)}")
+    return "\n".join(lines)
 
 
 def times_table(report: dict) -> str:
@@ -45,8 +84,10 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
 def generated(project: Path) -> str:
     """The README as it should be."""
     times = json.loads((project / "benchmarks" / "fresh_clone.json").read_text())
+    claims = read_claims(project)
     tables = {
-        "claims": claims_table(read_claims(project), summary(Evidence(project))),
+        "headlines": headlines(claims),
+        "claims": claims_table(claims, summary(Evidence(project))),
         "times": times_table(times),
         "abilities": abilities_table(),
     }

@@ -1,6 +1,7 @@
 """Sphinx extension of the book: local assets, heads of pages, provenance under them."""
 
 import json
+from html import escape
 from importlib.metadata import files as package_files
 from pathlib import Path
 
@@ -10,7 +11,17 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
-from compendium.build.pages import citation, description, meta_tags, neighbours
+from compendium.build.bibliography import register
+from compendium.build.legible import number_tables, with_least_widths
+from compendium.build.pages import (
+    citation,
+    description,
+    last_commit,
+    links,
+    meta_tags,
+    neighbours,
+    repository,
+)
 from compendium.build.statements import (
     index_table,
     read_statements,
@@ -63,6 +74,25 @@ def copy_packaged(app: Sphinx, error: Exception | None) -> None:
         (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
 
 
+def caption_tables(app, docname, content) -> None:
+    """Number the captioned tables of a notebook."""
+    if app.env.doc2path(docname).endswith(".ipynb"):
+        notebook = json.loads(content[0])
+        if number_tables(notebook):
+            content[0] = json.dumps(notebook)
+
+
+def keep_figures_legible(app, pagename, templatename, context, doctree) -> None:
+    """Say of each figure how narrow it may become."""
+    if doctree is not None and "body" in context:
+        images = {Path(name).name: path for path, (_, name) in app.env.images.items()}
+
+        def read(address: str) -> str:
+            return Path(app.srcdir, images[Path(address).name]).read_text()
+
+        context["body"] = with_least_widths(context["body"], read)
+
+
 def add_provenance(app, pagename, templatename, context, doctree) -> None:
     """Say under a computed page what it was computed from."""
     if doctree is None or "body" not in context:
@@ -77,6 +107,26 @@ def add_provenance(app, pagename, templatename, context, doctree) -> None:
             f"<code>{about['source']}</code>; digest of text, code, data and packages "
             f"<code>{about['digest']}</code>.</p>"
         )
+
+
+def add_links(app, pagename, templatename, context, doctree) -> None:
+    """Lead from a page to the public repository, if it has an address."""
+    address = repository(root())
+    if doctree is None or "body" not in context or not address:
+        return
+    path = Path(app.env.doc2path(pagename))
+    source = str(path.relative_to(app.srcdir))
+    if path.suffix == ".ipynb":
+        metadata = json.loads(path.read_text())["metadata"]
+        source = metadata.get("memdlib", {}).get("source", source)
+    elif pagename.startswith("book/api/"):
+        source = ""  # made anew with every book
+    given = links(address, last_commit(root()), pagename, source)
+    anchors = " · ".join(
+        f'<a href="{escape(to, quote=True)}">{escape(what)}</a>'
+        for what, to in given.items()
+    )
+    context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
 
 
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
@@ -128,10 +178,14 @@ def link_statements(app, what, name, obj, options, lines) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
+    register()
     app.add_directive("statements", StatementsDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
+    app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
+    app.connect("html-page-context", keep_figures_legible)
     app.connect("html-page-context", add_provenance)
+    app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

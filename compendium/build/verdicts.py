@@ -1,27 +1,36 @@
 """How claims are written: on the claims page, in margins and in the README alike."""
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
 from IPython.display import Markdown, display
 
-from compendium.build.display import number, scientific, verdict_badge
+from compendium.build.display import number, scientific
 from compendium.ledger.claims import VERDICTS, Claim, Finding, counts
-from compendium.ledger.settings import METHODS
+from compendium.ledger.names import METHODS, NAMES
 
-NUMERALS = {"table2": "II", "table3": "III"}
+# The page that has a card for each claim.
+PAGE = "book/notebooks/claims"
 
 _BOUNDS = {
-    "spreads": "within {:g} standard deviations of a mean over the fewest runs",
-    "absolute": "at most {:g} away",
-    "at_least": "at least {:g}",
-    "at_most": "at most {:g}",
+    "spreads": "within {} standard deviations of a mean over the fewest runs",
+    "absolute": "at most {} away",
+    "at_least": "at least {}",
+    "at_most": "at most {}",
 }
 
 
 def bound_text(claim: Claim) -> str:
     """How our number for a claim is judged."""
-    return _BOUNDS[claim.kind].format(claim.bound) if claim.kind else "not judged"
+    return _BOUNDS[claim.kind].format(bound(claim)) if claim.kind else "not judged"
+
+
+def bound(claim: Claim) -> str:
+    """By how much our number may differ, or from where on it agrees."""
+    if 0 < claim.bound < 1e-4:
+        return power_of_ten(claim.bound).removeprefix("1 × ")
+    return f"{claim.bound:g}"
 
 
 def tolerance_text(claim: Claim) -> str:
@@ -57,10 +66,26 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     if finding.spread is not None:
         return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
     if claim.published is None and claim.kind == "absolute" and finding.low is None:
-        return f"error below {scientific(finding.value)}"
+        return f"error below {power_of_ten(finding.value)}"
     exact = claim.published is not None and not claim.published.is_integer()
     text = _ranged(finding, 2 if exact else None)
     return text if claim.published is not None else f"{text} {claim.unit}".strip()
+
+
+def power_of_ten(value: float) -> str:
+    """A small number as :func:`scientific` rounds it, readable without MathJax.
+
+    Examples
+    --------
+    >>> power_of_ten(3.2e-15), power_of_ten(0.0)
+    ('4 × 10⁻¹⁵', '0')
+    """
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return re.sub(
+        r"\$(\d)\\times 10\^\{(\S+)\}\$",
+        lambda found: f"{found[1]} × 10{found[2].translate(raised)}",
+        scientific(value),
+    )
 
 
 def _ranged(finding: Finding, digits: int | None) -> str:
@@ -76,9 +101,36 @@ def _ranged(finding: Finding, digits: int | None) -> str:
     return f"{value} ({' to '.join(ends)})" if ends else value
 
 
+def slug(text: str) -> str:
+    """A heading or a verdict as it stands in addresses and in names of styles.
+
+    Examples
+    --------
+    >>> slug("Text of section VI")
+    'text-of-section-vi'
+    """
+    return text.lower().replace(" ", "-")
+
+
+def claim_badge(claim: Claim, page: str = "../claims.html") -> str:
+    """The verdict on a claim, which leads to its card, as HTML for Markdown cells.
+
+    Parameters
+    ----------
+    claim : Claim
+    page : str
+        The page of claims, as seen from where the badge stands; in prose the role
+        ``{claim}`` finds it.
+    """
+    return (
+        f'<a class="verdict verdict-{slug(claim.verdict)}" href="{page}#{claim.id}">'
+        f"{claim.verdict}</a>"
+    )
+
+
 def margin_text(claim: Claim) -> str:
     """Verdict, statement and both numbers, as MyST; why, where we have none."""
-    lines = [f"{verdict_badge(claim.verdict)} {claim.statement}"]
+    lines = [f"{claim_badge(claim)} {claim.statement}"]
     if claim.published is not None:
         numbers = f"Published {published_text(claim)}"
         numbers += f", our result {finding_text(claim)}" if claim.findings else ""
@@ -130,13 +182,13 @@ COLUMN_ALIGNMENT = "lrrrlrrr"
 
 def column_name(line: pd.Series) -> str:
     """Table and method of a line, for headings and links."""
-    return f"Table {NUMERALS[line['table']]}, {METHODS[line['method']]}"
+    return f"{NAMES[line['table']]}, {NAMES[line['method']]}"
 
 
 def column_cells(line: pd.Series) -> list[str]:
     """One line of :func:`compendium.ledger.columns.summary`, as texts."""
     placebos = [
-        f"{METHODS[method]} {line[f'by_{method}']}"
+        f"{NAMES[method]} {line[f'by_{method}']}"
         for method in METHODS
         if method != line["method"] and isinstance(line.get(f"by_{method}"), str)
     ]

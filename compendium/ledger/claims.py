@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from compendium.ledger.findings import MEASURES
+from compendium.ledger.names import NAMES
 from compendium.ledger.rule import SPREADS
 from compendium.ledger.tables import (
     Evidence,
@@ -57,8 +58,8 @@ class Finding:
         The setting, for example "log values".
     value : float
         Our number: a mean, a count, a median, or the largest error of an identity.
-    run : str
-        Experiment that it comes from; empty for a measure over several of them.
+    records : tuple of str
+        Experiments that it comes from; none if it is counted in a printed table.
     verdict : {"reproduced", "not decided", "differs"}
         Of this setting alone.
     spread : float, default=None
@@ -73,7 +74,7 @@ class Finding:
 
     label: str
     value: float
-    run: str
+    records: tuple[str, ...]
     verdict: str
     spread: float | None = None
     low: float | None = None
@@ -91,7 +92,7 @@ class Claim:
     id, group, source, locator, statement : str
         ``group`` is a heading of the claims page, ``source`` a key of the bibliography,
         ``locator`` a place in it.
-    row, column, method : str
+    table, row, column, method : str
         Of the published table, if the claim is one of its cells; ``method`` only if it
         is judged under all settings of one.
     published : float or None
@@ -118,6 +119,7 @@ class Claim:
     source: str
     locator: str
     statement: str
+    table: str
     row: str
     column: str
     method: str
@@ -172,7 +174,7 @@ _KINDS = ("absolute", "at_least", "at_most")
 
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
-    """One entry for each row of the table, with {row} and {run} filled in."""
+    """One entry for each row of the table, with its name for {row} filled in."""
     if "rows" not in entry:
         return [(name, entry)]
     table = entry.get("published", {}).get("table")
@@ -180,21 +182,16 @@ def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
         raise LedgerError(f"claim {name!r} has rows but no published table")
     singles = []
     for row in entry["rows"]:
-        words = {"{row}": row, "{run}": run_of(table, row)}
-        single = _filled({k: v for k, v in entry.items() if k != "rows"}, words)
+        single = {
+            key: value.replace("{row}", NAMES.get(row, row))
+            if isinstance(value, str)
+            else value
+            for key, value in entry.items()
+            if key != "rows"
+        }
         single["published"] = entry["published"] | {"row": row}
         singles.append((f"{name}-{row.replace('_', '-')}", single))
     return singles
-
-
-def _filled(item, words: dict[str, str]):
-    if isinstance(item, str):
-        for mark, word in words.items():
-            item = item.replace(mark, word)
-        return item
-    if isinstance(item, dict):
-        return {key: _filled(value, words) for key, value in item.items()}
-    return [_filled(value, words) for value in item] if isinstance(item, list) else item
 
 
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
@@ -239,6 +236,7 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         source=entry["source"],
         locator=entry["locator"],
         statement=entry["statement"],
+        table=where.get("table", ""),
         row=where.get("row", ""),
         column=where.get("column", ""),
         method=method,
@@ -290,7 +288,7 @@ def _under_all(
         Finding(
             setting,
             float(cell.ours),
-            run,
+            (run,),
             REPRODUCED if cell.agrees else DIFFERS,
             spread=float(cell.sd),
             z=float(cell.z),
@@ -312,7 +310,7 @@ def _tolerance(name: str, tolerance: dict, published: float | None):
 
 
 def _finding(evidence, name, item, published, kind, bound) -> Finding:
-    label = item.get("label", "")
+    label, evidence = item.get("label", ""), evidence.anew()
     try:
         if "measure" in item:
             arguments = {k: v for k, v in item.items() if k not in ("measure", "label")}
@@ -328,7 +326,7 @@ def _finding(evidence, name, item, published, kind, bound) -> Finding:
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
     ends = {"low": low, "high": high} if ranged else {}
-    return Finding(label, middle, item.get("run", ""), verdict, **ends)
+    return Finding(label, middle, tuple(evidence.asked), verdict, **ends)
 
 
 def judge(kind: str, bound: float, low: float, high: float, printed: float) -> str:
@@ -354,14 +352,25 @@ def judge(kind: str, bound: float, low: float, high: float, printed: float) -> s
     >>> judge("absolute", 0.4, 0.7, 1.3, 1.0), judge("at_least", 10, 2, 10, 0)
     ('reproduced', 'not decided')
     """
-    start, end = {
+    start, end = accepted(kind, bound, printed)
+    if start <= low and high <= end:
+        return REPRODUCED
+    return OPEN if low <= end and high >= start else DIFFERS
+
+
+def accepted(kind: str, bound: float, printed: float) -> tuple[float, float]:
+    """From where to where a number agrees; the parameters are those of :func:`judge`.
+
+    Examples
+    --------
+    >>> accepted("absolute", 0.5, 2.0), accepted("at_most", 10.0, 0.0)
+    ((1.5, 2.5), (-inf, 10.0))
+    """
+    return {
         "absolute": (printed - bound, printed + bound),
         "at_least": (bound, float("inf")),
         "at_most": (-float("inf"), bound),
     }[kind]
-    if start <= low and high <= end:
-        return REPRODUCED
-    return OPEN if low <= end and high >= start else DIFFERS
 
 
 def _tried(name: str, findings: tuple[Finding, ...]) -> str:

@@ -48,7 +48,7 @@ def leave_one_out(frame: pd.DataFrame, *, plain: bool = True) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def placebo(evidence: Evidence, table: str, method: str, other: str) -> pd.DataFrame:
+def placebo(evidence: Evidence, table: str, method: str, column: str) -> pd.DataFrame:
     """Our figures of one method judged by what the source prints for another one.
 
     Parameters
@@ -57,8 +57,8 @@ def placebo(evidence: Evidence, table: str, method: str, other: str) -> pd.DataF
     table : {"table2", "table3"}
     method : str
         Whose figures of ours, under its :func:`chosen` setting.
-    other : str
-        Whose printed figures; MeMd-JS for "memd".
+    column : str
+        Whose printed figures.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def placebo(evidence: Evidence, table: str, method: str, other: str) -> pd.DataF
     frame = agreement(evidence, table, method)
     mine = (frame["setting"] == chosen(frame)) & (frame["column"] == COLUMN[method])
     lines = [
-        cell(evidence, table, row, COLUMN[other], place)
+        cell(evidence, table, row, column, place)
         for row, place in frame.loc[mine, ["row", "place"]].itertuples(index=False)
     ]
     return judged(pd.DataFrame(lines))
@@ -142,7 +142,7 @@ def summary(evidence: Evidence) -> pd.DataFrame:
             }
             line |= {f"agree{runs}": int(best[f"agree{runs}"]) for runs in ASSUMED}
             for other in methods:
-                agrees = placebo(evidence, table, other, method)["agrees"]
+                agrees = placebo(evidence, table, other, COLUMN[method])["agrees"]
                 line[f"by_{other}"] = f"{agrees.sum()} of {len(agrees)}"
             lines.append(line)
     return pd.DataFrame(lines)

@@ -125,7 +125,5 @@ def _table3() -> dict[str, list[Setting]]:
 # Table to method to its settings, all that were tried.
 SETTINGS = {"table2": _table2(), "table3": _table3()}
 
-METHODS = {"memd": "MeMd", "svm": "linear SVM", "dme": "DME"}
-
 # Folds of a run of each table's protocol.
 FOLDS = {"table2": 10, "table3": 2}

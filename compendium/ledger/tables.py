@@ -6,6 +6,7 @@ What a source leaves open is settled by a *setting*
 """
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cache, partial
 from pathlib import Path
 
@@ -62,15 +63,29 @@ class Evidence:
     ----------
     project : Path, default=None
         Checkout; None finds it.
+
+    Attributes
+    ----------
+    asked : list of str
+        Runs whose values were asked for, each once, in the order of the first time.
     """
 
     def __init__(self, project: Path | None = None):
         project = project or root()
         self._printed = cache(partial(printed_rows, project=project))
         self._result = cache(partial(read_result, project=project))
+        self.asked: list[str] = []
+
+    def anew(self) -> "Evidence":
+        """The same evidence, of which nothing has been asked."""
+        other = copy(self)
+        other.asked = []
+        return other
 
     def values(self, run: str) -> dict:
         """Values of the result of a run."""
+        if run not in self.asked:
+            self.asked.append(run)
         return self._result(run)["values"]
 
     def rows(self, table: str) -> list[str]:

@@ -6,7 +6,7 @@ from types import ModuleType
 
 
 def from_extra(name: str, purpose: str) -> ModuleType:
-    """Import a package that memdlib itself does without.
+    """Import an optional package, or name the extra that installs it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ TIMEOUT = (10.0, 30.0)  # seconds: to connect, and between two pieces of the ans
 
 
 class DatasetError(OSError):
-    """A data set cannot be had: its file is absent, unreadable or not the right one.
+    """Raised if the file of a data set is missing, unreadable or not the right one.
 
     The message says what was looked for, where, and what to do.
     """

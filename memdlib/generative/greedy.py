@@ -158,7 +158,7 @@ class GreedyGaussianRanker(RankedSelector):
 
 
 class GreedyInformationRanker(RankedSelector):
-    """Relevance less redundancy: what a feature tells that the chosen ones do not.
+    """Greedy ranker: relevance minus mean redundancy with the features chosen so far.
 
     Each step adds the feature of largest
 

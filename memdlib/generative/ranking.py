@@ -36,7 +36,7 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Features from the largest divergence down; ties keep the order of the columns.
+    """Order features from largest to smallest divergence; ties keep column order.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def jeffreys_score(X, y, **options) -> NDArray[np.float64]:
 
 
 def js_score(X, y, **options) -> NDArray[np.float64]:
-    """Score features by the Jensen-Shannon divergence, their information on the class.
+    """Score features by Jensen-Shannon divergence, their information about the class.
 
     Parameters
     ----------

@@ -26,9 +26,9 @@ from memdlib.nml.codes.continuous import (
     gaussian_complexity,
     gaussian_mean_complexity,
     gaussian_scale_complexity,
-    geometric_complexity,
     truncated_exponential_complexity,
 )
+from memdlib.nml.codes.countable import geometric_complexity
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
 from memdlib.nml.codes.multinomial import (
     multinomial_codelength,

@@ -7,12 +7,9 @@ and check nothing.
 
 from memdlib.nml._engine.approximate import fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
-from memdlib.nml._engine.complexity import (
-    enumerated_complexity,
-    exact_complexity,
-    forget,
-)
+from memdlib.nml._engine.complexity import exact_complexity, forget
 from memdlib.nml._engine.draws import monte_carlo_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml._engine.level_model import LevelModel, level_model
 from memdlib.nml._engine.logit_fit import LogitFit, LogitSolver

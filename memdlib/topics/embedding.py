@@ -58,7 +58,7 @@ KINDS = {
 
 
 class GenerativeEmbedding(TransformerMixin, BaseEstimator):
-    """Documents as what pLSA models of the training documents say of them.
+    """Embed documents by what pLSA models of the training documents say about them.
 
     Parameters
     ----------

@@ -49,6 +49,32 @@ WIDEST = """() => {
         + [...e.classList].map(c => "." + c).join("");
     return `${page.scrollWidth} wide in ${innerWidth}; ${name} reaches ${right}`;
 }"""
+# Text under 9 pixels, figures narrower than their lettering allows, and formulas that
+# reach beyond the page without a box that scrolls.
+ILLEGIBLE = """() => {
+    const article = document.querySelector("article") ?? document.body, found = [];
+    const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const text = texts.currentNode.textContent.trim();
+        const e = texts.currentNode.parentElement;
+        const size = parseFloat(getComputedStyle(e).fontSize);
+        if (text && size < 9 && e.checkVisibility() && !e.closest("mjx-container"))
+            found.push(`${size} px: ${text}`);
+    }
+    for (const figure of article.querySelectorAll("img.memdlib-figure")) {
+        const least = parseFloat(figure.style.getPropertyValue("--least"));
+        const width = figure.getBoundingClientRect().width;
+        if (!(width >= least - 1)) found.push(`${width} of ${least} px: ${figure.alt}`);
+    }
+    for (const formula of article.querySelectorAll("mjx-container > svg")) {
+        let box = formula;
+        while (box !== article && !/auto|scroll/.test(getComputedStyle(box).overflowX))
+            box = box.parentElement;
+        const right = formula.getBoundingClientRect().right;
+        if (box === article && right > innerWidth) found.push(`formula to ${right}`);
+    }
+    return found;
+}"""
 CONTRAST = """(selector) => {
     const parse = text => text.match(/[\\d.]+/g).map(Number);
     const light = text => {
@@ -164,6 +190,7 @@ def test_a_page_is_whole(visit, name, size):
     assert "".join(page.locator("h1:visible").all_inner_texts()).strip()
     assert page.evaluate(UNSET) == {"wrong": [], "raw": []}
     assert page.evaluate(WIDEST) == ""
+    assert page.evaluate(ILLEGIBLE) == []
     assert one.problems == []
 
 
@@ -201,6 +228,52 @@ def test_in_the_dark_a_page_is_dark_and_can_be_read(visit, script, scheme):
         assert ratios
         assert min(ratios) > 4.5, what
     assert one.problems == []
+
+
+PRINTED = """() => {
+    const page = document.scrollingElement, shown = s => [
+        ...document.querySelectorAll(s)].filter(e => e.checkVisibility());
+    return {
+        beside: shown(".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article,"
+            + " .prev-next-area, .toggle-button, button.copybtn").length,
+        verdicts: shown(".tag_margin .verdict").length,
+        outside: shown("article p, article figure, .tag_margin").filter(e => {
+            const box = e.getBoundingClientRect();
+            return box.left < -1 || box.right > page.clientWidth + 1;
+        }).map(e => e.textContent.slice(0, 40)),
+        split: shown("article :is(figure, table, pre)").filter(
+            e => getComputedStyle(e).breakInside !== "avoid").length,
+    };
+}"""
+
+
+@pytest.mark.parametrize(
+    "name", ["theory/margin-and-j", "evidence/newsgroups", "index"]
+)
+def test_in_print_the_text_stands_alone(visit, name):
+    one = visit((794, 1123))  # A4
+    page = one.open(f"book/notebooks/{name}.html")
+    verdicts = page.locator(".tag_margin .verdict").count()
+    page.emulate_media(media="print")
+    expected = {"beside": 0, "verdicts": verdicts, "outside": [], "split": 0}
+    assert page.evaluate(PRINTED) == expected
+    if name.startswith("theory"):
+        assert verdicts > 0
+    assert one.problems == []
+
+
+def test_the_citation_can_be_copied(visit):
+    page = visit(DESKTOP).open("book/notebooks/index.html")
+    entry = page.locator(".highlight-bibtex")
+    assert entry.inner_text().startswith("@software{memdlib,")
+    assert entry.locator("button.copybtn").count() == 1
+
+
+def test_entries_of_the_bibliography_are_named_as_the_text_names_them(visit):
+    page = visit(DESKTOP).open("book/bibliography.html")
+    assert "Dukkipati et al., 2013" in page.locator("article").inner_text()
+    links = page.locator('article a[href^="https://doi.org/"]')
+    assert links.count() > 0
 
 
 def test_the_search_finds_the_theorem(visit):

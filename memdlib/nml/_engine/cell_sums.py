@@ -12,15 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
+from memdlib.nml._engine.cell_bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.cell_model import CellModel, difference, face_basis
-from memdlib.nml._engine.faces import (
-    allowed_classes,
-    arrangement,
-    free_sets,
-    saturated_faces,
-)
+from memdlib.nml._engine.faces import allowed_classes, arrangement
 from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.saturated import EPSILON, log_multinomial_sum
+from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml._engine.softmax_fit import softmax_suprema
 
 Array = NDArray[np.float64]
@@ -30,8 +26,6 @@ Tables = NDArray[np.int64]
 MOST_TABLES = 2**22
 # Keys of statistics stay below this.
 _LARGEST_KEY = 2**62
-# Nats by which rounding may cross a bound.
-_SLACK = 1e-9
 # Standard error that a mean of draws is allowed at worst, in nats.
 _WORST_ERROR = 0.5
 
@@ -124,7 +118,7 @@ def exact_cell_complexity(model: CellModel) -> float:
     arrangement(model.rows, model.n_classes)  # refuses what is too large
     log_number, tables = _statistics(model)
     terms = log_number + suprema(model, tables)
-    return _within_bounds(float(logsumexp(terms)), complexity_bounds(model))
+    return within_bounds(float(logsumexp(terms)), complexity_bounds(model))
 
 
 def _statistics(model: CellModel) -> tuple[Array, Tables]:
@@ -234,73 +228,6 @@ def label_tables(n: int, n_classes: int) -> tuple[Tables, Array]:
     log_number = gammaln(n + 1) - gammaln(tables + 1.0).sum(axis=1)
     tables.flags.writeable = log_number.flags.writeable = False
     return tables, log_number
-
-
-def complexity_bounds(model: CellModel) -> tuple[float, float]:
-    """Lower and upper bound of the log complexity, without any fit.
-
-    Parameters
-    ----------
-    model : CellModel
-
-    Returns
-    -------
-    lower, upper : float
-        Nats.
-
-    Notes
-    -----
-    Below: the terms on faces whose logits are free, which have a closed form. Above:
-    the saturated complexity; for two classes also the sum over all sets of cells with
-    free logits of the product of C(2, n) - 1, which is never larger.
-
-    Examples
-    --------
-    >>> bounds = complexity_bounds(CellModel(((1,), (2,)), (2, 2), 2))
-    >>> np.exp(bounds).round(6).tolist()
-    [2.0, 4.0]
-    """
-    if not model.rows:
-        return 0.0, 0.0
-    upper = model.saturated_complexity
-    if model.n_classes == 2:
-        log_a = np.log([math.expm1(log_multinomial_sum(n, 2)) for n in model.counts])
-        upper = min(upper, float(logsumexp(free_sets(model.rows) @ log_a)))
-    faces = saturated_faces(model.rows, model.n_classes)
-    if faces is None:
-        return 0.0, upper
-    k = range(model.n_classes + 1)
-    with np.errstate(divide="ignore"):
-        full = np.log([[_all_occur(n, j) for j in k] for n in model.counts])
-    sizes = faces.sum(axis=2)
-    lower = float(logsumexp(full[np.arange(len(full)), sizes].sum(axis=1)))
-    # equal where all faces are saturated, up to rounding
-    return min(lower, upper), upper
-
-
-def _all_occur(n: int, n_classes: int) -> float:
-    """Part of C(K, n) of the labels in which every class occurs."""
-    if n_classes > n:
-        return 0.0
-    return max(
-        0.0,
-        math.fsum(
-            (-1) ** (n_classes - j)
-            * math.comb(n_classes, j)
-            * math.exp(log_multinomial_sum(n, j))
-            for j in range(1, n_classes + 1)
-        ),
-    )
-
-
-def _within_bounds(value: float, bounds: tuple[float, float]) -> float:
-    lower, upper = bounds
-    if not lower - _SLACK <= value <= upper + _SLACK:
-        raise RuntimeError(
-            f"log complexity {value} came out beyond its bounds [{lower}, {upper}]; "
-            "this is an error of the computation, please report the input"
-        )
-    return min(max(value, lower), upper)
 
 
 def drawn_cell_complexity(

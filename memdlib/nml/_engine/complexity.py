@@ -1,9 +1,8 @@
-"""Complexity of the conditional model: the sum over label counts, and the ways to it.
+"""Complexity of the conditional model, and the ways to it.
 
-The boundary has a closed form, so that only interior label counts need a fit; flipping
-all labels turns a fit into another one, which halves them. Of the exact ways the one of
-least work is taken, for each model once. Where none is in reach, estimates follow one
-after the other, until one keeps the proved bounds and tells its own error.
+Of the exact ways the one of least work is taken, for each model once. Where none is in
+reach, estimates follow one after the other, until one keeps the proved bounds and tells
+its own error.
 """
 
 import math
@@ -14,24 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from memdlib.nml._engine import compiled
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
-from memdlib.nml._engine.gauss_rule import gauss_complexity
+from memdlib.nml._engine.enumeration import (
+    SECONDS_A_FIT,
+    enumerate_counts,
+    enumeration_seconds,
+)
+from memdlib.nml._engine.gauss_rule import gauss_complexity, rule_seconds
 from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
-from memdlib.nml._engine.saturated import (
-    log_binomials,
-    rounding,
-    saturated_complexity,
-    saturated_rounding,
-)
-from memdlib.nml._engine.separation import (
-    boundary_sum,
-    interior_patterns,
-    on_boundary,
-)
+from memdlib.nml._engine.logit_fit import NoMaximumError
 from memdlib.nml._engine.statistic_table import (
     statistic_lattice,
     table_seconds,
@@ -48,63 +40,12 @@ _TOLERANCE = 1e-6
 # Exact sums up to here are cheap; the others share a budget, the cheapest first, and
 # the Gauss rules of what is left share another.
 _CHEAP, _BUDGET, _RULE_BUDGET = 0.1, 10.0, 30.0
-# An exact sum that takes longer is refused.
+# An exact sum or Gauss rules that take longer are refused.
 _LONGEST = 1e5
 # Draws that the models of one call share, and the least and most for one of them.
 _DRAWS, _FEWEST_DRAWS, _MOST_DRAWS = 2**20, 2**13, 2**16
 # Complexities kept for later calls.
 _KEPT = 2**16
-# Label counts held in memory at a time.
-_BATCH = 2**17
-# Rough time of a core for a fit, and for a pattern of pure and mixed levels.
-_SECONDS_A_FIT, _SECONDS_A_PATTERN = 2.5e-7, 2e-6
-# Patterns that are tabulated; with more levels each batch finds its own.
-_MOST_PATTERNS = 3**9
-
-
-def enumerated_complexity(model: LevelModel) -> float:
-    """Log complexity by a fit of every interior vector of label counts.
-
-    Parameters
-    ----------
-    model : LevelModel
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Raises
-    ------
-    ValueError
-        If a maximum cannot be found and certified.
-
-    Examples
-    --------
-    >>> from memdlib.nml.exact import level_model
-    >>> counts = np.array([8, 8, 8, 7, 7])
-    >>> model = level_model(counts, np.arange(1.0, 6.0), 4, intercept=False)
-    >>> print(f"{enumerated_complexity(model):.10f}")
-    6.6753273094
-    """
-    return _enumerate(model)[0]
-
-
-def _enumerate(model: LevelModel) -> tuple[float, float]:
-    if model.saturated:
-        return saturated_complexity(model), saturated_rounding(model)
-    solver = LogitSolver.of(model)
-    sizes = tuple(int(n) + 1 for n in model.counts)
-    half = (math.prod(sizes) + 1) // 2
-    total, doubt = 0.0, 0.0
-    for at in range(0, half, _BATCH):
-        ones, terms = _interior_counts(model, sizes, at, min(at + _BATCH, half))
-        value, gap = solver.suprema(ones)
-        terms += value
-        doubt = max(doubt, gap)
-        total += float(np.exp(terms, out=terms).sum())
-    value = math.log(boundary_sum(model) + 2.0 * total)
-    return value, doubt + rounding(model, half)
 
 
 def exact_seconds(model: LevelModel) -> tuple[float, str]:
@@ -128,16 +69,12 @@ def exact_seconds(model: LevelModel) -> tuple[float, str]:
     """
     if model.saturated:
         return 0.0, "saturated"
-    n_vectors = math.prod(int(n) + 1 for n in model.counts)
-    by_enumeration = _SECONDS_A_FIT * n_vectors / 2
-    by_enumeration += _SECONDS_A_PATTERN * min(
-        3 ** len(model.counts), _MOST_PATTERNS, n_vectors
-    )
+    by_enumeration = enumeration_seconds(model)
     lattice = statistic_lattice(model)
     by_table = math.inf
     if lattice is not None:
         # about half of the cells up to the middle key can be reached
-        by_table = table_seconds(lattice) + _SECONDS_A_FIT * lattice.last_key / 4
+        by_table = table_seconds(lattice) + SECONDS_A_FIT * lattice.last_key / 4
     if by_table < by_enumeration:
         return by_table, "table"
     return by_enumeration, "enumeration"
@@ -175,7 +112,7 @@ def exact_complexity(model: LevelModel, most_seconds: float) -> Found | None:
         return None
     if way == "table":
         return *tabulate(model, statistic_lattice(model)), way
-    return *_enumerate(model), way
+    return *enumerate_counts(model), way
 
 
 def complexities(
@@ -313,11 +250,15 @@ def _first_within(
     for result in found:
         if result is not None and within_bounds(model, result[0]):
             return result
+    seconds = 0.0
     if method == "exact":
-        hours = exact_seconds(model)[0] / 3600.0
+        seconds = exact_seconds(model)[0]
+    elif method == "gauss":
+        seconds = rule_seconds(model, _TOLERANCE)
+    if seconds > _LONGEST:
         raise ValueError(
-            f'method="exact" would take about {hours:.1g} hours for levels of '
-            f"{model.counts.astype(np.int64).tolist()} samples; "
+            f'method="{method}" would take about {seconds / 3600:.1g} hours for levels '
+            f"of {model.counts.astype(np.int64).tolist()} samples; "
             'use method="auto", or fewer levels or moments'
         )
     lower, upper = complexity_bounds(model)
@@ -376,55 +317,3 @@ def _kept(key: tuple, most_seconds: float) -> Found | None:
 def forget() -> None:
     """Drop the complexities that are kept for later calls."""
     _kept.cache_clear()
-
-
-def _interior_counts(
-    model: LevelModel, sizes: tuple[int, ...], first: int, last: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Interior label counts at these positions, and logarithms of their numbers.
-
-    Of the label counts in the middle, which mirror themselves, half are counted.
-    """
-    log_numbers = [log_binomials(size - 1) for size in sizes]
-    tabulated = 3 ** len(sizes) <= _MOST_PATTERNS
-    if tabulated and compiled.available():
-        inside = interior_patterns(model).ravel()
-        padded = np.zeros((len(sizes), max(sizes)))
-        for row, values in zip(padded, log_numbers, strict=True):
-            row[: values.size] = values
-        return compiled.interior(np.array(sizes), inside, padded, first, last)
-    flat = np.arange(first, last)
-    index = _digits(flat, sizes)
-    if tabulated:
-        kept = interior_patterns(model).ravel()[_pattern(index, sizes)]
-    else:
-        kept = ~on_boundary(model, index.astype(np.float64))
-    kept = np.flatnonzero(kept)
-    flat, index = flat.take(kept), index.take(kept, axis=1)
-    log_number = np.zeros(kept.size)
-    for values, k in zip(log_numbers, index, strict=True):
-        log_number += values.take(k)
-    log_number[2 * flat == math.prod(sizes) - 1] -= math.log(2.0)
-    return index.astype(np.float64), log_number
-
-
-def _digits(flat: NDArray[np.intp], sizes: tuple[int, ...]) -> NDArray[np.intp]:
-    """Label counts at positions of their grid, much faster than unravel_index."""
-    found = np.empty((len(sizes), flat.size), dtype=np.intp)
-    for axis in reversed(range(len(sizes))):
-        # a division by one number for all is vectorised, a remainder is not
-        quotient = flat // sizes[axis]
-        found[axis] = flat - quotient * sizes[axis]
-        flat = quotient
-    return found
-
-
-def _pattern(index: NDArray[np.intp], sizes: tuple[int, ...]) -> NDArray[np.intp]:
-    """Position of each vector of label counts among the patterns of its levels."""
-    code = np.zeros(index.shape[1], dtype=np.intp)
-    for k, size in zip(index, sizes, strict=True):
-        kind = np.ones(size, dtype=np.intp)
-        kind[0], kind[-1] = 0, 2
-        code *= 3
-        code += kind.take(k)
-    return code

@@ -212,14 +212,16 @@ class _Sides:
                 "are close, or use fewer moments"
             ) from None
         p = basis.shape[1]
-        moved = np.linalg.solve(
-            np.swapaxes(root[:first], 1, 2), _in_ball(first, p, rng)[:, :, None]
-        )
-        drawn = top[:, :first] + moved[:, :, 0].T
+        normal = _in_ball(first, p, rng)
+        moved = np.linalg.solve(np.swapaxes(root[:first], 1, 2), normal[:, :, None])[
+            :, :, 0
+        ].T
         if theta is not None:
-            drawn = np.hstack([drawn, theta])
-        change = basis @ (drawn - top)
+            moved = np.hstack([moved, theta - top[:, first:]])
+        # not by the difference of parameters, which may be far larger
+        change = basis @ moved
         distance = (weight * change**2).sum(axis=0)
+        distance[:first] = (normal**2).sum(axis=1)
         log_ball = -0.5 * p * math.log(2 * math.pi) - math.log(_ball_mass(p))
         diagonal = np.diagonal(root, axis1=1, axis2=2)
         near = log_ball + np.log(diagonal).sum(axis=1) - 0.5 * distance
@@ -230,7 +232,7 @@ class _Sides:
             # theta is from r itself, which cancels
             return log_a
         log_b = _log_ratio(counts, ones, logits, change)
-        prior = self._log_prior(basis @ drawn)
+        prior = self._log_prior(logits + change)
         return near - np.logaddexp(near - log_a, prior - log_b) + math.log(2.0)
 
     def _near(self, log_each: int, rng: np.random.Generator) -> Array:
@@ -284,9 +286,12 @@ def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
     zeros = counts - ones
     divergence = np.zeros_like(ones)
     for observed, sign in ((ones, 1.0), (zeros, -1.0)):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            excess = (counts * logistic(sign * logits) - observed) / observed
-            part = observed * np.log1p(excess)
+        seen = np.maximum(observed, 1.0)
+        excess = (counts * logistic(sign * logits) - observed) / seen
+        # a mean that underflows has a logarithm all the same
+        far = np.log(counts / seen) - np.logaddexp(0.0, -sign * logits)
+        near = np.log1p(np.maximum(excess, -0.5))
+        part = observed * np.where(excess < -0.5, far, near)
         divergence += np.where(observed > 0, part, 0.0)
     best = _remainder(counts) - _remainder(ones) - _remainder(zeros)
     mixed = _log_half_ratio(ones) + _log_half_ratio(zeros) - math.log(math.pi)

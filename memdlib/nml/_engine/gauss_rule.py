@@ -18,7 +18,7 @@ from memdlib.nml._engine.saturated import (
     saturated_rounding,
 )
 from memdlib.nml._engine.separation import boundary_sum
-from memdlib.nml._engine.tube import FIT_ERROR, Tube
+from memdlib.nml._engine.tube import FIT_ERROR, STEPS_A_FIT, TooLongError, Tube
 
 # Nodes per root of the number of samples: in the first rule, and more in each further.
 _FIRST, _MORE = 1.2, 0.25
@@ -28,8 +28,10 @@ _FEWEST = 3
 # Fall of the changes from one rule to the next that is believed, and how many of the
 # last two changes the error may be where they fall less.
 _FALL, _SLOW = 4.0, 8.0
-# Rough times of a core, without numba: a fit in a tube, a product in search of a rule.
-_SECONDS_A_FIT, _SECONDS_A_PRODUCT = 1e-6, 1e-9
+# Rough times of a core, without numba: a Newton step of a fit, what a level adds to it,
+# and a product of its elimination; and a product in search of a rule.
+_STEP, _STEP_A_LEVEL, _STEP_A_PRODUCT = 6e-8, 2.5e-8, 1e-9
+_SECONDS_A_PRODUCT = 1e-9
 # Numbers that the search for a rule may hold.
 _LARGEST_RULE = 2e7
 
@@ -84,31 +86,32 @@ def gauss_complexity(
     """
     if model.saturated:
         return saturated_complexity(model), saturated_rounding(model)
-    boundary, upper = boundary_sum(model), complexity_bounds(model)[1]
-    # what is left out is mostly less than a third of exp(-depth) times the ratio of
-    # the saturated complexity to the bound
-    depth = 1.0 + saturated_complexity(model) - upper - math.log(tolerance)
-    plans = [[_n_inner(int(n), step) for n in model.counts] for step in range(_FEWEST)]
-    if sum(_seconds(model, sizes, depth) for sizes in plans) > most_seconds and any(
-        model.counts >= np.array(plans[0]) + 2 * N_KEPT
-    ):
+    depth, steps = _depth(model, tolerance), _first_rules(model)
+    if rule_seconds(model, tolerance) > most_seconds:
         return None
-    logs, spent = [], 0.0
-    for step in range(_MOST_RULES):
-        sizes = [_n_inner(int(n), step) for n in model.counts]
-        spent += _seconds(model, sizes, depth)
-        if spent > most_seconds or any(model.counts * sizes > _LARGEST_RULE):
+    boundary, upper = boundary_sum(model), complexity_bounds(model)[1]
+    logs, left = [], most_seconds
+    for step in range(steps[0], _MOST_RULES):
+        sizes = _sizes(model, step)
+        if _seconds(model, sizes, depth) > left or any(
+            model.counts * sizes > _LARGEST_RULE
+        ):
             return None
+        left -= _search_seconds(model, sizes)
         rules = [
             level_rule(int(n), k) for n, k in zip(model.counts, sizes, strict=True)
         ]
-        found = Tube(model, rules, depth).sum()
+        try:
+            found = Tube(model, rules, depth, left / _step_seconds(model)).sum()
+        except TooLongError:
+            return None
+        left -= _step_seconds(model) * found.n_steps
         total = boundary + found.interior
         logs.append(math.log(total))
         changes = [abs(after - before) for before, after in pairwise(logs)]
         omitted = math.log1p(found.omitted / total)
         error = omitted + FIT_ERROR
-        if sum(nodes.size for nodes, _ in rules) < (model.counts + 1).sum():
+        if not _all_counts(model, sizes):
             error += _estimate(changes)
         if error <= tolerance:
             assert boundary <= total <= math.exp(upper + error), (model, total)
@@ -169,14 +172,75 @@ def expected_fits(model: LevelModel, sizes: list[int], depth: float) -> float:
     return min(share * cells / 4, 0.5) * all_nodes
 
 
-def _seconds(model: LevelModel, sizes: list[int], depth: float) -> float:
-    """Rough time of a core for one rule and its sum."""
-    products = float(model.counts @ np.square(sizes))
-    return _SECONDS_A_FIT * expected_fits(model, sizes, depth) + (
-        _SECONDS_A_PRODUCT * products
+def rule_seconds(model: LevelModel, tolerance: float = 1e-6) -> float:
+    """Rough time of a core for the Gauss rules that an estimate of the error takes.
+
+    Parameters
+    ----------
+    model : LevelModel
+    tolerance : float, default=1e-6
+        As for `gauss_complexity`.
+
+    Returns
+    -------
+    float
+        Seconds without numba.
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.full(5, 200), np.arange(1.0, 6.0), 3, intercept=False)
+    >>> 3.0 < rule_seconds(model) < 30.0
+    True
+    """
+    if model.saturated:
+        return 0.0
+    depth = _depth(model, tolerance)
+    return sum(
+        _seconds(model, _sizes(model, step), depth) for step in _first_rules(model)
     )
 
 
-def _n_inner(n: int, step: int) -> int:
-    """Nodes of a level between those that are kept, in the rule of this step."""
-    return math.ceil(_FIRST * math.sqrt(n)) + step * math.ceil(1 + _MORE * math.sqrt(n))
+def _depth(model: LevelModel, tolerance: float) -> float:
+    """Depth of the first tube: what it leaves out is about a third of the tolerance."""
+    # mostly less than a third of exp(-depth) times the ratio of the saturated
+    # complexity to the bound
+    excess = saturated_complexity(model) - complexity_bounds(model)[1]
+    return 1.0 + excess - math.log(tolerance)
+
+
+def _first_rules(model: LevelModel) -> range:
+    """Rules that an estimate takes: those of all label counts need no others."""
+    for step in range(_FEWEST):
+        if _all_counts(model, _sizes(model, step)):
+            return range(step, step + 1)
+    return range(_FEWEST)
+
+
+def _all_counts(model: LevelModel, sizes: list[int]) -> bool:
+    """Whether every label count is a node."""
+    return bool((model.counts < np.array(sizes) + 2 * N_KEPT).all())
+
+
+def _seconds(model: LevelModel, sizes: list[int], depth: float) -> float:
+    """Rough time of a core for one rule and its sum."""
+    n_steps = STEPS_A_FIT * expected_fits(model, sizes, depth)
+    return _step_seconds(model) * n_steps + _search_seconds(model, sizes)
+
+
+def _step_seconds(model: LevelModel) -> float:
+    """Rough time of a core for a Newton step of one of many fits."""
+    products = _STEP_A_PRODUCT * model.dimension**3
+    return _STEP + _STEP_A_LEVEL * len(model.counts) + products
+
+
+def _search_seconds(model: LevelModel, sizes: list[int]) -> float:
+    return _SECONDS_A_PRODUCT * float(model.counts @ np.square(sizes))
+
+
+def _sizes(model: LevelModel, step: int) -> list[int]:
+    """Nodes of each level between those that are kept, in the rule of this step."""
+    return [
+        math.ceil(_FIRST * root) + step * math.ceil(1 + _MORE * root)
+        for root in np.sqrt(model.counts).tolist()
+    ]

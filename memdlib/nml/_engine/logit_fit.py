@@ -288,8 +288,30 @@ def _fit(n: Array, basis: Array, ones: Array) -> LogitFit:
     value = (target * coefficients).sum(axis=0) - (n * np.logaddexp(0.0, logits)).sum(
         axis=0
     )
-    slack = _ROUNDING * n
-    inside = ((feasible >= -slack) & (feasible <= n + slack)).all(axis=0)
-    feasible = np.where(inside, feasible, 0.0)
-    bound = saturated_log_likelihood(n, np.clip(feasible, 0.0, n))
-    return LogitFit(value, logits, np.where(inside, bound - value, np.inf))
+    return LogitFit(value, logits, dual_bound(n, feasible) - value)
+
+
+def dual_bound(counts: Array, means: Array) -> Array:
+    """Upper bounds of suprema, from expected label counts with the same statistics.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level.
+    means : ndarray of shape (L, B)
+        Label counts of the same sums over the basis as those observed.
+
+    Returns
+    -------
+    ndarray of shape (B,)
+        Their saturated log-likelihoods in nats; inf where a mean is out of its range.
+
+    Examples
+    --------
+    >>> dual_bound(np.c_[[3.0]], np.array([[1.0, 4.0]])).round(6).tolist()
+    [-1.909543, inf]
+    """
+    slack = _ROUNDING * counts
+    inside = ((means >= -slack) & (means <= counts + slack)).all(axis=0)
+    means = np.clip(np.where(inside, means, 0.0), 0.0, counts)
+    return np.where(inside, saturated_log_likelihood(counts, means), np.inf)

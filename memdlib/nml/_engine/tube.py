@@ -18,6 +18,7 @@ from scipy.special import xlogy
 from memdlib.nml._engine import compiled
 from memdlib.nml._engine.compiled_walk import walk
 from memdlib.nml._engine.level_model import LevelModel, orthonormal_basis
+from memdlib.nml._engine.logit_fit import dual_bound
 from memdlib.nml._engine.newton import CoefficientForm, damped_newton, logistic
 from memdlib.nml._engine.separation import interior_patterns
 
@@ -34,8 +35,14 @@ _LEAST = 1e-6
 _STEPS, _LATE_STEPS = 8, 30
 # Largest change of a logit in the latter.
 _LONGEST = 3.0
+# Steps that a fit takes on the average, and what a damped fit counts for.
+STEPS_A_FIT, _DAMPED = 4, 200
 # Variance of the label count of a level from which on a prefix tells a start there.
 _LEAST_VARIANCE = 1.0
+
+
+class TooLongError(Exception):
+    """A walk takes more steps than it may."""
 
 
 @dataclass
@@ -48,13 +55,14 @@ class TubeSum:
         Sum of weight times exp(-D) over interior nodes.
     omitted : float, default=0.0
         Upper bound of what was left out.
-    n_fits : int, default=0
-        Fits that it took.
+    n_fits, n_steps : int, default=0
+        Fits that it took, and their Newton steps.
     """
 
     interior: float = 0.0
     omitted: float = 0.0
     n_fits: int = 0
+    n_steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,8 @@ class Tube:
         Nodes and weights of each level, symmetric, from 0 to the samples there.
     depth : float
         D beyond which terms are left out.
+    most_steps : float, default=inf
+        Newton steps that a walk may take.
 
     Examples
     --------
@@ -132,11 +142,18 @@ class Tube:
     True
     """
 
-    def __init__(self, model: LevelModel, rules: list[Rule], depth: float) -> None:
+    def __init__(
+        self,
+        model: LevelModel,
+        rules: list[Rule],
+        depth: float,
+        most_steps: float = np.inf,
+    ) -> None:
         # short walks first, and the longest along the last level
         order = np.argsort([nodes.size for nodes, _ in rules], kind="stable")
         self.levels = [_Level(model.counts[at], rules[at]) for at in order]
         self.basis, self.depth = orthonormal_basis(model)[order], depth
+        self.most_steps = most_steps
         self.forms, self.inside = [], []
         for j in range(1, len(order) + 1):
             first = np.sort(order[:j])
@@ -161,6 +178,11 @@ class Tube:
         Returns
         -------
         TubeSum
+
+        Raises
+        ------
+        TooLongError
+            As soon as it has taken more steps than it may.
         """
         found = TubeSum()
         p = self.basis.shape[1]
@@ -273,6 +295,7 @@ class Tube:
             found.interior += interior
             found.omitted += omitted * self.later[j]
             found.n_fits += n_fits
+            self._count(n_fits * STEPS_A_FIT, found)
             parts.append(self._longer(prefixes.take(which), level, where, state))
             left = np.flatnonzero(stuck >= 0)
             prefixes, node = prefixes.take(left), stuck[left]
@@ -281,8 +304,9 @@ class Tube:
         before = None
         while node.size:
             ones = np.vstack([prefixes.ones, level.nodes[node]])
-            value, state = _fit(form, ones, prefixes.state)
+            value, state, n_steps = _fit(form, ones, prefixes.state)
             found.n_fits += node.size
+            self._count(n_steps, found)
             excess = prefixes.saturated + level.saturated[node] - value
             near = excess <= self.depth
             term = prefixes.weight * np.exp(-excess)
@@ -308,6 +332,11 @@ class Tube:
                 prefixes.state[:] += ratio * (state - before[:, going])
             before = state
 
+    def _count(self, n_steps: int, found: TubeSum) -> None:
+        found.n_steps += n_steps
+        if found.n_steps > self.most_steps:
+            raise TooLongError
+
     def _longer(
         self, prefixes: _Prefixes, level: _Level, node: NDArray[np.intp], state: Array
     ) -> _Prefixes:
@@ -330,32 +359,41 @@ def _join(parts: list[_Prefixes]) -> _Prefixes:
     )
 
 
-def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array]:
-    """Suprema of the log-likelihood, and their coefficients, from a start."""
+def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array, int]:
+    """Suprema of the log-likelihood, their coefficients, and the steps from a start."""
     target = form.basis.T @ ones
     value, state = np.empty(target.shape[1]), start.copy()
-    active = np.arange(target.shape[1])
+    active, n_steps = np.arange(target.shape[1]), 0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
         for late in (False, True):
             if late:
                 state[:, active] = form.begin(ones[:, active])[0]
-            longest = _LONGEST if late else np.inf
             for _ in range(_LATE_STEPS if late else _STEPS):
                 aim, at = target[:, active], state[:, active]
-                change, *parts = form.step(at, aim)
-                height, move, weight, skewness = form.expand(at, (aim,), change, *parts)
+                n_steps += active.size
+                change, e, q, curvature = form.step(at, aim)
+                height, move, weight, skewness = form.expand(
+                    at, (aim,), change, e, q, curvature
+                )
                 square = move * move
                 weight = weight * square
                 remainder = ((weight + _LEAST * square) * square).sum(axis=0)
-                gain = weight * (1.0 - skewness * move / 3.0)
-                value[active] = height + 0.5 * gain.sum(axis=0)
-                change /= np.maximum(np.abs(move).max(axis=0) / longest, 1.0)
+                gain = 0.5 * (weight * (1.0 - skewness * move / 3.0)).sum(axis=0)
+                settled = remainder < _SETTLED
+                if late:
+                    # logits that go far for next to nothing never settle
+                    means = form.counts * (1.0 - q) + curvature * move
+                    certain = dual_bound(form.counts, means) - height < _SETTLED
+                    gain[certain & ~settled] = 0.0
+                    settled |= certain
+                    most = _LONGEST + np.abs(form.basis @ at).max(axis=0)
+                    change /= np.maximum(np.abs(move).max(axis=0) / most, 1.0)
+                value[active] = height + gain
                 state[:, active] = at + change
-                settled = (remainder < _SETTLED) & np.isfinite(height)
-                active = active[~settled]
+                active = active[~(settled & np.isfinite(height))]
                 if not active.size:
-                    return value, state
+                    return value, state, n_steps
     value[active], state[:, active] = damped_newton(
         form.counts, form.basis, target[:, active]
     )
-    return value, state
+    return value, state, n_steps + _DAMPED * active.size

@@ -9,6 +9,8 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.validation import check_integer
+
 Array = NDArray[np.float64]
 Range = tuple[float, float]
 
@@ -142,3 +144,34 @@ def missing_end(name: str, end: str, ends: Range, why: str) -> str:
         f"{name}={ends!r}: log C is infinite, because the {end} bound is missing and "
         f"{why}; give a finite {end} end inside the domain"
     )
+
+
+def check_classes(
+    labels: ArrayLike, n_samples: int, n_classes: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return classes 0..K - 1, one a sample, and K; else ValueError.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n_samples,)
+    n_samples, n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int
+
+    Examples
+    --------
+    >>> check_classes([True, False], 2, 2)
+    (array([1, 0]), 2)
+    """
+    k = check_integer(n_classes, "n_classes", minimum=2)
+    given = np.asarray(labels)
+    if given.shape != (n_samples,):
+        raise ValueError(
+            f"labels has shape {given.shape}; give one class a sample, {n_samples}"
+        )
+    bad = [label for label in np.unique(given).tolist() if label not in range(k)]
+    if bad:
+        raise ValueError(f"labels holds {bad[0]!r}; map the classes to 0, .., {k - 1}")
+    return given.astype(np.int64), k

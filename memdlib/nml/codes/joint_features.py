@@ -10,8 +10,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.nml._engine.cell_bounds import complexity_bounds
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
-from memdlib.nml._engine.cell_sums import cell_complexity, complexity_bounds, suprema
+from memdlib.nml._engine.cell_sums import cell_complexity, suprema
+from memdlib.nml.codes.checks import check_boolean, check_classes
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
 from memdlib.validation import check_choice, check_integer
 
@@ -320,63 +322,11 @@ def error_of(model: CellModel, tables: NDArray[np.int64], n_fixed: int) -> float
     return max(float(n_fixed * np.log(model.n_classes) - fitted), 0.0)
 
 
-def check_classes(
-    labels: ArrayLike, n_samples: int, n_classes: int
-) -> tuple[NDArray[np.int64], int]:
-    """Return classes 0..K - 1, one a sample, and K; else ValueError.
-
-    Parameters
-    ----------
-    labels : array_like of shape (n_samples,)
-    n_samples, n_classes : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), int
-
-    Examples
-    --------
-    >>> check_classes([True, False], 2, 2)
-    (array([1, 0]), 2)
-    """
-    k = check_integer(n_classes, "n_classes", minimum=2)
-    given = np.asarray(labels)
-    if given.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {given.shape}; give one class a sample, {n_samples}"
-        )
-    bad = [label for label in np.unique(given).tolist() if label not in range(k)]
-    if bad:
-        raise ValueError(f"labels holds {bad[0]!r}; map the classes to 0, .., {k - 1}")
-    return given.astype(np.int64), k
-
-
-def check_moments(n_moments: int, intercept: bool) -> int:
-    """Return the number of moments; ValueError if it or ``intercept`` is none.
-
-    Parameters
-    ----------
-    n_moments : int
-    intercept : bool
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> check_moments(2, True)
-    2
-    """
-    if not isinstance(intercept, bool | np.bool_):
-        raise ValueError(f"intercept={intercept!r} must be True or False")
-    return check_integer(n_moments, "n_moments")
-
-
 def _checked(
     levels: ArrayLike, level_values: ArrayLike | None, n_moments: int, intercept: bool
 ) -> tuple[NDArray[np.int64], Array, int]:
-    m = check_moments(n_moments, intercept)
+    check_boolean(intercept, "intercept")
+    m = check_integer(n_moments, "n_moments")
     table = np.asarray(levels)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"levels has shape {table.shape}; give samples x features")

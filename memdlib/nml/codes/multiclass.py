@@ -10,12 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
 from memdlib.nml._engine.cell_sums import cell_complexity
-from memdlib.nml.codes.checks import check_counts, check_levels
+from memdlib.nml.codes.checks import (
+    check_boolean,
+    check_classes,
+    check_counts,
+    check_levels,
+)
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
 from memdlib.nml.codes.joint_features import (
     METHODS,
-    check_classes,
-    check_moments,
     error_of,
 )
 from memdlib.validation import check_choice, check_integer
@@ -197,6 +200,7 @@ def _model(
     n_moments: int,
     intercept: bool,
 ) -> tuple[CellModel, NDArray[np.int64], int]:
-    m = check_moments(n_moments, intercept)
+    check_boolean(intercept, "intercept")
+    m = check_integer(n_moments, "n_moments")
     design = additive_design(values[:, None], m, intercept)
     return cell_model(design, tables, tables.shape[1])

@@ -185,7 +185,7 @@ def equal_frequency_thresholds(X: Array, n_bins: int) -> Array:
 
 
 def kmeans_thresholds(X: Array, n_bins: int) -> Array:
-    """Half way between neighbouring clusters of least squared distance, exactly.
+    """Thresholds half-way between neighbouring clusters of an exact k-means solution.
 
     Parameters
     ----------

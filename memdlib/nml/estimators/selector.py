@@ -36,7 +36,7 @@ _DIGITS = 9
 
 
 class NMLFeatureSelector(RankedSelector):
-    """Select the features that make the NML code length of two-class labels least.
+    """Select the features that give two-class labels the shortest NML code.
 
     Each feature is cut into levels. For every number m of moments, the labels have a
     code length under the conditional maximum-entropy model with P(1 | x) the logistic

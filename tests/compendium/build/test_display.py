@@ -1,3 +1,5 @@
+from base64 import b64decode
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -43,6 +45,8 @@ def test_a_figure_comes_with_text_and_data(displayed):
     assert data["text/plain"].startswith("figure line: 2 rows of x; digest")
     assert "<dc:date>" not in data["image/svg+xml"]
     assert data == again
+    assert b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert more["metadata"]["image/png"]["width"] < 600
     assert plt.get_fignums() == []
 
 

@@ -9,6 +9,7 @@ from compendium.build.pages import (
     citation,
     description,
     last_change,
+    links,
     meta_tags,
     neighbours,
 )
@@ -103,3 +104,14 @@ RELATIONS = {
 )
 def test_pages_that_are_looked_up_stand_outside_the_chain(page, expected):
     assert neighbours(RELATIONS, page) == expected
+
+
+def test_links_follow_from_the_address():
+    assert links("", "0123456789", "book/notebooks/c", "book/c.md") == {}
+    found = links("https://github.com/a/b", "0123456789", "book/api/x", "")
+    assert found == {
+        "Open an issue": "https://github.com/a/b/issues/new?title=Page%20book%2Fapi%2Fx",
+        "Commit 0123456": "https://github.com/a/b/commit/0123456789",
+    }
+    with pytest.raises(ValueError, match="repository-code is 'https://x.org/a'"):
+        links("https://x.org/a", "", "index", "index.md")

@@ -1,9 +1,11 @@
+import dataclasses
 import json
 
 import pandas as pd
 import pytest
 
 from compendium.build import readme
+from compendium.ledger.claims import Claim, Finding
 
 MARKS = "<!-- {0}: begin -->\n{1}<!-- {0}: end -->\n"
 LEDGER = """
@@ -22,12 +24,20 @@ TIMES = {
 }
 
 
+def claim(**given):
+    """A claim with what is given, and nothing else."""
+    empty = {field.name: "" for field in dataclasses.fields(Claim)}
+    return Claim(**(empty | {"bound": 0.0, "ours": False} | given))
+
+
 def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch):
     monkeypatch.setattr(readme, "summary", lambda evidence: pd.DataFrame())
     project.write("data/claims.toml", LEDGER)
     project.result("run", {"error": 1e-12})
     project.write("benchmarks/fresh_clone.json", json.dumps(TIMES))
-    empty = [MARKS.format(name, "") for name in ("times", "claims", "abilities")]
+    empty = [
+        MARKS.format(name, "") for name in ("times", "headlines", "claims", "abilities")
+    ]
     path = project.write("README.md", f"# Title\n\n{'between'.join(empty)}\nEnd.\n")
     assert readme.main() == 0
     assert "written" in capsys.readouterr().out
@@ -41,6 +51,19 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     assert readme.generated(project.root) == first
     project.result("run", {"error": 2e-12})
     assert readme.generated(project.root) != first
+
+
+def test_headlines_lead_to_single_claims(monkeypatch):
+    monkeypatch.setattr(readme, "HEADLINES", ("b", "lost", "a"))
+    finding = Finding("", 2.0, "run", "differs")
+    given = {"findings": (finding,), "verdict": "differs", "statement": "left is right"}
+    stated = claim(id="a", published=None, kind="at_least", unit="sets", **given)
+    printed = claim(id="b", published=1.5, kind="absolute", unit="", **given)
+    page = readme.CLAIMS_PAGE
+    assert readme.headlines([stated, printed]).splitlines() == [
+        f"- [left is right]({page}#b): *differs*, published 1.50, we find 2.00",
+        f"- [left is right]({page}#a): *differs*, we find 2 sets",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", MARKS.format("t", "") * 2, "<!-- t: begin -->"])

@@ -146,8 +146,11 @@ def test_the_extension_is_registered():
     assert registered == [
         "statements",
         "autodoc-process-docstring",
+        "source-read",
         "build-finished",
         "build-finished",
+        "html-page-context",
+        "html-page-context",
         "html-page-context",
         "html-page-context",
     ]

@@ -8,6 +8,7 @@ import pytest
 from compendium.build import verdicts
 from compendium.build.verdicts import (
     bound_text,
+    claim_badge,
     claims_table,
     column_cells,
     column_name,
@@ -27,7 +28,7 @@ CLAIMS = read_claims(root())
 
 
 def found(value, **more):
-    return (Finding("plain", value, "run", "reproduced", **more),)
+    return (Finding("plain", value, ("run",), "reproduced", **more),)
 
 
 def claim(**changes):
@@ -37,6 +38,7 @@ def claim(**changes):
         "source": "someone2013",
         "locator": "Table 1",
         "statement": "it is so",
+        "table": "",
         "row": "",
         "column": "",
         "method": "",
@@ -61,11 +63,7 @@ def test_every_claim_of_the_ledger_can_be_shown(monkeypatch, one):
     monkeypatch.setattr(verdicts, "display", lambda text: shown.append(text.data))
     verdicts.show_verdict(one)
     (text,) = shown
-    badge, statement = text.split("\n\n")[0].split("} ", 1)
-    assert (
-        badge == f"[{one.verdict}]{{.verdict .verdict-{one.verdict.replace(' ', '-')}"
-    )
-    assert statement == one.statement
+    assert text.split("\n\n")[0] == f"{claim_badge(one)} {one.statement}"
     assert ("Published" in text) == (one.published is not None)
     assert ("our result" in text) == (one.published is not None and bool(one.findings))
     assert (one.reason[1:] in text) or one.findings
@@ -102,7 +100,7 @@ def test_the_ledger_has_claims_of_every_kind():
         (
             {"published": None, "kind": "absolute", "findings": found(9.1e-15)},
             "",
-            r"error below $1\times 10^{-14}$",
+            "error below 1 × 10⁻¹⁴",
         ),
         (
             {
@@ -166,8 +164,22 @@ def test_bounds_in_words(kind, text):
     assert tolerance_text(claim(kind=kind)) == f"{text}: one draw"
 
 
+def test_a_small_bound_is_a_power_of_ten():
+    assert bound_text(claim(kind="absolute", bound=1e-9)) == "at most 10⁻⁹ away"
+    assert bound_text(claim(kind="at_most", bound=3e-9)) == "at most 3 × 10⁻⁹"
+    assert bound_text(claim(kind="at_most", bound=0.0)) == "at most 0"
+
+
+def test_a_badge_leads_to_the_card():
+    badge = claim_badge(claim(verdict="beyond reach"), "claims.html")
+    assert badge == (
+        '<a class="verdict verdict-beyond-reach" href="claims.html#c">beyond reach</a>'
+    )
+
+
 def test_the_margin():
-    badge = "[reproduced]{.verdict .verdict-reproduced} it is so"
+    link = '<a class="verdict verdict-reproduced" href="../claims.html#c">'
+    badge = f"{link}reproduced</a> it is so"
     numbers = "Published 86.40, our result 86.00 ± 1.00 per cent."
     assert margin_text(claim()) == f"{badge}\n\n{numbers}"
     assert margin_text(claim(published=None)) == badge

@@ -17,6 +17,7 @@ from compendium.ledger.claims import (
     read_claims,
 )
 from compendium.ledger.findings import MEASURES
+from compendium.ledger.names import NAMES
 from compendium.project import root
 
 VALUE = """
@@ -111,9 +112,9 @@ def test_the_first_setting_decides_but_is_not_alone(project, first, second, verd
     project.result("run", {"deep": {"accuracy": first}, "b": second})
     (claim,) = read_claims(project.root)
     assert claim.verdict == verdict
-    assert [(f.label, f.run) for f in claim.findings] == [
-        ("plain", "run"),
-        ("log", "run"),
+    assert [(f.label, f.records) for f in claim.findings] == [
+        ("plain", ("run",)),
+        ("log", ("run",)),
     ]
     assert (claim.kind, claim.bound, claim.why) == ("absolute", 2.0, "one draw")
     if verdict == "differs":
@@ -202,15 +203,17 @@ def test_verdict_on_a_statement(project, kind, count, verdict):
 
 def test_a_measure_over_many_runs(project, monkeypatch):
     def double(evidence, of):
-        return 2 * evidence.values(of)["count"]
+        return evidence.values(of)["count"] + evidence.values("other")["count"]
 
     monkeypatch.setitem(MEASURES, "double", double)
     text = STATEMENT.format(id="s", kind="at_least", more="")
     text = text.replace('run = "run", key = "count"', 'measure = "double", of = "run"')
     project.write("data/claims.toml", text)
-    project.result("run", {"count": 3})
+    project.result("run", {"count": 4})
+    project.result("other", {"count": 2})
     (claim,) = read_claims(project.root)
-    assert (claim.findings[0].value, claim.findings[0].run) == (6.0, "")
+    (finding,) = claim.findings
+    assert (finding.value, finding.records) == (6.0, ("run", "other"))
     project.write("data/claims.toml", text.replace("double", "triple"))
     with pytest.raises(LedgerError, match="evidence is missing: 'triple'"):
         read_claims(project.root)
@@ -235,8 +238,9 @@ def part(mean, sd=1.0):
 
 
 @pytest.fixture
-def table(project):
+def table(project, monkeypatch):
     """Two rows of a table and what two settings of a method come to."""
+    monkeypatch.setitem(NAMES, "y_z", "ys against zs")
     project.write(
         "data/published/table3.csv",
         "row,classes,samples,svm_linear\nx,2,100,50.00\ny_z,2,100,60.00\n",
@@ -255,15 +259,20 @@ def test_one_entry_for_many_rows_and_all_settings(table):
         ("cells-y-z", "y_z", "svm_linear", 60.0),
     ]
     assert (first.verdict, second.verdict) == ("reproduced", "agrees by choice")
-    assert second.statement == "y_z has its accuracy"
-    assert second.locator == "Table III, y_z"
-    assert (second.kind, second.bound, second.method) == ("spreads", 2.0, "svm")
+    assert second.statement == "ys against zs has its accuracy"
+    assert second.locator == "Table III, ys against zs"
+    assert (second.table, second.kind, second.bound, second.method) == (
+        "table3",
+        "spreads",
+        2.0,
+        "svm",
+    )
     chosen, other = second.findings
     assert (chosen.label, chosen.value) == ("counts; whole message", 60.0)
     assert (chosen.spread, chosen.z, chosen.runs) == (1.0, 0.0, 1)
     assert other.label == "tf-idf; whole message"
     assert other.z == pytest.approx(9.995 / (1 + 1 / 10) ** 0.5)
-    assert {f.run for f in second.findings} == {"table3-y-z"}
+    assert {f.records for f in second.findings} == {("table3-y-z",)}
 
 
 def test_rows_need_a_table(table):

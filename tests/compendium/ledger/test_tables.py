@@ -10,7 +10,7 @@ from compendium.ledger.columns import (
     share_of_firsts,
     summary,
 )
-from compendium.ledger.settings import FOLDS, METHODS, SETTINGS, Setting
+from compendium.ledger.settings import FOLDS, SETTINGS, Setting
 from compendium.ledger.tables import (
     Evidence,
     agreement,
@@ -32,7 +32,7 @@ SVM = [Setting("counts", {"svm_linear": "a.svm"})]
 
 
 @pytest.fixture
-def evidence(tmp_path, monkeypatch):
+def evidence(tmp_path):
     """Two rows of a table, one of two classes and one of four, and their results."""
     published, results = tmp_path / "data/published", tmp_path / "data/results"
     published.mkdir(parents=True)
@@ -52,9 +52,12 @@ def evidence(tmp_path, monkeypatch):
         values = {"a": {name: part(mean) for name, mean in means.items()}}
         path = results / f"table3-{row}.json"
         path.write_text(json.dumps({"values": values}))
-    monkeypatch.setitem(settings.SETTINGS, "table3", {"memd": MEMD, "svm": SVM})
-    monkeypatch.delitem(settings.SETTINGS, "table2")
-    return Evidence(tmp_path)
+    kept = dict(settings.SETTINGS)
+    settings.SETTINGS.clear()
+    settings.SETTINGS["table3"] = {"memd": MEMD, "svm": SVM}
+    yield Evidence(tmp_path)
+    settings.SETTINGS.clear()  # the order of the tables matters to pages
+    settings.SETTINGS.update(kept)
 
 
 def test_figures_of_two_classes_have_no_j(evidence):
@@ -107,14 +110,25 @@ def test_the_data_set_left_out_has_no_part_in_the_choice(evidence):
 
 
 def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
-    found = placebo(evidence, "table3", "svm", "memd")
+    found = placebo(evidence, "table3", "svm", "memd_js")
     assert found[["row", "column", "printed", "ours"]].to_numpy().tolist() == [
         ["two", "memd_js", 80.0, 91.0],
         ["four", "memd_js", 50.0, 80.0],
     ]
     assert not found["agrees"].any()
-    own = placebo(evidence, "table3", "memd", "memd")
+    own = placebo(evidence, "table3", "memd", "memd_js")
     assert own["ours"].tolist() == [80.5, 52.0]
+    other = placebo(evidence, "table3", "svm", "memd_j")
+    assert other["printed"].tolist() == [80.0, 60.0]
+
+
+def test_evidence_remembers_the_runs_that_were_asked(evidence):
+    evidence.values("table3-two")
+    other = evidence.anew()
+    for run in ("table3-four", "table3-two", "table3-four"):
+        assert other.values(run) is evidence.anew().values(run)
+    assert other.asked == ["table3-four", "table3-two"]
+    assert evidence.asked == ["table3-two"]
 
 
 def test_the_summary_has_a_line_for_each_method(evidence):
@@ -185,4 +199,4 @@ def test_every_setting_of_the_book_was_run_on_every_data_set(table):
                 }
                 assert set(mine.loc[mine["column"] == column, "row"]) == rows
         assert (frame["repeats"] >= 10).all()
-    assert set(SETTINGS[table]) <= set(METHODS) and table in FOLDS
+    assert table in FOLDS

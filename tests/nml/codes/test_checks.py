@@ -3,6 +3,7 @@ import pytest
 
 from memdlib.nml.codes.checks import (
     check_binary_labels,
+    check_classes,
     check_counts,
     check_levels,
     check_ones,
@@ -52,3 +53,12 @@ def test_ranges_that_pass():
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_classes():
+    found, k = check_classes([2, 0, True], 3, 3)
+    assert (found.tolist(), found.dtype, k) == ([2, 0, 1], np.int64, 3)
+    with pytest.raises(ValueError, match="labels holds 3; map the classes to 0, .., 2"):
+        check_classes([0, 3], 2, 3)
+    with pytest.raises(ValueError, match=r"labels has shape \(2,\); give one class"):
+        check_classes([0, 1], 3, 2)

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdlib.nml._engine import cell_sums
+from memdlib.nml._engine.cell_bounds import complexity_bounds
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
 from memdlib.nml._engine.cell_sums import (
     TooLarge,
     cell_complexity,
-    complexity_bounds,
     drawn_cell_complexity,
     exact_cell_complexity,
     label_tables,
@@ -62,29 +61,6 @@ def test_values_that_are_no_lattice_are_enumerated():
     sequences = np.repeat(np.column_stack([np.ones(4), values]), [3, 2, 2, 3], axis=0)
     expected = literal.complexity(sequences)
     assert exact_cell_complexity(model) == pytest.approx(expected, abs=1e-6)
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.integers(0, 9), min_size=9, max_size=9).filter(any),
-    st.sampled_from([1, 2]),
-    st.booleans(),
-)
-def test_results_lie_within_the_bounds(counts, m, intercept):
-    model = model_of(GRID, counts, m, intercept)
-    lower, upper = complexity_bounds(model)
-    assert lower <= upper <= model.saturated_complexity + 1e-12
-    if m == 1:
-        # asserted inside as well, within rounding
-        assert lower <= exact_cell_complexity(model) <= upper
-
-
-def test_a_result_out_of_bounds_is_an_error(monkeypatch):
-    monkeypatch.setattr(
-        cell_sums, "suprema", lambda model, tables: np.ones(len(tables))
-    )
-    with pytest.raises(RuntimeError, match="beyond its bounds"):
-        exact_cell_complexity(model_of(GRID, [2] * 9, 1, True))
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (6, 2), (5, 3), (4, 4)])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from memdlib.nml._engine import compiled
-from memdlib.nml._engine.complexity import _interior_counts, enumerated_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity, interior_counts
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.separation import on_boundary
 from memdlib.nml._engine.statistic_table import statistic_lattice, tabulated_complexity
@@ -67,7 +67,7 @@ def test_every_interior_vector_and_half_of_its_own_mirror(choose, counts, fast):
     sizes = tuple(n + 1 for n in counts)
     half = (math.prod(sizes) + 1) // 2
     parts = [
-        _interior_counts(model, sizes, first, min(first + 5, half))
+        interior_counts(model, sizes, first, min(first + 5, half))
         for first in range(0, half, 5)
     ]
     found = {}

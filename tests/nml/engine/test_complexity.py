@@ -8,10 +8,10 @@ from memdlib.nml import conditional_complexity, conditional_complexity_estimate
 from memdlib.nml._engine import complexity
 from memdlib.nml._engine.complexity import (
     complexities,
-    enumerated_complexity,
     exact_complexity,
     forget,
 )
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.level_model import level_model
 
 CENTRED = (-1.5, -0.5, 0.5, 1.5)
@@ -29,13 +29,6 @@ def test_the_cheapest_way_within_the_limit():
     assert way([3, 4, 5], 1, values=[1.0, math.e, math.pi]) == "enumeration"
     assert way([40] * 5, 1, seconds=1e-9) is None
     assert way([200] * 5, 4) is None
-
-
-def test_batches_of_label_counts_add_up(monkeypatch):
-    model = level_model(np.array([4, 3, 5, 2]), np.arange(1.0, 5.0), 2, False)
-    whole = enumerated_complexity(model)
-    monkeypatch.setattr(complexity, "_BATCH", 17)
-    assert enumerated_complexity(model) == pytest.approx(whole, abs=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -119,3 +119,21 @@ def test_the_mixture_of_all_shares():
     sequences = xlogy(k, logistic(logits)) + xlogy(n - k, logistic(-logits))
     mixed = gammaln(k + 0.5) + gammaln(n - k + 0.5) - gammaln(n + 1) - math.log(math.pi)
     np.testing.assert_allclose(found, (sequences - mixed)[0], rtol=0, atol=1e-12)
+
+
+def test_means_that_underflow():
+    """Labels 1 where the fit has none: the logarithm of their probability is finite."""
+    n, k, logits = np.array([[5.0]]), np.array([[2.0, 3.0]]), np.array([[-900.0, 1e3]])
+    found = draws._log_excess(n, k, logits)
+    mixed = gammaln(k + 0.5) + gammaln(n - k + 0.5) - gammaln(n + 1) - math.log(math.pi)
+    np.testing.assert_allclose(found, (np.array([-1800.0, -2000.0]) - mixed)[0])
+
+
+@pytest.mark.parametrize("size", [10**9, 10**12])
+def test_draws_near_large_parameters_are_near(monkeypatch, size):
+    """A ball around a maximum that is small beside the maximum itself."""
+    model = level_model(np.full(3, size), np.array([1.0, 2.0, 4.0]), 2, False)
+    monkeypatch.setattr(draws, "_RADIUS", 1e-6)
+    found = draws._Sides.of(model).log_weights(8, np.random.default_rng(0))
+    # side A comes first; few of its label counts are on the boundary
+    assert np.isfinite(found[:200]).all()

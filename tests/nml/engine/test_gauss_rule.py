@@ -7,17 +7,18 @@ from hypothesis import strategies as st
 
 from memdlib.nml._engine import gauss_rule
 from memdlib.nml._engine.bounds import complexity_bounds
-from memdlib.nml._engine.complexity import enumerated_complexity
 from memdlib.nml._engine.draws import monte_carlo_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.gauss_rule import (
     expected_fits,
     gauss_complexity,
+    rule_seconds,
 )
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.level_rule import level_rule
 from memdlib.nml._engine.saturated import saturated_complexity
 from memdlib.nml._engine.statistic_table import statistic_lattice, tabulated_complexity
-from memdlib.nml._engine.tube import Tube
+from memdlib.nml._engine.tube import STEPS_A_FIT, Tube
 
 
 def model_of(counts, m, values=None, intercept=False):
@@ -147,6 +148,38 @@ def test_a_saturated_model_has_its_closed_form():
 def test_the_work_is_foreseen(counts, m):
     model = model_of(counts, m)
     rules = [level_rule(int(n), 12) for n in counts]
-    taken = Tube(model, rules, 18.0).sum().n_fits
+    taken = Tube(model, rules, 18.0).sum()
     expected = expected_fits(model, [12] * len(counts), 18.0)
-    assert 1 / 3 < expected / taken < 3
+    assert 1 / 3 < expected / taken.n_fits < 3
+    assert 1 / 3 < STEPS_A_FIT * taken.n_fits / taken.n_steps < 3
+
+
+def test_many_moments_take_a_minute_or_more_and_are_not_begun(monkeypatch):
+    counts = [10, 4, 7, 12, 4, 13, 4, 0, 5, 10]
+    model = model_of(counts, 6, np.arange(-6.0, 4.0), True)
+    assert 60 < rule_seconds(model) < 1000
+    monkeypatch.setattr(gauss_rule, "Tube", None)
+    assert gauss_complexity(model, most_seconds=60.0) is None
+
+
+def test_rules_that_take_longer_than_foreseen_are_left(monkeypatch):
+    model = model_of([100] * 3, 2)
+    limit = rule_seconds(model)
+    assert gauss_complexity(model, most_seconds=3 * limit) is not None
+    monkeypatch.setattr(gauss_rule, "expected_fits", lambda *_: 0.0)
+    assert gauss_complexity(model, most_seconds=limit / 20) is None
+
+
+def test_label_counts_that_are_all_nodes_take_one_rule(monkeypatch):
+    model = model_of([8, 9, 14], 2)
+    walks = []
+
+    class Counted(Tube):
+        def sum(self):
+            walks.append([level.nodes.size for level in self.levels])
+            return super().sum()
+
+    monkeypatch.setattr(gauss_rule, "Tube", Counted)
+    found, _ = gauss_complexity(model)
+    assert found == pytest.approx(enumerated_complexity(model), abs=1e-6)
+    assert walks == [[9, 10, 15]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memdlib.nml import conditional_complexity, conditional_complexity_estimate
 from memdlib.nml._engine import statistic_table
-from memdlib.nml._engine.complexity import enumerated_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.statistic_table import statistic_lattice, tabulated_complexity
 

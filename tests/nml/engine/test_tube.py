@@ -6,11 +6,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memdlib.nml._engine import compiled, tube
-from memdlib.nml._engine.complexity import enumerated_complexity
+from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.level_rule import level_rule
 from memdlib.nml._engine.separation import boundary_sum
-from memdlib.nml._engine.tube import Tube
+from memdlib.nml._engine.tube import TooLongError, Tube
 
 
 def all_counts(model):
@@ -93,3 +93,22 @@ def test_walks_that_the_kernel_gives_up_are_finished(monkeypatch):
     found = Tube(model, rules, 12.0).sum()
     assert found.interior == pytest.approx(expected.interior, rel=1e-10)
     assert found.n_fits == expected.n_fits
+
+
+def test_logits_that_go_far_need_no_damped_steps(monkeypatch):
+    """Near ties: maxima at logits of hundreds, which labels of one kind hardly tell."""
+    values = np.array([-0.83, 0.15, 0.22, 0.84, 0.93, 1.93, 2.37])
+    model = level_model(np.array([1, 3, 4, 4, 4, 3, 3]), values, 5, True)
+    exact = np.exp(enumerated_complexity(model)) - boundary_sum(model)
+    monkeypatch.setattr(tube, "damped_newton", None)
+    found = Tube(model, all_counts(model), 40.0).sum()
+    assert found.interior == pytest.approx(exact, rel=2e-9)
+
+
+def test_a_walk_ends_when_it_has_taken_all_its_steps():
+    model = level_model(np.full(4, 12), np.arange(1.0, 5.0), 2, False)
+    rules = all_counts(model)
+    n_steps = Tube(model, rules, 9.0).sum().n_steps
+    assert Tube(model, rules, 9.0, n_steps).sum().n_steps == n_steps
+    with pytest.raises(TooLongError):
+        Tube(model, rules, 9.0, n_steps - 1).sum()

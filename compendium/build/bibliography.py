@@ -1,0 +1,50 @@
+"""The bibliography's style: entries are named as the text names them."""
+
+from collections.abc import Iterator, Sequence
+
+from pybtex.database import Entry
+from pybtex.plugin import register_plugin
+from pybtex.style.formatting.unsrt import Style
+from pybtex.style.labels import BaseLabelStyle
+
+
+def label(entry: Entry) -> str:
+    r"""Authors and year, as in the text.
+
+    Examples
+    --------
+    >>> from pybtex.database import Person
+    >>> who = [Person("Fuglede, Bent"), Person(r"Tops{\o}e, Flemming")]
+    >>> label(Entry("book", fields={"year": "2004"}, persons={"author": who}))
+    'Fuglede and Topsøe, 2004'
+    """
+    names = [
+        " ".join(str(part.render_as("text")) for part in rich)
+        for person in entry.persons["author"]
+        for rich in [person.rich_prelast_names + person.rich_last_names]
+    ]
+    who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    return f"{who}, {entry.fields['year']}"
+
+
+class Labels(BaseLabelStyle):
+    """Labels for the list."""
+
+    def format_labels(self, sorted_entries: Sequence[Entry]) -> Iterator[str]:
+        """One label an entry."""
+        return map(label, sorted_entries)
+
+
+class AsCited(Style):
+    """Entries by author and year, labelled as they are cited."""
+
+    default_sorting_style = "author_year_title"
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.format_labels = Labels().format_labels
+
+
+def register() -> None:
+    """Make the style known under the name ``as_cited``."""
+    register_plugin("pybtex.style.formatting", "as_cited", AsCited)

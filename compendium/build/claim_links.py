@@ -1,0 +1,67 @@
+"""Sphinx extension: links to single claims, and what the claims page alone needs.
+
+The role ``{claim}`` leads to the card of a claim. Bare, as in
+``{claim}`table2-memd-colon```, it shows the computed verdict; with a text of its own,
+as in ``{claim}`the best gene <nml-best-gene>```, that text.
+"""
+
+from functools import cache
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import ReferenceRole
+from sphinx.util.nodes import make_refnode
+
+from compendium.build.verdicts import PAGE, slug
+from compendium.ledger.claims import Claim, read_claims
+
+
+@cache
+def _by_id() -> dict[str, Claim]:
+    return {claim.id: claim for claim in read_claims()}
+
+
+class ClaimRole(ReferenceRole):
+    """``{claim}``: a link to the card of a claim."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        claim = _by_id().get(self.target)
+        if claim is None:
+            message = f"the ledger has no claim {self.target!r}"
+            error = self.inliner.reporter.error(message, line=self.lineno)
+            shown = self.inliner.problematic(self.rawtext, self.rawtext, error)
+            return [shown], [error]
+        text, styles = self.title, []
+        if not self.has_explicit_title:
+            text, styles = claim.verdict, ["verdict", f"verdict-{slug(claim.verdict)}"]
+        link = addnodes.pending_xref(
+            reftype="claim", reftarget=claim.id, refdoc=self.env.docname
+        )
+        link += nodes.inline(self.rawtext, text, classes=styles)
+        return [link], []
+
+
+def resolve(app, env, node, contnode) -> nodes.reference | None:
+    """The link of a ``{claim}``, once it is known where its page stands."""
+    if node["reftype"] != "claim":
+        return None
+    said = _by_id()[node["reftarget"]].statement
+    return make_refnode(
+        app.builder, node["refdoc"], PAGE, node["reftarget"], contnode, said
+    )
+
+
+def add_assets(app, pagename, templatename, context, doctree) -> None:
+    """Style and script of the claims page, on this page only."""
+    if pagename == PAGE:
+        app.add_css_file("claims.css")
+        app.add_js_file("claims.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the extension."""
+    app.add_role("claim", ClaimRole())
+    app.connect("missing-reference", resolve)
+    app.connect("html-page-context", add_assets)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,74 @@
+"""Text of stored notebooks for viewers that know no roles and no directives.
+
+The source keeps both, as Sphinx needs them for the page; of those that stand for a
+value or a formula the stored notebook holds the value and the formula.
+"""
+
+import re
+from ast import literal_eval
+
+from nbformat import NotebookNode
+
+RECORD = "application/papermill.record/"  # prefix of what a cell glues
+_GLUED = re.compile(
+    r"(?m)(?P<start>^[ ]*)?\{glue:text\}`(?P<name>[^`]+)`(?P<mark>[.)](?=\s|$))?"
+)
+_SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
+_EQUATION = re.compile(
+    r"(?ms)^(?P<indent>[ ]*)```\{math\}[ ]*\n(?:[ ]*:label: (?P<label>\S+)\n)?"
+    r"(?P<text>.*?)^[ ]*```[ ]*$"
+)
+
+
+def glued_values(notebook: NotebookNode) -> dict[str, str]:
+    """Texts that the cells of an executed notebook make known to the prose."""
+    values = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            plain = output.get("data", {}).get(f"{RECORD}text/plain")
+            if plain is not None:
+                name = output.metadata["scrapbook"]["name"]
+                values[name] = literal_eval(plain)
+    return values
+
+
+def readable(text: str, values: dict[str, str]) -> str:
+    r"""MyST with values in place of their roles, and with equations between dollars.
+
+    Parameters
+    ----------
+    text : str
+        A cell of Markdown.
+    values : dict of str to str
+        As :func:`glued_values` gives; the role of a name that is not there stays, and
+        Sphinx will complain of it.
+
+    Examples
+    --------
+    >>> readable("All {glue:text}`n` agree.", {"n": "35"})
+    'All 35 agree.'
+    >>> print(readable("```{math}\n:label: eq-a\na = b\n```", {}))
+    $$
+    a = b
+    $$ (eq-a)
+    """
+
+    def value(match: re.Match) -> str:
+        if match["name"] not in values:
+            return match[0]
+        plain = _SPECIAL.sub(r"\\\g<0>", values[match["name"]])
+        start, mark = match["start"], match["mark"] or ""
+        # "35." at the beginning of a line would begin a list
+        guard = "\\" if start is not None and mark and plain.isdigit() else ""
+        return f"{start or ''}{plain}{guard}{mark}"
+
+    def equation(match: re.Match) -> str:
+        formula = match["text"].strip()
+        if re.search(r"\\\\|(?<!\\)&", formula) and not formula.startswith("\\begin{"):
+            formula = f"\\begin{{aligned}}\n{formula}\n\\end{{aligned}}"
+        block = f"$$\n{formula}\n$$" + (
+            f" ({match['label']})" if match["label"] else ""
+        )
+        return "\n".join(match["indent"] + line.strip() for line in block.split("\n"))
+
+    return _EQUATION.sub(equation, _GLUED.sub(value, text))

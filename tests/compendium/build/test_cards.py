@@ -1,0 +1,181 @@
+"""The claims page in pieces: every card is whole, every count and link is right."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+
+from compendium.build import cards as module
+from compendium.build.cards import (
+    Cards,
+    counts_matrix,
+    filters,
+    index,
+    meanings,
+    short_name,
+    show_html,
+)
+from compendium.build.verdicts import slug, tolerance_text
+from compendium.ledger.claims import VERDICTS, Finding, read_claims
+from compendium.ledger.settings import SETTINGS
+from compendium.ledger.tables import Evidence
+from compendium.project import root
+from tests.compendium.build.test_verdicts import claim
+
+CLAIMS = read_claims(root())
+CARDS = Cards(CLAIMS, Evidence())
+
+
+class Tree(HTMLParser):
+    """Text, links, identifiers and cards of a piece; tags must be closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.ids, self.text = [], [], [], ""
+        self.tags, self.terms = Counter(), {}
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags[tag] += 1
+        self.links += [given["href"]] if "href" in given else []
+        self.ids += [given["id"]] if "id" in given else []
+        if tag != "input":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+        if "dt" in self.open:
+            self.last = data
+            self.terms[data] = ""
+        elif "dd" in self.open:
+            self.terms[self.last] += data
+
+
+@pytest.mark.parametrize("one", CLAIMS, ids=lambda one: one.id)
+def test_a_card_tells_all_of_its_claim(one):
+    tree = Tree(CARDS.card(one))
+    assert tree.ids == [one.id] and f"#{one.id}" in tree.links
+    assert tree.tags["details"] == tree.tags["summary"] == 1
+    assert one.statement in tree.text and one.verdict in tree.text
+    terms = tree.terms
+    assert one.locator in terms["Source"] and tolerance_text(one) in terms["Judged by"]
+    assert ("Printed" in terms) == (one.published is not None)
+    assert ("Our result" in terms) == bool(one.findings)
+    assert terms.get("Reason", "") == one.reason
+    assert ("Settings" in terms) == (len(one.findings) > 1)
+    for finding in one.findings if not one.method else one.findings[:1]:
+        assert finding.label in tree.text
+    for run in {run for finding in one.findings for run in finding.records}:
+        assert f"../records/{run}.html" in tree.links
+        assert re.search(rf"make experiments RUNS=.*\b{run}\b", terms["Records"])
+    assert ("Placebo" in terms) == bool(one.method)
+    if one.method:
+        assert f"every-setting.html#{one.table}-{one.method}" in tree.links
+        assert terms["Placebo"].count("agree") == len(SETTINGS[one.table]) - 1
+    assert "nan" not in tree.text and "None" not in tree.text and "$" not in tree.text
+
+
+def test_anchors_differ_and_can_stand_in_an_address():
+    assert len({one.id for one in CLAIMS}) == len(CLAIMS)
+    assert all(re.fullmatch("[a-z0-9-]+", one.id) for one in CLAIMS)
+
+
+def test_every_claim_is_in_a_group_of_the_page():
+    page = (root() / "book/claims.md").read_text()
+    named = re.findall(r'cards\.group\("(.*)"\)', page)
+    assert named == list(dict.fromkeys(one.group for one in CLAIMS))
+    tree = Tree("".join(CARDS.group(name) for name in named))
+    assert tree.ids == [one.id for one in CLAIMS]
+    with pytest.raises(ValueError, match="no group of claims named 'Table IX'"):
+        CARDS.group("Table IX")
+
+
+def test_own_findings_belong_to_no_source():
+    for one in CLAIMS:
+        source = re.search('data-source="(.*?)"', CARDS.card(one))[1]
+        assert source == ("" if one.ours else one.source)
+
+
+def test_words_of_a_claim_are_escaped():
+    findings = (
+        Finding("a < b", 86.0, (), "reproduced", spread=1.0),
+        Finding("c & d", 85.0, (), "differs", spread=1.0),
+    )
+    one = claim(
+        source="pandey2013",
+        statement="x < y",
+        locator="p & q",
+        kind="absolute",
+        why="1 < 2",
+        reason="<b>",
+        findings=findings,
+    )
+    tree = Tree(CARDS.card(one))
+    for text in ("x < y", "p & q", "1 < 2", "<b>", "a < b", "c & d"):
+        assert text in tree.text
+
+
+def test_the_index_names_every_claim():
+    tree = Tree(index(CLAIMS))
+    assert tree.links == [f"#{one.id}" for one in CLAIMS]
+    assert f"all {len(CLAIMS)} claims" in tree.text
+    names = [short_name(one) for one in CLAIMS]
+    assert len(set(names)) == len(names)
+    assert "order of DME's step in K" in names
+    assert "MeMd-JS, ms-windows against windows.x" in names
+
+
+def test_counts_lead_to_what_they_count():
+    of_sources = [one for one in CLAIMS if not one.ours]
+    text = counts_matrix(of_sources)
+    Tree(text)
+    found = re.findall(r'<a href="\?([^"#]*)#claim-filters">(\d+)</a>', text)
+    for query, number in found:
+        wanted = dict(part.split("=") for part in query.split("&amp;") if part)
+        fits = [
+            one
+            for one in of_sources
+            if wanted.get("table", slug(one.group)) == slug(one.group)
+            and wanted.get("verdict", slug(one.verdict)) == slug(one.verdict)
+        ]
+        assert len(fits) == int(number) > 0
+    assert len(found) + text.count("<td>0</td>") == 6 * 7
+
+
+def test_the_form_offers_what_the_cards_have():
+    text = filters(CLAIMS)
+    Tree(text)
+    assert " hidden>" in text and 'aria-live="polite"' in text
+    options = set(re.findall('<option value="([^"]+)"', text))
+    assert options == (
+        {one.source for one in CLAIMS}
+        | {slug(one.group) for one in CLAIMS}
+        | {slug(verdict) for verdict in VERDICTS}
+    )
+    assert all(verdict in Tree(meanings()).text for verdict in VERDICTS)
+
+
+def test_pieces_are_shown_as_html(monkeypatch):
+    shown = []
+    monkeypatch.setattr(module, "display", shown.append)
+    show_html("<p>x</p>")
+    assert [piece.data for piece in shown] == ["<p>x</p>"]
+
+
+def test_a_placebo_is_told_for_the_figure_of_the_card():
+    (one,) = (c for c in CLAIMS if c.id == "table3-memd-j-talk")
+    frame = CARDS._placebo("table3", "dme", "memd_j").set_index("row")
+    line = SimpleNamespace(**frame.loc["talk"])
+    assert line.printed == one.published
+    word = "would agree" if line.agrees else "would not agree"
+    assert f"our DME, {line.ours:.2f} ± {line.sd:.2f}, {word}" in CARDS.card(one)
