@@ -16,7 +16,6 @@ NOT_CONVERTED = (
     "am-gm",
     "beyond-one-gene",
     "classifiers",
-    "codes-and-regret",
     "conditional",
     "cost",
     "discriminative-nml",
