@@ -25,7 +25,6 @@ NOT_CONVERTED = (
     "genes",
     "leukemia",
     "maximum-entropy",
-    "maximum-entropy-nml",
     "memd",
     "mutual-information",
     "newsgroups",
