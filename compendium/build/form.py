@@ -23,7 +23,6 @@ NOT_CONVERTED = (
     "existence",
     "found-in-the-data",
     "genes",
-    "leukemia",
     "maximum-entropy",
     "memd",
     "mutual-information",
