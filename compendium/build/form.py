@@ -12,9 +12,6 @@ from compendium.build.cells import Cell, cells_of
 ROOMS = ("theory", "nml", "evidence")  # folders of the book whose chapters keep to it
 # Chapters that do not keep to it yet; the list only shrinks.
 NOT_CONVERTED = (
-    "codes-and-regret",
-    "leukemia",
-    "maximum-entropy-nml",
 )
 MAX_COLUMNS = 76
 _PACKAGES = {"memdlib", "numpy", "scipy", "pandas", "matplotlib", "sklearn"}
