@@ -353,7 +353,7 @@ def _dense_sums(X: Array, Y: Array, q: float) -> Array:
             np.vecdot(total, logs, out=K[i, j : j + width])
     K -= own_x[:, None]
     K -= own_y
-    return np.triu(K) + np.triu(K, 1).T if Y is X else K
+    return _mirrored(K) if Y is X else K
 
 
 def _sparse_sums(X, Y, q: float) -> Array:
@@ -364,7 +364,11 @@ def _sparse_sums(X, Y, q: float) -> Array:
     (n_x, _), n_y = X.shape, Y.shape[0]
     K = np.zeros(n_x * n_y)
     row = np.repeat(np.arange(n_x), np.diff(X.indptr))
-    common = np.diff(columns.indptr)[X.indices]
+    start = columns.indptr[X.indices].astype(np.int64)
+    if Y is X:
+        # from the diagonal on; the other half is mirrored below
+        start[np.argsort(X.indices, kind="stable")] = np.arange(X.nnz)
+    common = columns.indptr[X.indices + 1] - start
     ends = np.concatenate([[0], np.cumsum(common)])
     first = 0
     while first < X.nnz:
@@ -374,12 +378,16 @@ def _sparse_sums(X, Y, q: float) -> Array:
         times = common[first:last]
         entry = np.repeat(np.arange(first, last), times)
         step = np.arange(len(entry)) - np.repeat(ends[first:last] - ends[first], times)
-        other = columns.indptr[X.indices[entry]] + step
+        other = start[entry] + step
         total = X.data[entry] + columns.data[other]
         value = total * _deformed_log(total, q) - own_x[entry] - own_y[other]
-        start = row[first] * n_y
+        base = row[first] * n_y
         stop = (row[last - 1] + 1) * n_y
-        place = row[entry] * n_y + columns.indices[other] - start
-        K[start:stop] += np.bincount(place, value, minlength=stop - start)
+        place = row[entry] * n_y + columns.indices[other] - base
+        K[base:stop] += np.bincount(place, value, minlength=stop - base)
         first = last
-    return K.reshape(n_x, n_y)
+    return _mirrored(K.reshape(n_x, n_y)) if Y is X else K.reshape(n_x, n_y)
+
+
+def _mirrored(K: Array) -> Array:
+    return np.triu(K) + np.triu(K, 1).T
