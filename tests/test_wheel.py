@@ -1,19 +1,14 @@
 """What is installed is memdlib alone, and it works with what it declares to need."""
 
-import subprocess
-import sys
-import tomllib
 import zipfile
 from email.parser import Parser
-from importlib.metadata import distribution
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 import memdlib
+from tests.wheel import PROJECT, build, declared, environment, run
 
-PROJECT = Path(memdlib.__file__).parents[1]
 EXTRA = ("pandas", "pooch", "rdata", "xarray")
 
 PROGRAM = """
@@ -71,24 +66,10 @@ assert "rdata" in refused(READERS["r_list"], "lost.RData")
 """
 
 
-def run(*command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """The wheel, built here and now without a network."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel")
-    run(*command, "-d", str(folder), cwd=PROJECT)
-    (path,) = folder.glob("*.whl")
-    return path
-
-
-def declared():
-    return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    return build(tmp_path_factory.mktemp("wheel"))
 
 
 def requirements(items, marker=""):
@@ -122,28 +103,8 @@ def test_it_declares_three_packages_and_the_extras(wheel):
     assert in_data == set(EXTRA)
 
 
-def needed(names):
-    """Distributions that these packages need, without extras, themselves included."""
-    found, waiting = {}, list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = distribution(name)
-            for item in map(Requirement, found[name].requires or []):
-                if item.marker is None or item.marker.evaluate({"extra": ""}):
-                    waiting.append(item.name)
-    return found.values()
-
-
 def test_it_works_with_what_it_declares_alone(wheel, tmp_path):
     """In an environment of its own, away from the checkout and from the extras."""
-    run(sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env"))
-    (site,) = tmp_path.glob("env/lib/python*/site-packages")
-    for package in needed(Requirement(i).name for i in declared()["dependencies"]):
-        for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
-            site.joinpath(top).symlink_to(package.locate_file(top))
-    install = (sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index")
-    run(*install, "--disable-pip-version-check", "--target", str(site), str(wheel))
-    python = str(tmp_path / "env" / "bin" / "python")
+    python = environment(tmp_path, wheel)
     program = PROGRAM.format(others=(*EXTRA, "matplotlib", "compendium", "tests"))
     run(python, "-I", "-W", "error", "-c", program, cwd=tmp_path, env={})

@@ -122,11 +122,62 @@ def scientific(value: float) -> str:
     """
     if value == 0.0:
         return "0"
+    digit, power = _rounded_up(value)
+    return f"${digit}\\times 10^{{{power}}}$"
+
+
+def _rounded_up(value: float) -> tuple[int, int]:
+    """One digit and the power of ten of a positive number."""
     mantissa, exponent = f"{value:e}".split("e")
     digit, power = -int(-float(mantissa) // 1), int(exponent)
-    if digit == 10:
-        digit, power = 1, power + 1
-    return f"${digit}\\times 10^{{{power}}}$"
+    return (1, power + 1) if digit == 10 else (digit, power)
+
+
+def checked(
+    what: str, how: str, *, error: float | None = None, within: float | None = None
+) -> None:
+    """Say what a cell has checked, in the one line that the page folds it to.
+
+    Parameters
+    ----------
+    what : str
+        What is true, in plain words.
+    how : str
+        What it was compared with, and on how many cases.
+    error : float, default=None
+        The largest error found. None for what is exactly so, which other assertions
+        of the cell show.
+    within : float, default=None
+        What the error may be at most; given if the error is.
+
+    Raises
+    ------
+    AssertionError
+        If the error is larger, or not a number.
+    ValueError
+        If only one of the two is given.
+    """
+    if (error is None) != (within is None):
+        raise ValueError(
+            f"checked({what!r}): an error and what it may be at most are given "
+            f"together; got error={error!r}, within={within!r}"
+        )
+    line = bound = f"Checked: {what}, {how}"
+    if error is not None:
+        assert 0.0 <= error <= within, f"{line}: error {error:g}, at most {within:g}"
+        line, bound = (
+            f"{line}, error {_short(error)}",
+            f"{line}, error at most {within:g}",
+        )
+    display({"text/plain": bound}, metadata={"memdlib_check": {"line": line}}, raw=True)
+
+
+def _short(error: float) -> str:
+    """An error rounded up to one digit, for a line of text."""
+    if error == 0.0:
+        return "0"
+    digit, power = _rounded_up(error)
+    return f"{float(f'{digit}e{power}'):g}".replace("e-0", "e-")
 
 
 def say(name: str, text: str) -> None:

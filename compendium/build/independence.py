@@ -35,7 +35,7 @@ FAMILY_METHODS = frozenset(
     {"entropy", "jeffreys", "jensen_shannon", "js_gm", "kl"}
     | {"log_density", "log_normaliser", "natural"}
 )
-_REPORTS = frozenset({"print", "say", "show", "show_table"})
+_REPORTS = frozenset({"checked", "print", "say", "show", "show_table"})
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SIMPLE = (ast.Assert, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
@@ -131,8 +131,7 @@ class _Chapter:
         """What the cell of this number uses, directly or through the chapter."""
         found: dict[tuple[str, bool], Use] = {}
         for part, compared in _parts(self.trees[number]):
-            result = compared and isinstance(part, ast.Assert | ast.Expr | ast.expr)
-            for name, line in self._names(part, number, result, set()):
+            for name, line in self._names(part, number, compared, set()):
                 found.setdefault((name, compared), Use(name, line, compared))
         return list(found.values())
 
@@ -220,7 +219,8 @@ def _parts(tree: ast.Module) -> list[tuple[ast.AST, bool]]:
             other += [n for n in ast.iter_child_nodes(node) if not _is_block(n)]
     compared = {id(n) for n in simple if isinstance(n, ast.Assert) or _reports(n)}
     computing = [n for n in (*simple, *other) if id(n) not in compared]
-    needed = set().union(*map(_read, computing))
+    # what only grows by itself, as the largest error so far, needs nothing more
+    needed = set().union(*(_read(n) - _grown(n) for n in computing))
     # a value that nothing but assertions and reports read is compared, too
     compared |= {id(n) for n in simple if _targets(n) and not _targets(n) & needed}
     headers = [(loop.iter, not _results(loop) & needed) for loop in loops]
@@ -243,6 +243,12 @@ def _targets(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Expr):
         return _stored([node.value.func.value]) if _extends(node) else set()
     return _stored(getattr(node, "targets", None) or [node.target])
+
+
+def _grown(node: ast.AST) -> set[str]:
+    """Names to which a simple statement adds: lists, and ``e = max(e, new)``."""
+    grows = isinstance(node, ast.Assign | ast.Expr)
+    return _targets(node) if grows else set()
 
 
 def _extends(node: ast.Expr) -> bool:

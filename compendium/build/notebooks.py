@@ -20,6 +20,7 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
+from compendium.build.folds import label_fold, without_errors
 from compendium.build.provenance import code_digest, digest
 from compendium.project import root, write_whole
 
@@ -239,6 +240,7 @@ def normalise(
             cell.outputs = _joined(cell.outputs)
         for output in cell.get("outputs", []):
             _lift_figure(cell, output)
+        label_fold(cell)
         result.cells.append(cell)
     return result
 
@@ -327,7 +329,7 @@ def differences(
     for number, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
         if a.source != b.source:
             found.append(f"cell {number}: source")
-        elif a.get("outputs") != b.get("outputs"):
+        elif without_errors(a.get("outputs")) != without_errors(b.get("outputs")):
             found.append(f"cell {number}: output of {b.source.splitlines()[0]!r}")
     return found
 

@@ -3,7 +3,14 @@ import pandas as pd
 import pytest
 
 from compendium.build import display
-from compendium.build.display import number, scientific, show, show_table, use_style
+from compendium.build.display import (
+    checked,
+    number,
+    scientific,
+    show,
+    show_table,
+    use_style,
+)
 
 ALT = "A straight line that rises from the lower left to the upper right corner."
 
@@ -65,3 +72,35 @@ def test_numbers_and_tables(displayed):
     assert number(-1.005, 1) == "−1.0"
     show_table(["a", "b"], [["x", "1"]], "lr")
     assert displayed[0][0].data == "| a | b |\n| :--- | ---: |\n| x | 1 |\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "end"),
+    [(2.1e-15, ", error 3e-15"), (0, ", error 0"), (0.011, ", error 0.02")],
+)
+def test_a_check_says_its_error_and_keeps_its_bound(displayed, error, end):
+    checked("sums agree", "two ways", error=error, within=0.1)
+    ((data, more),) = displayed
+    assert data == {"text/plain": "Checked: sums agree, two ways, error at most 0.1"}
+    line = more["metadata"]["memdlib_check"]["line"]
+    assert line == f"Checked: sums agree, two ways{end}"
+
+
+def test_an_exact_check_has_no_error(displayed):
+    checked("sets agree", "all 63")
+    ((data, more),) = displayed
+    assert data["text/plain"] == "Checked: sets agree, all 63"
+    assert more["metadata"]["memdlib_check"]["line"] == data["text/plain"]
+
+
+@pytest.mark.parametrize("error", [0.2, float("nan"), -0.01])
+def test_an_error_above_its_bound_fails(displayed, error):
+    with pytest.raises(AssertionError, match="sums agree, two ways: error"):
+        checked("sums agree", "two ways", error=error, within=0.1)
+    assert displayed == []
+
+
+@pytest.mark.parametrize("given", [{"error": 0.1}, {"within": 0.1}])
+def test_an_error_comes_with_its_bound(given):
+    with pytest.raises(ValueError, match="are given together"):
+        checked("sums agree", "two ways", **given)

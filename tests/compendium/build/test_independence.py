@@ -55,6 +55,9 @@ def test_statement_function_and_lines_are_named():
         ("", "m = {2: kl(p, q)}", "for n, x in m.items():\n    y = x + n"),
         ("", "Normal().jeffreys(a, b)", "y = Exponential().jeffreys(a, b)"),
         ("f = Normal()", "f.natural(a)", "y = [-g.natural(a) for g in [f]]"),
+        ("", "x = jeffreys(p, q)", "e = [x]\ny = e[0] + 1"),
+        ("", "kl(p, q)", "e = [kl(p, q)]\ne.append(1)\ny = e[0]"),
+        ("", "jeffreys(p, q)", "e = [jeffreys(p, q)]\nchecked('a', e)"),
         ("", "kl(p, q)", "def g(x):\n    return kl(x, q)\n\nassert g(p) == 0"),
     ],
 )
@@ -70,8 +73,12 @@ def test_shared_code_is_found(earlier, witness, second):
         ("", "kl(p, q)", "assert np.isclose(kl(p, q), np.sum(p * np.log(p / q)))"),
         ("", "kl(p, q)", "x = kl(p, q)\ny = np.sum(p)\nassert x == y"),
         ("", "kl(p, q)", "y = [kl(p, q)]\nshow_table(y)"),
+        ("", "kl(p, q)", "checked('a', 'b', error=kl(p, q), within=1)"),
+        ("", "kl(p, q)", "e = [kl(p, q)]\ne.append(kl(q, p))\nchecked('a', max(e))"),
+        ("", "kl(p, q)", "e = 0\ne = max(e, kl(p, q))\nchecked('a', e)"),
         # results of the witness may be compared with, data are common
         ("", "x = jeffreys(p, q)", "y = np.log(2)\nassert x == y"),
+        ("", "x = jeffreys(p, q)", "e = [x - 1]\ne.append(2)\nchecked('a', e)"),
         ("data = load('wine')", "jeffreys(data.X, q)", "y = data.X.sum()\nz = y + 1"),
         ("def random_p(): return kl(1, 2)", "random_p()", "p = random_p()\ny = p + 1"),
         # a family is a name for moments; a name that a function hides is another

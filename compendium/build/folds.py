@@ -1,0 +1,48 @@
+"""Folded cells: the line that stands for a cell until a reader opens it."""
+
+import nbformat
+
+FIGURE = "Code of the figure"
+
+
+def label_fold(cell: nbformat.NotebookNode) -> None:
+    """Give a folded cell the line that its own output calls for.
+
+    A check says what was checked, how, and with which error; a figure's code says that
+    it is that. MyST-NB reads the line from the metadata of the cell only.
+
+    Parameters
+    ----------
+    cell : NotebookNode
+        Executed; changed in place.
+    """
+    tags = cell.metadata.get("tags", [])
+    for output in cell.get("outputs", []):
+        about = output.get("metadata", {})
+        check = about.get("memdlib_check")
+        if check is not None:
+            _set_prompt(cell, check["line"])
+        elif "memdlib_figure" in about and "hide-input" in tags:
+            _set_prompt(cell, FIGURE)
+
+
+def without_errors(outputs: list | None) -> list | None:
+    """Outputs without the rounding errors of checks, which processors do not share.
+
+    The bound that each error keeps is part of the output itself.
+    """
+    if outputs is None:
+        return None
+    found = []
+    for output in outputs:
+        if "memdlib_check" in output.get("metadata", {}):
+            output = nbformat.from_dict(output | {"metadata": {}})
+        found.append(output)
+    return found
+
+
+def _set_prompt(cell: nbformat.NotebookNode, line: str) -> None:
+    known = cell.metadata.get("mystnb", {})
+    cell.metadata["mystnb"] = nbformat.from_dict(
+        known | {"code_prompt_show": line, "code_prompt_hide": line}
+    )
