@@ -29,6 +29,7 @@ def comparisons() -> list[Comparison]:
     sides = [
         (f"{work}, JS", lambda: js_kernel(P), P),
         (f"{work}, JT of order 1.5", lambda: jt_kernel(P, q=1.5), P),
+        (f"{work}, JT of order 1.3", lambda: jt_kernel(P, q=1.3), P),
         (f"{work}, 5 % occupied, JS", lambda: js_kernel(csr), thin),
     ]
     return [

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 
 from compendium.build.cells import Cell, cells_of
 
-ROOMS = ("theory", "nml", "evidence")  # folders of the book whose chapters keep to it
+ROOMS = (
+    "theory",
+    "nml",
+    "objects",
+    "evidence",
+)  # folders of the book whose chapters keep to it
 # Chapters that do not keep to it yet; the list only shrinks.
 NOT_CONVERTED = (
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from compendium.build.cells import cells_of
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
-ROOMS = ("theory", "nml")  # folders of the book that state and prove
+ROOMS = ("theory", "nml", "objects")  # folders of the book that state and prove
 
 _DIRECTIVE = re.compile(
     r"^(?::{3,}|`{3,})\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>[^\n]*)\n"

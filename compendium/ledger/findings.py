@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from compendium.ledger.hybrids import HYBRIDS
 from compendium.ledger.rule import LEVEL, holm
 from compendium.ledger.tables import Evidence, at, run_of
 
@@ -218,4 +219,4 @@ MEASURES: dict[str, Callable] = {
         largest_gap,
         median_share_kept,
     )
-}
+} | HYBRIDS

@@ -72,6 +72,7 @@ TABLES = {"table1": "Table I", "table2": "Table II", "table3": "Table III"}
 SOURCES = {
     "dukkipati2013": "Dukkipati et al. (2013)",
     "balsera2019": "Balsera (2019)",
+    "bicego2013": "Bicego et al. (2013)",
     "pandey2013": "Pandey and Dukkipati (2013)",
 }
 

@@ -20,8 +20,10 @@ from memdlib import (
     JointMaxEntClassifier,
     MaxEntDensity,
     divergences,
+    kernels,
     moments,
     nml,
+    topics,
 )
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
@@ -217,6 +219,24 @@ MUTANTS = {
         "joint_error",
         scaled(1 / np.log(2)),
         "beyond-one-gene",
+    ),
+    "an answer without a certificate": (
+        topics,
+        "fold_in",
+        lambda f: lambda *a: (np.full((len(a[0]), len(a[2])), 1 / len(a[2])), f(*a)[1]),
+        "plsa",
+    ),
+    "gradients halved": (
+        topics,
+        "fisher_scores",
+        scaled(0.5),
+        "generative-embeddings",
+    ),
+    "kernels of another order": (
+        kernels,
+        "weighted_jt_kernel",
+        lambda f: lambda *a, q=1.0, **k: f(*a, q=0.9 * q, **k),
+        "information-kernels",
     ),
 }
 

@@ -1,0 +1,90 @@
+"""Measures over the runs of embeddings and kernels."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from compendium.ledger.rule import LEVEL, holm
+from compendium.ledger.tables import Evidence
+
+
+def share_above(
+    evidence: Evidence, run: str, family: str, ending: str = ""
+) -> dict[str, float]:
+    """Share of the differences of a family that are above zero.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    run : str
+    family : {"kernels", "generative", "memd"}
+        Of the differences in the result of the run.
+    ending : str, default=""
+        Only names that end so; those of rows without an embedding never count.
+
+    Returns
+    -------
+    dict
+        ``median``, that share; ``low``, of those clearly above; ``high``, all but those
+        clearly below. Clear is a p-value below 0.05 after Holm's rule over the family.
+    """
+    gaps = [
+        gap
+        for name, gap in evidence.values(run)["differences"][family].items()
+        if name.endswith(ending) and not name.startswith("data ")
+    ]
+    above = np.array([gap["difference"] > 0 for gap in gaps])
+    clear = holm([gap["p"] for gap in gaps]) < LEVEL
+    return {
+        "median": float(above.mean()),
+        "low": float((above & clear).mean()),
+        "high": float((above | ~clear).mean()),
+    }
+
+
+def free_difference(
+    evidence: Evidence, run: str, one: str, other: str
+) -> dict[str, float]:
+    """Difference of two classifiers whose every choice is free, with its interval.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    run, one, other : str
+
+    Returns
+    -------
+    dict
+        ``median``, ``low`` and ``high``, in points.
+    """
+    gap = evidence.values(run)["differences"]["free"][f"{one} - {other}"]
+    return {"median": gap["difference"], "low": gap["low"], "high": gap["high"]}
+
+
+def embeddings_compared(evidence: Evidence, run: str) -> int:
+    """Number of embeddings in a run."""
+    return len(evidence.values(run)["sizes"]["embedding"])
+
+
+def times_as_large(evidence: Evidence, run: str, one: str, other: str) -> float:
+    """Size of an embedding over that of another and over the number of classes."""
+    sizes = evidence.values(run)["sizes"]
+    ratio = sizes["embedding"][one] / sizes["embedding"][other]
+    return ratio / sizes["classes"]
+
+
+def topics_by_unit(evidence: Evidence, run: str) -> int:
+    """Different numbers of topics that BIC chooses for amounts in different units."""
+    return len(set(evidence.values(run)["bic"].values()))
+
+
+HYBRIDS: dict[str, Callable] = {
+    measure.__name__: measure
+    for measure in (
+        share_above,
+        free_difference,
+        embeddings_compared,
+        times_as_large,
+        topics_by_unit,
+    )
+}

@@ -1,0 +1,466 @@
+"""Classifiers on generative embeddings: every choice made inside the training rows."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.svm import SVC
+
+from compendium.study.protocols import stratified_folds
+from memdlib.kernels import jt_kernel, weighted_jt_kernel
+from memdlib.topics import (
+    PLSA,
+    fisher_scores,
+    free_energy_terms,
+    log_likelihoods,
+    posterior_divergences,
+)
+
+EMBEDDINGS = ("MT-1", "MT-2", "FESS-1", "FESS-2", "LLR", "FS", "TOP", "PD")
+DATA = "data"  # the rows themselves, without an embedding
+GENERATIVE = "pLSA"  # Bayes' rule with one model a class
+ORDERS = (0.5, 1.0, 1.5, 2.0)
+# What may be chosen under each name: a kernel and its order.
+KERNELS = {
+    "linear": (("linear", 0.0),),
+    "scaled": (("scaled", 0.0),),
+    "JS": (("JT", 1.0),),
+    "JT": tuple(("JT", q) for q in ORDERS),
+    "A": tuple(("A", q) for q in ORDERS),
+    "B": tuple(("B", q) for q in ORDERS),
+}
+# Neighbours, and costs of an error.
+SETTINGS = {"knn": (1, 3, 5, 9), "svm": (1.0, 30.0)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Everything that is chosen for one classifier.
+
+    Parameters
+    ----------
+    embedding, kernel, classifier : str
+    order : float
+        Of the kernel; 0 for a linear one.
+    topics : int
+        Of each model; 0 without an embedding.
+    setting : float
+        Neighbours or cost.
+    """
+
+    embedding: str
+    kernel: str
+    classifier: str
+    order: float
+    topics: int
+    setting: float
+
+
+class OnceFolded(PLSA):
+    """pLSA that remembers the topics of the documents folded in last."""
+
+    def transform(self, X):
+        """As :meth:`memdlib.topics.PLSA.transform`."""
+        seen = getattr(self, "_seen", None)
+        if seen is None or seen[0] is not X:
+            self._seen = seen = X, super().transform(X)
+        return seen[1]
+
+
+def fitted_models(X, y, n_topics: int, smoothing: float, seed: int) -> list[PLSA]:
+    """One model of all rows, then one of each class.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse array} of shape (n, d)
+    y : ndarray of shape (n,)
+    n_topics : int
+    smoothing : float
+    seed : int
+
+    Returns
+    -------
+    list of PLSA
+    """
+    parts = [X, *(X[y == k] for k in np.unique(y))]
+    options = {"tol": 1e-3, "max_iter": 200, "smoothing": smoothing}
+    model = OnceFolded(n_topics, random_state=seed, **options)
+    with warnings.catch_warnings():
+        # dense tables seldom reach this certificate in so many steps, which will do
+        warnings.filterwarnings("ignore", "EM stopped", ConvergenceWarning)
+        return [clone(model).fit(part) for part in parts]
+
+
+def embeddings(models: list[PLSA], prior: NDArray, X) -> dict[str, object]:
+    """All eight embeddings of the same rows, each document folded in once a model.
+
+    Parameters
+    ----------
+    models : list of PLSA
+        As from :func:`fitted_models`.
+    prior : ndarray of shape (K,)
+        Shares of the classes in the training rows.
+    X : {ndarray, sparse array} of shape (n, d)
+
+    Returns
+    -------
+    dict
+        Name to (n, size) numbers; "TOP" only for two classes.
+    """
+    joint, *single = models
+
+    def stacked(parts):
+        parts = list(parts)
+        thin = any(sparse.issparse(part) for part in parts)
+        return sparse.csr_array(sparse.hstack(parts)) if thin else np.hstack(parts)
+
+    gradients = [fisher_scores(model, X) for model in single]
+    found = {
+        "MT-1": stacked(model.transform(X) for model in single),
+        "MT-2": joint.transform(X),
+        "FESS-1": stacked(free_energy_terms(model, X) for model in single),
+        "FESS-2": free_energy_terms(joint, X),
+        "LLR": stacked(gradients),
+        "FS": fisher_scores(joint, X),
+        "PD": posterior_divergences(joint, X),
+    }
+    if len(single) == 2:
+        logs = posterior_logs(models, prior, X)
+        odds = (logs[:, 1] - logs[:, 0])[:, None]
+        odds = sparse.csr_array(odds) if sparse.issparse(gradients[0]) else odds
+        found["TOP"] = stacked([odds, -gradients[0], gradients[1]])
+    return found
+
+
+def posterior_logs(models: list[PLSA], prior: NDArray, X) -> NDArray[np.float64]:
+    """Logarithms of prior times likelihood of each class, (n, K): the generative rule.
+
+    Parameters
+    ----------
+    models : list of PLSA
+    prior : ndarray of shape (K,)
+    X : {ndarray, sparse array} of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+    """
+    logs = [log_likelihoods(model, X) for model in models[1:]]
+    return np.stack(logs, axis=1) + np.log(prior)
+
+
+def measures(values):
+    """Numbers of either sign as masses: positive and negative parts in cells apart.
+
+    Parameters
+    ----------
+    values : {ndarray, sparse array} of shape (n, size)
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n, number of cells that hold any)
+        Where no column changes its sign, the absolute values.
+    """
+    if sparse.issparse(values):
+        both = sparse.hstack([values.maximum(0), (-values).maximum(0)], format="csc")
+        return sparse.csr_array(both[:, np.diff(both.indptr) > 0])
+    both = np.hstack([np.maximum(values, 0), np.maximum(-values, 0)])
+    return both[:, both.any(axis=0)]
+
+
+def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDArray]]:
+    """Kernel matrices of all rows, in units of the spread of the training rows.
+
+    Parameters
+    ----------
+    wanted : iterable of (str, float)
+        Kernel and order. "scaled" is linear in features of training variance one; "JT"
+        gets rows divided by their sums; "A" and "B" get them as they are.
+    values : {ndarray, sparse array} of shape (n, size)
+        The training rows first.
+    n_train : int
+
+    Yields
+    ------
+    kernel : (str, float)
+    K : ndarray of shape (n, n)
+        The mean of its diagonal over the training rows, after centring, is one.
+    """
+    masses = measures(values)
+    total = np.asarray(masses.sum(axis=1)).ravel()
+    weighted: dict[float, NDArray] = {}
+    for kernel, order in wanted:
+        if kernel == "JT":
+            K = jt_kernel(normalize(masses, "l1"), q=order)
+        elif kernel in ("A", "B"):
+            if order not in weighted:
+                weighted[order] = weighted_jt_kernel(masses, q=order, version="B")
+            K = weighted[order]
+            # the definitions differ by this factor, which is cheaper than both
+            K = K / np.add.outer(total, total) ** order if kernel == "A" else K
+        else:
+            rows = values
+            if kernel == "scaled":
+                scaler = StandardScaler(with_mean=False).fit(values[:n_train])
+                rows = scaler.transform(values)
+            K = linear_kernel(rows, dense_output=True)
+        level = np.diag(K)[:n_train].mean()
+        spread = level - K[:n_train, :n_train].mean()
+        # a spread of rounding would be no unit
+        yield (kernel, order), K / (spread if spread > 1e-9 * level else level)
+
+
+def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
+    """Classes of the rows after the training rows.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+    y : ndarray of shape (n_train,)
+        Of the first rows.
+    classifier : {"knn", "svm"}
+        Neighbours by the distance that the kernel gives; of classes with as many
+        neighbours the first.
+    setting : float
+
+    Returns
+    -------
+    ndarray of shape (n - n_train,)
+    """
+    m = len(y)
+    if classifier == "svm":
+        machine = SVC(kernel="precomputed", C=setting).fit(K[:m, :m], y)
+        return machine.predict(K[m:, :m])
+    # the own square of the row that asks is the same for all
+    near = np.argsort(np.diag(K)[:m] - 2 * K[m:, :m], axis=1, kind="stable")
+    classes, codes = np.unique(y, return_inverse=True)
+    votes = codes[near[:, : int(setting)]][:, :, None] == np.arange(len(classes))
+    return classes[votes.sum(axis=1).argmax(axis=1)]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Training rows and rows to classify, and how they are embedded.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse array} of shape (n, d)
+        The training rows first.
+    y : ndarray of shape (n_train,)
+    smoothing : float
+    seed : int
+    n_features : int
+        Columns of largest variance over the training rows that are kept.
+    """
+
+    X: object
+    y: NDArray
+    smoothing: float
+    seed: int
+    n_features: int
+
+    def embedded(self, n_topics: int) -> tuple[dict[str, object], NDArray]:
+        """Embeddings of all rows, and what the generative rule says of the last."""
+        X, m = self.kept(), len(self.y)
+        prior = np.unique(self.y, return_counts=True)[1] / m
+        models = fitted_models(X[:m], self.y, n_topics, self.smoothing, self.seed)
+        scores = posterior_logs(models, prior, X)[m:]
+        return embeddings(models, prior, X), np.unique(self.y)[scores.argmax(axis=1)]
+
+    def kept(self):
+        """Columns of largest variance over the training rows, in their order."""
+        train = self.X[: len(self.y)]
+        square = train.multiply(train) if sparse.issparse(train) else train**2
+        mean = np.asarray(train.mean(axis=0)).ravel()
+        variance = np.asarray(square.mean(axis=0)).ravel() - mean**2
+        best = np.sort(np.argsort(-variance, kind="stable")[: self.n_features])
+        return (
+            sparse.csr_array(self.X)[:, best]
+            if sparse.issparse(train)
+            else (np.ascontiguousarray(self.X[:, best]))
+        )
+
+
+def outcomes(task: Task, topics) -> Iterator[tuple[Choice, NDArray]]:
+    """Predictions of every candidate for the rows after the training rows.
+
+    Parameters
+    ----------
+    task : Task
+    topics : sequence of int
+        Numbers of topics to try.
+
+    Yields
+    ------
+    choice : Choice
+        The generative rule has the embedding :data:`GENERATIVE`, and "bayes".
+    predicted : ndarray
+    """
+    for n_topics in topics:
+        table, generative = task.embedded(n_topics)
+        yield Choice(GENERATIVE, "", "bayes", 0.0, n_topics, 0.0), generative
+        if n_topics == topics[0]:
+            table[DATA] = task.kept()
+        for name, values in table.items():
+            wanted = dict.fromkeys(sum(KERNELS.values(), ()))
+            for (kernel, order), K in grams(wanted, values, len(task.y)):
+                for classifier, settings in SETTINGS.items():
+                    for setting in settings:
+                        n = 0 if name == DATA else n_topics
+                        choice = Choice(name, kernel, classifier, order, n, setting)
+                        yield choice, predictions(K, task.y, classifier, setting)
+
+
+def candidates(
+    choices: Iterable[Choice], rows: Iterable[str], kernels, classifiers
+) -> list[Choice]:
+    """Those of many choices with one of some embeddings, kernels and classifiers.
+
+    Parameters
+    ----------
+    choices : iterable of Choice
+    rows : iterable of str
+        Embeddings, or :data:`DATA`.
+    kernels : iterable of (str, float)
+        Each with its order.
+    classifiers : iterable of str
+
+    Returns
+    -------
+    list of Choice
+    """
+    return [
+        c
+        for c in choices
+        if c.embedding in rows
+        and (c.kernel, c.order) in kernels
+        and c.classifier in classifiers
+    ]
+
+
+def groups(n_classes: int) -> dict[str, Callable]:
+    """What is compared: every cell of the table, the generative rule, and free choices.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Returns
+    -------
+    dict
+        Name to a function as :func:`nested` wants it. A cell is called
+        "embedding kernel classifier". The free choices are "any": any embedding, kernel
+        and classifier; "any linear" and "any information": of the linear kernels only,
+        and of the others; "data linear" and "data information": likewise, without an
+        embedding.
+    """
+    rows = [name for name in EMBEDDINGS if name != "TOP" or n_classes == 2]
+    linear = [*KERNELS["linear"], *KERNELS["scaled"]]
+    information = [*KERNELS["JT"], *KERNELS["A"], *KERNELS["B"]]
+    found = {
+        f"{row} {kernel} {classifier}": ([row], allowed, [classifier])
+        for row in (*rows, DATA)
+        for kernel, allowed in KERNELS.items()
+        for classifier in SETTINGS
+    }
+    found[GENERATIVE] = ([GENERATIVE], [("", 0.0)], ["bayes"])
+    for name, part in (("any", rows), (DATA, [DATA])):
+        found[f"{name} linear"] = (part, linear, list(SETTINGS))
+        found[f"{name} information"] = (part, information, list(SETTINGS))
+    found["any"] = (rows, linear + information, list(SETTINGS))
+    return {
+        name: partial(candidates, rows=row, kernels=kernels, classifiers=classifiers)
+        for name, (row, kernels, classifiers) in found.items()
+    }
+
+
+def nested(
+    X,
+    y: NDArray,
+    groups: dict[str, Callable],
+    *,
+    topics,
+    smoothing: float,
+    n_features: int,
+    n_splits: int,
+    inner: int,
+    repeats: int,
+) -> dict[str, dict]:
+    """Repeated cross-validation of groups of candidates, chosen in folds of each fold.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse array} of shape (n, d)
+    y : ndarray of shape (n,)
+    groups : dict
+        Name to a function that gets all choices and gives those of the group, in the
+        order in which the first of the equally good is taken; as :func:`groups`.
+    topics : sequence of int
+    smoothing : float
+    n_features : int
+    n_splits, inner : int
+        Folds, and folds of the training rows of each.
+    repeats : int
+        Repeat r draws the folds by seed r.
+
+    Returns
+    -------
+    dict
+        Name to ``correct`` and ``tested``, (repeats, n_splits), and ``chosen``, the
+        choice in each fold.
+    """
+    shape = (repeats, n_splits)
+    found = {
+        name: {"correct": np.zeros(shape, int), "tested": np.zeros(shape, int)}
+        | {"chosen": []}
+        for name in groups
+    }
+    for r in range(repeats):
+        for f, (train, test) in enumerate(stratified_folds(y, n_splits, r)):
+            right: dict[Choice, int] = {}
+            for a, b in stratified_folds(y[train], inner, r):
+                a, b = train[a], train[b]
+                task = Task(X[np.r_[a, b]], y[a], smoothing, r, n_features)
+                for choice, predicted in outcomes(task, topics):
+                    hits = int((predicted == y[b]).sum())
+                    right[choice] = right.get(choice, 0) + hits
+            task = Task(X[np.r_[train, test]], y[train], smoothing, r, n_features)
+            picked = {
+                name: max(group(right), key=right.get) for name, group in groups.items()
+            }
+            hits = _tested(task, set(picked.values()), y[test])
+            for name, choice in picked.items():
+                found[name]["correct"][r, f] = hits[choice]
+                found[name]["tested"][r, f] = len(test)
+                found[name]["chosen"].append(choice)
+    return found
+
+
+def _tested(task: Task, choices: set[Choice], truth: NDArray) -> dict[Choice, int]:
+    """Rows that each of some choices has right; each kernel matrix is made once."""
+    hits: dict[Choice, int] = {}
+    for n_topics in sorted({c.topics for c in choices}):
+        table, generative = ({DATA: task.kept()}, None)
+        if n_topics:
+            table, generative = task.embedded(n_topics)
+        ours = [c for c in choices if c.topics == n_topics]
+        for choice in ours:
+            if choice.classifier == "bayes":
+                hits[choice] = int((generative == truth).sum())
+        for name in {c.embedding for c in ours} & set(table):
+            here = [c for c in ours if c.embedding == name]
+            wanted = {(c.kernel, c.order) for c in here}
+            for kernel, K in grams(wanted, table[name], len(task.y)):
+                for c in here:
+                    if (c.kernel, c.order) == kernel:
+                        answer = predictions(K, task.y, c.classifier, c.setting)
+                        hits[c] = int((answer == truth).sum())
+    return hits
