@@ -9,15 +9,8 @@ from collections.abc import Iterator
 
 from compendium.build.cells import Cell, cells_of
 
-ROOMS = (
-    "theory",
-    "nml",
-    "objects",
-    "evidence",
-)  # folders of the book whose chapters keep to it
-# Chapters that do not keep to it yet; the list only shrinks.
-NOT_CONVERTED = (
-)
+# Folders of the book whose chapters keep to it.
+ROOMS = ("theory", "nml", "objects", "evidence")
 MAX_COLUMNS = 76
 _PACKAGES = {"memdlib", "numpy", "scipy", "pandas", "matplotlib", "sklearn"}
 _STANDARD = {"collections", "fractions", "functools", "itertools", "math"}

@@ -11,7 +11,7 @@ import nbformat
 
 from compendium.build.chapters import sources
 from compendium.build.experiments import runs
-from compendium.build.form import NOT_CONVERTED, ROOMS, lint_form
+from compendium.build.form import ROOMS, lint_form
 from compendium.build.gates import (
     compare_folders,
     lint_chapter_code,
@@ -87,7 +87,7 @@ def check_sources(project: Path) -> list[str]:
     for path in chapters:
         name = str(path.relative_to(project))
         problems += lint_chapter_code(name, path)
-        if path.parent.name in ROOMS and path.stem not in NOT_CONVERTED:
+        if path.parent.name in ROOMS:
             problems += lint_form(name, path.read_text())
     stored = sorted((book / "notebooks").rglob("*.ipynb"))
     records = sorted((book / "records").glob("*.ipynb"))

@@ -11,14 +11,14 @@ import os
 
 import pytest
 
-from compendium.build.form import NOT_CONVERTED, visible_cells
+from compendium.build.form import visible_cells
 from compendium.build.statements import chapters_with_statements
 from compendium.project import root
 from memdlib.datasets import names
 from tests.data import skip_without
 from tests.wheel import build, environment, run
 
-CHAPTERS = [p for p in chapters_with_statements(root()) if p.stem not in NOT_CONVERTED]
+CHAPTERS = chapters_with_statements(root())
 
 PROGRAM = """
 import ast
@@ -80,8 +80,3 @@ def test_the_visible_cells_run_alone(python, tmp_path, path):
     typed = json.dumps([(cell.line, cell.code) for cell in cells])
     command = (python, "-I", "-W", "error", "-c", PROGRAM)
     run(*command, cwd=tmp_path, env=variables, input=typed)
-
-
-def test_the_list_of_other_chapters_is_in_step():
-    chapters = {p.stem for p in (root() / "book").glob("*/*.md")}
-    assert set(NOT_CONVERTED) <= chapters
