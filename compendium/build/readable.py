@@ -11,7 +11,8 @@ from nbformat import NotebookNode
 
 RECORD = "application/papermill.record/"  # prefix of what a cell glues
 _GLUED = re.compile(
-    r"(?m)(?P<start>^[ ]*)?\{glue:text\}`(?P<name>[^`]+)`(?P<mark>[.)](?=\s|$))?"
+    r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
+    r"(?P<mark>[.)](?=\s|$))?"
 )
 _SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
 _EQUATION = re.compile(
@@ -25,10 +26,12 @@ def glued_values(notebook: NotebookNode) -> dict[str, str]:
     values = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            plain = output.get("data", {}).get(f"{RECORD}text/plain")
+            data = output.get("data", {})
+            plain = data.get(f"{RECORD}text/plain")
             if plain is not None:
                 name = output.metadata["scrapbook"]["name"]
-                values[name] = literal_eval(plain)
+                marked = data.get(f"{RECORD}text/markdown")
+                values[name] = literal_eval(plain) if marked is None else marked
     return values
 
 
@@ -56,7 +59,9 @@ def readable(text: str, values: dict[str, str]) -> str:
     def value(match: re.Match) -> str:
         if match["name"] not in values:
             return match[0]
-        plain = _SPECIAL.sub(r"\\\g<0>", values[match["name"]])
+        plain = values[match["name"]]
+        if match["kind"] == "text":
+            plain = _SPECIAL.sub(r"\\\g<0>", plain)
         start, mark = match["start"], match["mark"] or ""
         # "35." at the beginning of a line would begin a list
         guard = "\\" if start is not None and mark and plain.isdigit() else ""

@@ -23,6 +23,7 @@ def notebook(text, *cells):
         ("{glue:text}`n`. Then", "−3.5", "−3.5. Then"),
         ("In {glue:text}`n`, *x*", "a_b *c* _d_", "In a_b \\*c\\* \\_d\\_, *x*"),
         ("{glue:text}`other`", "3", "{glue:text}`other`"),
+        ("In {glue:md}`n` ways", "$10^{23}$", "In $10^{23}$ ways"),
     ],
 )
 def test_a_role_becomes_its_value(text, value, expected):
@@ -57,3 +58,9 @@ def test_pictures_are_compared_by_their_data():
 
     assert differences(drawn("a", "digest 1"), drawn("b", "digest 1")) == []
     assert len(differences(drawn("a", "digest 1"), drawn("a", "digest 2"))) == 1
+
+
+def test_a_formula_in_the_prose_is_glued_as_markdown():
+    cell = glued("n", "<IPython.core.display.Markdown object>")
+    cell.outputs[0].data[f"{RECORD}text/markdown"] = "$2$"
+    assert glued_values(notebook("x", cell)) == {"n": "$2$"}
