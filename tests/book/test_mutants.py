@@ -232,6 +232,12 @@ MUTANTS = {
         scaled(0.5),
         "generative-embeddings",
     ),
+    "Jensen-Shannon in bits": (
+        divergences,
+        "jensen_shannon",
+        scaled(1 / np.log(2)),
+        "chi-squared",
+    ),
     "kernels of another order": (
         kernels,
         "weighted_jt_kernel",
