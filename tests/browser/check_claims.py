@@ -51,12 +51,17 @@ def fits(**wanted):
         }
         for one in CLAIMS
     }
-    return [name for name, fact in facts.items() if wanted.items() <= fact.items()]
+    return sorted(
+        name for name, fact in facts.items() if wanted.items() <= fact.items()
+    )
 
 
 def shown(page):
-    return page.locator(SHOWN).evaluate_all(
-        "all => all.map(card => card.querySelector('.inside').id)"
+    """Identifiers of the cards that can be seen; the page has its own order of groups."""
+    return sorted(
+        page.locator(SHOWN).evaluate_all(
+            "all => all.map(card => card.querySelector('.inside').id)"
+        )
     )
 
 
