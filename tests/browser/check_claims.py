@@ -57,7 +57,7 @@ def fits(**wanted):
 
 
 def shown(page):
-    """Identifiers of the cards that can be seen; the page has its own order of groups."""
+    """Identifiers of the cards that can be seen; the page orders groups its own way."""
     return sorted(
         page.locator(SHOWN).evaluate_all(
             "all => all.map(card => card.querySelector('.inside').id)"
