@@ -16,6 +16,7 @@ from compendium.build.cells import cells_of
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
 ROOMS = ("theory", "nml", "objects")  # folders of the book that state and prove
+ALSO = ("evidence",)  # those of which some chapters do
 
 _DIRECTIVE = re.compile(
     r"^(?::{3,}|`{3,})\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>[^\n]*)\n"
@@ -90,7 +91,10 @@ def chapters_with_statements(project: Path) -> list[Path]:
         name = f"{path.parent.name}/{path.stem}\n"
         return contents.find(name) % (1 << 30), path
 
-    paths = [p for room in ROOMS for p in (project / "book" / room).glob("*.md")]
+    def found(rooms: tuple[str, ...]) -> list[Path]:
+        return [p for room in rooms for p in (project / "book" / room).glob("*.md")]
+
+    paths = found(ROOMS) + [p for p in found(ALSO) if statements_of(p)]
     return sorted(paths, key=place)
 
 

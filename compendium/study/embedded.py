@@ -1,0 +1,204 @@
+"""Rows embedded by models of their classes, and kernels between such rows."""
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.svm import SVC
+
+from memdlib.kernels import jt_kernel, weighted_jt_kernel
+from memdlib.topics import (
+    PLSA,
+    fisher_scores,
+    free_energy_terms,
+    log_likelihoods,
+    posterior_divergences,
+)
+
+
+class OnceFolded(PLSA):
+    """pLSA that remembers the topics of the documents folded in last."""
+
+    def transform(self, X):
+        """As :meth:`memdlib.topics.PLSA.transform`."""
+        seen = getattr(self, "_seen", None)
+        if seen is None or seen[0] is not X:
+            self._seen = seen = X, super().transform(X)
+        return seen[1]
+
+
+def fitted_models(X, y, n_topics: int, smoothing: float, seed: int) -> list[PLSA]:
+    """One model of all rows, then one of each class.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse array} of shape (n, d)
+    y : ndarray of shape (n,)
+    n_topics : int
+    smoothing : float
+    seed : int
+
+    Returns
+    -------
+    list of PLSA
+    """
+    parts = [X, *(X[y == k] for k in np.unique(y))]
+    options = {"tol": 1e-3, "max_iter": 200, "smoothing": smoothing}
+    model = OnceFolded(n_topics, random_state=seed, **options)
+    with warnings.catch_warnings():
+        # dense tables seldom reach this certificate in so many steps, which will do
+        warnings.filterwarnings("ignore", "EM stopped", ConvergenceWarning)
+        return [clone(model).fit(part) for part in parts]
+
+
+def embeddings(models: list[PLSA], prior: NDArray, X) -> dict[str, object]:
+    """All eight embeddings of the same rows, each document folded in once a model.
+
+    Parameters
+    ----------
+    models : list of PLSA
+        As from :func:`fitted_models`.
+    prior : ndarray of shape (K,)
+        Shares of the classes in the training rows.
+    X : {ndarray, sparse array} of shape (n, d)
+
+    Returns
+    -------
+    dict
+        Name to (n, size) numbers; "TOP" only for two classes.
+    """
+    joint, *single = models
+
+    def stacked(parts):
+        parts = list(parts)
+        thin = any(sparse.issparse(part) for part in parts)
+        return sparse.csr_array(sparse.hstack(parts)) if thin else np.hstack(parts)
+
+    gradients = [fisher_scores(model, X) for model in single]
+    found = {
+        "MT-1": stacked(model.transform(X) for model in single),
+        "MT-2": joint.transform(X),
+        "FESS-1": stacked(free_energy_terms(model, X) for model in single),
+        "FESS-2": free_energy_terms(joint, X),
+        "LLR": stacked(gradients),
+        "FS": fisher_scores(joint, X),
+        "PD": posterior_divergences(joint, X),
+    }
+    if len(single) == 2:
+        logs = posterior_logs(models, prior, X)
+        odds = (logs[:, 1] - logs[:, 0])[:, None]
+        odds = sparse.csr_array(odds) if sparse.issparse(gradients[0]) else odds
+        found["TOP"] = stacked([odds, -gradients[0], gradients[1]])
+    return found
+
+
+def posterior_logs(models: list[PLSA], prior: NDArray, X) -> NDArray[np.float64]:
+    """Logarithms of prior times likelihood of each class, (n, K): the generative rule.
+
+    Parameters
+    ----------
+    models : list of PLSA
+    prior : ndarray of shape (K,)
+    X : {ndarray, sparse array} of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+    """
+    logs = [log_likelihoods(model, X) for model in models[1:]]
+    return np.stack(logs, axis=1) + np.log(prior)
+
+
+def measures(values):
+    """Numbers of either sign as masses: positive and negative parts in cells apart.
+
+    Parameters
+    ----------
+    values : {ndarray, sparse array} of shape (n, size)
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n, number of cells that hold any)
+        Where no column changes its sign, the absolute values.
+    """
+    if sparse.issparse(values):
+        both = sparse.hstack([values.maximum(0), (-values).maximum(0)], format="csc")
+        return sparse.csr_array(both[:, np.diff(both.indptr) > 0])
+    both = np.hstack([np.maximum(values, 0), np.maximum(-values, 0)])
+    return both[:, both.any(axis=0)]
+
+
+def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDArray]]:
+    """Kernel matrices of all rows, in units of the spread of the training rows.
+
+    Parameters
+    ----------
+    wanted : iterable of (str, float)
+        Kernel and order. "scaled" is linear in features of training variance one; "JT"
+        gets rows divided by their sums; "A" and "B" get them as they are.
+    values : {ndarray, sparse array} of shape (n, size)
+        The training rows first.
+    n_train : int
+
+    Yields
+    ------
+    kernel : (str, float)
+    K : ndarray of shape (n, n)
+        The mean of its diagonal over the training rows, after centring, is one.
+    """
+    masses = measures(values)
+    total = np.asarray(masses.sum(axis=1)).ravel()
+    weighted: dict[float, NDArray] = {}
+    for kernel, order in wanted:
+        if kernel == "JT":
+            K = jt_kernel(normalize(masses, "l1"), q=order)
+        elif kernel in ("A", "B"):
+            if order not in weighted:
+                weighted[order] = weighted_jt_kernel(masses, q=order, version="B")
+            K = weighted[order]
+            # the definitions differ by this factor, which is cheaper than both
+            K = K / np.add.outer(total, total) ** order if kernel == "A" else K
+        else:
+            rows = values
+            if kernel == "scaled":
+                scaler = StandardScaler(with_mean=False).fit(values[:n_train])
+                rows = scaler.transform(values)
+            K = linear_kernel(rows, dense_output=True)
+        level = np.diag(K)[:n_train].mean()
+        spread = level - K[:n_train, :n_train].mean()
+        # a spread of rounding would be no unit
+        yield (kernel, order), K / (spread if spread > 1e-9 * level else level)
+
+
+def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
+    """Classes of the rows after the training rows.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+    y : ndarray of shape (n_train,)
+        Of the first rows.
+    classifier : {"knn", "svm"}
+        Neighbours by the distance that the kernel gives; of classes with as many
+        neighbours the first.
+    setting : float
+
+    Returns
+    -------
+    ndarray of shape (n - n_train,)
+    """
+    m = len(y)
+    if classifier == "svm":
+        machine = SVC(kernel="precomputed", C=setting).fit(K[:m, :m], y)
+        return machine.predict(K[m:, :m])
+    # the own square of the row that asks is the same for all
+    near = np.argsort(np.diag(K)[:m] - 2 * K[m:, :m], axis=1, kind="stable")
+    classes, codes = np.unique(y, return_inverse=True)
+    votes = codes[near[:, : int(setting)]][:, :, None] == np.arange(len(classes))
+    return classes[votes.sum(axis=1).argmax(axis=1)]
