@@ -21,6 +21,9 @@ from memdlib.topics import (
     posterior_divergences,
 )
 
+_RIDGE = 1e-6  # in units of the spread: above the rounding of single precision
+_STEPS = 10_000_000  # then scikit-learn warns, and a run with a warning fails
+
 
 class OnceFolded(PLSA):
     """pLSA that remembers the topics of the documents folded in last."""
@@ -150,7 +153,7 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
     ------
     kernel : (str, float)
     K : ndarray of shape (n, n)
-        The mean of its diagonal over the training rows, after centring, is one.
+        Centred on the training rows, over which the mean of its diagonal is one.
     """
     masses = measures(values)
     total = np.asarray(masses.sum(axis=1)).ravel()
@@ -171,9 +174,13 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
                 rows = scaler.transform(values)
             K = linear_kernel(rows, dense_output=True)
         level = np.diag(K)[:n_train].mean()
-        spread = level - K[:n_train, :n_train].mean()
+        # distances and machines with an intercept need no origin, but libsvm keeps K
+        # in single precision: a common part would take the digits of what differs
+        middle = K[:n_train].mean(axis=0)
+        centred = K - middle - middle[:, None] + middle[:n_train].mean()
+        spread = np.diag(centred)[:n_train].mean()
         # a spread of rounding would be no unit
-        yield (kernel, order), K / (spread if spread > 1e-9 * level else level)
+        yield (kernel, order), centred / (spread if spread > 1e-9 * level else level)
 
 
 def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
@@ -185,7 +192,8 @@ def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
     y : ndarray of shape (n_train,)
         Of the first rows.
     classifier : {"knn", "svm"}
-        Neighbours by the distance that the kernel gives; of classes with as many
+        Support vector machine with a millionth of the spread on the diagonal, or
+        neighbours by the distance that the kernel gives; of classes with as many
         neighbours the first.
     setting : float
 
@@ -195,8 +203,10 @@ def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
     """
     m = len(y)
     if classifier == "svm":
-        machine = SVC(kernel="precomputed", C=setting).fit(K[:m, :m], y)
-        return machine.predict(K[m:, :m])
+        # libsvm rounds K to single precision, in which a singular matrix may have
+        # negative eigenvalues, and then steps in circles
+        machine = SVC(kernel="precomputed", C=setting, max_iter=_STEPS)
+        return machine.fit(K[:m, :m] + _RIDGE * np.eye(m), y).predict(K[m:, :m])
     # the own square of the row that asks is the same for all
     near = np.argsort(np.diag(K)[:m] - 2 * K[m:, :m], axis=1, kind="stable")
     classes, codes = np.unique(y, return_inverse=True)

@@ -64,12 +64,30 @@ def test_kernel_matrices_are_those_of_memdlib_but_for_their_unit(form):
         ("A", 1.5): weighted_jt_kernel(X, q=1.5, version="A"),
         ("B", 1.5): weighted_jt_kernel(X, q=1.5, version="B"),
     }
+    H = np.eye(10) - np.repeat([[1 / 6] * 6 + [0.0] * 4], 10, axis=0)
     for kernel, K in expected.items():
-        unit = found[kernel][0, 0] / K[0, 0]
-        np.testing.assert_allclose(found[kernel], unit * K, rtol=1e-9)
-    for K in found.values():
-        centred = K[:6, :6] - K[:6, :6].mean(axis=0)
-        assert np.isclose(np.trace(centred - centred.mean(axis=1)[:, None]) / 6, 1.0)
+        centred = H @ K @ H.T
+        unit = np.trace(centred[:6, :6]) / 6
+        np.testing.assert_allclose(found[kernel], centred / unit, rtol=0, atol=1e-9)
+
+
+def test_what_all_rows_share_changes_no_prediction():
+    rng = np.random.default_rng([31, 7])
+    X, y = rng.normal(size=(40, 3)), np.arange(30) % 2
+    X[:30] += y[:, None]
+    far = np.hstack([X, np.full((40, 1), 1e4)])
+    (near,), (away,) = (list(grams([("linear", 0.0)], Z, 30)) for Z in (X, far))
+    for classifier, setting in (("knn", 3), ("svm", 30.0)):
+        found = [predictions(K, y, classifier, setting) for _, K in (near, away)]
+        assert found[0].tolist() == found[1].tolist()
+
+
+def test_a_machine_on_few_directions_ends():
+    rng = np.random.default_rng([31, 9])
+    X = np.repeat(rng.normal(size=(20, 2)), 8, axis=0)
+    y = rng.integers(0, 2, size=150)
+    ((_, K),) = grams([("linear", 0.0)], X, 150)
+    assert len(predictions(K, y, "svm", 30.0)) == 10
 
 
 def test_classifiers_are_those_of_scikit_learn():
