@@ -19,11 +19,11 @@ from memdlib.nml._engine.newton import (
     SETTLED,
     CoefficientForm,
     damped_newton,
-    empirical_logits,
     logistic,
     maximise,
     pairs,
     solve,
+    tabulated_logits,
 )
 from memdlib.nml._engine.saturated import EPSILON, saturated_log_likelihood
 from memdlib.nml._engine.segment import maximise_on_segment
@@ -185,13 +185,12 @@ class LogitSolver:
         if not compiled.available():
             form = CoefficientForm(self.counts, self.basis)
             return maximise(form, lambda at: form.begin(ones[:, at]), ones.shape[1])
-        grid = np.minimum(np.arange(self.counts.max() + 1.0), self.counts[:, None])
         value = maxima(
             self.counts,
             np.ascontiguousarray(self.basis),
             pairs(self.basis),
             np.ascontiguousarray(ones),
-            *empirical_logits(self.counts[:, None], grid),
+            *tabulated_logits(self.counts),
         )
         return value, np.flatnonzero(np.isnan(value))
 
