@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 
 # Newton steps, and steps from moment to moment, on the way to a larger highest moment.
 _SHORT, _RAISES = 40, 12
-# Densities on the way from the uniform one, its share that is the last, and how much
-# that falls at first.
+# Densities on the way from the uniform one, its share below which it is none, and how
+# much that falls at first.
 _MIXTURES, _LEAST_SHARE, _FIRST_FALL = 40, 1e-12, 0.3
 # Misfit from which Newton's method converges at once.
 _CLOSE = 1e-2
@@ -253,7 +253,8 @@ def _follow_mixture(problem: Problem, found: LogPolynomials, row: list[int]) -> 
     part, none = problem[row], np.zeros(1)
     half = 0.5 * (part.upper - part.lower)[:, None]
     nodes = np.hstack([part.nodes, part.lower[:, None] + half * (x + 1.0)])
-    state, share, fall = part.start(), 1.0, 1.0
+    state = part.measure(part.hermite(), np.zeros((1, problem.m + 1)))
+    share, fall = 1.0, _FIRST_FALL
     for _ in range(_MIXTURES):
         less = share * fall if share * fall > _LEAST_SHARE else 0.0
         weights = np.hstack([(1.0 - less) * part.weights, 0.5 * less * mass])
