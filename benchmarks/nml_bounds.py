@@ -188,7 +188,10 @@ def outcomes(block: int, n_calls: int = BLOCK) -> Counter[str]:
     Counter
     """
     rng = np.random.default_rng([98, block])
-    small = {"_BUDGET": BUDGET, "_RULE_BUDGET": BUDGET, "_LONGEST": 10 * BUDGET}
+    small = {
+        "ALONE": complexity.Budget(BUDGET, BUDGET, 2**20),
+        "_LONGEST": 10 * BUDGET,
+    }
     with mock.patch.multiple(complexity, **small):
         return Counter(judge(random_call(rng)) for _ in range(n_calls))
 

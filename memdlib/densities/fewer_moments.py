@@ -1,8 +1,9 @@
-"""Densities of many moments from those of fewer.
+"""Densities of many moments from those of fewer, or from easier ones.
 
 What a density of one or two moments less lacks of the last ones tells where to start:
 it falls off too slowly, or a small mode far out supplies the rest, or nothing does and
-the entropy has no maximum.
+the entropy has no maximum. On an interval the moments can also be mixed with those of
+the uniform density, whose share then falls to nothing.
 """
 
 from dataclasses import replace
@@ -20,12 +21,15 @@ from memdlib.densities.log_polynomial import (
 )
 from memdlib.densities.panels import mirror
 from memdlib.densities.recurrence import Recurrence
-from memdlib.densities.support import powers
+from memdlib.densities.support import gauss_legendre, powers
 
 Array = NDArray[np.float64]
 
 # Newton steps, and steps from moment to moment, on the way to a larger highest moment.
 _SHORT, _RAISES = 40, 12
+# Densities on the way from the uniform one, its share below which it is none, and how
+# much that falls at first.
+_MIXTURES, _LEAST_SHARE, _FIRST_FALL = 40, 1e-12, 0.3
 # Misfit from which Newton's method converges at once.
 _CLOSE = 1e-2
 # Roundings of a moment on its way through the Gauss rule, and of a sum of it.
@@ -103,6 +107,9 @@ def solve_log_polynomials(
         rows = found.failed
         if rows.size and n_moments > fewer and points is None:
             _extend_lower(problem, found, rows, fewer, doubt[rows])
+    if points is None and not unbounded:
+        for row in found.failed:
+            _follow_mixture(problem, found, [row])
     return found
 
 
@@ -235,6 +242,31 @@ def _raise_highest(problem, found, rows, theta, basis) -> None:
         done = pending[lowered[pending] == 0.0]
         found.take(rows[done], solved[done])
         pending = pending[lowered[pending] > 0.0]
+
+
+def _follow_mixture(problem: Problem, found: LogPolynomials, row: list[int]) -> None:
+    """Start from the uniform density, whose share in the moments falls step by step.
+
+    All moments on the way are possible, and each density is close to the one before.
+    """
+    x, mass = (part[None] for part in gauss_legendre(problem.m // 2 + 1))
+    part, none = problem[row], np.zeros(1)
+    half = 0.5 * (part.upper - part.lower)[:, None]
+    nodes = np.hstack([part.nodes, part.lower[:, None] + half * (x + 1.0)])
+    state = part.measure(part.hermite(), np.zeros((1, problem.m + 1)))
+    share, fall = 1.0, _FIRST_FALL
+    for _ in range(_MIXTURES):
+        less = share * fall if share * fall > _LEAST_SHARE else 0.0
+        weights = np.hstack([(1.0 - less) * part.weights, 0.5 * less * mass])
+        mixed = replace(part, nodes=nodes, weights=weights)
+        solved = descend(mixed, mixed.measure(state.basis, state.theta), none.copy())
+        if not solved.residual[0] <= NEAR:
+            fall **= 0.5
+            continue
+        if less == 0.0:
+            found.take(row, solved)
+            return
+        state, share, fall = solved, less, min(fall**1.3, _FIRST_FALL)
 
 
 def _keep_better(found, rows, other) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchmarks.moment_problems import Problem, is_matched
 from memdlib import MaxEntDensity
 from memdlib.densities import InfeasibleMomentsError
 
@@ -124,3 +125,39 @@ def test_a_symmetric_sample_has_the_third_moment_of_a_normal_density():
     law = stats.norm(3.0, x.std())
     assert found.entropy_ == pytest.approx(law.entropy(), abs=1e-13)
     assert float(found.cdf(3.7)) == pytest.approx(law.cdf(3.7), abs=1e-10)
+
+
+# In modes so narrow that Newton's method loses them from every other start.
+NARROW = [
+    [
+        -0.6771238529332609,
+        0.5346052830097953,
+        -0.43876902572128296,
+        0.3745703958653437,
+        -0.32812972217660585,
+        0.29297696598168343,
+        -0.2652454616408897,
+        0.24262185365795141,
+        -0.2236503048445866,
+        0.20738504864101404,
+    ],
+    [
+        1.290110762327035,
+        1.7974433010594595,
+        2.648554172371777,
+        4.057992485464482,
+        6.389043154640802,
+        10.258539056235836,
+        16.718299537982087,
+        27.570361683672747,
+        45.916678596998835,
+        77.12109014264351,
+    ],
+]
+
+
+@pytest.mark.parametrize("mu", NARROW)
+def test_ten_moments_that_are_reached_from_the_uniform_density(mu):
+    problem = Problem(np.array(mu), (-1.0, 2.0), possible=True)
+    found = MaxEntDensity(10, problem.support).from_moments(mu)
+    assert found.residual_ < 1e-8 and is_matched(found, problem)

@@ -7,9 +7,17 @@ so that every loop becomes vector instructions.
 import numpy as np
 
 from memdlib.nml._engine.compiled import compile_if_possible
+from memdlib.nml._engine.compiled_lanes import (
+    LANES,
+    LARGEST_LOGIT,
+    add,
+    add_product,
+    clear,
+    combine,
+    exponentials,
+    subtract_logs,
+)
 
-# Cases side by side: their rows stay in the cache of a core.
-_LANES = 128
 # Sum of w d^6 at which step and expansion are exact to about 1e-14.
 _SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
@@ -18,81 +26,8 @@ _LEAST = 1e-6
 _NO_GAIN = 1e-13
 # Steps, and the largest change of a logit in one that has not settled.
 _STEPS, _LONGEST = 40, 10.0
-# Logarithm of 2 as a sum whose first term, times an exponent, is exact.
-_LOG2, _REST_OF_LOG2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # A settled slope is below 0.03, also where rounding has made the step too short.
 _SLANT = 1e-10
-# Beyond it the matrix of a step may be singular to rounding; no value counts there.
-_LARGEST_LOGIT = 100.0
-# Bits of the square root of 1/2.
-_ROOT_HALF = 0x3FE6A09E667F3BCD
-_T = tuple((1.0 / np.cumprod(np.arange(1.0, 14.0))).tolist())
-
-
-@compile_if_possible
-def _clear(rows, first, last):
-    for i in range(first, last):
-        for j in range(_LANES):
-            rows[i, j] = 0.0
-
-
-@compile_if_possible
-def _add(rows, out, scale, row):
-    for j in range(_LANES):
-        rows[out, j] += scale * rows[row, j]
-
-
-@compile_if_possible
-def _add_product(rows, out, sign, left, right):
-    for j in range(_LANES):
-        rows[out, j] += sign * rows[left, j] * rows[right, j]
-
-
-@compile_if_possible
-def _combine(rows, out, scales, first):
-    """Write the sum of rows from the first on, each times its scale."""
-    for j in range(_LANES):
-        rows[out, j] = scales[0] * rows[first, j]
-    for i in range(1, len(scales)):
-        _add(rows, out, scales[i], first + i)
-
-
-@compile_if_possible
-def _exponentials(rows, bits, out, x, power):
-    """Write exp(x), to about one unit in the last place."""
-    for j in range(_LANES):
-        t = min(max(rows[x, j], -_LARGEST_LOGIT), _LARGEST_LOGIT)
-        k = np.floor(t * 1.4426950408889634 + 0.5)
-        r = (t - k * _LOG2) - k * _REST_OF_LOG2
-        s = r * _T[12] + _T[11]
-        s = r * (r * (r * s + _T[10]) + _T[9]) + _T[8]
-        s = r * (r * (r * s + _T[7]) + _T[6]) + _T[5]
-        s = r * (r * (r * s + _T[4]) + _T[3]) + _T[2]
-        rows[out, j] = r * (r * (r * s + _T[1]) + 1.0) + 1.0
-        bits[power, j] = (np.int64(k) + 1023) << 52
-    for j in range(_LANES):
-        rows[out, j] *= rows[power, j]
-
-
-@compile_if_possible
-def _subtract_logs(rows, bits, out, scale, x, factor, power):
-    """Subtract scale * log(x), x at least 1, to about one unit in the last place."""
-    for j in range(_LANES):
-        exponent = (bits[x, j] - _ROOT_HALF) >> 52
-        bits[factor, j] = bits[x, j] - (exponent << 52)
-        rows[power, j] = exponent
-    for j in range(_LANES):
-        # log((1 + s) / (1 - s)) as in fdlibm
-        f, k = rows[factor, j] - 1.0, rows[power, j]
-        s = f / (2.0 + f)
-        z = s * s
-        r = z * 1.479819860511658591e-01 + 1.531383769920937332e-01
-        r = z * (z * r + 1.818357216161805012e-01) + 2.222219843214978396e-01
-        r = z * (z * r + 2.857142874366239149e-01) + 3.999999999940941908e-01
-        r = z * (z * r + 6.666666666666735130e-01)
-        half = 0.5 * f * f
-        log = k * _LOG2 - ((half - (s * (half + r) + k * _REST_OF_LOG2)) - f)
-        rows[out, j] -= scale * log
 
 
 @compile_if_possible
@@ -100,14 +35,14 @@ def _factorise(rows, gram, p):
     """Replace packed lower triangles by those of L D L^T, with 1 / D."""
     for c in range(p):
         diagonal = gram + c * (c + 1) // 2 + c
-        for j in range(_LANES):
+        for j in range(LANES):
             rows[diagonal, j] = 1.0 / rows[diagonal, j]
         for i in range(c + 1, p):
             start = gram + i * (i + 1) // 2
             head, end = start + c, start + i
             for k in range(c + 1, i):
-                _add_product(rows, start + k, -1.0, head, gram + k * (k + 1) // 2 + c)
-            for j in range(_LANES):
+                add_product(rows, start + k, -1.0, head, gram + k * (k + 1) // 2 + c)
+            for j in range(LANES):
                 ratio = rows[head, j] * rows[diagonal, j]
                 rows[end, j] -= rows[head, j] * ratio
                 rows[head, j] = ratio
@@ -118,23 +53,23 @@ def _substitute(rows, gram, right, p):
     """Solve in place with the factors of `_factorise`."""
     for c in range(p):
         for i in range(c + 1, p):
-            _add_product(rows, right + i, -1.0, gram + i * (i + 1) // 2 + c, right + c)
+            add_product(rows, right + i, -1.0, gram + i * (i + 1) // 2 + c, right + c)
     for c in range(p - 1, -1, -1):
         diagonal = gram + c * (c + 1) // 2 + c
-        for j in range(_LANES):
+        for j in range(LANES):
             rows[right + c, j] *= rows[diagonal, j]
         for k in range(c + 1, p):
-            _add_product(rows, right + c, -1.0, gram + k * (k + 1) // 2 + c, right + k)
+            add_product(rows, right + c, -1.0, gram + k * (k + 1) // 2 + c, right + k)
 
 
 @compile_if_possible
 def _begin(rows, basis, products, ones, at, logit, weight, state, target, gram, free):
     """Statistics of the next cases, and coefficients of a least-squares fit."""
     n_levels, p = basis.shape
-    n = min(_LANES, ones.shape[1] - at)
-    _clear(rows, state, state + p)
-    _clear(rows, target, target + p)
-    _clear(rows, gram, gram + len(products))
+    n = min(LANES, ones.shape[1] - at)
+    clear(rows, state, state + p)
+    clear(rows, target, target + p)
+    clear(rows, gram, gram + len(products))
     for level in range(n_levels):
         for j in range(n):
             k = int(ones[level, at + j])
@@ -142,10 +77,10 @@ def _begin(rows, basis, products, ones, at, logit, weight, state, target, gram, 
             rows[free + 1, j] = weight[level, k]
             rows[free + 2, j] = weight[level, k] * logit[level, k]
         for i in range(p):
-            _add(rows, target + i, basis[level, i], free)
-            _add(rows, state + i, basis[level, i], free + 2)
+            add(rows, target + i, basis[level, i], free)
+            add(rows, state + i, basis[level, i], free + 2)
         for i in range(len(products)):
-            _add(rows, gram + i, products[i, level], free + 1)
+            add(rows, gram + i, products[i, level], free + 1)
     _factorise(rows, gram, p)
     _substitute(rows, gram, state, p)
 
@@ -162,33 +97,33 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
     step, bend = slope + p, slope + 2 * p
     odds = slope + 3 * p
     w, a = odds + n_levels, odds + 2 * n_levels
-    _clear(rows, gram, gram + len(products))
-    _clear(rows, reached, rest + 1)
-    _clear(rows, slope, slope + 3 * p)
+    clear(rows, gram, gram + len(products))
+    clear(rows, reached, rest + 1)
+    clear(rows, slope, slope + 3 * p)
     for i in range(p):
-        _add_product(rows, reached, 1.0, target + i, state + i)
-        _add(rows, slope + i, 1.0, target + i)
+        add_product(rows, reached, 1.0, target + i, state + i)
+        add(rows, slope + i, 1.0, target + i)
     for level in range(n_levels):
         count = counts[level]
-        _combine(rows, row, basis[level], state)
-        _exponentials(rows, bits, odds + level, row, other)
+        combine(rows, row, basis[level], state)
+        exponentials(rows, bits, odds + level, row, other)
         u, v, s = odds + level, w + level, a + level
-        for j in range(_LANES):
-            rows[rest, j] += abs(rows[row, j]) > _LARGEST_LOGIT
+        for j in range(LANES):
+            rows[rest, j] += abs(rows[row, j]) > LARGEST_LOGIT
             e = rows[u, j]
             q = 1.0 / (1.0 + e)
             rows[row, j] = -count * e * q
             rows[v, j] = count * e * q * q
             rows[s, j] = (1.0 - e) * q
             rows[other, j] = 1.0 + e
-        _subtract_logs(rows, bits, reached, count, other, u, spare)
+        subtract_logs(rows, bits, reached, count, other, u, spare)
         for i in range(p):
-            _add(rows, slope + i, basis[level, i], row)
+            add(rows, slope + i, basis[level, i], row)
         for i in range(len(products)):
-            _add(rows, gram + i, products[i, level], v)
+            add(rows, gram + i, products[i, level], v)
     _factorise(rows, gram, p)
     for i in range(p):
-        for j in range(_LANES):
+        for j in range(LANES):
             slant = rows[slope + i, j]
             rows[step + i, j] = slant
             rows[rest, j] += _SLANT * slant * slant
@@ -196,22 +131,22 @@ def _step(rows, bits, counts, basis, products, state, target, gram, free):
     # the second derivative corrects Newton's step, at the price of another right side
     for level in range(n_levels):
         v, s = w + level, a + level
-        _combine(rows, row, basis[level], step)
-        for j in range(_LANES):
+        combine(rows, row, basis[level], step)
+        for j in range(LANES):
             rows[row, j] *= -0.5 * rows[v, j] * rows[s, j] * rows[row, j]
         for i in range(p):
-            _add(rows, bend + i, basis[level, i], row)
+            add(rows, bend + i, basis[level, i], row)
     _substitute(rows, gram, bend, p)
-    _clear(rows, spare, spare + 1)
+    clear(rows, spare, spare + 1)
     for i in range(p):
-        _add(rows, step + i, 1.0, bend + i)
-        _add(rows, state + i, 1.0, step + i)
-        _add_product(rows, reached, 1.0, slope + i, step + i)
+        add(rows, step + i, 1.0, bend + i)
+        add(rows, state + i, 1.0, step + i)
+        add_product(rows, reached, 1.0, slope + i, step + i)
     for level in range(n_levels):
         inverse = 1.0 / counts[level]
         v, s = w + level, a + level
-        _combine(rows, row, basis[level], step)
-        for j in range(_LANES):
+        combine(rows, row, basis[level], step)
+        for j in range(LANES):
             rows[spare, j] = max(rows[spare, j], abs(rows[row, j]))
             d, skew, part = rows[row, j], rows[s, j], rows[v, j] * inverse
             square = rows[v, j] * d * d
@@ -266,14 +201,14 @@ def maxima(counts, basis, products, ones, logit, weight):
     state, target, next_state, next_target = 0, p, 2 * p, 3 * p
     gram = 4 * p
     free = gram + len(products)
-    rows = np.zeros((free + 5 + 3 * p + 3 * n_levels, _LANES))
+    rows = np.zeros((free + 5 + 3 * p + 3 * n_levels, LANES))
     bits = rows.view(np.int64)
-    case = np.full(_LANES, -1)
-    age = np.zeros(_LANES, dtype=np.int64)
+    case = np.full(LANES, -1)
+    age = np.zeros(LANES, dtype=np.int64)
     begun, at = 0, 0
     while True:
         n_busy = 0
-        for j in range(_LANES):
+        for j in range(LANES):
             if case[j] < 0 and at < n_cases:
                 if at == begun:
                     _begin(
@@ -289,8 +224,8 @@ def maxima(counts, basis, products, ones, logit, weight):
                         gram,
                         free,
                     )
-                    begun += _LANES
-                lane = at % _LANES
+                    begun += LANES
+                lane = at % LANES
                 for i in range(2 * p):
                     rows[state + i, j] = rows[next_state + i, lane]
                 case[j], age[j] = at, 0
@@ -299,7 +234,7 @@ def maxima(counts, basis, products, ones, logit, weight):
         if n_busy == 0:
             return value
         _step(rows, bits, counts, basis, products, state, target, gram, free)
-        for j in range(_LANES):
+        for j in range(LANES):
             if case[j] >= 0:
                 age[j] += 1
                 if _is_settled(rows, j, p, free, _SETTLED):

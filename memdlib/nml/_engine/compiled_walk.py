@@ -7,13 +7,8 @@ starts a fit where the two before it point to, so that one step or two are enoug
 import numpy as np
 
 from memdlib.nml._engine.compiled import compile_if_possible
-from memdlib.nml._engine.compiled_maxima import (
-    _LANES,
-    _LONGEST,
-    _STEPS,
-    _is_settled,
-    _step,
-)
+from memdlib.nml._engine.compiled_lanes import LANES
+from memdlib.nml._engine.compiled_maxima import _LONGEST, _STEPS, _is_settled, _step
 
 # Sum of w d^6 at which the expansion of a maximum is exact to about 1e-11.
 _SETTLED = 1e-9
@@ -90,14 +85,14 @@ def walk(
     found, n_kept = np.empty((p, most)), 0
     current, aim, before, gram = 0, p, 2 * p, 3 * p
     free = gram + len(products)
-    rows = np.zeros((free + 5 + 3 * p + 3 * n_levels, _LANES))
+    rows = np.zeros((free + 5 + 3 * p + 3 * n_levels, LANES))
     bits = rows.view(np.int64)
-    case, at = np.full(_LANES, -1), np.zeros(_LANES, dtype=np.int64)
-    age, n_done = np.zeros(_LANES, dtype=np.int64), np.zeros(_LANES, dtype=np.int64)
+    case, at = np.full(LANES, -1), np.zeros(LANES, dtype=np.int64)
+    age, n_done = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int64)
     begun = 0
     while True:
         n_busy = 0
-        for j in range(_LANES):
+        for j in range(LANES):
             if case[j] < 0 and begun < n_walks:
                 case[j], at[j], age[j], n_done[j] = begun, node[begun], 0, 0
                 for i in range(p):
@@ -110,7 +105,7 @@ def walk(
             kept = which[:n_kept].copy(), where[:n_kept].copy()
             return interior, omitted, n_fits, stuck, *kept, found[:, :n_kept].copy()
         _step(rows, bits, counts, basis, products, current, aim, gram, free)
-        for j in range(_LANES):
+        for j in range(LANES):
             c, k = case[j], at[j]
             if c < 0:
                 continue

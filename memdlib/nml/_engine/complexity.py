@@ -8,6 +8,7 @@ its own error.
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,37 @@ Found = tuple[float, float, str]
 METHODS = ("auto", "exact", "gauss", "monte-carlo", "facets", "fisher")
 # Error of a Gauss rule, in nats, that is good enough.
 _TOLERANCE = 1e-6
-# Exact sums up to here are cheap; the others share a budget, the cheapest first, and
-# the Gauss rules of what is left share another.
-_CHEAP, _BUDGET, _RULE_BUDGET = 0.1, 10.0, 30.0
+# Exact sums of fewer seconds are cheap; the others share a budget.
+_CHEAP = 0.1
 # An exact sum or Gauss rules that take longer are refused.
 _LONGEST = 1e5
-# Draws that the models of one call share, and the least and most for one of them.
-_DRAWS, _FEWEST_DRAWS, _MOST_DRAWS = 2**20, 2**13, 2**16
+# Draws for one model: the least and the most.
+_FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
 # Complexities kept for later calls.
 _KEPT = 2**16
+
+
+class Budget(NamedTuple):
+    """What the models of one call share under "auto".
+
+    Parameters
+    ----------
+    exact : float
+        Rough seconds of a core for exact sums that are not cheap, the cheapest first.
+    rules : float
+        Rough seconds of a core for the Gauss rules of what is left, in equal parts.
+    draws : int
+        For what then is left, at least 8,192 and at most 65,536 for each model.
+    """
+
+    exact: float
+    rules: float
+    draws: int
+
+
+# For a few complexities that were asked for, and for those of every feature, where a
+# fit should take seconds and a standard error of some thousandths of a nat is enough.
+ALONE, TOGETHER = Budget(10.0, 30.0, 2**20), Budget(1.0, 3.0, 2**19)
 
 
 def exact_seconds(model: LevelModel) -> tuple[float, str]:
@@ -122,6 +145,7 @@ def complexities(
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    budget: Budget | None = None,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model.
 
@@ -132,13 +156,16 @@ def complexities(
     method : str, default="auto"
         One of `METHODS`.
     n_draws : int, default=None
-        Of each model that draws; None means 65,536, and under "auto" less if more than
-        16 models draw, down to 8,192.
+        Of each model that draws; None means 65,536, and under "auto" its part of the
+        budget.
     seed : int, default=0
     n_jobs : int or None, default=None
         Threads, in the meaning of joblib.
     verbose : int, default=0
         Verbosity of joblib.
+    budget : Budget, default=None
+        What "auto" may spend on models whose exact sum takes more than about a tenth
+        of a second; None means `ALONE`.
 
     Returns
     -------
@@ -155,8 +182,7 @@ def complexities(
     Notes
     -----
     Models that only differ in moments beyond saturation, or by a reversal of centred
-    levels, have the same complexity and are worked out once. Exact sums of more than
-    about a tenth of a second share a budget of ten seconds, Gauss rules one of thirty.
+    levels, have the same complexity and are worked out once.
 
     Examples
     --------
@@ -172,9 +198,10 @@ def complexities(
     if method == "exact":
         limits = dict.fromkeys(distinct, _LONGEST)
     elif method == "auto":
-        limits = _share_budget(distinct)
+        budget = budget or ALONE
+        limits = _share_budget(distinct, budget.exact)
         n_left = max(sum(limit == 0.0 for limit in limits.values()), 1)
-        shared, rule_seconds = _DRAWS // n_left, _RULE_BUDGET / n_left
+        shared, rule_seconds = budget.draws // n_left, budget.rules / n_left
         n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
     n_draws = n_draws or _MOST_DRAWS
 
@@ -269,13 +296,13 @@ def _first_within(
     )
 
 
-def _share_budget(keys: list[tuple]) -> dict[tuple, float]:
+def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
     """Seconds that the exact sum of each model may take; 0 for those left out."""
     seconds = {key: exact_seconds(_model(key))[0] for key in keys}
     limits, spent = {}, 0.0
     for key in sorted(keys, key=seconds.get):
         spent += seconds[key] * (seconds[key] > _CHEAP)
-        limits[key] = math.inf if spent <= _BUDGET else 0.0
+        limits[key] = math.inf if spent <= budget else 0.0
     return limits
 
 

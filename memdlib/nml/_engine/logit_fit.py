@@ -19,11 +19,11 @@ from memdlib.nml._engine.newton import (
     SETTLED,
     CoefficientForm,
     damped_newton,
-    empirical_logits,
     logistic,
     maximise,
     pairs,
     solve,
+    tabulated_logits,
 )
 from memdlib.nml._engine.saturated import EPSILON, saturated_log_likelihood
 from memdlib.nml._engine.segment import maximise_on_segment
@@ -34,8 +34,10 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-13
 # Largest gap of a fit that counts, in nats, and what rounding adds to it for a sample.
 _LARGEST_GAP, _GAP_A_SAMPLE = 1e-9, 64 * EPSILON
-# Full steps to the parameters of a maximum, and the gain that makes one the last.
-_STEPS, _NO_GAIN = 12, 1e-10
+# Steps to the parameters of a maximum, and the gain that makes one the last.
+_STEPS, _NO_GAIN = 20, 1e-10
+# Largest change of a logit in one of them, beyond doubling the largest one.
+_LONGEST = 3.0
 # Change of all logits below which a full step is safe.
 _CLOSE = 0.1
 
@@ -165,10 +167,14 @@ class LogitSolver:
             state, (target,) = form.begin(ones)
             for _ in range(_STEPS):
                 change, _, _, weight = form.step(state, target)
-                state = state + change
-                gain = (weight * (self.basis @ change) ** 2).sum(axis=0)
+                move = self.basis @ change
+                longest = np.abs(move).max(axis=0)
+                # a step far beyond the logits so far would end where no weight is left
+                most = _LONGEST + np.abs(self.basis @ state).max(axis=0)
+                state = state + change / np.maximum(longest / most, 1.0)
+                gain = (weight * move**2).sum(axis=0)
                 # a weight that vanishes hides how far the step went
-                far = np.abs(self.basis @ change).max(axis=0) > 1.0
+                far = longest > 1.0
                 left = ~(gain < _NO_GAIN) | far | ~np.isfinite(state).all(axis=0)
                 if not left.any():
                     return state
@@ -185,13 +191,12 @@ class LogitSolver:
         if not compiled.available():
             form = CoefficientForm(self.counts, self.basis)
             return maximise(form, lambda at: form.begin(ones[:, at]), ones.shape[1])
-        grid = np.minimum(np.arange(self.counts.max() + 1.0), self.counts[:, None])
         value = maxima(
             self.counts,
             np.ascontiguousarray(self.basis),
             pairs(self.basis),
             np.ascontiguousarray(ones),
-            *empirical_logits(self.counts[:, None], grid),
+            *tabulated_logits(self.counts),
         )
         return value, np.flatnonzero(np.isnan(value))
 

@@ -252,6 +252,27 @@ def empirical_logits(counts: Array, ones: Array) -> tuple[Array, Array]:
     return np.log(first / second), first * second / (counts + 0.6)
 
 
+def tabulated_logits(counts: Array) -> tuple[Array, Array]:
+    """As `empirical_logits`, for the label counts 0, 1, .. of each level.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (L,)
+
+    Returns
+    -------
+    logits, weight : ndarray of shape (L, N)
+        The last value of a level with fewer samples than another is repeated.
+
+    Examples
+    --------
+    >>> tabulated_logits(np.array([2.0, 1.0]))[0].round(2).tolist()
+    [[-2.04, 0.0, 2.04], [-1.47, 1.47, 1.47]]
+    """
+    grid = np.minimum(np.arange(counts.max() + 1.0), counts[:, None])
+    return empirical_logits(counts[:, None], grid)
+
+
 def pairs(columns: Array) -> Array:
     """Products of columns i >= j, one row each, so that weighted sums are one product.
 

@@ -9,7 +9,9 @@ the logits of the expected counts obey the relation: one equation for one number
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine.newton import empirical_logits
+from memdlib.nml._engine import compiled
+from memdlib.nml._engine.compiled_segment import segment_roots
+from memdlib.nml._engine.newton import empirical_logits, tabulated_logits
 
 Array = NDArray[np.float64]
 
@@ -54,6 +56,15 @@ def maximise_on_segment(
     >>> value.round(12).tolist(), unsettled.tolist()
     ([-5.444603595881], [])
     """
+    if compiled.available():
+        root = segment_roots(counts, relation, ones, *tabulated_logits(counts))
+        value = np.empty(root.size)
+        with np.errstate(all="ignore"):
+            for at in range(0, root.size, _BATCH):
+                here = slice(at, at + _BATCH)
+                value[here] = _value(counts, relation, ones[:, here], root[here])
+        # rounding can put the root on the end itself, where the value is nan
+        return value, np.flatnonzero(np.isnan(value))
     value = np.empty(ones.shape[1])
     late, places = [np.empty(0, dtype=np.intp)], [np.empty(0)]
     with np.errstate(all="ignore"):
@@ -142,11 +153,16 @@ def _improve(
     np.multiply(total, total, out=first)
     first *= total
     remainder = (fourth @ first) * (moved * moved) ** 2
-    mean = ones - column * (root + moved)
-    other = n - mean
-    value = mean * np.log(mean)
-    value += other * np.log(other)
-    value = value.sum(axis=0) - counts @ np.log(counts)
+    value = _value(counts, relation, ones, root + moved)
     # rounding can put the root on the end itself, where the value is nan
     rest = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(value)))
     return value, place, rest
+
+
+def _value(counts: Array, relation: Array, ones: Array, root: Array) -> Array:
+    """Saturated log-likelihood at a place of the segment."""
+    mean = ones - relation[:, None] * root
+    other = counts[:, None] - mean
+    value = mean * np.log(mean)
+    value += other * np.log(other)
+    return value.sum(axis=0) - counts @ np.log(counts)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.nml._engine.complexity import complexities
+from memdlib.nml._engine.complexity import TOGETHER, complexities
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml.codes.checks import (
     check_binary_labels,
@@ -127,9 +127,12 @@ def feature_codelengths(
 
     Notes
     -----
-    All complexities of a call share one budget: exact sums of a tenth of a second or
-    more together take about ten seconds, the cheapest first, and the others a million
-    draws; ``uncertainty`` and ``method`` tell which is which.
+    Complexities whose exact sum takes less than about a tenth of a second are exact.
+    The others share a budget that keeps a call to some seconds: about one for exact
+    sums, the cheapest first, about three for Gauss rules in equal parts, then half a
+    million draws, 8,192 to 65,536 for each, with standard errors of some thousandths of
+    a nat. ``uncertainty`` and ``method`` tell which is which, and
+    `conditional_complexity_estimate` spends more on those that matter.
 
     Examples
     --------
@@ -157,6 +160,8 @@ def feature_codelengths(
     models = [level_model(row, values, m, intercept) for m in moments for row in rows]
     if verbose:
         print(f"[NML] complexities of {len(models)} models")
-    found = complexities(models, n_jobs=n_jobs, verbose=max(verbose - 1, 0))
+    found = complexities(
+        models, n_jobs=n_jobs, verbose=max(verbose - 1, 0), budget=TOGETHER
+    )
     parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]
     return Codelength(np.array(errors).T, *parts)

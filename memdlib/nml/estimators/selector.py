@@ -97,10 +97,10 @@ class NMLFeatureSelector(RankedSelector):
 
     Notes
     -----
-    All features and moments share one budget. Complexities whose exact sum takes less
-    than about a tenth of a second are exact. So are the cheapest of the others, up to
-    ten seconds of one core in all; the rest come from a million draws together, or at
-    least 8,192 each.
+    Complexities whose exact sum takes less than about a tenth of a second are exact.
+    The others of all features and moments share some seconds of a core and half a
+    million draws; see `memdlib.nml.feature_codelengths`. With some hundreds of rows
+    draws are off by some thousandths of a nat, which ``uncertainties_`` tells.
 
     The choice among features and moments is not part of the code length. A code that
     says which of d features and M moments it uses is log(d M) nats longer.

@@ -39,18 +39,6 @@ def test_maxima_have_their_certificates(monkeypatch, counts, m, fast):
     assert np.abs(found - fit.log_likelihood).max() < 5e-13
 
 
-def test_exponentials_and_logarithms():
-    with np.errstate(all="ignore"):
-        rows = np.zeros((6, compiled_maxima._LANES))
-        bits = rows.view(np.int64)
-        rows[0] = np.linspace(-99.0, 99.0, compiled_maxima._LANES)
-        compiled_maxima._exponentials(rows, bits, 1, 0, 2)
-        assert rows[1] == pytest.approx(np.exp(rows[0]), rel=5e-16)
-        rows[3] = 1.0 + rows[1]
-        compiled_maxima._subtract_logs(rows, bits, 4, -2.0, 3, 5, 2)
-        assert rows[4] == pytest.approx(2.0 * np.log(rows[3]), rel=5e-16)
-
-
 def test_a_correction_that_cancels_the_step_settles_nothing():
     """At a third of the observed share, Newton's step is 2 and its correction -2."""
     counts, ones = np.array([3e4, 3e4, 2e4]), np.array([4.0, 3.0, 2.0])

@@ -7,6 +7,7 @@ import pytest
 from memdlib.nml import conditional_complexity, conditional_complexity_estimate
 from memdlib.nml._engine import complexity
 from memdlib.nml._engine.complexity import (
+    Budget,
     complexities,
     exact_complexity,
     forget,
@@ -107,3 +108,17 @@ def test_rows_are_found_in_their_order(n_jobs):
         assert found[i] == pytest.approx(enumerated_complexity(model), abs=1e-12)
     assert (0.0 < uncertainty).all() and (uncertainty < 1e-12).all()
     assert set(method) <= {"table", "enumeration"}
+
+
+def test_a_budget_decides_between_the_ways():
+    """What is not cheap is exact, settled or drawn as the budget goes."""
+    model = level_model(np.full(4, 33), np.arange(1.0, 5.0), 3, False)
+    found = {}
+    for exact, rules in ((9.0, 9.0), (0.0, 9.0), (0.0, 0.0)):
+        value, doubt, way = complexities([model], budget=Budget(exact, rules, 2**14))
+        found[str(way[0])] = value[0], doubt[0]
+    assert list(found) == ["enumeration", "gauss", "monte-carlo"]
+    exact = found["enumeration"][0]
+    for value, doubt in found.values():
+        assert abs(value - exact) < 5.0 * doubt + 1e-12
+    assert found["gauss"][1] < 1e-6 < found["monte-carlo"][1] < 0.01

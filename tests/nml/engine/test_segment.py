@@ -1,11 +1,23 @@
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from memdlib.nml._engine import compiled
 from memdlib.nml._engine.level_model import level_model, null_basis, orthonormal_basis
 from memdlib.nml._engine.segment import maximise_on_segment
 from memdlib.nml._engine.separation import on_boundary
+
+
+@pytest.fixture(params=["numpy", "kernel"], autouse=True)
+def way(request, monkeypatch):
+    """Both ways; without numba the kernel runs in Python."""
+    monkeypatch.setattr(compiled, "numba", math if request.param == "kernel" else None)
+    # Python warns of the lanes that hold no case
+    with np.errstate(all="ignore"):
+        yield
 
 
 def by_bfgs(counts, basis, ones):
