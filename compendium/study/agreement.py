@@ -37,7 +37,7 @@ def presence_scores(X, y) -> dict[str, NDArray[np.float64]]:
     >>> found = presence_scores(X, np.array([0, 0, 1, 1]))
     >>> {name: score.round(2).tolist() for name, score in found.items()}
     {'chi2': [2.0, 0.0], 'Pearson': [4.0, 0.0], 'G': [5.55, 0.0], 'F': [inf, 0.0], \
-'J': [2.56, 0.0], 'JS_GM': [0.64, 0.0], 'JS': [0.28, 0.0]}
+'J': [2.15, 0.0], 'JS_GM': [0.54, 0.0], 'JS': [0.24, 0.0]}
     """
     n = X.shape[0]
     codes = np.unique(y, return_inverse=True)[1]
@@ -74,9 +74,9 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
     dict
         As :func:`presence_scores`. "chi2" is scikit-learn's on values between 0 and 1,
         as is common practice; "Pearson" and "G" are statistics of the tables of levels
-        and classes; the divergences are those of normal marginals; "NML" is the code
-        length of the labels given the levels, one or two moments, with a minus; for
-        more than two classes it is left out.
+        and classes; the divergences are those of normal marginals. "NML" and "NML, 1"
+        are code lengths of the labels given the levels, one or two moments without and
+        with a constant, with a minus; with more than two classes there are none.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
@@ -93,14 +93,18 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
             part = (observed - expected) ** 2 / expected
             pearson += np.where(expected > 0, part, 0.0).sum(axis=0)
             ratio += 2.0 * _xlogx(observed, expected).sum(axis=0)
-    found = {"chi2": chi2((X - low) / width, y)[0], "Pearson": pearson, "G": ratio}
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore")  # columns that are constant
+        cells = np.nan_to_num(chi2((X - low) / width, y)[0])
+        found = {"chi2": cells, "Pearson": pearson, "G": ratio}
         found["F"] = np.nan_to_num(f_classif(X, y)[0])
     found |= divergences(X, y, family="normal")
     if len(size) == 2:
-        selector = NMLFeatureSelector(2, n_bins=n_bins, strategy="quantile")
-        found["NML"] = -selector.fit(X, y).feature_codelengths_
+        for name, constant in (("NML", False), ("NML, 1", True)):
+            code = NMLFeatureSelector(
+                2, n_bins=n_bins, strategy="quantile", intercept=constant
+            )
+            found[name] = -code.fit(X, y).feature_codelengths_
     return found
 
 

@@ -51,6 +51,20 @@ def test_every_claim_has_a_verdict_and_a_known_source():
     assert {claim.source for claim in claims} <= set(known)
 
 
+def test_every_figure_of_the_lecture_has_a_verdict_with_record_and_command():
+    judged = {(c.row, c.column): c for c in read_claims(ROOT) if c.table == "lecture"}
+    for row in printed_rows("lecture"):
+        for column in ("accuracy", "parameters"):
+            if not row[column]:
+                continue
+            claim = judged[row["row"], column]
+            assert claim.findings, claim.id
+            for record in {r for f in claim.findings for r in f.records}:
+                assert (ROOT / "book/records" / f"{record}.ipynb").is_file()
+                command = read_result(record, ROOT)["provenance"]["command"]
+                assert command == f"make experiments RUNS={record}"
+
+
 def test_the_readme_is_in_step():
     assert readme.generated(ROOT) == text_of("README.md")
 
