@@ -280,5 +280,6 @@ def test_a_broken_formula_is_noticed(monkeypatch, capsys, name):
 
 def test_every_chapter_that_states_has_a_mutant():
     chapters = {path.stem for path in CHAPTERS if statements_of(path)}
-    # no free lunch holds for every rule, so that no broken rule can show
-    assert {chapter for *_, chapter in MUTANTS.values()} == chapters - {"plane"}
+    # no free lunch holds for every rule, and AUC is a fact on any scores
+    free = {"plane", "reviews"}
+    assert {chapter for *_, chapter in MUTANTS.values()} == chapters - free

@@ -51,6 +51,20 @@ def test_every_claim_has_a_verdict_and_a_known_source():
     assert {claim.source for claim in claims} <= set(known)
 
 
+def test_every_figure_of_the_lecture_has_a_verdict_with_record_and_command():
+    judged = {(c.row, c.column): c for c in read_claims(ROOT) if c.table == "lecture"}
+    for row in printed_rows("lecture"):
+        for column in ("accuracy", "parameters"):
+            if not row[column]:
+                continue
+            claim = judged[row["row"], column]
+            assert claim.findings, claim.id
+            for record in {r for f in claim.findings for r in f.records}:
+                assert (ROOT / "book/records" / f"{record}.ipynb").is_file()
+                command = read_result(record, ROOT)["provenance"]["command"]
+                assert command == f"make experiments RUNS={record}"
+
+
 def test_the_readme_is_in_step():
     assert readme.generated(ROOT) == text_of("README.md")
 
@@ -65,6 +79,13 @@ def test_results_and_records_are_those_of_the_runs():
     results = {path.stem for path in (ROOT / "data/results").iterdir()}
     records = {path.stem for path in (ROOT / "book/records").glob("*.ipynb")}
     assert results == records == set(RUNS)
+
+
+def test_the_runs_take_about_the_time_that_is_stated():
+    machines = [read_result(name, ROOT)["provenance"]["machine"] for name in RUNS]
+    assert "about three hours" in text_of("book/reproduce.md")
+    assert 2.0 < sum(machine["seconds"] for machine in machines) / 3600 < 4.0
+    assert max(machine["seconds"] for machine in machines) < 25 * 60
 
 
 def test_modules_left_out_of_digests_exist():

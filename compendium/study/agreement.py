@@ -1,0 +1,181 @@
+"""Criteria that rank features, side by side, and how far their rankings agree."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from sklearn.feature_selection import chi2, f_classif
+
+from memdlib.generative import DivergenceRanker
+from memdlib.nml import LevelQuantiser, NMLFeatureSelector
+
+
+def presence_scores(X, y) -> dict[str, NDArray[np.float64]]:
+    """Score words, or pixels, by their presence.
+
+    Parameters
+    ----------
+    X : sparse array of shape (n, d)
+        Zeros and ones.
+    y : ndarray of shape (n,)
+
+    Returns
+    -------
+    dict
+        Name of the criterion to scores of shape (d,), the larger the better; a feature
+        that never occurs, or always, has the score zero. "chi2" is scikit-learn's,
+        "Pearson" that of the whole table, "G" the likelihood-ratio statistic; the
+        divergences "J" (of each class against the rest), "JS_GM" and "JS" are those of
+        Bernoulli marginals with one pooled row as smoothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from compendium.study.agreement import presence_scores
+    >>> X = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    >>> found = presence_scores(X, np.array([0, 0, 1, 1]))
+    >>> {name: score.round(2).tolist() for name, score in found.items()}
+    {'chi2': [2.0, 0.0], 'Pearson': [4.0, 0.0], 'G': [5.55, 0.0], 'F': [inf, 0.0], \
+'J': [2.15, 0.0], 'JS_GM': [0.54, 0.0], 'JS': [0.24, 0.0]}
+    """
+    n = X.shape[0]
+    codes = np.unique(y, return_inverse=True)[1]
+    member = sparse.csr_array((np.ones(n), (codes, np.arange(n))))
+    present = _dense(member @ X)
+    size = np.bincount(codes)[:, None].astype(float)
+    overall = present.sum(axis=0)
+    informative = (overall > 0) & (overall < n)
+    tables = np.stack([present, size - present])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.stack([overall, n - overall])[:, None] * size / n
+        pearson = ((tables - expected) ** 2 / expected).sum(axis=(0, 1))
+        ratio = 2.0 * _xlogx(tables, expected).sum(axis=(0, 1))
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore")  # columns that are constant
+        found = {"chi2": chi2(X, y)[0], "Pearson": pearson, "G": ratio}
+        found["F"] = f_classif(X, y)[0]
+    found |= divergences(X, y, family="bernoulli")
+    return {name: np.where(informative, s, 0.0) for name, s in found.items()}
+
+
+def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
+    """Score measurements, such as expression values.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    n_bins : int, default=5
+        Levels, cut at quantiles, of the criteria that need levels.
+
+    Returns
+    -------
+    dict
+        As :func:`presence_scores`. "chi2" is scikit-learn's on values between 0 and 1,
+        as is common practice; "Pearson" and "G" are statistics of the tables of levels
+        and classes; the divergences are those of normal marginals. "NML" and "NML, 1"
+        are code lengths of the labels given the levels, one or two moments without and
+        with a constant, with a minus; with more than two classes there are none.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    codes = np.unique(y, return_inverse=True)[1]
+    levels = LevelQuantiser(n_bins, "quantile").fit_transform(X)
+    member = np.eye(codes.max() + 1)[codes]
+    size = member.sum(axis=0)
+    pearson, ratio = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for level in np.unique(levels):
+        at = levels == level
+        observed = member.T @ at
+        expected = size[:, None] * at.sum(axis=0) / len(y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = (observed - expected) ** 2 / expected
+            pearson += np.where(expected > 0, part, 0.0).sum(axis=0)
+            ratio += 2.0 * _xlogx(observed, expected).sum(axis=0)
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore")  # columns that are constant
+        cells = np.nan_to_num(chi2((X - low) / width, y)[0])
+        found = {"chi2": cells, "Pearson": pearson, "G": ratio}
+        found["F"] = np.nan_to_num(f_classif(X, y)[0])
+    found |= divergences(X, y, family="normal")
+    if len(size) == 2:
+        for name, constant in (("NML", False), ("NML, 1", True)):
+            code = NMLFeatureSelector(
+                2, n_bins=n_bins, strategy="quantile", intercept=constant
+            )
+            found[name] = -code.fit(X, y).feature_codelengths_
+    return found
+
+
+def divergences(X, y, family: str) -> dict[str, NDArray[np.float64]]:
+    """Score features by J, by JS_GM and by JS of the class marginals."""
+    names = {"J": "jeffreys", "JS_GM": "js_gm", "JS": "js"}
+    return {
+        name: DivergenceRanker(divergence, family=family).fit(X, y).feature_divergences_
+        for name, divergence in names.items()
+    }
+
+
+def rank_correlations(
+    first: dict[str, NDArray], second: dict[str, NDArray] | None = None
+) -> NDArray[np.float64]:
+    """Spearman's correlations of scores, equal scores sharing the mean of their ranks.
+
+    Parameters
+    ----------
+    first : dict
+        Name to scores of shape (d,).
+    second : dict, default=None
+        Of the same names; None means `first`.
+
+    Returns
+    -------
+    ndarray of shape (C, C)
+        Each criterion of the first against each of the second.
+    """
+    count = len(first)
+    both = [*first.values(), *(second or first).values()]
+    # float noise must not break ties between equal counts
+    ranks = [stats.rankdata(_rounded(score)) for score in both]
+    return np.corrcoef(ranks)[:count, count:]
+
+
+def overlaps(
+    first: dict[str, NDArray], size: int, second: dict[str, NDArray] | None = None
+) -> NDArray[np.float64]:
+    """Share of the best features that two criteria have in common.
+
+    Parameters
+    ----------
+    first, second : dict
+        As for :func:`rank_correlations`.
+    size : int
+        Number of features of each list; of equal scores the first columns enter it.
+
+    Returns
+    -------
+    ndarray of shape (C, C)
+    """
+    lists = [
+        [set(np.argsort(-_rounded(score), kind="stable")[:size]) for score in part]
+        for part in (first.values(), (second or first).values())
+    ]
+    return np.array([[len(a & b) / size for b in lists[1]] for a in lists[0]])
+
+
+def _rounded(score):
+    """Scores to ten significant digits of the largest."""
+    finite = np.abs(score[np.isfinite(score)])
+    largest = finite.max(initial=0.0) or 1.0
+    return np.round(score / largest, 10)
+
+
+def _xlogx(observed, expected):
+    """Observed log(observed / expected), zero where nothing is observed."""
+    safe = np.where(observed > 0, observed, 1.0)
+    return np.where(observed > 0, observed * np.log(safe / expected), 0.0)
+
+
+def _dense(sums):
+    return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)

@@ -1,0 +1,29 @@
+"""The experiment on reviews takes a file of the reader's own."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from compendium.build import experiments
+from compendium.study.reviews import write_reviews
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_path_of_a_file_is_a_parameter(tmp_path):
+    path = tmp_path / "Reviews.csv"
+    write_reviews(path, 1500, n_words=800, seed=4)
+    (run,) = (r for r in experiments.runs(ROOT) if r.name == "lecture-reviews")
+    given = {"path": str(path), "column": "Text", "once": True, "measure_memory": False}
+    _, values = experiments.compute(ROOT, replace(run, parameters=given))
+    frame = pd.read_csv(path)
+    frame = frame[frame["Score"] != 3]
+    assert not values["imitation"]
+    assert values["peak_bytes"] is None
+    assert values["repeated"] == frame["Text"].duplicated().sum()
+    assert values["reviews"] == (~frame["Text"].duplicated()).sum()
+    assert values["file_bytes"] == path.stat().st_size
+    for part in values["classifiers"].values():
+        assert list(part) == ["100", str(values["words"])]
+        assert all(entry["auc"] > 0.75 for entry in part.values())

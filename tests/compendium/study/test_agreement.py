@@ -1,0 +1,110 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.sparse import csr_array
+
+from compendium.study.agreement import (
+    level_scores,
+    overlaps,
+    presence_scores,
+    rank_correlations,
+)
+from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
+from memdlib.divergences import js_gm
+from memdlib.nml import NMLFeatureSelector
+
+
+@pytest.fixture(scope="module")
+def words():
+    text = simulate_text_counts(n_documents=150, n_words=60, n_classes=3, seed=2)
+    present = (text.X.toarray() > 0).astype(float)
+    present[:, 3], present[:, 5] = 0.0, 1.0  # never and always
+    return present, text.y
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def genes(request):
+    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, seed=4)
+    return data.X, data.y
+
+
+def tables(features, y):
+    return [pd.crosstab(y, column).to_numpy() for column in features.T]
+
+
+def test_statistics_of_words_are_those_of_their_tables(words):
+    present, y = words
+    found = presence_scores(csr_array(present), y)
+    for j, table in enumerate(tables(present, y)):
+        if table.shape[1] < 2:
+            assert {score[j] for score in found.values()} == {0.0}
+            continue
+        for name, power in (("Pearson", 1), ("G", 0)):
+            right = stats.chi2_contingency(table, correction=False, lambda_=power)[0]
+            assert found[name][j] == pytest.approx(right, rel=1e-10)
+        groups = [present[y == k, j] for k in range(3)]
+        if sum(group.var() for group in groups) > 0:
+            assert found["F"][j] == pytest.approx(stats.f_oneway(*groups)[0], rel=1e-8)
+        rates = [(g.sum() + present[:, j].mean()) / (len(g) + 1) for g in groups]
+        shares = np.bincount(y) / len(y)
+        P = np.array([[r, 1 - r] for r in rates])
+        assert found["JS_GM"][j] == pytest.approx(js_gm(P, shares), rel=1e-10)
+    assert found["chi2"].max() <= found["Pearson"].max()
+
+
+def test_sparse_and_dense_words_score_alike(words):
+    present, y = words
+    dense, thin = (presence_scores(X, y) for X in (present, csr_array(present)))
+    for name, score in dense.items():
+        assert score == pytest.approx(thin[name], rel=1e-12), name
+
+
+def test_statistics_of_genes_are_those_of_five_levels(genes):
+    X, y = genes
+    found = level_scores(X, y)
+    levels = np.stack([pd.qcut(column, 5, labels=False) for column in X.T], axis=1)
+    for j, table in enumerate(tables(levels, y)):
+        for name, power in (("Pearson", 1), ("G", 0)):
+            right = stats.chi2_contingency(table, correction=False, lambda_=power)[0]
+            assert found[name][j] == pytest.approx(right, rel=1e-10)
+        groups = [X[y == k, j] for k in np.unique(y)]
+        assert found["F"][j] == pytest.approx(stats.f_oneway(*groups)[0], rel=1e-10)
+    assert ("NML" in found) == ("NML, 1" in found) == (len(np.unique(y)) == 2)
+    if "NML" in found:
+        code = NMLFeatureSelector(2, strategy="quantile", intercept=True).fit(X, y)
+        order = np.argsort(-found["NML, 1"], kind="stable")
+        assert order.tolist() == code.order_.tolist()
+        assert (found["NML"] < 0).all()
+
+
+def test_a_gene_of_one_value_is_the_last(genes):
+    X, y = genes
+    still = np.column_stack([X, np.full(len(y), 2.0)])
+    found = level_scores(still, y)
+    for name in ("chi2", "Pearson", "G", "F"):
+        assert found[name][-1] == 0.0
+
+
+def test_correlations_are_spearmans_and_ties_share_a_rank(words):
+    present, y = words
+    found = presence_scores(present, y)
+    matrix = rank_correlations(found)
+    for i, one in enumerate(found.values()):
+        for j, two in enumerate(found.values()):
+            right = stats.spearmanr(one.round(9), two.round(9))[0]
+            assert matrix[i, j] == pytest.approx(right, abs=2e-3)
+    assert matrix[list(found).index("F"), list(found).index("Pearson")] > 0.999
+
+
+def test_two_samples_are_compared_criterion_by_criterion():
+    first = {"a": np.array([3.0, 2.0, 1.0, 0.0]), "b": np.array([0.0, 1.0, 2.0, 3.0])}
+    second = {"a": np.array([3.0, 1.0, 2.0, 0.0]), "b": np.array([9.0, 8.0, 7.0, 6.0])}
+    assert overlaps(first, 2).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert overlaps(first, 2, second).tolist() == [[0.5, 1.0], [0.5, 0.0]]
+    assert rank_correlations(first, second).round(2).tolist() == [
+        [0.8, 1.0],
+        [-0.8, -1.0],
+    ]
+    noisy = {"a": np.array([1.0, 1.0 + 1e-15, 0.0])}
+    assert rank_correlations(noisy, {"a": np.array([1.0, 1.0, 0.0])}) == 1.0
