@@ -227,7 +227,12 @@ def counts_matrix(claims: Sequence[Claim]) -> str:
         *tally(claims),
         ["all", str(len(claims)), *map(str, counts(claims).values())],
     ]
-    heads = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in VERDICTS)
+    # a phone has room for the mark alone; screen readers keep the word
+    heads = "".join(
+        f'<th scope="col"><span class="verdict verdict-{slug(verdict)}">'
+        f'<span class="word">{verdict}</span></span></th>'
+        for verdict in VERDICTS
+    )
     lines = []
     for name, *numbers in rows:
         table = {"table": slug(name)} if name in groups else {}
