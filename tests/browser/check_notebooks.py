@@ -18,6 +18,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from compendium.build.verdicts import listed
+from compendium.ledger.claims import read_claims
+from compendium.project import root
 from tests.browser import check_pages
 from tests.browser.check_pages import SITE
 
@@ -97,6 +100,12 @@ def test_a_plain_notebook_holds_no_role_and_no_directive(path):
     assert "pip install" in notebook.cells[0].source or not any(
         cell.cell_type == "code" for cell in notebook.cells
     )
+
+
+def test_the_plain_page_of_claims_lists_them_all():
+    text = "\n".join(cell.source for cell in read("claims").cells)
+    for one in read_claims(root()):
+        assert f"\n{listed([one])}\n" in f"{text}\n"
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

@@ -92,7 +92,7 @@ def test_anchors_differ_and_can_stand_in_an_address():
 
 def test_every_claim_is_in_a_group_of_the_page():
     page = (root() / "book/claims.md").read_text()
-    named = re.findall(r'cards\.group\("(.*)"\)', page)
+    named = re.findall(r'cards\.show\("(.*)"\)', page)
     assert sorted(named) == sorted({one.group for one in CLAIMS})
     tree = Tree("".join(CARDS.group(name) for name in named))
     assert tree.ids == [one.id for name in named for one in CLAIMS if one.group == name]
@@ -173,11 +173,17 @@ def test_the_form_offers_what_the_cards_have():
     assert all(verdict in Tree(meanings()).text for verdict in VERDICTS)
 
 
-def test_pieces_are_shown_as_html(monkeypatch):
+def test_cards_are_shown_as_html_and_as_a_list(monkeypatch):
     shown = []
-    monkeypatch.setattr(module, "display", shown.append)
+    monkeypatch.setattr(module, "display", lambda data, raw: shown.append(data))
     show_html("<p>x</p>")
-    assert [piece.data for piece in shown] == ["<p>x</p>"]
+    assert shown.pop() == {"text/html": "<p>x</p>", "text/markdown": ""}
+    for group in {one.group for one in CLAIMS}:
+        CARDS.show(group)
+        data = shown.pop()
+        assert data["text/html"] == CARDS.group(group)
+        lines = data["text/markdown"].split("\n")
+        assert len(lines) == sum(one.group == group for one in CLAIMS)
 
 
 def test_a_placebo_is_told_for_the_figure_of_the_card():
