@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
 
-from IPython.display import HTML, display
+from IPython.display import display
 
 from compendium.build.display import number
 from compendium.build.dots import has_plot, large_plot, small_plot
 from compendium.build.verdicts import (
     bound,
     finding_text,
+    listed,
     published_text,
     slug,
     tally,
@@ -69,6 +70,10 @@ class Cards:
         if not cards:
             raise ValueError(f"the ledger has no group of claims named {name!r}")
         return f'<ul class="claims">{"".join(cards)}</ul>'
+
+    def show(self, name: str) -> None:
+        """Show the cards of one group; a plain notebook has a list instead."""
+        show_html(self.group(name), listed(c for c in self.claims if c.group == name))
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers, plot and verdict."""
@@ -227,7 +232,12 @@ def counts_matrix(claims: Sequence[Claim]) -> str:
         *tally(claims),
         ["all", str(len(claims)), *map(str, counts(claims).values())],
     ]
-    heads = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in VERDICTS)
+    # a phone has room for the mark alone; screen readers keep the word
+    heads = "".join(
+        f'<th scope="col"><span class="verdict verdict-{slug(verdict)}">'
+        f'<span class="word">{verdict}</span></span></th>'
+        for verdict in VERDICTS
+    )
     lines = []
     for name, *numbers in rows:
         table = {"table": slug(name)} if name in groups else {}
@@ -281,6 +291,13 @@ def filters(claims: Sequence[Claim]) -> str:
     )
 
 
-def show_html(text: str) -> None:
-    """Show a piece of HTML."""
-    display(HTML(text))
+def show_html(text: str, plain: str = "") -> None:
+    """Show a piece of HTML.
+
+    Parameters
+    ----------
+    text : str
+    plain : str, default=""
+        Markdown that stands for it in the plain notebook; nothing does, if it is empty.
+    """
+    display({"text/html": text, "text/markdown": plain}, raw=True)

@@ -30,9 +30,9 @@ class Shown:
 
     Parameters
     ----------
-    kind : {"text", "figure", "markdown"}
+    kind : {"text", "figure", "markdown", "html"}
     text : str
-        The text itself; the caption of a figure; Markdown.
+        The text itself; the caption of a figure; Markdown; nothing for HTML.
     """
 
     kind: str
@@ -266,6 +266,8 @@ class Page:
             yield Shown("text", node.astext().rstrip("\n"))
         elif isinstance(node, nodes.figure):
             yield Shown("figure", self.caption(node))
+        elif isinstance(node, nodes.raw):
+            yield Shown("html", "")
         elif not isinstance(node, nodes.image):  # it is an output of code that stays
             for block in self.blocks(node):
                 yield Shown("markdown", block)

@@ -74,7 +74,8 @@ def plain_notebook(
             outputs = [o for o in map(_bare, cell.outputs) if o is not None]
             code = nbformat.v4.new_code_cell(waiting.pop(block.index), outputs=outputs)
             made.append(code)
-            texts = [item.text for item in block.shown if item.kind != "text"]
+            written = ("figure", "markdown")
+            texts = [item.text for item in block.shown if item.kind in written]
         else:
             texts = [fenced(cell.source, "python")] if block.open else []
             texts += _as_text(block.shown, cell)
@@ -160,15 +161,26 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:
 def _as_text(shown: tuple[Shown, ...], cell: nbformat.NotebookNode) -> list[str]:
     """Outputs of code that is not there, as Markdown."""
     figures = [o for o in cell.outputs if "memdlib_figure" in o.get("metadata", {})]
+    pages = [o for o in cell.outputs if "text/html" in o.get("data", {})]
     texts = []
     for item in shown:
         if item.kind == "text":
             texts.append(fenced(item.text))
             continue
+        if item.kind == "html":
+            texts += _without_html(pages.pop(0))
+            continue
         if item.kind == "figure":
             texts.append(_picture(figures.pop(0)))
         texts.append(item.text)
     return texts
+
+
+def _without_html(output: nbformat.NotebookNode) -> list[str]:
+    """What stands for HTML: its Markdown, which may be empty, or else its text."""
+    if "text/markdown" in output.data:
+        return [output.data["text/markdown"]] if output.data["text/markdown"] else []
+    return [fenced(output.data["text/plain"])]
 
 
 def _picture(output: nbformat.NotebookNode) -> str:

@@ -35,6 +35,17 @@ def glued_values(notebook: NotebookNode) -> dict[str, str]:
     return values
 
 
+def escaped(text: str) -> str:
+    r"""Text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(escaped("a_b < 5 $, by the rows of a_*"))
+    a_b \< 5 \$, by the rows of a\_\*
+    """
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
 def readable(text: str, values: dict[str, str]) -> str:
     r"""MyST with values in place of their roles, and with equations between dollars.
 
@@ -61,7 +72,7 @@ def readable(text: str, values: dict[str, str]) -> str:
             return match[0]
         plain = values[match["name"]]
         if match["kind"] == "text":
-            plain = _SPECIAL.sub(r"\\\g<0>", plain)
+            plain = escaped(plain)
         start, mark = match["start"], match["mark"] or ""
         # "35." at the beginning of a line would begin a list
         guard = "\\" if start is not None and mark and plain.isdigit() else ""

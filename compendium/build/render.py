@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 
 from compendium.build.chapters import sources
+from compendium.build.contradictions import lint_contradictions
 from compendium.build.experiments import runs
 from compendium.build.form import ROOMS, lint_form
 from compendium.build.gates import (
@@ -95,6 +96,7 @@ def check_sources(project: Path) -> list[str]:
         notebook = nbformat.read(path, as_version=4)
         problems += lint_notebook(str(path.relative_to(project)), notebook)
         problems += lint_figure_files(project, path)
+        problems += lint_contradictions(str(path.relative_to(project)), notebook)
     pages = {
         str(path.with_suffix("").relative_to(project))
         for path in [

@@ -18,7 +18,13 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from .check_pages import SITE, browser  # noqa: F401  (a fixture)
+from compendium.build.verdicts import listed
+from compendium.ledger.claims import read_claims
+from compendium.project import root
+from tests.browser import check_pages
+from tests.browser.check_pages import SITE
+
+browser = check_pages.browser
 
 CHAPTERS = ("theory/am-gm", "theory/maximum-entropy", "nml/codes-and-regret")
 RAW = re.compile(r"\{[a-z]+(:[a-z]+)?\}`|:::|\{prf:|\{glue|```\{")
@@ -96,8 +102,14 @@ def test_a_plain_notebook_holds_no_role_and_no_directive(path):
     )
 
 
+def test_the_plain_page_of_claims_lists_them_all():
+    text = "\n".join(cell.source for cell in read("claims").cells)
+    for one in read_claims(root()):
+        assert f"\n{listed([one])}\n" in f"{text}\n"
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_an_untrusted_notebook_shows_pictures_and_plain_text(lab, browser, name):  # noqa: F811
+def test_an_untrusted_notebook_shows_pictures_and_plain_text(lab, browser, name):
     notebook = read(name)
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
     pictures = sum("image/png" in output.get("data", {}) for output in outputs)

@@ -92,10 +92,10 @@ def test_anchors_differ_and_can_stand_in_an_address():
 
 def test_every_claim_is_in_a_group_of_the_page():
     page = (root() / "book/claims.md").read_text()
-    named = re.findall(r'cards\.group\("(.*)"\)', page)
-    assert named == list(dict.fromkeys(one.group for one in CLAIMS))
+    named = re.findall(r'cards\.show\("(.*)"\)', page)
+    assert sorted(named) == sorted({one.group for one in CLAIMS})
     tree = Tree("".join(CARDS.group(name) for name in named))
-    assert tree.ids == [one.id for one in CLAIMS]
+    assert tree.ids == [one.id for name in named for one in CLAIMS if one.group == name]
     with pytest.raises(ValueError, match="no group of claims named 'Table IX'"):
         CARDS.group("Table IX")
 
@@ -127,7 +127,12 @@ def test_words_of_a_claim_are_escaped():
 
 def test_the_index_names_every_claim():
     tree = Tree(index(CLAIMS))
-    assert tree.links == [f"#{one.id}" for one in CLAIMS]
+    assert tree.links == [
+        f"#{one.id}"
+        for group in dict.fromkeys(one.group for one in CLAIMS)
+        for one in CLAIMS
+        if one.group == group
+    ]
     assert f"all {len(CLAIMS)} claims" in tree.text
     names = [short_name(one) for one in CLAIMS]
     assert len(set(names)) == len(names)
@@ -137,7 +142,6 @@ def test_the_index_names_every_claim():
 
 def test_counts_lead_to_what_they_count():
     of_sources = [one for one in CLAIMS if not one.ours]
-    groups = [one.group for one in of_sources]
     text = counts_matrix(of_sources)
     Tree(text)
     found = re.findall(r'<a href="\?([^"#]*)#claim-filters">(\d+)</a>', text)
@@ -150,7 +154,10 @@ def test_counts_lead_to_what_they_count():
             and wanted.get("verdict", slug(one.verdict)) == slug(one.verdict)
         ]
         assert len(fits) == int(number) > 0
-    assert len(found) + text.count("<td>0</td>") == (len(VERDICTS) + 1) * (len(set(groups)) + 1)
+    lines = len({one.group for one in of_sources}) + 1
+    assert len(found) + text.count("<td>0</td>") == lines * (len(VERDICTS) + 1)
+    head = text[: text.index("<tbody>")]
+    assert all(f">{verdict}</span>" in head for verdict in VERDICTS)
 
 
 def test_the_form_offers_what_the_cards_have():
@@ -166,11 +173,17 @@ def test_the_form_offers_what_the_cards_have():
     assert all(verdict in Tree(meanings()).text for verdict in VERDICTS)
 
 
-def test_pieces_are_shown_as_html(monkeypatch):
+def test_cards_are_shown_as_html_and_as_a_list(monkeypatch):
     shown = []
-    monkeypatch.setattr(module, "display", shown.append)
+    monkeypatch.setattr(module, "display", lambda data, raw: shown.append(data))
     show_html("<p>x</p>")
-    assert [piece.data for piece in shown] == ["<p>x</p>"]
+    assert shown.pop() == {"text/html": "<p>x</p>", "text/markdown": ""}
+    for group in {one.group for one in CLAIMS}:
+        CARDS.show(group)
+        data = shown.pop()
+        assert data["text/html"] == CARDS.group(group)
+        lines = data["text/markdown"].split("\n")
+        assert len(lines) == sum(one.group == group for one in CLAIMS)
 
 
 def test_a_placebo_is_told_for_the_figure_of_the_card():

@@ -104,6 +104,11 @@ def figure(name="f"):
     return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
 
+def page(text, **others):
+    data = {"text/html": text} | others
+    return nbformat.v4.new_output("display_data", data=data)
+
+
 def shown(name):
     return {"figure": {"name": name, "caption": "Rises."}, "image": {"alt": "A line"}}
 
@@ -133,6 +138,13 @@ CELLS = [
         "table = secret.table()",
         nbformat.v4.new_output("display_data", data={"text/markdown": "| p |\n|---|"}),
         nbformat.v4.new_output("stream", name="stdout", text="told\n"),
+    ),
+    code(
+        "secret.cards()",
+        page("<p>Card</p>", **{"text/markdown": "- **In a list**"}),
+        page("<p>Filter</p>", **{"text/markdown": ""}),
+        page("<table></table>", **{"text/plain": "   a\n0  7"}),
+        tags=["remove-input"],
     ),
 ]
 for place, one in enumerate(CELLS):
@@ -211,6 +223,8 @@ def check_code(notebook, text):
     assert "```python\ntable = secret.table()\n```" in text
     assert "secret.tell" not in text and "```\ntold\n```" in text
     assert "| p |\n| :--- |" in text
+    assert "- **In a list**\n\n```\n   a\n0  7\n```" in text
+    assert "<p>" not in text and "<table>" not in text
 
 
 def test_with_an_address_pages_lead_to_the_repository(book):

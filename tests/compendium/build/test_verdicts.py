@@ -14,6 +14,7 @@ from compendium.build.verdicts import (
     column_name,
     counts_text,
     finding_text,
+    listed,
     margin_text,
     published_text,
     tally,
@@ -186,6 +187,23 @@ def test_the_margin():
     assert margin_text(
         claim(findings=(), verdict="beyond reach", reason="the data are lost", unit="")
     ).split("\n\n")[1:] == ["Published 86.40.", "The data are lost."]
+
+
+def test_a_list_for_viewers_that_show_no_cards():
+    text = listed(
+        [
+            claim(source="pandey2013", reason="by chance_1"),
+            claim(source="pandey2013", statement="x < y_1", published=None, ours=True),
+            claim(source="pandey2013", findings=(), verdict="beyond reach"),
+        ]
+    )
+    place = "Pandey and Dukkipati (2013), Table 1)"
+    assert text.split("\n") == [
+        f"- it is so ({place}; published 86.40 per cent; our result 86.00 ± 1.00 "
+        "per cent: **reproduced**. By chance_1.",
+        f"- x \\< y_1 (ours, on {place}; our result 86.00 ± 1.00: **reproduced**.",
+        f"- it is so ({place}; published 86.40 per cent: **beyond reach**.",
+    ]
 
 
 def test_the_tally_counts_by_group_and_verdict():
