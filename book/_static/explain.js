@@ -261,7 +261,9 @@ const explain = (() => {
                        draws; returns { handle: { x, y, from(x, y) } } in pixels, where
                        from gives the part of the state that belongs to a place
      scale             { max, label } of the bars
-     rows(found)       [{ name, label, value, bar, parts, note }], numbers with bars
+     rows(found)       [{ name, label, value, bar, parts, more, kind }]: numbers, each with a
+                       bar or one of several parts, and more numbers before it
+     heads             what the columns of numbers hold, if there is more than one
      says(found)       a sentence with {name} for the numbers of the rows */
   function figure(name, describe) {
     const holder = document.getElementById(name);
@@ -313,7 +315,7 @@ const explain = (() => {
       controls.append(element("div", {}, element("label", { for: id }, label), output, range));
       ranges[key] = { range, output };
     }
-    const table = element("table", { class: "explain-bars" });
+    const table = element("table", { class: it.heads ? "explain-bars several" : "explain-bars" });
     const says = element("p", { class: "explain-says", role: "status", "aria-live": "polite" });
     const box = element("div", { class: "explain", role: "group", "aria-labelledby": `${name}-about` },
       about, presets, picture, controls, table, says);
@@ -414,9 +416,12 @@ const explain = (() => {
       draw();
       const rows = it.rows(found, state);
       const head = it.scale ? [element("caption", {}, it.scale.label)] : [];
+      if (it.heads)
+        head.push(element("thead", {}, element("tr", {}, element("td"), element("td"),
+          ...it.heads.map((words) => element("th", { scope: "col" }, words)))));
       table.replaceChildren(...head, element("tbody", {}, ...rows.map((row) =>
-        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, row.label),
-          bar(row), element("td", { class: "value" }, shown(row.name, row.value), row.note ?? "")))));
+        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, row.label), bar(row),
+          ...[...(row.more ?? []), [row.name, row.value]].map((pair) => element("td", { class: "value" }, shown(...pair)))))));
       for (const { button, target } of choices)
         button.setAttribute("aria-pressed", JSON.stringify(target()) === JSON.stringify(state));
       box.dataset.state = JSON.stringify(state);

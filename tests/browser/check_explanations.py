@@ -14,6 +14,11 @@ from scipy import optimize, stats
 
 from memdlib import MaxEntDensity
 from memdlib.families import MultivariateNormal, Normal
+from memdlib.nml import (
+    conditional_complexity,
+    conditional_error,
+    multinomial_codelength,
+)
 from tests.browser import check_pages
 from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, SITE, WIDEST
 
@@ -122,11 +127,28 @@ def moments(state):
     return found | {f"lambda{k}": value for k, value in parameters}
 
 
+def labels(state):
+    """Code lengths of six ones and six zeros at their levels, by number of moments."""
+    levels = np.array([state[f"p{k}"] for k in range(1, 13)])
+    counts = np.bincount(levels, minlength=6)[1:]
+    ones = np.bincount(levels[:6], minlength=6)[1:]
+    error = 12 * np.log(2)
+    found = {"error0": error, "complexity0": multinomial_codelength([6, 6]) - error}
+    for m in range(1, 6):
+        found[f"error{m}"] = conditional_error(counts, ones, m)
+        found[f"complexity{m}"] = conditional_complexity(counts, m)
+    totals = {
+        f"total{m}": found[f"error{m}"] + found[f"complexity{m}"] for m in range(6)
+    }
+    return found | totals
+
+
 # name of the figure: its page, and what computes its numbers from a state
 FIGURES = {
     "dv-two-classes": ("theory/divergences", two_classes),
     "me-region": ("theory/maximum-entropy", moments),
     "ad-correlation": ("theory/additivity", correlation),
+    "dn-levels": ("nml/discriminative-nml", labels),
 }
 NAMES = list(FIGURES)
 
