@@ -48,12 +48,11 @@
      that reach it. A saturated or separable model reaches the shares themselves: any r
      logits are free, and those at the other levels go to infinity. */
   function fit(n, k, columns) {
-    const free = columns.length >= n.length;
-    if (free || separable(n, k, columns.length))
+    if (columns.length >= n.length || separable(n, k, columns.length))
       return {
         error: n.reduce((sum, all, l) => sum - xlogx(k[l]) - xlogx(all - k[l]) + xlogx(all), 0),
         shares: k.map((count, l) => count / n[l]),
-        limit: !free,
+        limit: k.some((count, l) => count === 0 || count === n[l]),
       };
     const logits = (theta) => n.map((_, l) => theta.reduce((sum, t, j) => sum + t * columns[j][l], 0));
     const least = explain.newton(columns.map(() => 0), (theta) => {
