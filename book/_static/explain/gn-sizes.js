@@ -3,7 +3,7 @@ explain.figure("gn-sizes", (given) => {
   const { sizes } = given, last = sizes.length - 1;
   const log = Math.log10;
   return {
-    about: "Drag the dot to choose how many genes S the classifier keeps: above, its accuracy on held-out patients; in the middle, the genes that enter most often. " +
+    about: "Drag the dot to choose how many genes S the classifier keeps: above, its accuracy on held-out patients; in the middle, the genes that enter most often, with a star if they do differ between the classes. " +
       "Below, each of sixty simulated patients is a dot at its mean margin, once when it is in training and once when it is held out.",
     question: "Which margins grow with S, and does the accuracy grow with them?",
     picture: "Accuracy by the number of genes, the genes that enter, and margins of patients",
@@ -38,9 +38,9 @@ explain.figure("gn-sizes", (given) => {
         pen.text(Math.min(curve.x(log(S)), curve.right - 8), curve.bottom + 16, String(S), "tick", "middle");
       }
       pen.text(curve.right, curve.bottom + 32, "genes S", "name", "end");
-      const at = (name, S) => given[name][sizes.findIndex((size) => size >= S)];
-      curve.text(log(40), at("colon", 40), "colon data, committed results", "two", "middle", 0, at("colon", 40) > at("accuracy", 40) ? -9 : 18);
-      curve.text(log(4), at("accuracy", 4), "simulated", "one", "start", 0, at("colon", 4) > at("accuracy", 4) ? 24 : -16);
+      curve.text(log(1.06), given.accuracy[0], "simulated", "one", "start", 0, -24);
+      const above = given.colon[last] > given.accuracy[last];
+      curve.text(log(sizes[last]), given.colon[last], "colon data, committed results", "two", "end", 0, above ? -10 : 18);
 
       const bars = pen.panel({ top: 232, height: 74, x: [0, genes.length], y: [0, 1] });
       genes.forEach(([gene, share, differs], i) => {
@@ -48,7 +48,7 @@ explain.figure("gn-sizes", (given) => {
         pen.add("rect", { x, y: bars.y(share), width, height: bars.bottom - bars.y(share), class: `fill ${differs ? "three" : "quiet"}` });
         if (width > 17 || i % 2 === 0) pen.text(x + width / 2, bars.bottom + 14, String(gene), "tick", "middle");
       });
-      bars.axis({ beside: "share of the fits that keep a gene; green and below *: it differs between the classes", across: false, rows: 2 });
+      bars.axis({ beside: "share of the fits that keep a gene; * differs", across: false, rows: 2 });
       genes.forEach(([, , differs], i) => {
         if (differs) pen.text(bars.x(i + 0.5), bars.bottom + 28, "*", "three", "middle");
       });
