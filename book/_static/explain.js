@@ -401,6 +401,7 @@ const explain = (() => {
       says.replaceChildren(
         ...it.says(found, state).split(/\{(\w+)\}/).map((part, i) => (i % 2 ? shown(part, numbers[part]) : part)),
       );
+      box.dataset.said = box.dataset.state;
     }
 
     function move(part, now = false) {
@@ -416,11 +417,13 @@ const explain = (() => {
       draw();
       const rows = it.rows(found, state);
       const head = it.scale ? [element("caption", {}, it.scale.label)] : [];
+      const bars = rows.some((row) => row.bar || row.parts);
+      table.classList.toggle("plain", !bars);
       if (it.heads)
         head.push(element("thead", {}, element("tr", {}, element("td"), element("td"),
           ...it.heads.map((words) => element("th", { scope: "col" }, words)))));
       table.replaceChildren(...head, element("tbody", {}, ...rows.map((row) =>
-        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, row.label), bar(row),
+        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, row.label), ...(bars ? [bar(row)] : []),
           ...[...(row.more ?? []), [row.name, row.value]].map((pair) => element("td", { class: "value" }, shown(...pair)))))));
       for (const { button, target } of choices)
         button.setAttribute("aria-pressed", JSON.stringify(target()) === JSON.stringify(state));

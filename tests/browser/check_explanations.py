@@ -244,7 +244,8 @@ def compare(box, name):
 
 def settle(page, box):
     """Wait until the sentence under a figure has been said."""
-    page.wait_for_timeout(300)
+    said = "box => box.dataset.said === box.dataset.state"
+    page.wait_for_function(said, arg=box.element_handle())
 
 
 def random_handles(box, rng):

@@ -40,7 +40,7 @@ explain.figure("gn-sizes", (given) => {
       pen.text(curve.right, curve.bottom + 32, "genes S", "name", "end");
       curve.text(log(1.06), given.accuracy[0], "simulated", "one", "start", 0, -24);
       const above = given.colon[last] > given.accuracy[last];
-      curve.text(log(sizes[last]), given.colon[last], "colon data, committed results", "two", "end", 0, above ? -10 : 18);
+      curve.text(log(sizes[last]), given.colon[last], "colon data", "two", "end", 0, above ? -10 : 18);
 
       const bars = pen.panel({ top: 232, height: 74, x: [0, genes.length], y: [0, 1] });
       genes.forEach(([gene, share, differs], i) => {
@@ -84,7 +84,7 @@ explain.figure("gn-sizes", (given) => {
     rows: ({ numbers }) => [
       { name: "accuracy", label: "accuracy, simulated", value: numbers.accuracy, bar: "one" },
       { name: "sd", label: "standard deviation of a run", value: numbers.sd },
-      { name: "colon", label: "accuracy, colon data", value: numbers.colon, bar: "two" },
+      { name: "colon", label: "accuracy, colon data (committed)", value: numbers.colon, bar: "two" },
       { name: "informative", label: "kept genes that differ", value: numbers.informative, kind: "apart" },
       { name: "training", label: "median margin, training", value: numbers.training },
       { name: "heldout", label: "median margin, held out", value: numbers.heldout },
