@@ -104,7 +104,8 @@
           const kind = winner ? "two" : "one";
           const wide = top.x(y) - top.x(x);
           pen.add("rect", { x: top.x(x), y: top.bottom, width: wide, height: 15, class: `region ${kind}` });
-          if (wide > 58) pen.text((top.x(x) + top.x(y)) / 2, top.bottom + 12, `class ${winner + 1}`, `on ${kind}`, "middle");
+          const name = wide > 58 ? `class ${winner + 1}` : wide > 16 ? String(winner + 1) : "";
+          pen.text((top.x(x) + top.x(y)) / 2, top.bottom + 12, name, "on", "middle");
         }
         const ratio = pen.panel({ left: 12, top: 236, height: 98, x: range, y: [-8, 8] });
         const threshold = Math.log(weights[1] / weights[0]);
