@@ -30,6 +30,7 @@ base, browser, visit = check_pages.base, check_pages.browser, check_pages.visit
 
 N_STATES = 20
 KILOBYTES = 60
+PATIENCE = 120  # seconds that a loaded machine may take for a page
 
 
 def least_error(entropy):
@@ -216,6 +217,7 @@ RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 
 def opened(visit, name, size=DESKTOP, script=""):
     one = visit(size, script)
+    one.page.set_default_timeout(1000 * PATIENCE)
     page = one.open(f"book/notebooks/{FIGURES[name][0]}.html")
     box = page.locator(f"#{name} .explain")
     box.scroll_into_view_if_needed()
