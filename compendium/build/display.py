@@ -60,7 +60,13 @@ def use_style() -> None:
 
 
 def show(
-    figure: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame
+    figure: Figure,
+    name: str,
+    *,
+    caption: str,
+    alt: str,
+    data: pd.DataFrame,
+    moves: dict | None = None,
 ) -> None:
     """Show a figure with its caption, its alternative text and its data.
 
@@ -77,6 +83,10 @@ def show(
     data : DataFrame
         The plotted values; offered beside the figure and compared by the checks, to
         six significant digits.
+    moves : dict, default=None
+        State in which the figure opens on a page, where the script
+        ``explain/<name>.js`` lets a reader move it; the figure shows the same state.
+        Values that JSON knows, rounded alike on every processor.
 
     Raises
     ------
@@ -94,6 +104,8 @@ def show(
     plt.close(figure)
     table = data.to_csv(index=False, float_format="%.6g")
     about = {"name": name, "caption": caption, "alt": alt, "csv": table}
+    if moves is not None:
+        about["moves"] = moves
     display(
         {
             "image/svg+xml": picture.getvalue(),

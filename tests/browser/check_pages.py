@@ -62,6 +62,7 @@ ILLEGIBLE = """() => {
             found.push(`${size} px: ${text}`);
     }
     for (const figure of article.querySelectorAll("img.memdlib-figure")) {
+        if (!figure.checkVisibility()) continue;  // a reader can move it instead
         const least = parseFloat(figure.style.getPropertyValue("--least"));
         const width = figure.getBoundingClientRect().width;
         if (!(width >= least - 1)) found.push(`${width} of ${least} px: ${figure.alt}`);

@@ -57,6 +57,13 @@ def test_a_figure_without_alternative_text_is_refused(alt):
     plt.close("all")
 
 
+def test_a_figure_that_moves_says_in_which_state_it_opens(displayed):
+    draw()
+    draw(moves={"mean": 0.5})
+    still, moving = (more["metadata"]["memdlib_figure"] for _, more in displayed)
+    assert "moves" not in still and moving["moves"] == {"mean": 0.5}
+
+
 def test_other_data_have_another_digest(displayed):
     draw()
     draw(data=pd.DataFrame({"x": [0, 0.4]}))

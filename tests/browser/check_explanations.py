@@ -1,0 +1,403 @@
+"""Figures that a reader can move, in headless Chromium, beside memdlib.
+
+Run it by ``make test-browser``, as :mod:`tests.browser.check_pages`. Each figure goes
+through states drawn at random; every number that it shows is computed again.
+"""
+
+import json
+import re
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from sklearn.model_selection import StratifiedKFold
+
+from compendium.ledger.results import read_result
+from memdlib import MaxEntDensity, MeMdClassifier
+from memdlib.datasets import simulate_gaussian_classes
+from memdlib.families import MultivariateNormal, Normal
+from memdlib.nml import (
+    conditional_complexity,
+    conditional_error,
+    multinomial_codelength,
+)
+from tests.browser import check_pages
+from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, SITE, WIDEST
+
+base, browser, visit = check_pages.base, check_pages.browser, check_pages.visit
+
+N_STATES = 20
+KILOBYTES = 60
+PATIENCE = 120  # seconds that a loaded machine may take for a page
+
+
+def least_error(entropy):
+    """The error of two classes that leaves this entropy, on [0, 1/2]."""
+    if entropy <= 0:
+        return 0.0
+    return optimize.brentq(
+        lambda u: stats.entropy([u, 1 - u]) - entropy, 0, 0.5, xtol=1e-15, rtol=1e-14
+    )
+
+
+def two_classes(state):
+    """Divergences of two normal densities, Bayes error and its bounds."""
+    means = np.array([state["m1"], state["m2"]])
+    widths = np.array([state["s1"], state["s2"]])
+    weights = np.array([state["prior"], 1 - state["prior"]])
+    family = Normal()
+    mu = family.mean_parameters(means, widths**2)[:, None]
+    js = family.jensen_shannon(mu, weights)[0][0]
+    gm = family.js_gm(mu, weights)[0]
+    lam = family.natural(mu[:, 0])
+    offset = np.log(weights) - family.log_normaliser(lam)
+    change = lam[1] - lam[0]
+    quadratic = [change[1], change[0], offset[0] - offset[1]]
+    cuts = np.roots(np.trim_zeros(quadratic, "f"))
+    ends = [-np.inf, *np.sort(cuts[np.isreal(cuts)].real), np.inf]
+    error = 0.0
+    for low, high in pairwise(ends):
+        z = (np.array([[low], [high]]) - means) / widths
+        z = np.where(z[0] > 0, -z[::-1], z)  # the tail that is nearer
+        error += np.min(weights * np.diff(stats.norm.cdf(z), axis=0))
+    room = stats.entropy(weights)
+    return {
+        "J": family.jeffreys(*mu)[0],
+        "JS_GM": gm,
+        "JS": js,
+        "H": room,
+        "upper": (room - js) / np.log(4),
+        "error": error,
+        "lower": least_error(room - js),
+        "floor": least_error(room - gm),
+    }
+
+
+def correlation(state):
+    """J of two features alone and together; errors of two linear rules."""
+    rho, shift = state["rho"], np.array([state["d1"], state["d2"]])
+    covariance = np.array([[1.0, rho], [rho, 1.0]])
+    means = np.array([-shift / 2, shift / 2])
+    joint, one = MultivariateNormal(), Normal()
+    together = np.stack([joint.mean_parameters(mean, covariance) for mean in means])
+    alone = one.mean_parameters(means, 1.0)
+    of_each = one.jeffreys(*alone)
+    # both log-ratios are linear: their weights are differences of parameters of x
+    naive = -np.diff(one.natural(alone)[..., 0], axis=0)[0]
+    bayes = -np.diff(joint.natural(together)[..., 0], axis=0)[0]
+    least, wrong = (
+        stats.norm.sf(w @ shift / 2 / np.sqrt(w @ covariance @ w)) if w.any() else 0.5
+        for w in (bayes, naive)
+    )
+    return {
+        "one": of_each[0],
+        "two": of_each[1],
+        "sum": of_each.sum(),
+        "both": joint.jeffreys(*together),
+        "least": least,
+        "naive": wrong,
+    }
+
+
+def moments(state):
+    """Density of largest entropy on [0, 1], or the atoms that an edge leaves."""
+    m = round(state["m"])
+    shares = np.array([state[f"c{k}"] for k in range(1, m + 1)])
+    # the matrix of the orthogonal polynomials: its powers have the moments, its
+    # eigenvalues are the atoms if it falls apart
+    steps = np.append(shares, np.full(8, 0.5))
+    steps *= np.append(1.0, 1.0 - steps[:-1])
+    edge = np.flatnonzero((shares == 0) | (shares == 1))
+    diagonal = steps[0::2] + np.append(0.0, steps[1:-1:2])[: len(steps[0::2])]
+    beside = np.sqrt(steps[0::2] * np.append(steps[1::2], 0.0)[: len(steps[0::2])])[:-1]
+    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    power, mu = np.eye(len(matrix))[0], []
+    for _ in range(m):
+        power = matrix @ power
+        mu.append(power[0])
+    found = {f"mu{k}": value for k, value in enumerate(mu, 1)}
+    if edge.size:
+        with pytest.raises(ValueError, match="moment|strictly"):
+            MaxEntDensity(m, (0, 1)).from_moments(mu)
+        cut = np.flatnonzero(beside < 1e-12)[0] + 1
+        places, vectors = np.linalg.eigh(matrix[:cut, :cut])
+        for k, (place, weight) in enumerate(zip(places, vectors[0] ** 2, strict=True)):
+            found |= {f"place{k}": place, f"weight{k}": weight}
+        return found | {"entropy": -np.inf}
+    density = MaxEntDensity(m, (0, 1)).from_moments(mu)
+    found |= {"entropy": density.entropy_, "lambda0": density.log_normaliser_}
+    parameters = enumerate(density.natural_params_, 1)
+    return found | {f"lambda{k}": value for k, value in parameters}
+
+
+def labels(state):
+    """Code lengths of six ones and six zeros at their levels, by number of moments."""
+    levels = np.array([state[f"p{k}"] for k in range(1, 13)])
+    counts = np.bincount(levels, minlength=6)[1:]
+    ones = np.bincount(levels[:6], minlength=6)[1:]
+    error = 12 * np.log(2)
+    found = {"error0": error, "complexity0": multinomial_codelength([6, 6]) - error}
+    for m in range(1, 6):
+        found[f"error{m}"] = conditional_error(counts, ones, m)
+        found[f"complexity{m}"] = conditional_complexity(counts, m)
+    totals = {
+        f"total{m}": found[f"error{m}"] + found[f"complexity{m}"] for m in range(6)
+    }
+    return found | totals
+
+
+@cache
+def patients():
+    """Held-out accuracy, kept genes and margins of simulated patients, for every S."""
+    sample = simulate_gaussian_classes(
+        n_samples=60, n_features=1000, n_informative=10, separation=1.0, seed=5
+    )
+    X, y, kept = sample.X, sample.y, []
+    correct, margins = np.zeros((10, 1000)), np.zeros((2, 60, 1000))
+    for run in range(10):
+        folds = StratifiedKFold(10, shuffle=True, random_state=run)
+        for train, test in folds.split(X, y):
+            model = MeMdClassifier(n_features=None).fit(X[train], y[train])
+            _, accuracy = model.accuracy_curve(X[test], y[test], None, "every")
+            correct[run] += 10 * accuracy
+            score = Normal().log_density(X[:, None], model.natural_params_)
+            score = np.cumsum(score[:, :, model.order_], axis=2)
+            score += np.log(model.class_prior_)[:, None]
+            gap = np.where(y == 1, 1, -1)[:, None] * (score[:, 1] - score[:, 0])
+            margins[0, train] += gap[train] / 90
+            margins[1, test] += gap[test] / 10
+            kept.append(np.cumsum(sample.informative[model.order_]))
+    medians = np.median(margins, axis=1)
+    return correct, np.mean(kept, axis=0), *medians
+
+
+def genes(state):
+    """What the figure of the numbers of genes shows at one place of its range."""
+    values = read_result("table2-colon")["values"]["standardised"]
+    curve = values["memd_js"]["curve"]
+    S = curve["n_features"][state["S"]]
+    correct, kept, training, heldout = patients()
+    return {
+        "accuracy": correct[:, S - 1].mean(),
+        "sd": correct[:, S - 1].std(ddof=1),
+        "colon": curve["accuracy"][state["S"]],
+        "informative": kept[S - 1],
+        "training": training[S - 1],
+        "heldout": heldout[S - 1],
+    }
+
+
+# name of the figure: its page, and what computes its numbers from a state
+FIGURES = {
+    "dv-two-classes": ("theory/divergences", two_classes),
+    "me-region": ("theory/maximum-entropy", moments),
+    "ad-correlation": ("theory/additivity", correlation),
+    "dn-levels": ("nml/discriminative-nml", labels),
+    "gn-sizes": ("evidence/genes", genes),
+}
+NAMES = list(FIGURES)
+
+READ = """box => ({
+    state: JSON.parse(box.dataset.state),
+    numbers: [...box.querySelectorAll("data")].map(
+        e => [e.dataset.name, e.value, e.textContent]),
+})"""
+SMALLEST = """box => {
+    const svg = box.querySelector("svg");
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return Math.min(...[...box.querySelectorAll("*")].filter(e => e.checkVisibility()
+        && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).map(
+        e => parseFloat(getComputedStyle(e).fontSize)
+            * (e.ownerSVGElement ? scale : 1)));
+}"""
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+
+
+def opened(visit, name, size=DESKTOP, script=""):
+    one = visit(size, script)
+    one.page.set_default_timeout(1000 * PATIENCE)
+    page = one.open(f"book/notebooks/{FIGURES[name][0]}.html")
+    box = page.locator(f"#{name} .explain")
+    box.scroll_into_view_if_needed()
+    return one, page, box
+
+
+def read(text):
+    """The number that a text shows."""
+    plain = text.translate(RAISED).replace("∞", "inf")
+    return float(re.sub(r" · 10(-?\d+)", r"e\1", plain))
+
+
+def compare(box, name):
+    """Every number of a figure against that of memdlib; the state it is in."""
+    found = box.evaluate(READ)
+    expected = FIGURES[name][1](found["state"])
+    assert {key for key, *_ in found["numbers"]} == set(expected)
+    for key, value, text in found["numbers"]:
+        exact, about = expected[key], (key, found["state"])
+        assert np.isclose(float(value), exact, rtol=1e-6, atol=1e-9), about
+        assert np.isclose(read(text), exact, rtol=6e-3, atol=1e-9), about
+        if 1e-3 <= abs(exact) < 1e4:
+            assert np.isclose(read(text), exact, rtol=6e-4, atol=0), about
+    return found["state"]
+
+
+def settle(page, box):
+    """Wait until the sentence under a figure has been said."""
+    said = "box => box.dataset.said === box.dataset.state"
+    page.wait_for_function(said, arg=box.element_handle())
+
+
+def random_handles(box, rng):
+    """Move some of the handles by random keys."""
+    handles = box.locator(".handle:visible")
+    for place in rng.choice(handles.count(), size=4, replace=False):
+        key = ["ArrowLeft", "ArrowRight", "PageUp", "Home"][rng.integers(4)]
+        handles.nth(int(place)).press(key)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_is_that_of_memdlib(visit, name):
+    one, page, box = opened(visit, name)
+    rng = np.random.default_rng([19, *map(ord, name)])
+    seen = {json.dumps(compare(box, name))}
+    for _ in range(N_STATES):
+        for field in box.locator("input[type=range]").all():
+            low, high, step = (
+                float(field.get_attribute(key)) for key in ("min", "max", "step")
+            )
+            steps = rng.integers(0, round((high - low) / step) + 1)
+            if field.is_enabled():
+                field.fill(f"{low + steps * step:.10g}")
+        if not box.locator("input[type=range]").count():
+            random_handles(box, rng)
+        settle(page, box)
+        seen.add(json.dumps(compare(box, name)))
+    assert len(seen) > N_STATES / 2
+    for button in box.locator("button").all():
+        button.click()
+        settle(page, box)
+        assert button.get_attribute("aria-pressed") == "true"
+        compare(box, name)
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_opens_as_it_is_drawn_and_can_be_reset(visit, name):
+    _, page, box = opened(visit, name)
+    start = json.loads(page.locator(f"#{name}-moves").inner_text())
+    state = box.evaluate(READ)["state"]
+    assert state == {key: start[key] for key in state}
+    box.locator("button").first.click()
+    assert box.evaluate(READ)["state"] != state
+    box.locator("button", has_text="Reset").click()
+    assert box.evaluate(READ)["state"] == state
+    text = box.locator(".explain-about").inner_text()
+    assert text.count("?") == 1 and text.endswith("?")
+    assert not page.locator(f"#{name} img").is_visible()
+    assert not page.locator(f"#{name} figcaption").is_visible()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_keyboard_reaches_and_moves_everything(visit, name):
+    one, page, box = opened(visit, name)
+    inside = box.locator("button, .handle:visible, input:enabled")
+    expected = inside.count()
+    box.locator("button").first.focus()
+    reached = 0
+    for _ in range(expected):
+        role, label = page.evaluate(
+            """() => {
+                const e = document.activeElement;
+                const label = e.ariaLabel ?? e.labels?.[0]?.textContent;
+                return [e.closest(".explain") && (e.type ?? e.getAttribute("role")),
+                    label ?? e.textContent];
+            }"""
+        )
+        assert role in ("button", "slider", "range") and label.strip()
+        if role != "button":
+            before = box.evaluate(READ)["state"]
+            for key in ("ArrowRight", "ArrowLeft", "ArrowLeft"):
+                page.keyboard.press(key)
+                if box.evaluate(READ)["state"] != before:
+                    break
+            assert box.evaluate(READ)["state"] != before, label
+            value = page.evaluate("document.activeElement.ariaValueText")
+            assert value.strip()
+        reached += 1
+        page.keyboard.press("Tab")
+    assert reached == expected
+    assert not page.evaluate(f"!!document.activeElement.closest('#{name} button')")
+    settle(page, box)
+    compare(box, name)
+    assert box.locator("[role=status]").get_attribute("aria-live") == "polite"
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_handles_follow_the_mouse_and_a_finger(visit, name):
+    one, page, box = opened(visit, name)
+    for handle in box.locator(".handle:visible").all():
+        page.keyboard.press("Escape")
+        before = handle.get_attribute("data-state")
+        handle.scroll_into_view_if_needed()
+        around = handle.locator(".grip").bounding_box()
+        x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
+        for dx, dy in ((-60, 25), (60, -25)):
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x + dx, y + dy, steps=4)
+            page.mouse.up()
+            if handle.get_attribute("data-state") != before:
+                break
+        assert handle.get_attribute("data-state") != before
+        style = handle.evaluate("e => getComputedStyle(e).touchAction")
+        assert style == "none"
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("script", ["", CHOSEN], ids=["light", "dark"])
+def test_on_a_phone_it_can_be_read(visit, name, script):
+    one, page, box = opened(visit, name, PHONE, script)
+    for button in box.locator("button").all():
+        button.click()
+        assert page.evaluate(WIDEST) == ""
+        assert box.evaluate(SMALLEST) >= 9
+        for text in box.locator("svg text").all():
+            around = text.bounding_box()
+            assert around["x"] >= 0, text.inner_html()
+            assert around["x"] + around["width"] <= PHONE[0], text.inner_html()
+    for what in (".explain-about", ".explain button", ".explain th", ".explain-says"):
+        assert min(page.evaluate(CONTRAST, f"#{name} {what}")) > 4.5, what
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, name):
+    for scripts in (False, True):
+        context = browser.new_context(java_script_enabled=scripts)
+        page = context.new_page()
+        page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
+        if scripts:
+            page.wait_for_selector(f"#{name} .explain")
+            page.emulate_media(media="print")
+        figure = page.locator(f"#{name}")
+        assert figure.locator("img").is_visible()
+        assert figure.locator("figcaption").is_visible()
+        assert figure.locator("figcaption a[download]").count() == 1
+        assert not figure.locator(".explain").is_visible()
+        context.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scripts_are_small_and_only_where_they_are_needed(name):
+    static = SITE / "_static"
+    shared, own = static / "explain.js", static / "explain" / f"{name}.js"
+    page = (SITE / f"book/notebooks/{FIGURES[name][0]}.html").read_text()
+    start = re.search(rf'<script [^>]*id="{name}-moves">(.*?)</script>', page)[1]
+    assert own.stat().st_size + len(start) < 1000 * KILOBYTES
+    assert shared.stat().st_size < 1000 * KILOBYTES
+    assert "explain" not in (SITE / "book/glossary.html").read_text().split("<body")[0]
