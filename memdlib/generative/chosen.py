@@ -2,7 +2,9 @@
 
 Correlations help on one data set and mislead on the next, and so do preparations of the
 samples. All candidates score the same held-out rows; each gets the temperature that
-suits it best, and the one of least log-loss is fitted again to all rows.
+suits it best, and the one of least log-loss is fitted again to all rows. Fifty rows
+tell two good candidates apart by luck as often as not: the first keeps its place unless
+another is better by more than the error of their difference.
 """
 
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
@@ -23,6 +26,7 @@ from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
 from memdlib.validation import (
+    NONNEGATIVE,
     Number,
     Words,
     check_choice,
@@ -60,19 +64,26 @@ class ChosenMeMdClassifier(BayesClassifier):
 
     Parameters
     ----------
-    models : sequence of str or (str, classifier), default=("shrunken", "correlated")
-        Candidates. By name: "plain" (normal marginals of all features, as the paper
-        has them), "shrunken" (class variances shrunk, features selected),
-        "correlated" (:class:`memdlib.generative.CorrelatedMeMdClassifier`), "full"
+    models : sequence of str or (str, classifier), default=("correlated", "shrunken")
+        Candidates; the first is the one to beat. By name: "plain" (normal marginals of
+        all features, as the paper has them), "shrunken" (class variances shrunk,
+        features selected), "correlated"
+        (:class:`memdlib.generative.CorrelatedMeMdClassifier`), "full"
         (:class:`memdlib.JointMaxEntClassifier`, a covariance for each class). Or a
         name and a classifier of this package, such as ``("poisson",
         MeMdClassifier(family="poisson"))``.
     preparations : sequence of str, default=("unchanged",)
         What is done to each row before, in every model: "unchanged", "standardised"
         (mean zero and variance one over its features) or "normal_scores" (quantiles of
-        its ranks). The last two suppose that features are measured alike.
+        its ranks). The last two suppose that features are measured alike. The first is
+        tried with all models, then the next.
     criterion : {"log_loss", "accuracy"}, default="log_loss"
-        Log-loss after one temperature each, or accuracy (log-loss among equals).
+        What is compared on held-out rows: log-loss after one temperature each, or
+        errors.
+    margin : float >= 0, default=2.0
+        By how many standard errors of the difference a candidate has to be better than
+        the first to take its place; of several that are, the best does. 0 takes the
+        best of all.
     n_folds : int >= 2, default=5
         Folds of the training rows, stratified by class.
     random_state : int, RandomState or None, default=None
@@ -88,8 +99,9 @@ class ChosenMeMdClassifier(BayesClassifier):
     temperature_ : float
         Scores of the candidate chosen are divided by it.
     cv_results_ : dict of str to ndarray of shape (number of candidates,)
-        "model", "preparation", "temperature", "log_loss" (nats) and "accuracy" on
-        held-out rows.
+        "model", "preparation"; on held-out rows "temperature", "log_loss" (nats),
+        "accuracy", and what of the criterion is "gained" over the first candidate, with
+        its standard "error".
     n_features_in_ : int
 
     See Also
@@ -116,21 +128,24 @@ class ChosenMeMdClassifier(BayesClassifier):
         "models": [list, tuple],
         "preparations": [list, tuple],
         "criterion": [Words("log_loss", "accuracy")],
+        "margin": [NONNEGATIVE],
         "n_folds": [Number(Integral, 2, None)],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        models=("shrunken", "correlated"),
+        models=("correlated", "shrunken"),
         preparations=("unchanged",),
         criterion="log_loss",
+        margin=2.0,
         n_folds=5,
         random_state=None,
     ):
         self.models = models
         self.preparations = preparations
         self.criterion = criterion
+        self.margin = margin
         self.n_folds = n_folds
         self.random_state = random_state
 
@@ -172,16 +187,19 @@ class ChosenMeMdClassifier(BayesClassifier):
         )
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
-        fold = np.floor(at * self.n_folds)
         seed = int(rng.randint(2**31 - 1))
-        found = []
+        held_out = _HeldOut(codes, weight, np.floor(at * self.n_folds), len(classes))
+        found, losses = [], []
         for how in self.preparations:
             Z = PREPARATIONS[how](X)
             for name, model in models:
-                model = _seeded(model, seed)
-                held_out = _held_out(model, Z, codes, weight, fold, len(classes))
-                found.append({"model": name, "preparation": how, **held_out})
-        best = min(range(len(found)), key=lambda i: self._loss(found[i]))
+                row, loss = held_out.of(_seeded(model, seed), Z, self.criterion)
+                gained, error = held_out.gained(losses[0] if losses else loss, loss)
+                found.append({"model": name, "preparation": how, **row})
+                found[-1] |= {"gained": gained, "error": error}
+                losses.append(loss)
+        better = [r["gained"] > self.margin * r["error"] for r in found]
+        best = max(range(len(found)), key=lambda i: better[i] * found[i]["gained"])
         chosen = found[best]
         model = _seeded(models[best % len(models)][1], seed)
         Z = PREPARATIONS[chosen["preparation"]](X)
@@ -193,11 +211,6 @@ class ChosenMeMdClassifier(BayesClassifier):
             {name: np.array([row[name] for row in found]) for name in chosen},
         )
         return self
-
-    def _loss(self, found):
-        if self.criterion == "log_loss":
-            return found["log_loss"]
-        return -found["accuracy"], found["log_loss"]
 
     def _candidates(self) -> list:
         """Names and classifiers, checked."""
@@ -243,29 +256,54 @@ def _seeded(model: BaseEstimator, seed: int) -> BaseEstimator:
     return model
 
 
-def _held_out(model, X, codes, weight, fold, n_classes: int) -> dict:
-    """Temperature, log-loss and accuracy of a candidate on held-out rows.
+class _HeldOut:
+    """Rows held out in turn, the same for all candidates.
 
     The rows of a class that a fold did not train are errors of every candidate, and no
-    matter of temperature.
+    matter of log-loss.
     """
-    scores = np.full((len(codes), n_classes), -np.inf)
-    tested = np.zeros(len(codes), dtype=bool)
-    for f in np.unique(fold):
-        test = fold == f
-        present = np.unique(codes[~test])
-        if len(present) > 1:
-            part = clone(model).fit(X[~test], codes[~test], weight[~test])
-            joint = part.predict_log_proba(X[test])
-            scores[np.ix_(test, present)] = joint
-            tested |= test
-    known = np.isfinite(scores[np.arange(len(codes)), codes])
-    if not known.any():
-        return {"temperature": 1.0, "log_loss": np.inf, "accuracy": 0.0}
-    found = fit_temperature(scores[known], codes[known], weight[known])
-    right = (scores.argmax(axis=1) == codes) & known
-    return {
-        "temperature": found.temperature,
-        "log_loss": found.log_loss,
-        "accuracy": float(weight[right].sum() / weight[tested].sum()),
-    }
+
+    def __init__(self, codes, weight, fold, n_classes: int):
+        self.codes, self.weight, self.n_classes = codes, weight, n_classes
+        parts = [(fold == f, np.unique(codes[fold != f])) for f in np.unique(fold)]
+        self.parts = [(test, present) for test, present in parts if len(present) > 1]
+        self.known = np.zeros(len(codes), dtype=bool)
+        for test, present in self.parts:
+            self.known |= test & np.isin(codes, present)
+
+    def of(self, model, X, criterion: str) -> tuple[dict, Array]:
+        """Temperature, log-loss and accuracy of a candidate, and its losses."""
+        scores = np.full((len(self.codes), self.n_classes), -np.inf)
+        for test, present in self.parts:
+            part = clone(model)
+            part.fit(X[~test], self.codes[~test], sample_weight=self.weight[~test])
+            scores[np.ix_(test, present)] = part.predict_log_proba(X[test])
+        scores, codes = scores[self.known], self.codes[self.known]
+        own = scores[np.arange(len(codes)), codes]
+        wrong = (scores.argmax(axis=1) != codes).astype(float)
+        temperature, loss = 1.0, np.full(len(codes), np.inf)
+        if len(codes) and np.isfinite(own).all():
+            fitted_ = fit_temperature(scores, codes, self.weight[self.known])
+            temperature = fitted_.temperature
+            log_p = log_softmax(scores / temperature, axis=1)
+            loss = -log_p[np.arange(len(codes)), codes]
+        row = {
+            "temperature": temperature,
+            "log_loss": self._mean(loss),
+            "accuracy": 1.0 - self._mean(wrong),
+        }
+        return row, loss if criterion == "log_loss" else wrong
+
+    def gained(self, first: Array, loss: Array) -> tuple[float, float]:
+        """Mean of what the losses lie below the first ones, and its standard error."""
+        if not len(loss) or not np.isfinite(loss).all():
+            return 0.0, np.inf
+        if not np.isfinite(first).all():
+            return np.inf, 0.0
+        gain = self._mean(first - loss)
+        square = self._mean((first - loss - gain) ** 2)
+        return gain, float(np.sqrt(square / self.weight[self.known].sum()))
+
+    def _mean(self, values: Array) -> float:
+        weight = self.weight[self.known]
+        return float(weight @ values / weight.sum()) if len(values) else np.nan
