@@ -189,9 +189,9 @@ class ChosenMeMdClassifier(BayesClassifier):
         at = content_positions(X, codes, weight, rng)
         seed = int(rng.randint(2**31 - 1))
         held_out = _HeldOut(codes, weight, np.floor(at * self.n_folds), len(classes))
+        prepared = {how: PREPARATIONS[how](X) for how in self.preparations}
         found, losses = [], []
-        for how in self.preparations:
-            Z = PREPARATIONS[how](X)
+        for how, Z in prepared.items():
             for name, model in models:
                 row, loss = held_out.of(_seeded(model, seed), Z, self.criterion)
                 gained, error = held_out.gained(losses[0] if losses else loss, loss)
@@ -202,7 +202,7 @@ class ChosenMeMdClassifier(BayesClassifier):
         best = max(range(len(found)), key=lambda i: better[i] * found[i]["gained"])
         chosen = found[best]
         model = _seeded(models[best % len(models)][1], seed)
-        Z = PREPARATIONS[chosen["preparation"]](X)
+        Z = prepared[chosen["preparation"]]
         self._fitted = _ChosenModel(
             classes,
             model.fit(Z, classes[codes], sample_weight=weight),
