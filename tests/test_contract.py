@@ -28,7 +28,7 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
-from memdlib.generative import ChosenMeMdClassifier, CorrelatedMeMdClassifier
+from memdlib.generative import ChosenMeMdClassifier
 from tests.scikit_learn import run
 
 WIDE = (-1e3, 1e3)
@@ -48,7 +48,6 @@ ESTIMATORS = [
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    CorrelatedMeMdClassifier(),
     ChosenMeMdClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
