@@ -10,6 +10,7 @@ from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRan
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import DivergenceRanker
+from memdlib.generative.recommended import make_memd
 from memdlib.topics.plsa import PLSA
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "JointMaxEntClassifier",
     "MaxEntDensity",
     "MeMdClassifier",
+    "make_memd",
 ]
 __version__ = "0.2.0"

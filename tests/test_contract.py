@@ -28,6 +28,7 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
+from memdlib.generative import ChosenMeMdClassifier
 from tests.scikit_learn import run
 
 WIDE = (-1e3, 1e3)
@@ -47,6 +48,7 @@ ESTIMATORS = [
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
+    ChosenMeMdClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]

@@ -26,6 +26,7 @@ def test_the_names_that_others_rely_on():
         "JointMaxEntClassifier",
         "MaxEntDensity",
         "MeMdClassifier",
+        "make_memd",
     ]
     names = {}
     exec("from memdlib import *", names)

@@ -1,5 +1,11 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
+from memdlib.generative.chosen import ChosenMeMdClassifier
+from memdlib.generative.correlations import (
+    InverseRoot,
+    PooledMoments,
+    inverse_root,
+)
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
     DensityDisplay,
@@ -18,28 +24,43 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
+from memdlib.generative.recommended import make_memd
+from memdlib.generative.samples import normal_scores, standardised
 from memdlib.generative.scores import MarginalScores
 from memdlib.generative.sizes import size_grid
+from memdlib.generative.tempered import Temperature, fit_temperature
+from memdlib.generative.whitened import CorrelatedMeMdClassifier, WhitenedMeans
 
 __all__ = [
     "AccuracyCurveDisplay",
+    "ChosenMeMdClassifier",
     "ClassMarginals",
+    "CorrelatedMeMdClassifier",
     "DensityDisplay",
     "DivergenceRanker",
     "GreedyGaussianRanker",
     "GreedyInformationRanker",
+    "InverseRoot",
     "JointMaxEntClassifier",
     "MarginalScores",
     "MeMdClassifier",
     "MultinomialMeMdClassifier",
+    "PooledMoments",
     "RankingDisplay",
+    "Temperature",
+    "WhitenedMeans",
     "family_moments",
+    "fit_temperature",
     "fold_moments",
     "greedy_gaussian",
     "greedy_information",
+    "inverse_root",
     "jeffreys_score",
     "js_gm_score",
     "js_score",
+    "make_memd",
+    "normal_scores",
     "rank",
     "size_grid",
+    "standardised",
 ]

@@ -28,7 +28,7 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
-from memdlib.generative import ClassMarginals
+from memdlib.generative import ClassMarginals, InverseRoot
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
 
@@ -182,6 +182,12 @@ MUTANTS = {
         "jensen_shannon",
         scaled(1 / np.log(2)),
         "divergences",
+    ),
+    "whitened twice": (
+        InverseRoot,
+        "__call__",
+        lambda f: lambda self, A: f(self, f(self, A)),
+        "correlation",
     ),
     "words counted twice": (Multinomial, "jeffreys", scaled(2), "additivity"),
     "worst features first": (

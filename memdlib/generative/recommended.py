@@ -1,0 +1,68 @@
+"""The classifier that we recommend for a kind of data, in one call."""
+
+from importlib import import_module
+
+from sklearn.pipeline import Pipeline
+
+from memdlib.generative.chosen import ChosenMeMdClassifier
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
+
+# The same for every data set of a kind. The first candidate has to be beaten.
+_SETTINGS = {
+    "expression": {
+        "models": (
+            ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
+            "shrunken",
+        ),
+        "preparations": ("normal_scores", "standardised", "unchanged"),
+    },
+    "table": {"models": ("correlated", "full", "shrunken")},
+}
+_KINDS = (*_SETTINGS, "text")
+
+
+def make_memd(kind: str, **overrides) -> Pipeline:
+    """Make the pipeline that the book recommends for a kind of data.
+
+    Parameters
+    ----------
+    kind : {"expression", "table", "text"}
+        "expression": rows are samples, columns are genes or other features that are
+        measured alike, many more than rows. "table": columns of any units. "text":
+        sparse counts of words.
+    **overrides
+        Parameters of the classifier at the end, for "expression" and "table" those of
+        :class:`memdlib.generative.ChosenMeMdClassifier`.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        Unfitted. Preparation, model and temperature are chosen inside ``fit``, by the
+        rows that it is given.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind, or no such parameter.
+
+    Examples
+    --------
+    >>> from memdlib import make_memd
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = make_memd("table", random_state=0).fit(X[::2], y[::2])
+    >>> round(clf.score(X[1::2], y[1::2]), 3)
+    0.944
+    """
+    if kind not in _KINDS:
+        raise ValueError(f"kind={kind!r} must be one of {list(_KINDS)}")
+    if kind == "text":
+        return import_module("memdlib.generative.text").text_pipeline(**overrides)
+    model = ChosenMeMdClassifier(**_SETTINGS[kind])
+    known = list(model.get_params(deep=False))
+    unknown = [name for name in overrides if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{unknown[0]!r} is no parameter for kind={kind!r}; there are {known}"
+        )
+    return Pipeline([("memd", model.set_params(**overrides))])
