@@ -17,6 +17,7 @@ from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_mom
 from memdlib.state import all_or_nothing
 from memdlib.validation import (
     NONNEGATIVE,
+    POSITIVE,
     Words,
     check_parameters,
     labelled_data,
@@ -136,7 +137,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "divergence": [Words(*DIVERGENCES)],
         "counts": [Words(*COUNTS)],
         "idf": ["boolean"],
-        "smoothing": [NONNEGATIVE],
+        "smoothing": [POSITIVE],
     }
 
     def __init__(

@@ -108,7 +108,7 @@ def test_rows_keep_their_length():
         ({"power": -1}, "power"),
         ({"counts": "bm25"}, "counts"),
         ({"divergence": "kl"}, "divergence"),
-        ({"smoothing": -1}, "smoothing"),
+        ({"smoothing": 0}, "smoothing"),
         ({"idf": "yes"}, "idf"),
     ],
 )
