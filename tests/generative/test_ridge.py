@@ -55,11 +55,11 @@ def test_coefficients_are_those_of_ridge_on_indicators(data, penalty, weighted):
     clf = RidgeDiscriminantClassifier(penalty, tol=1e-10).fit(X, y, weight)
     theirs = Ridge(penalty, solver="cholesky")
     theirs.fit(dense(X), np.eye(3)[y], sample_weight=weight)
-    np.testing.assert_allclose(clf.coef_, theirs.coef_, atol=1e-8)
-    np.testing.assert_allclose(clf.intercept_, theirs.intercept_, atol=1e-8)
+    np.testing.assert_allclose(clf.coef_, theirs.coef_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(clf.intercept_, theirs.intercept_, rtol=0, atol=1e-8)
     scores = theirs.predict(dense(X)) / clf.temperature_
     expected = special.log_softmax(scores, axis=1)
-    np.testing.assert_allclose(clf.predict_log_proba(X), expected, atol=1e-6)
+    np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=0, atol=1e-6)
 
 
 def test_two_classes_have_the_direction_of_the_regularised_discriminant():
@@ -96,7 +96,7 @@ def test_choice_and_temperature_against_dense_solves(monkeypatch):
                 ridge.fit(Z[train], np.eye(3)[y[train]])
                 scores[test] = ridge.predict(Z[test])
             losses[p, q], temperatures[p, q] = tempered_loss(scores, y)
-    np.testing.assert_allclose(clf.validation_log_loss_, losses, atol=1e-7)
+    np.testing.assert_allclose(clf.validation_log_loss_, losses, rtol=0, atol=1e-7)
     p, q = np.unravel_index(losses.argmin(), losses.shape)
     assert (clf.power_, clf.penalty_) == (powers[p], penalties[q])
     assert clf.temperature_ == pytest.approx(temperatures[p, q], rel=1e-5)
@@ -167,7 +167,7 @@ def test_weights_mean_copies(powers):
     two = RidgeDiscriminantClassifier(**options).fit(X[rows], y[rows])
     assert one.penalty_ == two.penalty_
     np.testing.assert_allclose(
-        one.predict_log_proba(X), two.predict_log_proba(X), atol=1e-6
+        one.predict_log_proba(X), two.predict_log_proba(X), rtol=0, atol=1e-6
     )
 
 
@@ -178,8 +178,8 @@ def test_dense_sparse_and_single_precision_agree():
     two = RidgeDiscriminantClassifier(**options).fit(X.toarray(), y)
     three = RidgeDiscriminantClassifier(**options).fit(X.astype(np.float32), y)
     proba = one.predict_proba(X)
-    np.testing.assert_allclose(two.predict_proba(X.toarray()), proba, atol=1e-7)
-    np.testing.assert_allclose(three.predict_proba(X), proba, atol=1e-4)
+    np.testing.assert_allclose(two.predict_proba(X.toarray()), proba, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(three.predict_proba(X), proba, rtol=0, atol=1e-4)
 
 
 def test_class_weight():
