@@ -1,0 +1,472 @@
+"""The discriminant of pooled second moments, for data too wide for their covariance.
+
+Of all class densities with given class means and one second-moment matrix for all
+classes, those of maximum entropy are normal with a common covariance, and Bayes' rule
+is linear. Where features outnumber rows the matrix is singular, and a penalty lambda
+relaxes the constraints: with S the covariance of all rows, Delta the class means less
+that of all, and P the class shares,
+
+    W = (S + (lambda / n) I)^-1 Delta' P,
+
+which are the coefficients of ridge regression on the indicators of the classes,
+
+    min_W  sum_i w_i |y_i - p - W'(x_i - m)|^2 + lambda |W|^2.
+
+For two classes this is the direction of the regularised linear discriminant; for more
+the two differ by a small matrix that mixes the classes. S is never formed: the
+solutions for all penalties and classes come from one Krylov space
+(:mod:`memdlib.generative.krylov`), by products with the rows as they are, sparse or
+dense.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from memdlib.bayes import BayesClassifier
+from memdlib.families import get
+from memdlib.generative.krylov import KrylovSpace, krylov_space
+from memdlib.generative.marginals import (
+    DIVERGENCES,
+    ClassMarginals,
+    fold_moments,
+)
+from memdlib.generative.tempered import fit_temperature
+from memdlib.generative.weighting import divergence_weights, weighted_rows
+from memdlib.moments.folds import content_positions
+from memdlib.state import all_or_nothing, fitted
+from memdlib.validation import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
+    Number,
+    Words,
+    check_parameters,
+    labelled_data,
+)
+
+Array = NDArray[np.float64]
+
+# Residual of the smallest penalty in the folds, which only serve the choice: that of
+# larger penalties, which are chosen as a rule, is smaller by far.
+FOLD_TOL = 0.1
+
+
+@dataclass(frozen=True)
+class IndicatorRegression:
+    """Ridge regression on the indicators of the classes, for many penalties at once.
+
+    Parameters
+    ----------
+    X : {ndarray, csr} of shape (n, d), float64
+    codes : ndarray of int of shape (n,)
+        Class indices.
+    weight : ndarray of shape (n,)
+        Above zero.
+    n_classes : int
+
+    Examples
+    --------
+    >>> X, codes = np.array([[-1.0], [1.0]]), np.array([0, 1])
+    >>> ridge = IndicatorRegression(X, codes, np.ones(2), 2)
+    >>> coef, intercept = ridge.coefficients(ridge.space(2.0, 1e-9, 9), 2.0)
+    >>> coef.round(6).tolist(), intercept.tolist()
+    ([[-0.25], [0.25]], [0.5, 0.5])
+    """
+
+    X: object
+    codes: NDArray[np.intp]
+    weight: Array
+    n_classes: int
+
+    def __post_init__(self):
+        share = self.weight / self.weight.sum()
+        prior = np.bincount(self.codes, share, minlength=self.n_classes)
+        target = np.eye(self.n_classes)[self.codes] - prior
+        root = np.sqrt(self.weight)[:, None]
+        found = {
+            "_mean": np.ravel(share @ self.X),
+            "_prior": prior,
+            "_root": root,
+            "_target": root * target,
+            "_transposed": self.X.T.tocsr() if hasattr(self.X, "tocsr") else self.X.T,
+            "_wide": self.X.shape[0] <= self.X.shape[1],
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def space(self, penalty: float, tol: float, max_iter: int) -> KrylovSpace:
+        """Krylov space that holds the solutions for this and all larger penalties.
+
+        Parameters
+        ----------
+        penalty : float
+            Above zero.
+        tol, max_iter
+            As in :func:`memdlib.generative.krylov.krylov_space`.
+
+        Returns
+        -------
+        KrylovSpace
+            Of the rows if they are no more than the features, else of the features.
+        """
+        return krylov_space(
+            self._product, self._start(), shift=penalty, tol=tol, max_iter=max_iter
+        )
+
+    def coefficients(self, space: KrylovSpace, penalty: float) -> tuple[Array, Array]:
+        """Coefficients (K, d) and intercepts (K,) for one penalty.
+
+        Parameters
+        ----------
+        space : KrylovSpace
+        penalty : float
+
+        Returns
+        -------
+        coef : ndarray of shape (K, d)
+        intercept : ndarray of shape (K,)
+        """
+        found = space.solution(penalty)
+        coef = self._to_features(found) if self._wide else found
+        return coef.T, self._prior - coef.T @ self._mean
+
+    def residual(self, space: KrylovSpace, penalty: float) -> float:
+        """What the solution leaves of the system, computed anew, as a share.
+
+        Parameters
+        ----------
+        space : KrylovSpace
+        penalty : float
+
+        Returns
+        -------
+        float
+        """
+        start, found = self._start(), space.solution(penalty)
+        rest = start - self._product(found) - penalty * found
+        total = np.linalg.norm(start)
+        return float(np.linalg.norm(rest) / total) if total else 0.0
+
+    def _start(self):
+        return self._target if self._wide else self._to_features(self._target)
+
+    def _product(self, V):
+        if self._wide:
+            return self._to_rows(self._to_features(V))
+        return self._to_features(self._to_rows(V))
+
+    def _to_rows(self, V):
+        """Centred and weighted rows times V."""
+        return self._root * (self.X @ V - self._mean @ V)
+
+    def _to_features(self, U):
+        U = self._root * U
+        return self._transposed @ U - np.outer(self._mean, U.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class RidgeModel:
+    """What a fit leaves behind.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    class_prior : ndarray of shape (K,)
+    feature_weights : ndarray of shape (d,) or None
+    coef : ndarray of shape (K, d)
+    intercept : ndarray of shape (K,)
+    temperature, penalty, power, residual : float
+    n_iter : int
+    validation_log_loss : ndarray of shape (n_powers, n_penalties)
+    """
+
+    classes: NDArray
+    class_prior: Array
+    feature_weights: Array | None
+    coef: Array
+    intercept: Array
+    temperature: float
+    penalty: float
+    power: float
+    residual: float
+    n_iter: int
+    validation_log_loss: Array
+
+    def joint_log_density(self, X) -> Array:
+        """Scores over the temperature, (n, K)."""
+        if self.feature_weights is not None:
+            X = weighted_rows(X, self.feature_weights)
+        return (X @ self.coef.T + self.intercept) / self.temperature
+
+
+class RidgeDiscriminantClassifier(BayesClassifier):
+    """Regularised discriminant of sparse or wide data, its penalty chosen inside.
+
+    Maximum entropy with class means and pooled second moments, relaxed by a penalty:
+    ridge regression on the indicators of the classes. Posteriors are softmax(scores /
+    T) with one temperature T. Penalty, power and T are those of least log-loss on rows
+    held out in turn.
+
+    Parameters
+    ----------
+    penalties : float or array-like of float, default=(0.1, 0.3, 1.0, 3.0, 10.0)
+        Above zero: weights of the squared coefficients, beside squared errors summed
+        over the rows. The default suits rows of length one.
+    powers : float or array-like of float, default=0.0
+        Tried in this order, until one is no better than the one before. With a power
+        above zero, features are multiplied by their divergence to that power, and rows
+        then keep their length; see
+        :class:`memdlib.generative.weighting.DivergenceWeighter`. Divergences are of
+        presence (x > 0): X must be zero or above.
+    divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
+        For powers above zero.
+    folds : int >= 2, default=5
+        Parts that are held out in turn.
+    tol : float, default=1e-3
+        Largest residual of the linear system, as a share, to stop at. In the folds,
+        which only serve the choice, 0.1 for the smallest penalty will do.
+    max_iter : int, default=200
+        Largest number of products by the rows and back.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class.
+    random_state : int, RandomState or None, default=None
+        Draws the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_prior_ : ndarray of shape (K,)
+        Shares of the weight.
+    coef_ : ndarray of shape (K, d)
+        Of the weighted rows, before the temperature.
+    intercept_ : ndarray of shape (K,)
+    penalty_, power_ : float
+        Those chosen.
+    feature_weights_ : ndarray of shape (d,) or None
+        What features are multiplied by; None for power 0.
+    temperature_ : float
+        1 if no row could be held out.
+    residual_ : float
+        Certificate: what ``tol`` bounds, computed anew from the solution.
+    n_iter_ : int
+        Products that the last fit took.
+    validation_log_loss_ : ndarray of shape (n_powers, n_penalties)
+        Nats a row held out; NaN for powers not tried. All are NaN if no row could be
+        held out: then the largest penalty and the first power are used.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Only when X has string column names.
+
+    References
+    ----------
+    .. [1] Hastie, Buja & Tibshirani, Penalized discriminant analysis, Annals of
+       Statistics 23 (1995).
+    .. [2] Zhang & Oles, Text categorization based on regularized linear classification
+       methods, Information Retrieval 4 (2001).
+
+    Examples
+    --------
+    >>> from memdlib.datasets import simulate_text_counts
+    >>> from memdlib.generative.weighting import DivergenceWeighter
+    >>> text = simulate_text_counts(n_documents=400, n_words=300, seed=1)
+    >>> X = DivergenceWeighter(power=0).fit_transform(text.X)
+    >>> clf = RidgeDiscriminantClassifier(random_state=0).fit(X[::2], text.y[::2])
+    >>> clf.score(X[1::2], text.y[1::2]), clf.penalty_
+    (0.735, 3.0)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "penalties": [POSITIVE, "array-like"],
+        "powers": [NONNEGATIVE, "array-like"],
+        "divergence": [Words(*DIVERGENCES)],
+        "folds": [Number(Integral, 2, None)],
+        "tol": [Number(Real, 0, 1, "neither")],
+        "max_iter": [COUNT],
+        "class_weight": [None, Words("balanced"), dict],
+        "random_state": ["random_state"],
+    }
+
+    classes_ = fitted("classes")
+    class_prior_ = fitted("class_prior")
+    coef_ = fitted("coef")
+    intercept_ = fitted("intercept")
+    penalty_ = fitted("penalty")
+    power_ = fitted("power")
+    feature_weights_ = fitted("feature_weights")
+    temperature_ = fitted("temperature")
+    residual_ = fitted("residual")
+    n_iter_ = fitted("n_iter")
+    validation_log_loss_ = fitted("validation_log_loss")
+
+    def __init__(
+        self,
+        penalties=(0.1, 0.3, 1.0, 3.0, 10.0),
+        powers=0.0,
+        divergence="jeffreys",
+        folds=5,
+        tol=1e-3,
+        max_iter=200,
+        class_weight=None,
+        random_state=None,
+    ):
+        self.penalties = penalties
+        self.powers = powers
+        self.divergence = divergence
+        self.folds = folds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Choose penalty, power and temperature on rows held out; then fit all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite; zero or above if a power is above zero.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            On a single class, negative values with a power, or a parameter out of
+            range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the residual is above ``tol`` after ``max_iter`` products.
+        """
+        check_parameters(self)
+        penalties = _numbers(self.penalties, "penalties", above_zero=True)
+        powers = _numbers(self.powers, "powers", above_zero=False)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
+        X = X.astype(np.float64, copy=False)
+        K = len(classes)
+        rng = check_random_state(self.random_state)
+        fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
+        own, held_out = self._marginals(X, codes, weight, K, fold, max(powers) > 0)
+        power, penalty, temperature = powers[0], max(penalties), 1.0
+        losses = np.full((len(powers), len(penalties)), np.nan)
+        for p, tried in enumerate(powers):
+            scores, tested = self._held_out_scores(
+                X, codes, weight, K, fold, held_out, tried, penalties
+            )
+            if not tested.any():
+                break
+            target = codes[tested], weight[tested]
+            found = [fit_temperature(part[tested], *target) for part in scores]
+            losses[p] = [one.log_loss for one in found]
+            if p and losses[p].min() >= losses[p - 1].min():
+                break
+            q = losses[p].argmin()
+            power, penalty, temperature = tried, penalties[q], found[q].temperature
+        features = self._feature_weights(own, power)
+        if features is not None:
+            X = weighted_rows(X, features)
+        ridge = IndicatorRegression(X, codes, weight, K)
+        space = ridge.space(penalty, self.tol, self.max_iter)
+        residual = ridge.residual(space, penalty)
+        self._fitted = RidgeModel(
+            classes,
+            np.bincount(codes, weight, minlength=K) / weight.sum(),
+            features,
+            *ridge.coefficients(space, penalty),
+            temperature,
+            penalty,
+            power,
+            residual,
+            space.n_iter,
+            losses,
+        )
+        if residual > self.tol:
+            warnings.warn(
+                f"the residual is {residual:.1e} after {space.n_iter} products, above "
+                f"tol={self.tol:g}; raise max_iter={self.max_iter} or tol, use larger "
+                "penalties, or bring the features to one scale",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _marginals(self, X, codes, weight, K, fold, wanted):
+        """Class marginals of presence, of all rows and of those outside each fold."""
+        if not wanted:
+            return None, [None] * self.folds
+        family = get("bernoulli")
+        total, training = fold_moments(
+            family, family.observe(X), codes, K, weight, fold, self.folds
+        )
+        held_out = [
+            ClassMarginals(part, family) if part.weight.any() else None
+            for part in training
+        ]
+        return ClassMarginals(total, family), held_out
+
+    def _feature_weights(self, marginals, power):
+        if not power:
+            return None
+        return divergence_weights(marginals, self.divergence) ** power
+
+    def _held_out_scores(self, X, codes, weight, K, fold, marginals, power, penalties):
+        """Scores (n_penalties, n, K), and which rows have them."""
+        scores = np.zeros((len(penalties), len(codes), K))
+        tested = np.zeros(len(codes), dtype=bool)
+        for f in range(self.folds):
+            test, train = fold == f, fold != f
+            if not (test.any() and train.any()):
+                continue
+            tested |= test
+            rows, others = X[train], X[test]
+            features = self._feature_weights(marginals[f], power)
+            if features is not None:
+                rows = weighted_rows(rows, features)
+                others = weighted_rows(others, features)
+            ridge = IndicatorRegression(rows, codes[train], weight[train], K)
+            space = ridge.space(min(penalties), max(self.tol, FOLD_TOL), self.max_iter)
+            for q, penalty in enumerate(penalties):
+                coef, intercept = ridge.coefficients(space, penalty)
+                scores[q, test] = others @ coef.T + intercept
+        return scores, tested
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = bool(np.any(np.asarray(self.powers) > 0))
+        return tags
+
+
+def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
+    """One number or several as a list."""
+    values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    bad = ~np.isfinite(values) | (values < 0) | (above_zero & (values == 0))
+    if values.ndim != 1 or not values.size or bad.any():
+        raise ValueError(
+            f"{name}={given!r} must be finite numbers, one at least, "
+            f"{'above zero' if above_zero else 'zero or above'}"
+        )
+    return values.tolist()

@@ -1,0 +1,297 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import linalg, optimize, sparse, special
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib.datasets import simulate_text_counts
+from memdlib.generative import ridge as ridge_module
+from memdlib.generative.ridge import (
+    IndicatorRegression,
+    RidgeDiscriminantClassifier,
+)
+from memdlib.moments import content_positions
+from tests.scikit_learn import run
+
+
+@parametrize_with_checks(
+    [
+        RidgeDiscriminantClassifier(),
+        RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), folds=2),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    run(check, estimator)
+
+
+def words(n_documents=120, n_words=300, n_classes=3, seed=4):
+    text = simulate_text_counts(
+        n_documents=n_documents, n_words=n_words, n_classes=n_classes, seed=seed
+    )
+    return sparse.csr_array(Normalizer().fit_transform(text.X)), text.y
+
+
+def tall():
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+@pytest.mark.parametrize("data", [words, tall])
+@pytest.mark.parametrize("penalty", [0.1, 3.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_are_those_of_ridge_on_indicators(data, penalty, weighted):
+    X, y = data()
+    weight = np.random.default_rng(1).uniform(0.5, 3.0, len(y)) if weighted else None
+    clf = RidgeDiscriminantClassifier(penalty, tol=1e-10).fit(X, y, weight)
+    theirs = Ridge(penalty, solver="cholesky")
+    theirs.fit(dense(X), np.eye(3)[y], sample_weight=weight)
+    np.testing.assert_allclose(clf.coef_, theirs.coef_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(clf.intercept_, theirs.intercept_, rtol=0, atol=1e-8)
+    scores = theirs.predict(dense(X)) / clf.temperature_
+    expected = special.log_softmax(scores, axis=1)
+    np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=0, atol=1e-6)
+
+
+def test_two_classes_have_the_direction_of_the_regularised_discriminant():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    clf = RidgeDiscriminantClassifier(5.0, tol=1e-10).fit(X, y)
+    means = [X[y == k].mean(axis=0) for k in (0, 1)]
+    within = sum((y == k).mean() * np.cov(X[y == k].T, bias=True) for k in (0, 1))
+    ridge = within + 5.0 / len(y) * np.eye(X.shape[1])
+    direction = linalg.solve(ridge, means[1] - means[0], assume_a="pos")
+    ours = clf.coef_[1] - clf.coef_[0]
+    cosine = ours @ direction / linalg.norm(ours) / linalg.norm(direction)
+    assert cosine == pytest.approx(1.0, abs=1e-12)
+
+
+def test_choice_and_temperature_against_dense_solves(monkeypatch):
+    X, y = words(n_documents=150)
+    penalties, powers = (0.1, 1.0, 5.0), (0.0, 0.5)
+    monkeypatch.setattr(ridge_module, "FOLD_TOL", 0.0)
+    clf = RidgeDiscriminantClassifier(
+        penalties, powers, "js_gm", folds=3, tol=1e-12, random_state=7
+    ).fit(X, y)
+    rng = np.random.RandomState(7)
+    fold = (3 * content_positions(X, y, np.ones(len(y)), rng)).astype(int)
+    losses = np.empty((2, 3))
+    temperatures = np.empty((2, 3))
+    for p, power in enumerate(powers):
+        for q, penalty in enumerate(penalties):
+            scores = np.empty((len(y), 3))
+            for f in range(3):
+                train, test = fold != f, fold == f
+                Z = weighted_by_hand(X[train], y[train], X, power)
+                ridge = Ridge(penalty, solver="cholesky")
+                ridge.fit(Z[train], np.eye(3)[y[train]])
+                scores[test] = ridge.predict(Z[test])
+            losses[p, q], temperatures[p, q] = tempered_loss(scores, y)
+    np.testing.assert_allclose(clf.validation_log_loss_, losses, rtol=0, atol=1e-7)
+    p, q = np.unravel_index(losses.argmin(), losses.shape)
+    assert (clf.power_, clf.penalty_) == (powers[p], penalties[q])
+    assert clf.temperature_ == pytest.approx(temperatures[p, q], rel=1e-5)
+
+
+def test_folds_solved_roughly_choose_alike(monkeypatch):
+    X, y = words(n_documents=200)
+    rough = RidgeDiscriminantClassifier(powers=(0.0, 0.5), random_state=0).fit(X, y)
+    monkeypatch.setattr(ridge_module, "FOLD_TOL", 0.0)
+    exact = RidgeDiscriminantClassifier(
+        powers=(0.0, 0.5), tol=1e-10, random_state=0
+    ).fit(X, y)
+    np.testing.assert_allclose(
+        rough.validation_log_loss_, exact.validation_log_loss_, rtol=0.05
+    )
+    assert (rough.power_, rough.penalty_) == (exact.power_, exact.penalty_)
+
+
+def test_powers_are_tried_until_one_is_no_better():
+    X, y = tall()
+    X = X - X.min(axis=0)
+    clf = RidgeDiscriminantClassifier(powers=(0.0, 0.0, 0.5), random_state=0).fit(X, y)
+    assert np.isnan(clf.validation_log_loss_).all(axis=1).tolist() == [0, 0, 1]
+    assert clf.power_ == 0.0
+
+
+def weighted_by_hand(train, y, X, power):
+    """Rows of columns times (JS_GM of smoothed Bernoullis over its maximum)^power."""
+    seen = train.toarray() > 0
+    prior = np.bincount(y) / len(y)
+    share = np.array(
+        [
+            (seen[y == k].sum(axis=0) + seen.mean(axis=0)) / ((y == k).sum() + 1)
+            for k in np.unique(y)
+        ]
+    )
+    two = np.clip(np.stack([share, 1 - share]), 1e-300, None)
+    mean = np.exp(np.einsum("k,tkj->tj", prior, np.log(two)))
+    each = (two * np.log(two / mean[:, None])).sum(axis=0)
+    value = prior @ each
+    value = np.maximum(value, 0.0)  # rounding
+    Z = X.toarray() * (value / value.max()) ** power
+    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z / length * np.linalg.norm(X.toarray(), axis=1, keepdims=True)
+
+
+def tempered_loss(scores, y):
+    """Least log-loss with a row's weight of classes unknown, and its temperature."""
+    n, K = scores.shape
+    target = (np.eye(K)[y] + 1 / n / K) / (1 + 1 / n)
+
+    def loss(log_beta):
+        return -np.mean(
+            (target * special.log_softmax(np.exp(log_beta) * scores, axis=1)).sum(1)
+        )
+
+    found = optimize.minimize_scalar(loss, bracket=(0.0, 3.0), options={"xtol": 1e-12})
+    return found.fun, np.exp(-found.x)
+
+
+@pytest.mark.parametrize("powers", [0.0, 0.25])
+def test_weights_mean_copies(powers):
+    X, y = words(n_documents=60, n_words=100)
+    times = np.random.default_rng(2).integers(0, 4, len(y))
+    options = {"powers": powers, "tol": 1e-9, "random_state": 0}
+    one = RidgeDiscriminantClassifier(**options).fit(X, y, times)
+    rows = np.repeat(np.arange(len(y)), times)
+    two = RidgeDiscriminantClassifier(**options).fit(X[rows], y[rows])
+    assert one.penalty_ == two.penalty_
+    np.testing.assert_allclose(
+        one.predict_log_proba(X), two.predict_log_proba(X), rtol=0, atol=1e-6
+    )
+
+
+def test_dense_sparse_and_single_precision_agree():
+    X, y = words()
+    options = {"powers": (0.0, 0.5), "tol": 1e-9, "random_state": 0}
+    one = RidgeDiscriminantClassifier(**options).fit(X, y)
+    two = RidgeDiscriminantClassifier(**options).fit(X.toarray(), y)
+    three = RidgeDiscriminantClassifier(**options).fit(X.astype(np.float32), y)
+    proba = one.predict_proba(X)
+    np.testing.assert_allclose(two.predict_proba(X.toarray()), proba, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(three.predict_proba(X), proba, rtol=0, atol=1e-4)
+
+
+def test_class_weight():
+    X, y = tall()
+    y = y[:110]
+    X = X[:110]
+    weight = np.where(y == 2, 5.0, 1.0)
+    one = RidgeDiscriminantClassifier(1.0, class_weight={2: 5.0}, random_state=0)
+    two = RidgeDiscriminantClassifier(1.0, random_state=0).fit(X, y, weight)
+    np.testing.assert_allclose(one.fit(X, y).coef_, two.coef_)
+    np.testing.assert_allclose(one.class_prior_, two.class_prior_)
+    balanced = RidgeDiscriminantClassifier(1.0, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(balanced.class_prior_, 1 / 3)
+
+
+@pytest.mark.parametrize("data", [words, tall])
+def test_the_certificate_is_computed_from_the_solution(data):
+    X, y = data()
+    clf = RidgeDiscriminantClassifier(0.5, tol=1e-3).fit(X, y)
+    A = dense(X) - dense(X).mean(axis=0)
+    target = np.eye(3)[y] - np.bincount(y) / len(y)
+    gradient = A.T @ (target - A @ clf.coef_.T) - 0.5 * clf.coef_.T
+    if len(y) > A.shape[1]:
+        share = np.linalg.norm(gradient) / np.linalg.norm(A.T @ target)
+        assert clf.residual_ == pytest.approx(share, rel=1e-6, abs=1e-14)
+    assert clf.residual_ <= 1e-3
+    bound = np.linalg.norm(A, 2) * clf.residual_ * np.linalg.norm(target)
+    assert np.linalg.norm(gradient) <= bound * (1 + 1e-9) or len(y) > A.shape[1]
+
+
+def test_too_few_products_are_told():
+    X, y = words()
+    clf = RidgeDiscriminantClassifier(1e-6, max_iter=2, tol=1e-8)
+    with pytest.warns(ConvergenceWarning, match="2 products.*raise max_iter=2 or tol"):
+        clf.fit(X, y)
+    assert clf.n_iter_ == 2
+    assert clf.residual_ > 1e-8
+
+
+def test_rows_too_few_to_hold_any_out():
+    clf = RidgeDiscriminantClassifier().fit([[0.0, 1.0], [2.0, 0.0]], ["a", "b"])
+    assert np.isnan(clf.validation_log_loss_).all()
+    assert (clf.penalty_, clf.temperature_) == (10.0, 1.0)
+    assert clf.predict([[0.0, 2.0], [3.0, 0.0]]).tolist() == ["a", "b"]
+
+
+def test_a_class_that_a_fold_does_not_see():
+    X, y = words(n_documents=40)
+    y = y.copy()
+    y[0] = 7
+    clf = RidgeDiscriminantClassifier(powers=(0.0, 0.5), random_state=0).fit(X, y)
+    assert np.isfinite(clf.validation_log_loss_).all()
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_features_that_tell_nothing():
+    X = np.ones((20, 3))
+    y = np.arange(20) % 2
+    clf = RidgeDiscriminantClassifier(powers=(0.0, 0.5)).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(X), 0.5)
+
+
+def test_many_classes_of_dense_rows():
+    X, y = load_digits(return_X_y=True)
+    X = Normalizer().fit_transform(X)
+    clf = RidgeDiscriminantClassifier(random_state=0).fit(X[::2], y[::2])
+    assert clf.score(X[1::2], y[1::2]) > 0.92
+    proba = clf.predict_proba(X[1::2])
+    sure = proba.max(axis=1).mean()
+    assert sure == pytest.approx(clf.score(X[1::2], y[1::2]), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"penalties": 0.0}, "penalties"),
+        ({"penalties": (1.0, -1.0)}, "above zero"),
+        ({"penalties": ()}, "one at least"),
+        ({"penalties": (1.0, np.nan)}, "finite"),
+        ({"powers": (0.5, -0.5)}, "zero or above"),
+        ({"divergence": "kl"}, "divergence"),
+        ({"folds": 1}, "folds"),
+        ({"tol": 0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_bad_parameters(options, message):
+    X, y = tall()
+    clf = RidgeDiscriminantClassifier(**options)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_a_failure_leaves_the_model_as_it_was():
+    X, y = words()
+    clf = RidgeDiscriminantClassifier(powers=0.5, random_state=0).fit(X, y)
+    before = clf.predict_proba(X)
+    with pytest.raises(ValueError, match="Negative"):
+        clf.fit(-X[:, :20], y)
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
+    clf.set_params(powers=0.0, penalties=9.0)
+    np.testing.assert_array_equal(clf.predict_proba(X), before)
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.predict_proba(X), before)
+    assert clone(clf).penalties == 9.0
+
+
+@pytest.mark.parametrize(("data", "side"), [(words, 120), (tall, 4)])
+def test_the_space_is_of_the_shorter_side(data, side):
+    X, y = data()
+    ridge = IndicatorRegression(X, y, np.ones(len(y)), 3)
+    assert ridge.space(1.0, tol=1e-3, max_iter=50).basis.shape[0] == side

@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import DivergenceRanker
+from memdlib.datasets import simulate_text_counts
+from memdlib.generative.weighting import DivergenceWeighter, weighted_rows
+from tests.scikit_learn import run
+
+
+@parametrize_with_checks([DivergenceWeighter(), DivergenceWeighter(0, counts="raw")])
+def test_scikit_learn_contract(estimator, check):
+    run(check, estimator)
+
+
+def text(n_classes=2):
+    found = simulate_text_counts(
+        n_documents=80, n_words=120, n_classes=n_classes, seed=2
+    )
+    return sparse.csr_array(found.X), found.y
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_without_divergence_it_is_tf_idf(idf):
+    X, _ = text()
+    ours = DivergenceWeighter(0, idf=idf).fit_transform(X)
+    theirs = TfidfTransformer(sublinear_tf=True, use_idf=idf).fit_transform(X)
+    np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-12)
+    raw = DivergenceWeighter(0, counts="raw", idf=idf).fit_transform(X)
+    theirs = TfidfTransformer(use_idf=idf).fit_transform(X)
+    np.testing.assert_allclose(raw.toarray(), theirs.toarray(), rtol=1e-12)
+    presence = DivergenceWeighter(0, counts="presence", idf=idf).fit_transform(X)
+    theirs = TfidfTransformer(use_idf=idf).fit_transform((X > 0).astype(float))
+    np.testing.assert_allclose(presence.toarray(), theirs.toarray(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
+def test_weights_are_powers_of_the_ranker_s_divergences(divergence):
+    X, y = text(3)
+    ours = DivergenceWeighter(0.25, divergence, idf=False).fit(X, y)
+    ranker = DivergenceRanker(divergence, family="bernoulli").fit(X, y)
+    value = ranker.feature_divergences_
+    np.testing.assert_allclose(ours.weights_, (value / value.max()) ** 0.25)
+
+
+def test_sample_weights_mean_copies():
+    X, y = text()
+    times = np.arange(len(y)) % 3
+    rows = np.repeat(np.arange(len(y)), times)
+    one = DivergenceWeighter().fit(X, y, times)
+    two = DivergenceWeighter().fit(X[rows], y[rows])
+    np.testing.assert_allclose(one.weights_, two.weights_, rtol=1e-10)
+
+
+def test_sparse_in_sparse_out_and_the_same_numbers_dense():
+    X, y = text()
+    before = X.copy()
+    model = DivergenceWeighter().fit(X, y)
+    Z = model.transform(X)
+    assert sparse.issparse(Z)
+    assert Z.nnz <= X.nnz
+    assert (before != X).nnz == 0
+    np.testing.assert_allclose(model.transform(X.toarray()), Z.toarray())
+    np.testing.assert_allclose(np.linalg.norm(Z.toarray(), axis=1), 1.0)
+    names = model.get_feature_names_out()
+    assert len(names) == X.shape[1]
+
+
+def test_documents_without_words_are_zero():
+    X, y = text()
+    model = DivergenceWeighter().fit(X, y)
+    assert not model.transform(np.zeros((1, X.shape[1]))).any()
+
+
+def test_an_attachment_counts_as_one_document():
+    X, y = text()
+    junk = sparse.csr_array(np.full((1, 3000), 40.0))
+    wide = sparse.csr_array(sparse.block_diag([X, junk]))
+    labels = np.append(y, 0)
+    model = DivergenceWeighter(0.5).fit(wide, labels)
+    Z = model.transform(wide)
+    assert np.linalg.norm(Z[[len(y)]].toarray()) == pytest.approx(1.0)
+    # as the rarest words its tokens weigh most, but for what they tell of the classes
+    plain = DivergenceWeighter(0).fit(wide)
+
+    def ratio(model):
+        return model.weights_[120:].max() / model.weights_[:120].max()
+
+    assert ratio(model) < 0.7 < ratio(plain)
+
+
+def test_rows_keep_their_length():
+    X, _ = text()
+    weight = np.random.default_rng(0).uniform(size=X.shape[1])
+    Z = weighted_rows(X, weight)
+    length = np.linalg.norm(X.toarray(), axis=1)
+    np.testing.assert_allclose(np.linalg.norm(Z.toarray(), axis=1), length)
+    by_hand = X.toarray() * weight
+    by_hand *= (length / np.linalg.norm(by_hand, axis=1))[:, None]
+    np.testing.assert_allclose(Z.toarray(), by_hand)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"power": -1}, "power"),
+        ({"counts": "bm25"}, "counts"),
+        ({"divergence": "kl"}, "divergence"),
+        ({"smoothing": 0}, "smoothing"),
+        ({"idf": "yes"}, "idf"),
+    ],
+)
+def test_bad_parameters(options, message):
+    X, y = text()
+    with pytest.raises(ValueError, match=message):
+        DivergenceWeighter(**options).fit(X, y)
+
+
+def test_bad_data():
+    X, y = text()
+    with pytest.raises(ValueError, match="Negative values in data: -"):
+        DivergenceWeighter().fit(-X, y)
+    with pytest.raises(ValueError, match="power=0"):
+        DivergenceWeighter().fit(X)
+    with pytest.raises(ValueError, match="one class only"):
+        DivergenceWeighter().fit(X, np.ones(len(y)))
+    model = DivergenceWeighter(0).fit(X)
+    with pytest.raises(ValueError, match="Negative values in data: -"):
+        model.transform(-X)
