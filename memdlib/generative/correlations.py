@@ -85,13 +85,15 @@ class PooledMoments:
         rows = weight / by_class[codes]
         means = np.zeros((n_classes, X.shape[1]))
         for k in np.flatnonzero(by_class):
-            own = codes == k
-            first = values[own][0]
-            means[k] = first + rows[own] @ (values[own] - first)
-        values -= means[codes]
+            (own,) = np.nonzero(codes == k)
+            first = values[own[0]].copy()
+            part = values[own] - first
+            centre = rows[own] @ part
+            values[own] = np.subtract(part, centre, out=part)
+            means[k] = first + centre
         share = by_class / by_class.sum()
         rows *= share[codes]
-        variance = rows @ values**2
+        variance = np.einsum("i,is,is->s", rows, values, values)
         rounding = ROUNDING * (share @ means**2 + variance)
         variance = np.where(variance > rounding, variance, 0.0)
         between = share @ (means - share @ means) ** 2

@@ -14,7 +14,7 @@ _SETTINGS = {
             ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
             "shrunken",
         ),
-        "preparations": ("normal_scores", "standardised", "unchanged"),
+        "preparations": ("normal_scores", "unchanged"),
     },
     "table": {"models": ("correlated", "full", "shrunken")},
 }
