@@ -4,14 +4,21 @@ A pass is made where the partitions are; only sums travel, and they are added in
 Needs Dask: ``pip install 'memdlib[dask]'``; nothing else in the package imports it.
 """
 
-import dask
-import dask.array as da
 import numpy as np
-from dask.base import is_dask_collection
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.parts.fit import Parts, fit_parts
 from memdlib.parts.passes import Pass
+
+try:
+    import dask
+    import dask.array as da
+    from dask.base import is_dask_collection
+except ImportError as error:
+    raise ImportError(
+        f"memdlib.distributed needs Dask, which cannot be imported ({error}); install "
+        "it with: pip install 'memdlib[dask]'"
+    ) from error
 
 # Results that are added at a time.
 _FAN_IN = 8

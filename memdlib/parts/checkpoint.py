@@ -46,6 +46,10 @@ class Checkpoint:
         more : list
             What else the fit depends on, known only now.
 
+        Returns
+        -------
+        None
+
         Raises
         ------
         ValueError
@@ -100,6 +104,10 @@ class Checkpoint:
             Number of chunks it sums up.
         complete : bool, default=False
             Whether that was the last chunk.
+
+        Returns
+        -------
+        None
         """
         arrays = {
             "identity": np.array(self.identity),

@@ -154,7 +154,6 @@ def test_what_a_room_must_do_without(house, name, code, message):
         ("memdlib/generative/x.py", "def plot():\n    import matplotlib\n"),
         ("memdlib/datasets/x.py", "def f(p):\n    import pandas\n    open(p)\n"),
         ("memdlib/parts/x.py", "import pathlib\n"),
-        ("memdlib/distributed.py", "import dask.array\n"),
     ],
 )
 def test_extras_are_imported_on_use(house, name, code):
