@@ -1,5 +1,8 @@
 """Run benchmarks and print their table: ``python -m benchmarks [name ...]``.
 
+The floor is one pass over the bytes of the data, in the unit of the row (nan where the
+row is no time), and the column after it says how many floors ours takes.
+
 ``moment_problems`` and ``nml_bounds`` print tables of their own, of ``--cases`` random
 cases, and only when they are named.
 """
@@ -10,6 +13,8 @@ from functools import partial
 from benchmarks import (
     dense_fit_and_rank,
     densities,
+    discriminative,
+    import_time,
     kernels,
     memory,
     moment_problems,
@@ -24,7 +29,9 @@ BENCHMARKS = {
     "dense_fit_and_rank": dense_fit_and_rank,
     "sparse_fit_and_rank": sparse_fit_and_rank,
     "sparse_choose_size": sparse_choose_size,
+    "discriminative": discriminative,
     "densities": densities,
+    "import_time": import_time,
     "kernels": kernels,
     "memory": memory,
     "nml": nml,
@@ -58,7 +65,10 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
     names = [name for name in names if name not in tables]
     if asked and not names:
         return
-    print(f"{'work':66} {'ours':>12} {'peer':>12} {'ratio':>7} {'goal':>5}  peer")
+    print(
+        f"{'work':66} {'ours':>12} {'peer':>12} {'ratio':>7} {'goal':>5} "
+        f"{'floor':>10} {'x floor':>8}  peer"
+    )
     for name in names or BENCHMARKS:
         for item in BENCHMARKS[name].comparisons():
             ours, theirs = (
@@ -67,7 +77,7 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
             )
             print(
                 f"{item.work:66} {ours:>12} {theirs:>12} {item.ratio:7.3f} "
-                f"{item.goal:5.2f}  {item.peer}",
+                f"{item.goal:5.2f} {item.floor:10.3g} {item.passes:8.3g}  {item.peer}",
                 flush=True,
             )
 

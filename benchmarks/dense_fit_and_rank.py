@@ -8,12 +8,17 @@ from memdlib import MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes
 
 
-def comparisons() -> list[Comparison]:
-    """Measure, in the shape of the Global Cancer Map."""
+def workload(n=190, d=16063, K=14):
+    """Samples and labels, by default in the shape of the Global Cancer Map."""
     data = simulate_gaussian_classes(
-        n_samples=190, n_features=16063, n_informative=100, n_classes=14, seed=1
+        n_samples=n, n_features=d, n_informative=min(d, 100), n_classes=K, seed=1
     )
-    X, y = data.X, data.y
+    return data.X, data.y
+
+
+def comparisons() -> list[Comparison]:
+    """Measure one shape."""
+    X, y = workload()
     model = MeMdClassifier(n_features=50)
     return [
         compare_times(
@@ -22,5 +27,6 @@ def comparisons() -> list[Comparison]:
             lambda: model.fit(X, y),
             lambda: (f_classif(X, y), GaussianNB().fit(X, y)),
             goal=0.5,
+            data=(X, y),
         )
     ]

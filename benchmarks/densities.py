@@ -68,6 +68,7 @@ def comparisons() -> list[Comparison]:
                     lambda mu=mu, density=density: density.from_moments(mu),
                     lambda mu=mu, method=method: solve_one_by_one(mu, method),
                     goal=0.01,
+                    data=(mu,),
                     repeats=2,
                 )
             )

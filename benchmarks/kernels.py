@@ -33,6 +33,6 @@ def comparisons() -> list[Comparison]:
         (f"{work}, 5 % occupied, JS", lambda: js_kernel(csr), thin),
     ]
     return [
-        compare_times(work, name, ours, peer(X), goal=0.1, repeats=3)
+        compare_times(work, name, ours, peer(X), goal=0.1, data=(X,), repeats=3)
         for work, ours, X in sides
     ]

@@ -138,11 +138,18 @@ def enumeration(m) -> Comparison:
         lambda: afresh(OCCUPANCY, m),
         lambda: [bfgs(OCCUPANCY, ones, m) for ones in sample],
         goal=0.001,
+        data=(np.array(OCCUPANCY),),
         repeats=3,
     )
     scale = n_all / N_SAMPLED
     return Comparison(
-        found.work, found.peer, found.ours, found.theirs * scale, "ms", found.goal
+        found.work,
+        found.peer,
+        found.ours,
+        found.theirs * scale,
+        "ms",
+        found.goal,
+        found.floor,
     )
 
 

@@ -12,12 +12,12 @@ from memdlib import MeMdClassifier
 from memdlib.datasets import MissingDataError, load, simulate_text_counts
 
 
-def simulated():
-    """Documents of about the same number, length and vocabulary."""
+def workload(n=11314, d=50000, K=20):
+    """Counts and labels, by default about as many as in the 20 Newsgroups."""
     text = simulate_text_counts(
-        n_documents=11314, n_words=50000, n_informative=500, n_classes=20, seed=2
+        n_documents=n, n_words=d, n_informative=min(d, 500), n_classes=K, seed=2
     )
-    return "simulated documents", text.X.astype(np.float64), text.y
+    return text.X.astype(np.float64), text.y
 
 
 def comparisons() -> list[Comparison]:
@@ -26,7 +26,7 @@ def comparisons() -> list[Comparison]:
         news = load("newsgroups", min_documents=1)
         name, X, y = "20 Newsgroups", news.X, news.y
     except MissingDataError:
-        name, X, y = simulated()
+        name, (X, y) = "simulated documents", workload()
     shape = f"{X.shape[0]} x {X.shape[1]}, {len(set(y))} classes"
     found = []
     for family in ("bernoulli", "multinomial"):
@@ -38,6 +38,7 @@ def comparisons() -> list[Comparison]:
                 lambda model=model: model.fit(X, y),
                 lambda: (chi2(X, y), MultinomialNB().fit(X, y)),
                 goal=0.5,
+                data=(X, y),
             )
         )
     return found

@@ -45,6 +45,7 @@ def comparisons() -> list[Comparison]:
             lambda: ours.fit(X),
             lambda: theirs.fit(X),
             goal=0.6,
+            data=(X,),
             repeats=2,
         )
         rng = np.random.default_rng([92, 2])

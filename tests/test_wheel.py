@@ -27,7 +27,7 @@ from memdlib import (
     MaxEntDensity,
     MeMdClassifier,
 )
-from memdlib import datasets, nml
+from memdlib import datasets, nml, parts
 from memdlib.datasets.readers import READERS
 
 assert memdlib.__file__.startswith(sys.prefix), memdlib.__file__
@@ -43,6 +43,7 @@ for estimator in (
     ConditionalMaxEntClassifier(),
 ):
     assert estimator.fit(data.X, data.y).score(data.X, data.y) > 0.7
+parts.fit_chunks(MeMdClassifier(random_state=0), parts.ArrayChunks(data.X, data.y))
 MeMdClassifier(family="multinomial").fit(texts.X, texts.y).predict(texts.X)
 assert DivergenceRanker(n_features=2).fit_transform(data.X, data.y).shape == (80, 2)
 assert MaxEntDensity(moments=2, support=(-9, 9)).fit(data.X[:, 0]).residual_ < 1e-9
@@ -50,11 +51,11 @@ assert abs(nml.multinomial_codelength([27, 11]) - 24.99) < 0.005
 nml.conditional_codelength([1, 1, 2, 2, 3, 3], [0, 0, 0, 1, 1, 1], 1)
 
 
-def refused(call, *given, **more):
+def refused(call, *given, extra="data", **more):
     try:
         call(*given, **more)
     except ImportError as error:
-        assert "pip install 'memdlib[data]'" in str(error), error
+        assert f"pip install 'memdlib[{{extra}}]'" in str(error), error
         return str(error)
     raise AssertionError("nothing was missed")
 
@@ -63,6 +64,7 @@ assert "pooch" in refused(datasets.load, "colon")
 assert "pandas" in refused(datasets.load, "iris", as_frame=True)
 assert "pandas" in refused(READERS["csv_class_last"], "lost.csv")
 assert "rdata" in refused(READERS["r_list"], "lost.RData")
+assert "pyarrow" in refused(parts.TableChunks, "lost.parquet", "y", extra="arrow")
 """
 
 
@@ -98,7 +100,13 @@ def test_it_declares_three_packages_and_the_extras(wheel):
     for extra, items in project["optional-dependencies"].items():
         expected |= requirements(items, f"; extra == '{extra}'")
     assert requirements(about.get_all("Requires-Dist")) == expected
-    assert set(about.get_all("Provides-Extra")) == {"data", "plot", "fast"}
+    assert set(about.get_all("Provides-Extra")) == {
+        "arrow",
+        "dask",
+        "data",
+        "fast",
+        "plot",
+    }
     in_data = {Requirement(i).name for i in project["optional-dependencies"]["data"]}
     assert in_data == set(EXTRA)
 
@@ -106,5 +114,7 @@ def test_it_declares_three_packages_and_the_extras(wheel):
 def test_it_works_with_what_it_declares_alone(wheel, tmp_path):
     """In an environment of its own, away from the checkout and from the extras."""
     python = environment(tmp_path, wheel)
-    program = PROGRAM.format(others=(*EXTRA, "matplotlib", "compendium", "tests"))
+    program = PROGRAM.format(
+        others=(*EXTRA, "matplotlib", "dask", "pyarrow", "compendium", "tests")
+    )
     run(python, "-I", "-W", "error", "-c", program, cwd=tmp_path, env={})

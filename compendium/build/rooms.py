@@ -44,10 +44,12 @@ ROOMS = (
     Room("memdlib.densities", "from moments to the density of maximum entropy"),
     Room("memdlib.families", "mean to natural parameters, and divergences from them"),
     Room("memdlib.generative", "ranked features, and classifiers by Bayes' rule"),
+    Room("memdlib.parts", "the same fits from data in parts, out of core", beside=True),
+    Room("memdlib.distributed", "and from Dask collections", beside=True),
     Room("memdlib.conditional", "the discriminative classifier and its dual"),
     Room("memdlib.nml", "code lengths", ("_engine", "codes", "estimators")),
     Room("memdlib.topics", "pLSA and generative embeddings", beside=True),
-    Room("memdlib.datasets", "data sets and simulators; only here are files read"),
+    Room("memdlib.datasets", "data sets and simulators; their files are read here"),
     Room("memdlib", "the public names", beside=True),
     Room("benchmarks", "speed and memory against named peers"),
     Room("compendium", "the book's", ("project", "study", "ledger", "build"), True),
@@ -56,6 +58,7 @@ ROOMS = (
 # What memdlib and the study need of others; memdlib's extras are imported on use.
 _NEEDED = {"numpy", "scipy", "sklearn", *sys.stdlib_module_names}
 _STUDY = {"pandas"}  # outcomes are tables
+_ALLOWED = {"memdlib.parts": {"pathlib"}}
 _FILES = {"csv", "io", "pathlib", "pickle", "shutil", "tarfile", "tempfile", "tomllib"}
 
 
@@ -158,10 +161,10 @@ def _imports(code: str, files: dict[str, Path]) -> Iterator[tuple[int, str, str]
 def _out_of_bounds(room: str, name: str) -> str:
     """What is wrong with a package of others; empty if nothing is."""
     top, core = name.split(".")[0], room.startswith("memdlib.")
-    if room == "memdlib.datasets":
+    if room == "memdlib.datasets" or top in _ALLOWED.get(room, ()):
         return ""
     if core and top in _FILES:
-        return f"uses files ({top}), which only memdlib.datasets may"
+        return f"uses files ({top}), which {room} may not"
     needed = _NEEDED | _STUDY if room == "compendium.study" else _NEEDED
     if (core or room == "compendium.study") and top not in needed:
         return f"imports {top}, which {room} must do without"

@@ -137,3 +137,23 @@ def _mix(x: Words) -> Words:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+def row_digests(X, seed: Words, kind: type) -> Words:
+    """Keyed hash of each row, by which :func:`content_positions` orders the rows.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+        Sparse data without repeated entries.
+    seed : ndarray of shape (1,)
+        Key of the hash.
+    kind : {np.float32, np.float64}
+        Precision to which the values are rounded first.
+
+    Returns
+    -------
+    ndarray of uint64 of shape (n,)
+        It does not depend on the other rows.
+    """
+    return _digests(X, seed, kind)

@@ -129,6 +129,12 @@ def test_imports_that_the_digests_would_miss(house, code, kind):
         ("memdlib/moments/x.py", "from pathlib import Path\n", "uses files (pathlib)"),
         ("memdlib/moments/x.py", "def f(p):\n    open(p)\n", "uses files (io)"),
         (
+            "memdlib/parts/x.py",
+            "import dask\n",
+            "imports dask, which memdlib.parts must",
+        ),
+        ("memdlib/distributed.py", "import pathlib\n", "uses files (pathlib)"),
+        (
             "compendium/study/x.py",
             "import papermill\n",
             "compendium.study must do without",
@@ -147,6 +153,7 @@ def test_what_a_room_must_do_without(house, name, code, message):
         ("memdlib/nml/x.py", "try:\n    import numba\nexcept ImportError:\n    pass\n"),
         ("memdlib/generative/x.py", "def plot():\n    import matplotlib\n"),
         ("memdlib/datasets/x.py", "def f(p):\n    import pandas\n    open(p)\n"),
+        ("memdlib/parts/x.py", "import pathlib\n"),
     ],
 )
 def test_extras_are_imported_on_use(house, name, code):

@@ -1,0 +1,106 @@
+"""Speed, memory and accuracy over the history of the project: ``asv run``.
+
+The work is that of ``python -m benchmarks``; asv itself (https://asv.readthedocs.io) is
+installed by whoever runs it: ``pip install asv``.
+"""
+
+from benchmarks import dense_fit_and_rank, sparse_choose_size, sparse_fit_and_rank
+from benchmarks.out_of_core import SimulatedChunks
+from memdlib import JointMaxEntClassifier, MeMdClassifier
+from memdlib.parts import ArrayChunks, fit_chunks
+
+
+class Genes:
+    """Few samples of many features, dense."""
+
+    shape = 190, 16063, 14
+
+    def setup(self):
+        self.X, self.y = dense_fit_and_rank.workload(*self.shape)
+        self.model = MeMdClassifier(n_features=50)
+        self.fitted = MeMdClassifier(n_features=50).fit(self.X[::2], self.y[::2])
+
+    def time_fit(self):
+        self.model.fit(self.X, self.y)
+
+    def peakmem_fit(self):
+        self.model.fit(self.X, self.y)
+
+    def time_predict(self):
+        self.fitted.predict(self.X)
+
+    def time_fit_diagonal(self):
+        JointMaxEntClassifier("diagonal").fit(self.X, self.y)
+
+    def track_accuracy(self):
+        return self.fitted.score(self.X[1::2], self.y[1::2])
+
+
+class Words:
+    """Documents, sparse, for each family of counts."""
+
+    shape = 11314, 50000, 20
+    params = ("bernoulli", "multinomial")
+    param_names = ("family",)
+
+    def setup(self, family):
+        self.X, self.y = sparse_fit_and_rank.workload(*self.shape)
+        self.model = MeMdClassifier(family=family, n_features=0.02)
+        self.fitted = MeMdClassifier(family=family, n_features=0.02)
+        self.fitted.fit(self.X[::2], self.y[::2])
+
+    def time_fit(self, family):
+        self.model.fit(self.X, self.y)
+
+    def peakmem_fit(self, family):
+        self.model.fit(self.X, self.y)
+
+    def time_predict(self, family):
+        self.fitted.predict(self.X)
+
+    def track_accuracy(self, family):
+        return self.fitted.score(self.X[1::2], self.y[1::2])
+
+
+class ChooseSize:
+    """The number of words chosen on documents set aside."""
+
+    shape = sparse_choose_size.SHAPES[0]
+
+    def setup(self):
+        self.X, self.y = sparse_choose_size.workload(*self.shape)
+        self.model = MeMdClassifier(family="multinomial", random_state=0)
+
+    def time_fit(self):
+        self.model.fit(self.X, self.y)
+
+    def track_n_selected(self):
+        return int(self.model.fit(self.X, self.y).n_selected_)
+
+    def time_fit_chunks(self):
+        chunks = ArrayChunks(self.X, self.y, rows=1000)
+        fit_chunks(self.model, chunks)
+
+
+class OutOfCore:
+    """Rows that are drawn chunk by chunk; twice the rows need no more memory."""
+
+    n_features = 1000
+    params = (10_000, 20_000)
+    param_names = ("rows",)
+
+    def setup(self, rows):
+        self.chunks = SimulatedChunks(rows, self.n_features)
+
+    def time_fit(self, rows):
+        fit_chunks(MeMdClassifier(n_features=1), self.chunks, classes=[0, 1])
+
+    def peakmem_fit(self, rows):
+        fit_chunks(MeMdClassifier(n_features=1), self.chunks, classes=[0, 1])
+
+
+class Import:
+    """The package in a fresh interpreter."""
+
+    def timeraw_import(self):
+        return "import memdlib"

@@ -1,0 +1,14 @@
+"""Fits from data in parts, out of core or on a cluster, with the numbers of one fit."""
+
+from memdlib.parts.chunks import ArrayChunks, ShardChunks, TableChunks
+from memdlib.parts.fit import Parts, fit_parts
+from memdlib.parts.serial import fit_chunks
+
+__all__ = [
+    "ArrayChunks",
+    "Parts",
+    "ShardChunks",
+    "TableChunks",
+    "fit_chunks",
+    "fit_parts",
+]

@@ -1,0 +1,228 @@
+"""Chunks of rows: of arrays and memory maps, of files of arrays, of tables in files."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from memdlib.validation import check_integer
+
+# Entries of a chunk of an array: 32 MiB of doubles.
+_ENTRIES = 2**22
+
+
+class ArrayChunks(Sequence):
+    """Rows of arrays, some at a time: memory maps, or sparse matrices.
+
+    Parameters
+    ----------
+    X : ndarray, memmap or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+    rows : int, default=None
+        Rows of a chunk; None takes as many as have four million entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chunks = ArrayChunks(np.arange(10.0).reshape(5, 2), [0, 1, 0, 1, 0], rows=2)
+    >>> len(chunks), chunks[2]
+    (3, (array([[8., 9.]]), array([0])))
+    """
+
+    def __init__(self, X, y, sample_weight=None, *, rows=None):
+        self.X = X.tocsr() if sparse.issparse(X) else X
+        self.columns = [np.asarray(y)]
+        if sample_weight is not None:
+            self.columns.append(np.asarray(sample_weight))
+        for values in self.columns:
+            if len(values) != X.shape[0]:
+                raise ValueError(
+                    f"X has {X.shape[0]} rows, but there are {len(values)} labels or "
+                    "weights; give one a row"
+                )
+        if rows is None:
+            rows = max(1, _ENTRIES // X.shape[1])
+        self.rows = check_integer(rows, "rows")
+
+    def __len__(self):
+        return -(-self.X.shape[0] // self.rows)
+
+    def __getitem__(self, i):
+        start = range(0, self.X.shape[0], self.rows)[i]
+        part = slice(start, start + self.rows)
+        return self.X[part], *(values[part] for values in self.columns)
+
+
+class ShardChunks(Sequence):
+    """One chunk a file: arrays (.npy) or sparse matrices (.npz) with their labels.
+
+    Parameters
+    ----------
+    shards : sequence of path-like
+        Of X, as :func:`numpy.save` and :func:`scipy.sparse.save_npz` write them. An
+        array is opened as a memory map.
+    labels : sequence of {array-like, path-like}
+        Labels of each shard, or their files (.npy).
+    sample_weight : sequence of {array-like, path-like}, default=None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from scipy import sparse
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sparse.save_npz(f"{folder}/0.npz", sparse.eye_array(2, format="csr"))
+    ...     X, y = ShardChunks([f"{folder}/0.npz"], [[0, 1]])[0]
+    >>> X.toarray().tolist(), y.tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    """
+
+    def __init__(self, shards, labels, sample_weight=None):
+        self.shards = [Path(path) for path in shards]
+        self.columns = [labels] if sample_weight is None else [labels, sample_weight]
+        for values in self.columns:
+            if len(values) != len(self.shards):
+                raise ValueError(
+                    f"there are {len(self.shards)} shards, but {len(values)} parts of "
+                    "labels or weights; give one a shard"
+                )
+
+    def __len__(self):
+        return len(self.shards)
+
+    def __getitem__(self, i):
+        path = self.shards[i]
+        if path.suffix == ".npz":
+            X = sparse.load_npz(path).tocsr()
+        else:
+            X = np.load(path, mmap_mode="r", allow_pickle=False)
+        return X, *(_values(values[i]) for values in self.columns)
+
+
+class TableChunks(Sequence):
+    """Row groups of Parquet files, or record batches of Arrow files.
+
+    Parameters
+    ----------
+    files : path-like or sequence of path-like
+        Arrow files end in .arrow or .feather, all others are Parquet. All have the
+        same columns.
+    target : str
+        Column of the labels.
+    sample_weight : str, default=None
+        Column of the weights.
+    features : sequence of str, default=None
+        Columns of X; None takes all others. Only what is needed is read.
+
+    Notes
+    -----
+    A chunk is as large as the writer of the file made its row groups, which decides how
+    much memory a fit takes. Needs PyArrow: ``pip install 'memdlib[arrow]'``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet as pq
+    >>> table = pa.table({"a": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(table, f"{folder}/t.parquet", row_group_size=2)
+    ...     chunks = TableChunks(f"{folder}/t.parquet", "y")
+    ...     len(chunks), chunks[1][0].column_names, chunks[1][1].tolist()
+    (2, ['a'], [0])
+    """
+
+    def __init__(self, files, target, sample_weight=None, features=None):
+        _needed("pyarrow")
+        single = isinstance(files, str | Path)
+        self.files = [Path(path) for path in ([files] if single else files)]
+        self.target, self.sample_weight = target, sample_weight
+        if not self.files:
+            raise ValueError("files is empty; give at least one")
+        opened = [_open(path) for path in self.files]
+        names = opened[0].names
+        for path, file in zip(self.files, opened, strict=True):
+            if file.names != names:
+                raise ValueError(
+                    f"the columns of {path} are not those of {self.files[0]}; give "
+                    "files of the same columns in the same order"
+                )
+        special = [target] if sample_weight is None else [target, sample_weight]
+        if features is None:
+            features = [name for name in names if name not in special]
+        self.features = list(features)
+        missing = [name for name in (*special, *self.features) if name not in names]
+        if missing:
+            raise ValueError(
+                f"{self.files[0]} has no column {missing[0]!r}; it has {names}"
+            )
+        self._ends = list(accumulate(file.n_chunks for file in opened))
+        self._last: tuple[int, _Table] | None = None
+
+    def __len__(self):
+        return self._ends[-1]
+
+    def __getitem__(self, i):
+        i = range(len(self))[i]
+        place = bisect_right(self._ends, i)
+        if self._last is None or self._last[0] != place:
+            self._last = place, _open(self.files[place])
+        first = self._ends[place - 1] if place else 0
+        special = [self.target]
+        if self.sample_weight is not None:
+            special.append(self.sample_weight)
+        table = self._last[1].read(i - first, [*self.features, *special])
+        return table.select(self.features), *(_column(table[name]) for name in special)
+
+    def __getstate__(self):
+        return vars(self) | {"_last": None}
+
+
+class _Table:
+    """One open file of a table, whatever its format."""
+
+    def __init__(self, names, n_chunks, read):
+        self.names, self.n_chunks, self.read = names, n_chunks, read
+
+
+def _open(path: Path) -> _Table:
+    if path.suffix in (".arrow", ".feather"):
+        pyarrow = _needed("pyarrow")
+        file = pyarrow.ipc.open_file(pyarrow.memory_map(str(path)))
+
+        def read(i, columns):
+            batch = file.get_batch(i).select(columns)
+            return pyarrow.Table.from_batches([batch])
+
+        return _Table(file.schema.names, file.num_record_batches, read)
+    file = _needed("pyarrow.parquet").ParquetFile(path, memory_map=True)
+    return _Table(file.schema_arrow.names, file.num_row_groups, file.read_row_group)
+
+
+def _column(values):
+    """One column as an array, categories as what they stand for."""
+    kind = values.type
+    if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
+        values = values.cast(kind.value_type)
+    return values.to_numpy()
+
+
+def _values(values):
+    """Labels or weights of one shard, read if they are a file."""
+    if isinstance(values, str | Path):
+        return np.load(values, allow_pickle=False)
+    return np.asarray(values)
+
+
+def _needed(name: str):
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"reading tables needs {name}, which cannot be imported ({error}); install "
+            "it with: pip install 'memdlib[arrow]'"
+        ) from error

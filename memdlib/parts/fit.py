@@ -1,0 +1,210 @@
+"""One fit from data in parts: a few passes, each of which adds up small results.
+
+With S fixed the data are read once, after a look at the labels. With
+``n_features="auto"`` they are read four times: for the classes and a histogram of the
+hashes of the rows, for the hashes next to the cuts, for the moments, and for the
+accuracy on the rows set aside.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from memdlib.families import get
+from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.generative.marginals import ClassMarginals
+from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.ranking import DivergenceRanker, rank
+from memdlib.generative.sizes import size_grid, smallest_best
+from memdlib.moments import leave_one_out
+from memdlib.parts.cuts import HashCuts, Shares
+from memdlib.parts.passes import Accuracy, Border, Moments, Pass, Result, Survey
+from memdlib.state import all_or_nothing
+from memdlib.validation import check_parameters, count_features, labelled_data
+
+
+class Parts(ABC):
+    """Data in parts, over which passes are made."""
+
+    @abstractmethod
+    def template(self):
+        """Return a row of X, with the names of its columns if it has any."""
+
+    @abstractmethod
+    def reduce(self, work: Pass) -> Result | None:
+        """Make one pass.
+
+        Parameters
+        ----------
+        work : Pass
+
+        Returns
+        -------
+        dict of ndarray, or None
+            Sum of the results of all parts.
+        """
+
+
+@all_or_nothing
+def fit_parts(estimator, parts: Parts, classes=None):
+    """Fit an estimator to data in parts.
+
+    Parameters
+    ----------
+    estimator : MeMdClassifier, JointMaxEntClassifier or DivergenceRanker
+        Its parameters mean what they mean in ``fit``.
+    parts : Parts
+    classes : array-like of shape (K,), default=None
+        All classes; saves the look at the labels if S is fixed and there are no
+        weights of classes.
+
+    Returns
+    -------
+    estimator
+        Fitted as by ``fit`` on all rows at once, within rounding.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is another one.
+    ValueError
+        As ``fit``; and if ``classes`` are not those of the labels.
+
+    Notes
+    -----
+    The rows that "auto" sets aside are those of ``fit`` with the same
+    ``random_state``. If weights are fractions, a row exactly on the border may change
+    sides by a rounding error.
+    """
+    kinds = MeMdClassifier, JointMaxEntClassifier, DivergenceRanker
+    if not isinstance(estimator, kinds):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be fitted in parts; use "
+            f"{' or '.join(kind.__name__ for kind in kinds)}"
+        )
+    check_parameters(estimator)
+    bare, template = clone(estimator), parts.template()
+    for one in (estimator, bare):
+        validate_data(
+            one, template, accept_sparse=True, dtype=None, ensure_all_finite=False
+        )
+    auto = getattr(estimator, "n_features", None) == "auto"
+    if hasattr(estimator, "n_features") and not auto:
+        count_features(estimator.n_features, estimator.n_features_in_, "n_features")
+    given = None if classes is None else np.unique(classes)
+    seed = _seed(estimator) if auto else None
+    class_weight = getattr(estimator, "class_weight", None)
+    if auto or given is None or class_weight is not None:
+        survey = _result(parts, Survey(bare, seed) if auto else Survey())
+        classes = survey["classes"]
+        _check_classes(given, classes)
+    else:
+        classes = given
+    by_class = None
+    if class_weight is not None:
+        by_class = _class_factors(bare, classes, survey["weight"], class_weight)
+    known = bare, classes, by_class
+    if auto:
+        return _fit_and_choose(estimator, parts, known, survey, seed)
+    work = Moments(*known)
+    result = _result(parts, work)
+    _check_classes(classes, classes[result["rows"] > 0])
+    moments = work.of_result(result)
+    if isinstance(estimator, DivergenceRanker):
+        return _ranked(estimator, moments, classes)
+    estimator._fitted = estimator._estimate(moments, classes)
+    return _warned(estimator, result)
+
+
+def _fit_and_choose(estimator, parts, known, survey, seed):
+    """Fit as :meth:`memdlib.MeMdClassifier.fit` does where it chooses S."""
+    classes = known[1]
+    grid = size_grid(estimator.n_features_grid, estimator.n_features_in_)
+    shares = Shares.of(estimator.validation)
+    histogram = survey["histogram"]
+    border = _result(parts, Border(*known, shares.buckets(histogram), seed))
+    cuts = HashCuts.find(seed, shares, histogram, border)
+    work = Moments(*known, cuts, shares.n_folds)
+    result = _result(parts, work)
+    folds = work.of_result(result).split(shares.n_folds)
+    training = leave_one_out(folds)
+    model = estimator._estimate(folds[0].merge(training[0]), classes)
+    held_out = 1 if estimator.validation < 1 else shares.n_folds
+    models = tuple(
+        estimator._estimate(rest, classes)
+        if own.weight.any() and rest.weight.any()
+        else None
+        for own, rest in zip(folds[:held_out], training, strict=False)
+    )
+    if any(models):
+        found = _result(parts, Accuracy(*known, cuts, models, grid))
+        accuracy = found["correct"] / found["tested"]
+        model = replace(
+            model,
+            n_selected=smallest_best(grid, accuracy),
+            validation_n_features=grid,
+            validation_curve=accuracy,
+        )
+    estimator._fitted = model
+    return _warned(estimator, result)
+
+
+def _ranked(estimator, moments, classes):
+    family = get(estimator.family)
+    marginals = ClassMarginals(
+        moments, family, estimator.shrinkage, estimator.smoothing
+    )
+    estimator.classes_ = classes
+    estimator.n_selected_ = count_features(
+        estimator.n_features, estimator.n_features_in_, "n_features"
+    )
+    estimator.feature_divergences_ = marginals.divergences(estimator.divergence)
+    estimator.order_ = rank(estimator.feature_divergences_)
+    return estimator
+
+
+def _warned(estimator, result: Result):
+    """Warn of classes of one row, as ``fit`` does."""
+    if isinstance(estimator, MeMdClassifier) and not result["weighted"]:
+        rows = np.minimum(result["rows"], 2)
+        estimator._warn_of_single_rows(np.repeat(np.arange(len(rows)), rows))
+    return estimator
+
+
+def _result(parts: Parts, work: Pass) -> Result:
+    found = parts.reduce(work)
+    if found is None:
+        raise ValueError("there is no row of positive weight in any part of the data")
+    return found
+
+
+def _check_classes(given, seen):
+    if given is not None and not np.array_equal(given, seen):
+        differ = np.setxor1d(given, seen).tolist()
+        raise ValueError(
+            f"classes={given.tolist()} differ from those of the labels by {differ}; "
+            "give the classes that occur, or None"
+        )
+    if len(seen) < 2:
+        raise ValueError(
+            f"y holds one class only ({seen.tolist()[0]!r}); a divergence needs at "
+            "least two classes"
+        )
+
+
+def _class_factors(bare, classes, weight, class_weight):
+    """Factors of the weights of each class, as ``fit`` finds and checks them."""
+    row = np.zeros((len(classes), bare.n_features_in_))
+    known = clone(bare)
+    scaled = labelled_data(known, row, classes, weight, class_weight=class_weight)[2]
+    return scaled / weight
+
+
+def _seed(estimator):
+    """Key of the hash that ``fit`` would draw."""
+    random = check_random_state(estimator.random_state)
+    return np.frombuffer(random.bytes(8), dtype=np.uint64)

@@ -1,0 +1,287 @@
+"""What is done with one part of the data, and how the results of two parts add.
+
+A result is a dictionary of small arrays, so that it can be sent, added in a tree, or
+written to a checkpoint. A part without rows of positive weight has none.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from memdlib.families import get
+from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.generative.marginals import family_moments
+from memdlib.generative.model import MarginalModel
+from memdlib.moments import ClassMoments, JointMoments
+from memdlib.parts.cuts import HashCuts, border_rows, hash_histogram, merged_groups
+from memdlib.validation import check_sample_weight, labelled_batch, labelled_data
+
+Result = dict[str, NDArray]
+
+
+class Pass(ABC):
+    """One pass over the parts; it is sent to where they are."""
+
+    name = "pass"
+    needs_X = True
+
+    def of(self, X, y, weight) -> Result | None:
+        """Result of one part.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, table} of shape (n, d) or None
+            None where the pass does without.
+        y : array-like of shape (n,)
+        weight : array-like of shape (n,) or None
+
+        Returns
+        -------
+        dict of ndarray, or None
+            None if no row has a positive weight.
+        """
+        y = np.asarray(y)
+        if X is not None and X.shape[0] != len(y):
+            raise ValueError(
+                f"a part has {X.shape[0]} rows of X and {len(y)} labels; both must be "
+                "split alike"
+            )
+        if weight is not None:
+            weight = np.asarray(weight, dtype=np.float64)
+            if weight.shape == y.shape and not weight.any():
+                return None
+        return self._of(X, y, weight) if len(y) else None
+
+    @abstractmethod
+    def _of(self, X, y, weight) -> Result:
+        """Result of a part that has rows."""
+
+    def add(self, a: Result | None, b: Result | None) -> Result | None:
+        """Result of two parts together.
+
+        Parameters
+        ----------
+        a, b : dict of ndarray, or None
+
+        Returns
+        -------
+        dict of ndarray, or None
+        """
+        if a is None or b is None:
+            return b if a is None else a
+        return self._add(a, b)
+
+    def _add(self, a: Result, b: Result) -> Result:
+        return {name: a[name] + b[name] for name in a}
+
+
+@dataclass(frozen=True)
+class Survey(Pass):
+    """Classes, and if rows are to be set aside the weight of each bucket of hashes.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        It is given where rows are hashed; it knows the features.
+    seed : ndarray of shape (1,), default=None
+        Key of the hash.
+    """
+
+    estimator: object = None
+    seed: NDArray[np.uint64] | None = None
+    name = "classes"
+
+    @property
+    def needs_X(self) -> bool:
+        """Whether rows are hashed."""
+        return self.estimator is not None
+
+    def _of(self, X, y, weight):
+        if not self.needs_X:
+            y = column_or_1d(y)
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+            weight = check_sample_weight(weight, len(y))
+            y, weight = y[weight > 0], weight[weight > 0]
+            classes, codes = np.unique(y, return_inverse=True)
+        else:
+            X, codes, weight, classes = labelled_data(
+                self.estimator, X, y, weight, reset=False, several=False
+            )
+        K = len(classes)
+        found = {"classes": classes, "weight": np.bincount(codes, weight, K)}
+        if self.needs_X:
+            X = observed(self.estimator, X)
+            found["histogram"] = hash_histogram(X, codes, weight, K, self.seed)
+        return found
+
+    def _add(self, a, b):
+        texts = [part["classes"].dtype.kind in "OSUT" for part in (a, b)]
+        if texts[0] != texts[1]:
+            one, other = (part["classes"].tolist()[0] for part in (a, b))
+            raise ValueError(
+                f"some labels are text, some are numbers ({one!r}, {other!r}); "
+                "make them all one or the other"
+            )
+        classes = np.unique(np.concatenate([a["classes"], b["classes"]]))
+        found = {"classes": classes}
+        for name in a.keys() - {"classes"}:
+            total = np.zeros((len(classes), *a[name].shape[1:]))
+            for part in (a, b):
+                total[np.searchsorted(classes, part["classes"])] += part[name]
+            found[name] = total
+        return found
+
+
+@dataclass(frozen=True)
+class _Known(Pass):
+    """A pass over rows whose classes and their weights are known.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, but for what it knows of the features.
+    classes : ndarray of shape (K,)
+    by_class : ndarray of shape (K,) or None
+        Factors of the weights.
+    """
+
+    estimator: object
+    classes: NDArray
+    by_class: NDArray[np.float64] | None
+
+    def _rows(self, X, y, weight):
+        X, codes, weight, _ = labelled_batch(
+            self.estimator,
+            X,
+            y,
+            weight,
+            None,
+            self.classes,
+            sparse_too=get_tags(self.estimator).input_tags.sparse,
+        )
+        if self.by_class is not None:
+            weight = weight * self.by_class[codes]
+        return observed(self.estimator, X), codes, weight
+
+
+@dataclass(frozen=True)
+class Border(_Known):
+    """Hashes of the rows next to the cuts.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    buckets : ndarray of shape (K, B)
+    seed : ndarray of shape (1,)
+    """
+
+    buckets: NDArray[np.intp]
+    seed: NDArray[np.uint64]
+    name = "rows set aside"
+
+    def _of(self, X, y, weight):
+        # the weights of the histogram, which was made before any factor was known
+        X, codes, weight = replace(self, by_class=None)._rows(X, y, weight)
+        return border_rows(X, codes, weight, self.buckets, self.seed)
+
+    def _add(self, a, b):
+        both = {name: np.concatenate([a[name], b[name]]) for name in a}
+        return merged_groups(both)
+
+
+@dataclass(frozen=True)
+class Moments(_Known):
+    """Moments of each class, or of each fold and class.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    cuts : HashCuts or None
+        Into folds.
+    n_folds : int
+    """
+
+    cuts: HashCuts | None = None
+    n_folds: int = 1
+    name = "moments"
+
+    def _of(self, X, y, weight):
+        weighted = weight is not None
+        X, codes, weight = self._rows(X, y, weight)
+        K = len(self.classes)
+        cell, n_cells = codes, K * self.n_folds
+        if self.cuts is not None:
+            cell = self.cuts.folds(X, codes) * K + codes
+        if isinstance(self.estimator, JointMaxEntClassifier):
+            moments = self.estimator._collect(X, cell, n_cells, weight)
+        else:
+            family = get(self.estimator.family)
+            moments = family_moments(family, X, cell, n_cells, weight)
+        rows = np.bincount(codes, minlength=K)
+        return {**vars(moments), "rows": rows, "weighted": np.bool_(weighted)}
+
+    def _add(self, a, b):
+        moments = self.of_result(a).merge(self.of_result(b))
+        rows = a["rows"] + b["rows"]
+        weighted = a["weighted"] | b["weighted"]
+        return {**vars(moments), "rows": rows, "weighted": weighted}
+
+    def of_result(self, result: Result) -> ClassMoments:
+        """Moments that a result holds.
+
+        Parameters
+        ----------
+        result : dict of ndarray
+
+        Returns
+        -------
+        ClassMoments
+        """
+        joint = getattr(self.estimator, "covariance", "diagonal") != "diagonal"
+        kind = JointMoments if joint else ClassMoments
+        return kind(*(result[name] for name in ("weight", "sums", "location")))
+
+
+@dataclass(frozen=True)
+class Accuracy(_Known):
+    """Weight of the rows set aside, and of those classified correctly.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    cuts : HashCuts
+    models : tuple of MarginalModel or None
+        Entry f does not know fold f; None where that is not to be tested.
+    grid : ndarray of int of shape (G,)
+    """
+
+    cuts: HashCuts
+    models: tuple[MarginalModel | None, ...]
+    grid: NDArray[np.intp]
+    name = "accuracy"
+
+    def _of(self, X, y, weight):
+        X, codes, weight = self._rows(X, y, weight)
+        fold = self.cuts.folds(X, codes)
+        correct, tested = np.zeros(len(self.grid)), np.float64(0.0)
+        for f, model in enumerate(self.models):
+            test = np.flatnonzero(fold == f)
+            if model is not None and test.size:
+                part = X[test], codes[test], weight[test]
+                correct += model.correct_weight(*part, self.grid)
+                tested += part[-1].sum()
+        return {"correct": correct, "tested": tested}
+
+
+def observed(estimator, X):
+    """Rows as the family of the estimator sees them."""
+    family = getattr(estimator, "family", None)
+    return X if family is None else get(family).observe(X)

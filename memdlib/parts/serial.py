@@ -1,0 +1,128 @@
+"""Out of core: one chunk after another in constant memory, resumed where it stopped."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from itertools import islice
+from pathlib import Path
+
+from memdlib.parts.checkpoint import Checkpoint
+from memdlib.parts.fit import Parts, fit_parts
+from memdlib.parts.passes import Pass
+from memdlib.validation import check_integer
+
+
+def fit_chunks(
+    estimator,
+    chunks: Iterable[tuple],
+    *,
+    classes=None,
+    checkpoint: str | Path | None = None,
+    every: int = 16,
+    progress: Callable[[str, int, int | None], object] | None = None,
+):
+    """Fit an estimator to data that do not fit into memory.
+
+    Parameters
+    ----------
+    estimator : MeMdClassifier, JointMaxEntClassifier or DivergenceRanker
+    chunks : iterable of tuple
+        (X, y) or (X, y, sample_weight) of some rows each, such as
+        :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
+        read more than once, so that a generator will not do.
+    classes : array-like of shape (K,), default=None
+        All classes, which saves one look at the data if S is fixed.
+    checkpoint : path-like, default=None
+        A small file for what has been summed up so far. If it is there, the fit goes
+        on from it; it is removed when the fit is done.
+    every : int, default=16
+        Chunks after which the checkpoint is written.
+    progress : callable, default=None
+        Called after each chunk with the name of the pass, the number of chunks done in
+        it and the number there are (None if that is not known).
+
+    Returns
+    -------
+    estimator
+        Fitted as by ``fit`` on all rows at once, within rounding. An interrupted and
+        resumed fit gives the same bits as one that was not.
+
+    Raises
+    ------
+    ValueError
+        If ``chunks`` can be read only once, if the checkpoint is that of another fit,
+        or if it cannot tell which rows are set aside (``random_state`` must be an
+        integer then); and as ``fit``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from memdlib import MeMdClassifier
+    >>> from memdlib.parts import ArrayChunks
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = fit_chunks(MeMdClassifier(random_state=0), ArrayChunks(X, y, rows=40))
+    >>> model.n_selected_ == MeMdClassifier(random_state=0).fit(X, y).n_selected_
+    True
+    """
+    check_integer(every, "every")
+    kept = None
+    if checkpoint is not None:
+        _check_repeatable(estimator)
+        params = sorted(estimator.get_params(deep=False).items())
+        kept = Checkpoint(Path(checkpoint), [type(estimator).__name__, params, classes])
+    fitted = fit_parts(estimator, _Serial(chunks, kept, every, progress), classes)
+    if kept is not None:
+        kept.remove()
+    return fitted
+
+
+class _Serial(Parts):
+    """Chunks that are read one after another."""
+
+    def __init__(self, chunks, checkpoint, every, progress):
+        if isinstance(chunks, Iterator):
+            raise ValueError(
+                f"chunks, a {type(chunks).__name__}, can be read only once; give a "
+                "list, or an object whose __iter__ begins anew"
+            )
+        self.chunks, self.every, self.progress = chunks, every, progress
+        self.n_chunks = len(chunks) if isinstance(chunks, Sized) else None
+        self.checkpoint = checkpoint
+
+    def template(self):
+        for X, *_ in self.chunks:
+            if X.shape[0]:
+                if self.checkpoint is not None:
+                    self.checkpoint.load([self.n_chunks, X.shape[1]])
+                return X[:1]
+        raise ValueError("there is no row in any chunk")
+
+    def reduce(self, work: Pass):
+        found, start = None, 0
+        if self.checkpoint is not None:
+            found, start, complete = self.checkpoint.begin()
+            if complete:
+                return found
+        for done, chunk in enumerate(self._from(start), start + 1):
+            X, y, weight = chunk if len(chunk) == 3 else (*chunk, None)
+            found = work.add(found, work.of(X if work.needs_X else None, y, weight))
+            if self.checkpoint is not None and done % self.every == 0:
+                self.checkpoint.save(found, done)
+            if self.progress is not None:
+                self.progress(work.name, done, self.n_chunks)
+        if self.checkpoint is not None:
+            self.checkpoint.save(found, 0, complete=True)
+        return found
+
+    def _from(self, start: int):
+        if isinstance(self.chunks, Sequence):
+            return (self.chunks[i] for i in range(start, len(self.chunks)))
+        return islice(self.chunks, start, None)
+
+
+def _check_repeatable(estimator):
+    """A fit that goes on must set the same rows aside."""
+    auto = getattr(estimator, "n_features", None) == "auto"
+    if auto and not isinstance(estimator.random_state, int):
+        raise ValueError(
+            f"random_state={estimator.random_state!r} draws other rows when the fit "
+            "is resumed; with a checkpoint give an integer"
+        )

@@ -1,0 +1,124 @@
+"""The same rows from arrays, memory maps, shards and tables."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from memdlib import MeMdClassifier
+from memdlib.parts import ArrayChunks, ShardChunks, TableChunks, fit_chunks
+from tests.parts.comparing import agree, counts, in_parts
+
+NAMES = list("abcdef")
+
+
+def model():
+    return MeMdClassifier(random_state=0)
+
+
+def frame(X, y, **more):
+    return pd.DataFrame(X, columns=NAMES).assign(label=y, **more)
+
+
+def written(folder, table, form):
+    path = folder / f"t.{form}"
+    if form == "parquet":
+        pq.write_table(table, path, row_group_size=33)
+    else:
+        with pa.ipc.new_file(str(path), table.schema) as file:
+            file.write_table(table, max_chunksize=33)
+    return path
+
+
+def test_arrays_and_memory_maps(tmp_path):
+    X, y = counts()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    one = model().fit(X, y)
+    for rows in (1, 33, 200, None):
+        chunks = ArrayChunks(mapped, y, rows=rows)
+        assert len(chunks) == len(list(chunks))
+        agree(one, fit_chunks(model(), chunks), X)
+    assert chunks[-1][0].shape == X.shape
+    agree(one, fit_chunks(model(), ArrayChunks(sparse.csc_array(X), y, rows=50)), X)
+
+
+@pytest.mark.parametrize("form", ["npz", "npy"])
+@pytest.mark.parametrize("in_files", [False, True])
+def test_shards(tmp_path, form, in_files):
+    X, y = counts()
+    weight = 1.0 + np.arange(len(y)) % 3
+    shards, labels, weights = [], [], []
+    for i, part in enumerate(in_parts(X, y, weight)):
+        shards.append(tmp_path / f"{i}.{form}")
+        if form == "npz":
+            sparse.save_npz(shards[-1], sparse.csr_array(part[0]))
+        else:
+            np.save(shards[-1], part[0])
+        for values, column, name in zip(part[1:], (labels, weights), "yw", strict=True):
+            column.append(values)
+            if in_files:
+                column[-1] = tmp_path / f"{name}{i}.npy"
+                np.save(column[-1], values)
+    chunks = ShardChunks(shards, labels, weights)
+    agree(model().fit(X, y, weight), fit_chunks(model(), chunks), X)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_tables_keep_the_names_of_their_columns(tmp_path, form):
+    X, y = counts()
+    weight = 1.0 + np.arange(len(y)) % 3
+    table = frame(X, y, weight=weight)
+    path = written(tmp_path, pa.Table.from_pandas(table), form)
+    chunks = TableChunks([path, path], "label", "weight")
+    assert len(chunks) == 14
+    twice = pd.concat([table, table])
+    one = model().fit(twice[NAMES], twice["label"], twice["weight"])
+    agree(one, fit_chunks(model(), chunks), table[NAMES])
+    again = pickle.loads(pickle.dumps(chunks))
+    assert again[7][0].equals(chunks[0][0])
+    some = TableChunks(path, "label", features=["f", "a"])
+    one = model().fit(table[["f", "a"]], y)
+    agree(one, fit_chunks(model(), some), table[["f", "a"]])
+
+
+def test_labels_of_text_and_of_categories(tmp_path):
+    X, y = counts()
+    names = np.array(["ape", "bee", "cow"], dtype=object)[y]
+    one = model().fit(pd.DataFrame(X, columns=NAMES), names)
+    for labels in (names, pd.Categorical(names)):
+        path = written(tmp_path, pa.Table.from_pandas(frame(X, labels)), "parquet")
+        fitted = fit_chunks(model(), TableChunks(path, "label"))
+        agree(one, fitted, pd.DataFrame(X, columns=NAMES))
+
+
+def test_missing_values_are_told(tmp_path):
+    X, y = counts()
+    table = frame(X, pd.array([None, *y[1:]], dtype="Int64"))
+    path = written(tmp_path, pa.Table.from_pandas(table), "parquet")
+    with pytest.raises(ValueError, match="NaN"):
+        fit_chunks(model(), TableChunks(path, "label"))
+
+
+def test_what_does_not_fit_together(tmp_path):
+    X, y = counts()
+    with pytest.raises(ValueError, match="X has 200 rows, but there are 199"):
+        ArrayChunks(X, y[1:])
+    with pytest.raises(ValueError, match="rows=0"):
+        ArrayChunks(X, y, rows=0)
+    with pytest.raises(ValueError, match="2 shards, but 1"):
+        ShardChunks(["a", "b"], [y])
+    path = written(tmp_path, pa.Table.from_pandas(frame(X, y)), "parquet")
+    other = written(tmp_path, pa.table({"a": [1.0], "label": [0]}), "arrow")
+    with pytest.raises(ValueError, match="no column 'lost'"):
+        TableChunks(path, "lost")
+    with pytest.raises(ValueError, match="are not those of"):
+        TableChunks([path, other], "label")
+    with pytest.raises(ValueError, match="files is empty"):
+        TableChunks([], "label")
+    with pytest.raises(IndexError):
+        TableChunks(path, "label")[7]

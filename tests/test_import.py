@@ -1,0 +1,55 @@
+"""What ``import memdlib`` brings in, and what it leaves to those who ask for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+EXTRAS = ("dask", "distributed", "numba", "pandas", "pyarrow", "matplotlib", "polars")
+
+# scikit-learn imports pandas by itself where it is installed, and that PyArrow: they
+# are hidden from it, and anyone else who asks for them is found.
+PROGRAM = """
+import sys
+
+asked = []
+
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {extras!r}:
+            frame = sys._getframe()
+            while frame is not None:
+                asked.append((name, frame.f_globals.get("__name__", "")))
+                frame = frame.f_back
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Hidden())
+import {first}
+asked.clear()
+import {module}
+
+ours = [name for name, by in asked if by.startswith("memdlib")]
+assert not ours, ours
+assert not set({extras!r}) & set(sys.modules)
+assert "memdlib.distributed" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("module", ["memdlib", "memdlib.parts"])
+def test_the_core_brings_in_no_extra(module):
+    program = PROGRAM.format(
+        extras=EXTRAS, first="sklearn.feature_selection", module=module
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_dask_is_left_to_one_module():
+    program = PROGRAM.format(
+        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib.distributed"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode and "pip install 'memdlib[dask]'" in done.stderr
