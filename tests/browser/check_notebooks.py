@@ -126,7 +126,9 @@ def test_an_untrusted_notebook_shows_pictures_and_plain_text(lab, browser, name)
         arg=pictures,
         timeout=60_000,
     )
-    page.wait_for_selector(".jp-Notebook .jp-RenderedMarkdown mjx-container")
+    page.wait_for_selector(
+        ".jp-Notebook .jp-RenderedMarkdown mjx-container", timeout=60_000
+    )
     assert pictures > 0
     text = page.evaluate(
         """() => [...document.querySelectorAll(".jp-Notebook .jp-RenderedMarkdown")]
