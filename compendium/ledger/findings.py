@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from compendium.ledger.beyond import BEYOND
 from compendium.ledger.hybrids import HYBRIDS
 from compendium.ledger.rule import LEVEL, holm
 from compendium.ledger.tables import Evidence, at, run_of
@@ -206,17 +207,21 @@ def _mean(values: dict, place: str) -> float | None:
     return at(values, f"{place}.accuracy.mean")
 
 
-MEASURES: dict[str, Callable] = {
-    measure.__name__: measure
-    for measure in (
-        wins,
-        printed_wins,
-        best_early,
-        median_over_rows,
-        sizes_met,
-        difference_of_slopes,
-        at_the_shortest,
-        largest_gap,
-        median_share_kept,
-    )
-} | HYBRIDS
+MEASURES: dict[str, Callable] = (
+    {
+        measure.__name__: measure
+        for measure in (
+            wins,
+            printed_wins,
+            best_early,
+            median_over_rows,
+            sizes_met,
+            difference_of_slopes,
+            at_the_shortest,
+            largest_gap,
+            median_share_kept,
+        )
+    }
+    | HYBRIDS
+    | BEYOND
+)

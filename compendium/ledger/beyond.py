@@ -1,0 +1,145 @@
+"""Measures over the runs that compare the recommended classifier with its peers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compendium.ledger.tables import Evidence
+
+
+@dataclass(frozen=True)
+class Duel:
+    """The recommended classifier and a linear support vector machine on one data set.
+
+    Parameters
+    ----------
+    name : str
+    difference, low, high : float
+        Of their accuracies in points, with the interval of the difference; without
+        repeats the interval is that number.
+    accuracy : float
+        Of the recommended classifier, in per cent.
+    loss : float
+        Its log-loss less that of the machine, in nats.
+    cost : float
+        Its time to fit over that of the machine, choices of both included.
+    """
+
+    name: str
+    difference: float
+    low: float
+    high: float
+    accuracy: float
+    loss: float
+    cost: float
+
+
+def duels(evidence: Evidence, runs: Sequence[str]) -> Iterator[Duel]:
+    """All data sets of some runs, with what they say of the two classifiers.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    runs : sequence of str
+        On expression values or tables (``beyond-colon``), or on texts
+        (``beyond-text``).
+    """
+    for run in runs:
+        values = evidence.values(run)
+        for name, part in values.get("sets", {}).items():
+            ours, machine = (part["methods"][m] for m in ("make_memd", "svm"))
+            yield Duel(
+                name,
+                *(part["difference"][key] for key in ("difference", "low", "high")),
+                accuracy=ours["accuracy"]["mean"],
+                loss=ours["log_loss"] - machine["log_loss"],
+                cost=ours["seconds"] / machine["seconds"],
+            )
+        for name, against in values.get("differences", {}).items():
+            gap = against["svm"]
+            point = gap["difference"]
+            yield Duel(
+                name,
+                point,
+                gap.get("low", point),
+                gap.get("high", point),
+                accuracy=values["accuracy"][name]["text"]["accuracy"]["mean"],
+                loss=gap["log_loss"],
+                cost=values["cost"][name]["ratio"],
+            )
+
+
+def mean_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
+    """Mean difference over data sets, in points.
+
+    The sets are independent, so that the squares of the half-widths add up.
+    """
+    found = list(duels(evidence, runs))
+    middle = float(np.mean([d.difference for d in found]))
+    half = np.linalg.norm([(d.high - d.low) / 2 for d in found]) / len(found)
+    return {"median": middle, "low": middle - half, "high": middle + half}
+
+
+def least_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
+    """Difference on the data set where it is least, and the least of both bounds."""
+    found = list(duels(evidence, runs))
+    return {
+        "median": min(d.difference for d in found),
+        "low": min(d.low for d in found),
+        "high": min(d.high for d in found),
+    }
+
+
+def share_ahead(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
+    """Share of data sets with a difference above zero.
+
+    The bounds count those whose whole interval is, and those of which any part is.
+    """
+    found = list(duels(evidence, runs))
+    return {
+        "median": float(np.mean([d.difference > 0 for d in found])),
+        "low": float(np.mean([d.low > 0 for d in found])),
+        "high": float(np.mean([d.high > 0 for d in found])),
+    }
+
+
+def share_better_informed(evidence: Evidence, runs: Sequence[str]) -> float:
+    """Share of data sets on which the log-loss is the lower one."""
+    return float(np.mean([d.loss < 0 for d in duels(evidence, runs)]))
+
+
+def share_as_fast(evidence: Evidence, runs: Sequence[str]) -> float:
+    """Share of data sets on which the fit takes at most as long."""
+    return float(np.mean([d.cost <= 1 for d in duels(evidence, runs)]))
+
+
+def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> float:
+    """Share of the rows of a published table whose MeMd-JS is below ours.
+
+    Data sets that the table does not print do not count.
+    """
+    rows = set(evidence.rows(table))
+    ours = {d.name.removeprefix("newsgroups_"): d for d in duels(evidence, runs)}
+    return float(
+        np.mean(
+            [
+                duel.accuracy > evidence.printed(table, row)["memd_js"]
+                for row, duel in ours.items()
+                if row in rows
+            ]
+        )
+    )
+
+
+BEYOND: dict[str, Callable] = {
+    measure.__name__: measure
+    for measure in (
+        mean_difference,
+        least_difference,
+        share_ahead,
+        share_better_informed,
+        share_as_fast,
+        share_above_printed,
+    )
+}
