@@ -89,12 +89,14 @@ def all_genes(name, levels, labels) -> list[Comparison]:
     """Every gene in NumPy and, where numba is installed, by its kernels.
 
     The processor time is that of all threads. It tells more than the time on the wall
-    where other work shares the cores.
+    where other work shares the cores. NumPy gets one thread: it holds the interpreter
+    for most of its time, and a second one is in its way.
     """
 
     def do():
         forget()
-        feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
+        n_jobs = 1 if compiled.numba is None else -1
+        feature_codelengths(*count_levels(levels, labels), n_jobs=n_jobs)
 
     numba, found = compiled.numba, []
     for way, module, seconds in (("NumPy", None, 30.0), ("numba", numba, 10.0)):
