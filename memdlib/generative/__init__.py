@@ -25,10 +25,13 @@ from memdlib.generative.ranking import (
     rank,
 )
 from memdlib.generative.recommended import make_memd
+from memdlib.generative.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.samples import normal_scores, standardised
 from memdlib.generative.scores import MarginalScores
 from memdlib.generative.sizes import size_grid
 from memdlib.generative.tempered import Temperature, fit_temperature
+from memdlib.generative.text import text_pipeline
+from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
 from memdlib.generative.whitened import CorrelatedMeMdClassifier, WhitenedMeans
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "CorrelatedMeMdClassifier",
     "DensityDisplay",
     "DivergenceRanker",
+    "DivergenceWeighter",
     "GreedyGaussianRanker",
     "GreedyInformationRanker",
     "InverseRoot",
@@ -47,8 +51,10 @@ __all__ = [
     "MultinomialMeMdClassifier",
     "PooledMoments",
     "RankingDisplay",
+    "RidgeDiscriminantClassifier",
     "Temperature",
     "WhitenedMeans",
+    "divergence_weights",
     "family_moments",
     "fit_temperature",
     "fold_moments",
@@ -63,4 +69,5 @@ __all__ = [
     "rank",
     "size_grid",
     "standardised",
+    "text_pipeline",
 ]
