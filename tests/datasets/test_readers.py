@@ -176,12 +176,14 @@ def test_training_and_test_lists(tmp_path, form):
 
 
 def test_small_round_blue_cell_tumours(tmp_path):
-    genes = pd.DataFrame(
-        {"Image.Id": ["784", "25"], "Description": ["catenin", ""]},
-        index=pd.RangeIndex(1, 3),
-    )
-    content = {"X": VALUES, "Y": np.array([2.0, 1.0, 4.0]), "gene.names": genes}
-    table = r_srbct(write(tmp_path / "set.rda", SRBCT=content), n_train=2)
+    with pd.option_context("mode.string_storage", "python"):  # rdata writes no other
+        genes = pd.DataFrame(
+            {"Image.Id": ["784", "25"], "Description": ["catenin", ""]},
+            index=pd.RangeIndex(1, 3),
+        )
+        content = {"X": VALUES, "Y": np.array([2.0, 1.0, 4.0]), "gene.names": genes}
+        path = write(tmp_path / "set.rda", SRBCT=content)
+    table = r_srbct(path, n_train=2)
     np.testing.assert_array_equal(table.X, VALUES)
     assert table.labels == ["2", "1", "4"]
     assert table.feature_names == ["784 catenin", "25"]
