@@ -88,7 +88,7 @@ def fit_temperature(
 
     Notes
     -----
-    L is convex, so that L(beta) - min L <= |L'(beta)| r, where r is the length of the
+    L is convex, so that L(beta) - min L <= abs L'(beta) r, where r is the length of the
     bracket that holds the minimum: ``gap``.
 
     Examples
