@@ -25,7 +25,11 @@ REDIRECTS = {p for p in FOUND if 'http-equiv="refresh"' in p.read_text().lower()
 PAGES = [str(p.relative_to(SITE)) for p in FOUND if p not in REDIRECTS] or [THEOREM]
 ENTRANCES = sorted(str(p.relative_to(SITE)) for p in REDIRECTS) or ["index.html"]
 COMPUTED = [p for p in PAGES if p.startswith(("book/notebooks/", "book/records/"))]
+CHAPTERS = [p for p in PAGES if p.startswith("book/notebooks/")]
 
+# Two frames: what a new width moves has moved.
+DRAWN = """() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"""
 UNSET = """() => ({
     wrong: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(
         e => e.textContent),
@@ -128,8 +132,9 @@ class Visit:
 
     def open(self, name):
         """Go to a page and wait until its formulas are set."""
-        self.page.goto(f"{self.base}/{name}", wait_until="networkidle")
+        self.page.goto(f"{self.base}/{name}", wait_until="load")
         self.page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
+        self.page.evaluate(DRAWN)
         return self.page
 
 
@@ -183,13 +188,24 @@ def visit(base, browser):
         one.context.close()
 
 
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_whole(visit, name, size):
-    one = visit(size)
+def test_a_page_is_whole(visit, name):
+    one = visit(DESKTOP)
     page = one.open(name)
     assert "".join(page.locator("h1:visible").all_inner_texts()).strip()
     assert page.evaluate(UNSET) == {"wrong": [], "raw": []}
+    for width, height in (DESKTOP, PHONE):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(DRAWN)
+        assert page.evaluate(WIDEST) == "", width
+        assert page.evaluate(ILLEGIBLE) == [], width
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_opens_on_a_phone(visit, name):
+    one = visit(PHONE)
+    page = one.open(name)
     assert page.evaluate(WIDEST) == ""
     assert page.evaluate(ILLEGIBLE) == []
     assert one.problems == []
