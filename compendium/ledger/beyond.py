@@ -21,9 +21,9 @@ class Duel:
     accuracy : float
         Of the recommended classifier, in per cent.
     loss : float
-        Its log-loss less that of the machine, in nats.
+        Its log-loss less that of the support vector machine, in nats.
     cost : float
-        Its time to fit over that of the machine, choices of both included.
+        Its time to fit over that of the other, choices of both included.
     """
 
     name: str

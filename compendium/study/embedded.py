@@ -174,7 +174,7 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
                 rows = scaler.transform(values)
             K = linear_kernel(rows, dense_output=True)
         level = np.diag(K)[:n_train].mean()
-        # distances and machines with an intercept need no origin, but libsvm keeps K
+        # distances and an SVM with an intercept need no origin, but libsvm keeps K
         # in single precision: a common part would take the digits of what differs
         middle = K[:n_train].mean(axis=0)
         centred = K - middle - middle[:, None] + middle[:n_train].mean()
