@@ -51,7 +51,7 @@ def headlines(claims: Sequence[Claim]) -> str:
 
 
 def times_table(report: dict) -> str:
-    """Times of the README's commands as measured by ``benchmarks.fresh_clone``."""
+    """Times of the README's commands in a fresh clone."""
     machine = report["machine"]
     steps = (
         ("setup", "set-up, once"),
@@ -65,7 +65,12 @@ def times_table(report: dict) -> str:
         lines.append(f"| {label} | {' | '.join(cells)} |")
     where = f"{machine['cores']} cores, Python {machine['python']}, {machine['system']}"
     return "\n".join(
-        [*lines, "", f"Measured by `python -m benchmarks.fresh_clone` on {where}."]
+        [
+            *lines,
+            "",
+            f"One run of each, on {where}; the targets of `make test` were timed one by "
+            "one. `python -m benchmarks.fresh_clone` measures them anew.",
+        ]
     )
 
 

@@ -44,7 +44,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     first = path.read_text()
     assert "| left is right |" in first
     assert "| `make book`, after set-up | 20 s |" in first
-    assert "on 2 cores, Python 3.11.7, Linux." in first
+    assert "on 2 cores, Python 3.11.7, Linux;" in first
     assert "| `MeMdClassifier()` | yes | yes | yes | yes | yes |" in first
     assert "| `GreedyGaussianRanker()` | – | yes | – | yes | yes |" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
