@@ -366,7 +366,7 @@ def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
 
 
 def _short_indices(X):
-    """Sparse rows with indices of 32 bits, half as much to read, where these will do."""
+    """Sparse rows with indices of 32 bits, faster to read, where these will do."""
     if not sparse.issparse(X):
         return X
     kind = sparse.get_index_dtype(maxval=max(*X.shape, X.nnz))
