@@ -149,10 +149,10 @@ def left_doubt(log_joint: Array, codes=None) -> Array:
     Parameters
     ----------
     log_joint : ndarray of shape (K, n, ...)
-        Log prior plus log density, but for what all classes share.
+        Log prior plus log density, but for what all classes share; finite.
     codes : ndarray of int of shape (n,), default=None
-        The classes. None takes the entropy of the posterior, which is its mean where
-        the model holds; with classes it is the log-loss.
+        The classes, with which the doubt is the log-loss. None takes the entropy of the
+        posterior instead, the mean of the log-loss if the model holds.
 
     Returns
     -------
@@ -170,8 +170,7 @@ def left_doubt(log_joint: Array, codes=None) -> Array:
     weight = np.exp(relative)
     total = weight.sum(axis=0)
     if codes is None:
-        # a class of no weight adds nothing, however low it is
-        inner = np.where(weight > 0, weight * relative, 0.0).sum(axis=0)
+        inner = (weight * relative).sum(axis=0)
         return np.log(total) - inner / total
     own = np.take_along_axis(
         relative, codes.reshape(1, -1, *[1] * (relative.ndim - 2)), axis=0
