@@ -28,7 +28,7 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
-from memdlib.generative import ChosenMeMdClassifier
+from memdlib.generative import ChosenMeMdClassifier, GreedyHeldOutRanker
 from tests.scikit_learn import run
 
 WIDE = (-1e3, 1e3)
@@ -56,6 +56,7 @@ SELECTORS = [
     DivergenceRanker(n_features=2),
     GreedyGaussianRanker(n_features=2),
     GreedyInformationRanker(n_features=2),
+    GreedyHeldOutRanker(n_features=2, random_state=0),
 ]
 
 

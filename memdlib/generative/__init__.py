@@ -13,6 +13,7 @@ from memdlib.generative.displays import (
 )
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
+from memdlib.generative.greedy_joint import GreedyHeldOutRanker
 from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
@@ -43,6 +44,7 @@ __all__ = [
     "DivergenceRanker",
     "DivergenceWeighter",
     "GreedyGaussianRanker",
+    "GreedyHeldOutRanker",
     "GreedyInformationRanker",
     "InverseRoot",
     "JointMaxEntClassifier",

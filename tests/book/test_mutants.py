@@ -173,6 +173,7 @@ MUTANTS = {
         "mutual-information",
     ),
     "JS_GM counted twice": (Normal, "js_gm", scaled(2), "memd"),
+    "JS_GM of a shift and of a scale": (Normal, "js_gm", scaled(2), "exact-js"),
     "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
     "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
     "the covariance's sign": (Normal, "js_gm", scaled(-1), "am-gm"),

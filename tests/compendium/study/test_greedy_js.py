@@ -1,0 +1,184 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse, special, stats
+
+from compendium.study.greedy_js import (
+    FittedMarginals,
+    fit_marginals,
+    greedy_by_doubt,
+    greedy_by_model,
+    greedy_by_redundancy,
+    greedy_by_rows,
+    left_doubt,
+    scores,
+)
+from compendium.study.protocols import stratified_folds
+from memdlib import GreedyInformationRanker
+from memdlib.datasets import simulate_gaussian_classes
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def genes(request):
+    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, seed=3)
+    return 5.0 + data.X, data.y
+
+
+def coins(seed, n_classes=3, n_features=5):
+    """Coins that are independent given the class."""
+    rng = np.random.default_rng(seed)
+    mean = rng.uniform(0.1, 0.9, (n_classes, n_features))
+    prior = rng.dirichlet(np.full(n_classes, 4.0))
+    return FittedMarginals("bernoulli", prior, mean, mean * (1.0 - mean))
+
+
+def information(fitted, features):
+    """JS of a set of coins, from the table of all their outcomes."""
+    cells = np.array(list(product((0, 1), repeat=len(features))))
+    mean = fitted.mean[:, None, features]
+    table = np.where(cells == 1, mean, 1.0 - mean).prod(axis=2)
+    mixed = stats.entropy(fitted.prior @ table)
+    return mixed - fitted.prior @ [stats.entropy(row) for row in table]
+
+
+def test_normal_marginals_are_means_and_variances_of_the_classes(genes):
+    X, y = genes
+    fitted = FittedMarginals.of(fit_marginals(X, y, "normal"))
+    for k, share in enumerate(np.bincount(y) / len(y)):
+        assert fitted.prior[k] == pytest.approx(share)
+        assert fitted.mean[k] == pytest.approx(X[y == k].mean(axis=0), rel=1e-10)
+        assert fitted.variance[k] == pytest.approx(X[y == k].var(axis=0), rel=1e-10)
+    shrunken = FittedMarginals.of(fit_marginals(X, y, "normal", 1.0))
+    within = fitted.prior @ fitted.variance
+    assert shrunken.variance == pytest.approx(np.tile(within, (len(fitted.prior), 1)))
+
+
+def test_log_densities_of_normal_features_differ_from_scipy_by_a_constant(genes):
+    X, y = genes
+    fitted = FittedMarginals.of(fit_marginals(X, y, "normal")).select([7, 2])
+    for k, found in enumerate(fitted.log_densities(X[:, [7, 2]])):
+        law = stats.norm(fitted.mean[k], np.sqrt(fitted.variance[k]))
+        constant = 0.5 * np.log(2.0 * np.pi)
+        assert found - constant == pytest.approx(law.logpdf(X[:, [7, 2]]), rel=1e-10)
+
+
+def test_words_are_smoothed_by_one_pooled_row_and_may_be_sparse():
+    rng = np.random.default_rng(5)
+    X, y = (rng.random((60, 9)) < 0.3).astype(float), np.arange(60) % 3
+    dense, thin = (
+        FittedMarginals.of(fit_marginals(words, y, "bernoulli"))
+        for words in (X, sparse.csr_array(X))
+    )
+    pooled = (X[y == 1].sum(axis=0) + X.mean(axis=0)) / 21
+    assert dense.mean[1] == pytest.approx(pooled)
+    assert thin.mean == pytest.approx(dense.mean)
+    found = thin.log_densities(sparse.csr_array(X))
+    assert found == pytest.approx(dense.log_densities(X))
+    assert found[1] == pytest.approx(stats.bernoulli(pooled).logpmf(X))
+
+
+def test_rows_are_drawn_from_the_class_marginals(genes):
+    X, y = genes
+    for fitted in (FittedMarginals.of(fit_marginals(X, y, "normal")), coins(1)):
+        rows, codes = fitted.draw(4000, np.random.default_rng(0))
+        for k, mean in enumerate(fitted.mean):
+            drawn = rows[codes == k]
+            error = np.sqrt(fitted.variance[k] / 4000)
+            assert (np.abs(drawn.mean(axis=0) - mean) < 5 * error).all()
+            assert drawn.var(axis=0) == pytest.approx(fitted.variance[k], rel=0.15)
+            off = np.corrcoef(drawn.T) - np.eye(drawn.shape[1])
+            assert np.abs(off).max() < 0.08
+
+
+def test_doubt_is_the_entropy_of_the_posterior_or_minus_its_logarithm():
+    rng = np.random.default_rng(2)
+    log_joint = rng.normal(scale=4.0, size=(4, 30, 3)) - 900.0
+    log_joint[0, 0] = -1e6
+    posterior, codes = special.softmax(log_joint, axis=0), rng.integers(1, 4, 30)
+    assert left_doubt(log_joint) == pytest.approx(stats.entropy(posterior, axis=0))
+    own = posterior[codes, np.arange(30)]
+    assert left_doubt(log_joint, codes) == pytest.approx(-np.log(own), abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_greedy_choice_over_all_outcomes_is_that_by_joint_js(seed):
+    fitted = coins(seed)
+    cells = np.array(list(product((0.0, 1.0), repeat=5)))
+    log_density = fitted.log_densities(cells)
+    weight = fitted.prior @ np.exp(log_density.sum(axis=2))
+    order, doubt = greedy_by_doubt(log_density, fitted.prior, weight, 5)
+    ceiling = stats.entropy(fitted.prior)
+    taken = []
+    for feature, left in zip(order, doubt, strict=True):
+        worth = {
+            s: information(fitted, [*taken, s]) for s in range(5) if s not in taken
+        }
+        taken.append(max(worth, key=worth.get))
+        assert feature == taken[-1]
+        assert ceiling - left == pytest.approx(worth[feature], abs=1e-12)
+
+
+def test_joint_js_of_drawn_rows_is_near_the_exact_one():
+    fitted = coins(8)
+    order, doubt = greedy_by_model(fitted, 3, rows=20_000, seed=0)
+    for size in (1, 2, 3):
+        exact = information(fitted, order[:size])
+        found = stats.entropy(fitted.prior) - doubt[size - 1]
+        assert found == pytest.approx(exact, abs=0.01)
+
+
+def test_one_feature_has_its_js_by_quadrature(genes):
+    X, y = genes
+    marginals = fit_marginals(X, y, "normal")
+    fitted, js = FittedMarginals.of(marginals), scores(marginals)["JS"]
+    order, doubt = greedy_by_model(fitted, 1, rows=20_000, seed=0)
+    found = stats.entropy(fitted.prior) - doubt[0]
+    assert found == pytest.approx(js[order[0]], abs=0.01)
+    assert js[order[0]] > js.max() - 0.02
+
+
+def test_held_out_rows_pass_over_a_copy_that_the_model_takes():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], 300)
+    signal = rng.standard_normal(600) + 1.5 * y
+    weaker = rng.standard_normal(600) + 1.2 * y
+    X = np.column_stack([signal, signal + 0.05 * rng.standard_normal(600), weaker])
+    fold = np.empty(600, int)
+    for f, (_, held_out) in enumerate(stratified_folds(y, 5, 0)):
+        fold[held_out] = f
+    by_rows, loss = greedy_by_rows(X, y, fold, "normal", 3)
+    fitted = FittedMarginals.of(fit_marginals(X, y, "normal"))
+    by_model, _ = greedy_by_model(fitted, 3, rows=2000, seed=0)
+    assert set(by_rows[:2]) in ({0, 2}, {1, 2}) and by_rows[2] != 2
+    assert set(by_model[:2]) == {0, 1}
+    assert loss[1] < loss[0] < np.log(2)
+
+
+def test_held_out_rows_are_scored_by_the_other_folds(genes):
+    X, y = genes
+    fold = np.arange(len(y)) % 3
+    order, loss = greedy_by_rows(X, y, fold, "normal", 1)
+    expected = np.empty(len(y))
+    for f in range(3):
+        rest, s = fold != f, order[0]
+        log_joint = [
+            np.log(np.mean(y == k))
+            + stats.norm(
+                X[rest & (y == k), s].mean(), X[rest & (y == k), s].std()
+            ).logpdf(X[~rest, s])
+            for k in range(y.max() + 1)
+        ]
+        posterior = special.softmax(log_joint, axis=0)
+        expected[~rest] = -np.log(posterior[y[~rest], np.arange((~rest).sum())])
+    assert loss[0] == pytest.approx(expected.mean(), rel=1e-10)
+
+
+def test_choice_by_redundancy_is_that_of_the_ranker(genes):
+    X, y = genes
+    ranker = GreedyInformationRanker(n_features=6).fit(X, y)
+    order, gains = greedy_by_redundancy(ranker.feature_divergences_, X, 6)
+    assert order.tolist() == ranker.order_.tolist()
+    assert gains == pytest.approx(ranker.gains_, abs=1e-9)
+    thin, _ = greedy_by_redundancy(ranker.feature_divergences_, sparse.csr_array(X), 6)
+    assert thin.tolist() == order.tolist()
