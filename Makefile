@@ -13,6 +13,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 RUNS ?=
+SCHEDULER ?=
 
 ifdef MEMDLIB_DATA
 export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
@@ -41,8 +42,8 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
-experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
-	@$(RUN) experiments $(RUNS)
+experiments: $(READY)  ## make stale ones; RUNS="name ...", SCHEDULER=tcp://host:port
+	@$(RUN) experiments $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks
