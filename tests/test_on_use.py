@@ -10,7 +10,7 @@ import pytest
 
 from memdlib.on_use import on_use
 
-PACKAGES = ("memdlib", "memdlib.generative")
+PACKAGES = ("memdlib", "memdlib.densities", "memdlib.generative")
 
 
 def for_type_checkers(package):
