@@ -15,6 +15,7 @@ READY := .venv/ready
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --python $(BIN)/python
 RUNS ?=
+SCHEDULER ?=
 
 ifdef MEMDLIB_DATA
 export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
@@ -43,8 +44,8 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
-experiments: $(READY)  ## make stale experiments; RUNS="name ..." for some
-	@$(RUN) experiments $(RUNS)
+experiments: $(READY)  ## make stale ones; RUNS="name ...", SCHEDULER=tcp://host:port
+	@$(RUN) experiments $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks

@@ -1,7 +1,14 @@
-"""Speed, memory and accuracy over the history of the project: ``asv run``.
+"""Speed, memory and accuracy over the history of the project, by airspeed velocity.
 
-The work is that of ``python -m benchmarks``; asv itself (https://asv.readthedocs.io) is
-installed by whoever runs it: ``pip install asv``.
+The work is that of ``python -m benchmarks``. asv (https://asv.readthedocs.io) is no
+dependency; install it where memdlib is installed, and call it in the checkout:
+
+    pip install asv && asv machine --yes
+    asv check --python=same          # does every benchmark load?
+    asv run --quick --python=same    # each once, on the code as it stands: 2 minutes
+    asv run v0.1..main && asv publish   # over the history, in environments of its own
+
+asv leaves ``PYTHONPATH`` aside. Its results are in ``_build/asv``.
 """
 
 from benchmarks import dense_fit_and_rank, sparse_choose_size, sparse_fit_and_rank
@@ -40,6 +47,7 @@ class Words:
     """Documents, sparse, for each family of counts."""
 
     shape = 11314, 50000, 20
+    learnable = 4000, 2000, 5
     params = ("bernoulli", "multinomial")
     param_names = ("family",)
 
@@ -59,7 +67,9 @@ class Words:
         self.fitted.predict(self.X)
 
     def track_accuracy(self, family):
-        return self.fitted.score(self.X[1::2], self.y[1::2])
+        X, y = sparse_fit_and_rank.workload(*self.learnable)
+        model = MeMdClassifier(family=family, n_features=0.25)
+        return model.fit(X[::2], y[::2]).score(X[1::2], y[1::2])
 
 
 class ChooseSize:

@@ -2,10 +2,17 @@
 
 Rows of known moments are drawn chunk by chunk, and a Parquet file is written and read.
 At scale 1 there are ten million rows of a thousand features, 80 GB of doubles that are
-never there at once, and the default is a hundredth of that.
+never there at once, and the default is a hundredth of that. The full sizes take about
+half an hour of one core; with ``--write`` what they took is left in
+``benchmarks/out_of_core.json``, from which the book quotes it:
+
+    python -m benchmarks.out_of_core --scale 1 --megabytes 2000 --write
 """
 
 import argparse
+import json
+import os
+import platform
 import tempfile
 import time
 import tracemalloc
@@ -18,7 +25,8 @@ import psutil
 from memdlib import MeMdClassifier
 from memdlib.parts import TableChunks, fit_chunks
 
-ROWS = 10_000_000
+ROWS, FEATURES = 10_000_000, 1000
+REPORT = Path(__file__).with_suffix(".json")
 
 
 class SimulatedChunks(Sequence):
@@ -89,8 +97,8 @@ def simulated(n_rows: int, n_features: int, repeats: int = 3) -> dict:
     Returns
     -------
     dict
-        Lists "rows", "seconds" (the least of the repeats), "allocated" and "grown"
-        (MiB), and "slopes", one a repeat.
+        "features", and lists: "rows", "seconds" (the least of the repeats), "allocated"
+        and "grown" (MiB), and "slopes", one a repeat.
     """
     sizes = [n_rows // part for part in (8, 4, 2, 1)]
     works = [SimulatedChunks(n, n_features) for n in sizes]
@@ -98,6 +106,7 @@ def simulated(n_rows: int, n_features: int, repeats: int = 3) -> dict:
     allocated, grown = zip(*map(peak_of_fit, works), strict=True)
     return {
         "rows": sizes,
+        "features": n_features,
         "seconds": seconds.min(axis=0).tolist(),
         "allocated": list(allocated),
         "grown": list(grown),
@@ -149,9 +158,9 @@ def parquet(n_megabytes: int, folder: Path) -> dict:
     }
 
 
-def main(scale: float, n_megabytes: int) -> None:
-    """Print both tables."""
-    found = simulated(int(ROWS * scale), 1000)
+def main(scale: float, n_megabytes: int) -> dict:
+    """Print both tables, and return what is in them."""
+    found = simulated(int(ROWS * scale), FEATURES)
     print(f"{'rows':>12} {'s, processor':>13} {'allocated':>12} {'process':>12}")
     for n, seconds, allocated, grown in zip(
         *(found[name] for name in ("rows", "seconds", "allocated", "grown")),
@@ -167,11 +176,20 @@ def main(scale: float, n_megabytes: int) -> None:
         f"{file['seconds'] / file['floor']:.1f} x reading its bytes, "
         f"{file['allocated']:.1f} MiB allocated, process + {file['grown']:.1f} MiB"
     )
+    machine = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    return {"simulated": found, "parquet": file, "machine": machine}
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.out_of_core")
     parser.add_argument("--scale", type=float, default=0.01)
     parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--write", action="store_true", help=f"write {REPORT.name}")
     asked = parser.parse_args()
-    main(asked.scale, asked.megabytes)
+    report = main(asked.scale, asked.megabytes)
+    if asked.write:
+        REPORT.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")

@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     execute.add_argument("--all", action="store_true", help="execute every chapter")
     make = commands.add_parser("experiments", help="make stale experiments")
     make.add_argument("runs", nargs="*", help="which; default: all")
+    make.add_argument("--scheduler", help="of dask workers that make them: tcp://...")
     commands.add_parser("verify", help="compare chapters with a new execution (nbval)")
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
@@ -46,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
             case "execute":
                 return chapters.main(everything=given.all, jobs=given.jobs)
             case "experiments":
-                return experiments.main(given.runs, jobs=given.jobs)
+                how = {"jobs": given.jobs, "scheduler": given.scheduler}
+                return experiments.main(given.runs, **how)
             case "verify":
                 return verify(given.jobs)
             case "render":
@@ -55,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
                 return render.check()
             case "readme":
                 return readme.main()
-    except DatasetError as error:
+    except (DatasetError, ConnectionError) as error:
         print(f"error: {error}")
     except KeyboardInterrupt:
         print(

@@ -4,11 +4,14 @@ A pass is made where the partitions are; only sums travel, and they are added in
 Needs Dask: ``pip install 'memdlib[dask]'``; nothing else in the package imports it.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.parts.fit import Parts, fit_parts
-from memdlib.parts.passes import Pass
+from memdlib.parts.fit import fit_parts
+from memdlib.parts.passes import Parts, Pass
+from memdlib.parts.strips import StripPass, column_strips
 
 try:
     import dask
@@ -32,9 +35,10 @@ def fit_distributed(estimator, X, y, sample_weight=None, *, classes=None, client
 
     Parameters
     ----------
-    estimator : MeMdClassifier, JointMaxEntClassifier or DivergenceRanker
-        Its parameters mean what they mean in ``fit``; ``n_features="auto"`` sets the
-        same rows aside.
+    estimator : estimator
+        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
+        :class:`memdlib.generative.CorrelatedMeMdClassifier`. Its parameters mean what
+        they mean in ``fit``; ``n_features="auto"`` sets the same rows aside.
     X : dask array of shape (n, d) or dask data frame
         Blocks of an array may be SciPy's sparse matrices. Partitions may be of any
         length, zero too.
@@ -63,6 +67,11 @@ def fit_distributed(estimator, X, y, sample_weight=None, *, classes=None, client
     -----
     With S fixed X is computed once, with "auto" four times. If it comes from slow files
     and fits into the memory of the workers, call ``X.persist()`` first.
+
+    The fit that knows of correlations computes X twice, and one matrix of products of
+    features travels from each block. Where features outnumber rows it works on blocks
+    of columns, computes X four times, and one matrix of products of rows travels from
+    each; X in blocks of rows is split anew, so that all of it travels once a pass.
 
     Examples
     --------
@@ -132,7 +141,7 @@ class _Blocks(Parts):
                 f"X is a {type(X).__name__}; give a dask array or data frame, or call "
                 "fit for data in memory"
             )
-        X = _one_block_wide(X, "X")
+        self.given, X = X, _one_block_wide(X, "X")
         self.row, self.client = _template(X), client
         self.columns = [_split(X), _split(_aligned(y, X, "y"))]
         if sample_weight is None:
@@ -146,11 +155,30 @@ class _Blocks(Parts):
     def reduce(self, work: Pass):
         # one node of the graph, which a worker that takes over can have again
         sent = dask.delayed(work, traverse=False)
-        of, total = dask.delayed(_of, pure=False), dask.delayed(_sum, pure=False)
-        results = [
-            of(sent, X if work.needs_X else None, y, weight)
-            for X, y, weight in zip(*self.columns, strict=True)
-        ]
+        of = dask.delayed(_of, pure=False)
+        return self._added(
+            sent,
+            [
+                of(sent, X if work.needs_X else None, y, weight)
+                for X, y, weight in zip(*self.columns, strict=True)
+            ],
+        )
+
+    def reduce_strips(self, work: StripPass, shape):
+        X = _in_strips(self.given, shape)
+        ends = np.cumsum([0, *X.chunks[1]]).tolist()
+        of, join = dask.delayed(_of, pure=False), dask.delayed(_joined)
+        y, weight = map(join, self.columns[1:])
+        return self._added(
+            dask.delayed(work.cut(slice(0, 0)), traverse=False),
+            [
+                of(dask.delayed(work.cut(slice(*at)), traverse=False), block, y, weight)
+                for at, block in zip(pairwise(ends), _split(X), strict=True)
+            ],
+        )
+
+    def _added(self, sent, results: list):
+        total = dask.delayed(_sum, pure=False)
         while len(results) > 1:
             results = [
                 total(sent, results[i : i + _FAN_IN])
@@ -171,6 +199,26 @@ def _sum(work: Pass, results: list):
     for result in results:
         found = work.add(found, result)
     return found
+
+
+def _joined(blocks: list):
+    if any(block is None for block in blocks):
+        return None
+    return np.concatenate([np.asarray(block) for block in blocks])
+
+
+def _in_strips(X, shape):
+    """Blocks that hold whole columns."""
+    if not isinstance(X, da.Array) or np.isnan(X.chunks[0]).any():
+        raise ValueError(
+            "X has fewer rows than features and is split into columns, for which the "
+            "lengths of its blocks must be known; call X.compute_chunk_sizes(), or "
+            "X.to_dask_array(lengths=True) of a data frame"
+        )
+    if X.numblocks[0] == 1:
+        return X
+    widths = [part.stop - part.start for part in column_strips(*shape)]
+    return X.rechunk((-1, tuple(widths)))
 
 
 def _predicted(estimator, method, X, empty):

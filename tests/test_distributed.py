@@ -15,7 +15,16 @@ from sklearn.base import clone
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.distributed import fit_distributed, predict_blocks
-from tests.parts.comparing import CUTS, ESTIMATORS, agree, counts, in_parts
+from memdlib.parts import strips
+from tests.parts.comparing import (
+    CORRELATED,
+    CUTS,
+    ESTIMATORS,
+    agree,
+    correlated,
+    counts,
+    in_parts,
+)
 
 SIZES = tuple(np.diff(CUTS).tolist())
 
@@ -68,6 +77,46 @@ def test_weights(client, name):
     one = clone(ESTIMATORS[name]).fit(X, y, weight)
     other = fit_distributed(clone(ESTIMATORS[name]), *blocks(X, y, weight))
     agree(one, other, X)
+
+
+@pytest.mark.parametrize("name", ["all", "variances", "folds", "share"])
+@pytest.mark.parametrize("d", [20, 250])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_correlations(client, name, d, weighted):
+    X, y = correlated(d=d)
+    columns = [X, y]
+    if weighted:
+        columns.append(np.random.default_rng([18, 2]).integers(4, size=len(y)) * 1.0)
+    one = clone(CORRELATED[name]).fit(*columns)
+    other = clone(CORRELATED[name])
+    agree(one, fit_distributed(other, *blocks(*columns), client=client), X)
+    found = predict_blocks(other, blocks(X)[0]).compute()
+    np.testing.assert_array_equal(found, one.predict(X))
+
+
+@pytest.mark.parametrize("name", ["fixed", "folds"])
+@pytest.mark.parametrize("chunks", [(200, 90), (200, 250), (70, 99)])
+def test_correlations_of_columns_in_blocks(client, monkeypatch, name, chunks):
+    monkeypatch.setattr(strips, "_ENTRIES", 20_000)
+    X, y = correlated(d=250)
+    X_blocks = da.from_array(X, chunks=chunks)
+    other = fit_distributed(clone(CORRELATED[name]), X_blocks, y, client=client)
+    agree(clone(CORRELATED[name]).fit(X, y), other, X)
+
+
+def test_columns_need_blocks_of_known_lengths_of_dense_rows(client):
+    X, y = correlated(d=250)
+    model = clone(CORRELATED["all"])
+    frames = [
+        dd.from_pandas(part(v), npartitions=3)
+        for part, v in ((pd.DataFrame, X), (pd.Series, y))
+    ]
+    for columns in (frames, (unknown(X), unknown(y))):
+        with pytest.raises(ValueError, match=r"compute_chunk_sizes.*to_dask_array"):
+            fit_distributed(model, *columns, client=client)
+    for rows in (200, 300):
+        with pytest.raises(TypeError, match="needs dense"):
+            fit_distributed(model, sparse_blocks(X[:, :rows]), y)
 
 
 def test_the_scheduler_of_one_process_does_too():

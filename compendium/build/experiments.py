@@ -202,8 +202,24 @@ def _make(project: Path, hashes: dict[str, dict[str, str]], name: str) -> None:
     make_run(project, name, hashes[name])
 
 
-def main(names: list[str], *, jobs: int | None = None) -> int:
-    """Make the stale runs among ``names`` (all, if empty); return an exit status."""
+def main(
+    names: list[str], *, jobs: int | None = None, scheduler: str | None = None
+) -> int:
+    """Make stale runs, here or on a cluster; return an exit status.
+
+    Parameters
+    ----------
+    names : list of str
+        Which runs; all, if empty.
+    jobs : int, default=None
+        Processes here; None means one for each core.
+    scheduler : str, default=None
+        Address of a dask.distributed scheduler, whose workers make them instead.
+
+    Returns
+    -------
+    int
+    """
     project = root()
     listed = {run.name: run for run in runs(project)}
     unknown = sorted(set(names) - set(listed))
@@ -232,9 +248,13 @@ def main(names: list[str], *, jobs: int | None = None) -> int:
         for path, text in files.items():
             write_whole(path, text)
         renewed += bool(files)
-    _, failed = run_all(
-        partial(_make, project, hashes), waiting, title="experiments", jobs=jobs
-    )
+    if scheduler is None:
+        run = partial(run_all, jobs=jobs)
+    else:
+        from compendium.build.cluster import run_on_cluster
+
+        run = partial(run_on_cluster, scheduler=scheduler, project=project)
+    _, failed = run(partial(_make, project, hashes), waiting, title="experiments")
     made, fresh = len(waiting) - len(failed), len(hashes) - len(waiting)
     words = f", {renewed} reworded without a new run" if renewed else ""
     print(f"{made} runs made, {fresh} fresh{words}.")

@@ -37,6 +37,7 @@ class Room:
 ROOMS = (
     Room("memdlib.validation", "every check of what a user passes"),
     Room("memdlib.state", "fits that are all or nothing", beside=True),
+    Room("memdlib.on_use", "names that are imported on first use", beside=True),
     Room("memdlib.bayes", "Bayes' rule for all that score classes", beside=True),
     Room("memdlib.divergences", "divergences between discrete distributions"),
     Room("memdlib.kernels", "kernels from them, between measures", beside=True),

@@ -84,10 +84,15 @@ def _run(work, names, workers, done, failed, bar) -> list[str]:
     return left
 
 
-def _worker() -> None:
-    """Leave Ctrl-C to the parent; on its TERM, or when it dies, stop."""
+def end_quietly() -> None:
+    """Leave Ctrl-C to whoever started this process; on TERM, stop without a word."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+
+
+def _worker() -> None:
+    """Leave Ctrl-C to the parent; on its TERM, or when it dies, stop."""
+    end_quietly()
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 

@@ -74,7 +74,12 @@ class Module:
 @cache
 def read_module(text: str) -> Module:
     """Names and statements of a module, given its text."""
-    body = [node for node in ast.parse(text).body if not _is_constant(node)]
+    body = [
+        inner
+        for node in ast.parse(text).body
+        if not _is_constant(node)
+        for inner in (node.body if _is_for_type_checkers(node) else [node])
+    ]
     imports = bound_by_imports(node for node in body if isinstance(node, _IMPORTS))
     others = [node for node in body if not isinstance(node, _IMPORTS)]
     names: dict[str, list[Target | Statement]] = {
@@ -229,6 +234,12 @@ def _chain(node: ast.AST) -> tuple[str, ...]:
         names.append(node.attr)
         node = node.value
     return (node.id, *reversed(names)) if isinstance(node, ast.Name) else ()
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    """Whether it holds the imports of names that are made on first use."""
+    test = getattr(node, "test", None)
+    return isinstance(node, ast.If) and getattr(test, "id", "") == "TYPE_CHECKING"
 
 
 def _is_constant(node: ast.AST) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib.densities.density import MaxEntDensity
 from memdlib.densities.newton import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
@@ -55,6 +54,9 @@ class Polynomial(MarginalFamily):
         object.__setattr__(self, "support", tuple(map(float, self.support)))
 
     def natural(self, mu: ArrayLike) -> Array:
+        # on use: no other family needs it
+        from memdlib.densities.density import MaxEntDensity
+
         return (
             MaxEntDensity(self.n_moments, self.support).from_moments(mu).natural_params_
         )

@@ -1,20 +1,7 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
-from memdlib.generative.chosen import ChosenMeMdClassifier
-from memdlib.generative.correlations import (
-    InverseRoot,
-    PooledMoments,
-    inverse_root,
-)
-from memdlib.generative.displays import (
-    AccuracyCurveDisplay,
-    DensityDisplay,
-    RankingDisplay,
-)
-from memdlib.generative.documents import MultinomialMeMdClassifier
-from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
-from memdlib.generative.greedy_joint import GreedyHeldOutRanker
-from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
+from typing import TYPE_CHECKING
+
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd import MeMdClassifier
@@ -25,15 +12,33 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended import make_memd
-from memdlib.generative.ridge import RidgeDiscriminantClassifier
-from memdlib.generative.samples import normal_scores, standardised
-from memdlib.generative.scores import MarginalScores
 from memdlib.generative.sizes import size_grid
-from memdlib.generative.tempered import Temperature, fit_temperature
-from memdlib.generative.text import text_pipeline
-from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
-from memdlib.generative.whitened import CorrelatedMeMdClassifier, WhitenedMeans
+from memdlib.on_use import on_use
+
+if TYPE_CHECKING:
+    from memdlib.generative.chosen import ChosenMeMdClassifier
+    from memdlib.generative.correlations import (
+        InverseRoot,
+        PooledMoments,
+        inverse_root,
+    )
+    from memdlib.generative.displays import (
+        AccuracyCurveDisplay,
+        DensityDisplay,
+        RankingDisplay,
+    )
+    from memdlib.generative.documents import MultinomialMeMdClassifier
+    from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
+    from memdlib.generative.greedy_joint import GreedyHeldOutRanker
+    from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
+    from memdlib.generative.recommended import make_memd
+    from memdlib.generative.ridge import RidgeDiscriminantClassifier
+    from memdlib.generative.samples import normal_scores, standardised
+    from memdlib.generative.scores import MarginalScores
+    from memdlib.generative.tempered import Temperature, fit_temperature
+    from memdlib.generative.text import text_pipeline
+    from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
+    from memdlib.generative.whitened import CorrelatedMeMdClassifier, WhitenedMeans
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -73,3 +78,24 @@ __all__ = [
     "standardised",
     "text_pipeline",
 ]
+
+__getattr__, __dir__ = on_use(
+    __name__,
+    {
+        "chosen": ["ChosenMeMdClassifier"],
+        "correlations": ["InverseRoot", "PooledMoments", "inverse_root"],
+        "displays": ["AccuracyCurveDisplay", "DensityDisplay", "RankingDisplay"],
+        "documents": ["MultinomialMeMdClassifier"],
+        "greedy": ["GreedyGaussianRanker", "GreedyInformationRanker"],
+        "greedy_joint": ["GreedyHeldOutRanker"],
+        "greedy_steps": ["greedy_gaussian", "greedy_information"],
+        "recommended": ["make_memd"],
+        "ridge": ["RidgeDiscriminantClassifier"],
+        "samples": ["normal_scores", "standardised"],
+        "scores": ["MarginalScores"],
+        "tempered": ["Temperature", "fit_temperature"],
+        "text": ["text_pipeline"],
+        "weighting": ["DivergenceWeighter", "divergence_weights"],
+        "whitened": ["CorrelatedMeMdClassifier", "WhitenedMeans"],
+    },
+)

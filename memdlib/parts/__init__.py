@@ -1,7 +1,8 @@
 """Fits from data in parts, out of core or on a cluster, with the numbers of one fit."""
 
 from memdlib.parts.chunks import ArrayChunks, ShardChunks, TableChunks
-from memdlib.parts.fit import Parts, fit_parts
+from memdlib.parts.fit import fit_parts
+from memdlib.parts.passes import Parts
 from memdlib.parts.serial import fit_chunks
 
 __all__ = [

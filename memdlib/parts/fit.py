@@ -6,7 +6,6 @@ hashes of the rows, for the hashes next to the cuts, for the moments, and for th
 accuracy on the rows set aside.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 
 import numpy as np
@@ -20,33 +19,21 @@ from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.ranking import DivergenceRanker, rank
 from memdlib.generative.sizes import size_grid, smallest_best
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.moments import leave_one_out
+from memdlib.parts.correlated import fit_correlated
 from memdlib.parts.cuts import HashCuts, Shares
-from memdlib.parts.passes import Accuracy, Border, Moments, Pass, Result, Survey
+from memdlib.parts.passes import (
+    Accuracy,
+    Border,
+    Moments,
+    Parts,
+    Result,
+    Survey,
+    checked_result,
+)
 from memdlib.state import all_or_nothing
 from memdlib.validation import check_parameters, count_features, labelled_data
-
-
-class Parts(ABC):
-    """Data in parts, over which passes are made."""
-
-    @abstractmethod
-    def template(self):
-        """Return a row of X, with the names of its columns if it has any."""
-
-    @abstractmethod
-    def reduce(self, work: Pass) -> Result | None:
-        """Make one pass.
-
-        Parameters
-        ----------
-        work : Pass
-
-        Returns
-        -------
-        dict of ndarray, or None
-            Sum of the results of all parts.
-        """
 
 
 @all_or_nothing
@@ -55,8 +42,9 @@ def fit_parts(estimator, parts: Parts, classes=None):
 
     Parameters
     ----------
-    estimator : MeMdClassifier, JointMaxEntClassifier or DivergenceRanker
-        Its parameters mean what they mean in ``fit``.
+    estimator : estimator
+        A MeMdClassifier, JointMaxEntClassifier, CorrelatedMeMdClassifier or
+        DivergenceRanker. Its parameters mean what they mean in ``fit``.
     parts : Parts
     classes : array-like of shape (K,), default=None
         All classes; saves the look at the labels if S is fixed and there are no
@@ -72,7 +60,8 @@ def fit_parts(estimator, parts: Parts, classes=None):
     TypeError
         If the estimator is another one.
     ValueError
-        As ``fit``; and if ``classes`` are not those of the labels.
+        As ``fit``; if ``classes`` are not those of the labels; and if "auto" goes by
+        another criterion than accuracy.
 
     Notes
     -----
@@ -80,26 +69,37 @@ def fit_parts(estimator, parts: Parts, classes=None):
     ``random_state``. If weights are fractions, a row exactly on the border may change
     sides by a rounding error.
     """
-    kinds = MeMdClassifier, JointMaxEntClassifier, DivergenceRanker
+    kinds = (
+        MeMdClassifier,
+        JointMaxEntClassifier,
+        CorrelatedMeMdClassifier,
+        DivergenceRanker,
+    )
     if not isinstance(estimator, kinds):
         raise TypeError(
             f"{type(estimator).__name__} cannot be fitted in parts; use "
             f"{' or '.join(kind.__name__ for kind in kinds)}"
         )
     check_parameters(estimator)
+    auto = getattr(estimator, "n_features", None) == "auto"
+    if auto and getattr(estimator, "criterion", "accuracy") != "accuracy":
+        raise ValueError(
+            f"criterion={estimator.criterion!r} needs the scores of all rows that are "
+            'set aside at once; in parts use "accuracy", or fix n_features'
+        )
     bare, template = clone(estimator), parts.template()
     for one in (estimator, bare):
         validate_data(
             one, template, accept_sparse=True, dtype=None, ensure_all_finite=False
         )
-    auto = getattr(estimator, "n_features", None) == "auto"
     if hasattr(estimator, "n_features") and not auto:
         count_features(estimator.n_features, estimator.n_features_in_, "n_features")
     given = None if classes is None else np.unique(classes)
     seed = _seed(estimator) if auto else None
     class_weight = getattr(estimator, "class_weight", None)
-    if auto or given is None or class_weight is not None:
-        survey = _result(parts, Survey(bare, seed) if auto else Survey())
+    correlated = isinstance(estimator, CorrelatedMeMdClassifier)
+    if auto or given is None or class_weight is not None or correlated:
+        survey = checked_result(parts, Survey(bare, seed) if auto else Survey())
         classes = survey["classes"]
         _check_classes(given, classes)
     else:
@@ -108,10 +108,15 @@ def fit_parts(estimator, parts: Parts, classes=None):
     if class_weight is not None:
         by_class = _class_factors(bare, classes, survey["weight"], class_weight)
     known = bare, classes, by_class
+    cuts = _cuts(estimator, parts, known, survey, seed) if auto else None
+    if correlated:
+        n_rows = int(survey["rows"].sum())
+        estimator._fitted = fit_correlated(estimator, parts, known, n_rows, cuts)
+        return estimator
     if auto:
-        return _fit_and_choose(estimator, parts, known, survey, seed)
+        return _fit_and_choose(estimator, parts, known, cuts)
     work = Moments(*known)
-    result = _result(parts, work)
+    result = checked_result(parts, work)
     _check_classes(classes, classes[result["rows"] > 0])
     moments = work.of_result(result)
     if isinstance(estimator, DivergenceRanker):
@@ -120,16 +125,21 @@ def fit_parts(estimator, parts: Parts, classes=None):
     return _warned(estimator, result)
 
 
-def _fit_and_choose(estimator, parts, known, survey, seed):
+def _cuts(estimator, parts, known, survey, seed):
+    """Where the rows that "auto" sets aside are cut off."""
+    shares = Shares.of(estimator.validation)
+    histogram = survey["histogram"]
+    border = checked_result(parts, Border(*known, shares.buckets(histogram), seed))
+    return HashCuts.find(seed, shares, histogram, border)
+
+
+def _fit_and_choose(estimator, parts, known, cuts):
     """Fit as :meth:`memdlib.MeMdClassifier.fit` does where it chooses S."""
     classes = known[1]
     grid = size_grid(estimator.n_features_grid, estimator.n_features_in_)
     shares = Shares.of(estimator.validation)
-    histogram = survey["histogram"]
-    border = _result(parts, Border(*known, shares.buckets(histogram), seed))
-    cuts = HashCuts.find(seed, shares, histogram, border)
     work = Moments(*known, cuts, shares.n_folds)
-    result = _result(parts, work)
+    result = checked_result(parts, work)
     folds = work.of_result(result).split(shares.n_folds)
     training = leave_one_out(folds)
     model = estimator._estimate(folds[0].merge(training[0]), classes)
@@ -141,7 +151,7 @@ def _fit_and_choose(estimator, parts, known, survey, seed):
         for own, rest in zip(folds[:held_out], training, strict=False)
     )
     if any(models):
-        found = _result(parts, Accuracy(*known, cuts, models, grid))
+        found = checked_result(parts, Accuracy(*known, cuts, models, grid))
         accuracy = found["correct"] / found["tested"]
         model = replace(
             model,
@@ -173,13 +183,6 @@ def _warned(estimator, result: Result):
         rows = np.minimum(result["rows"], 2)
         estimator._warn_of_single_rows(np.repeat(np.arange(len(rows)), rows))
     return estimator
-
-
-def _result(parts: Parts, work: Pass) -> Result:
-    found = parts.reduce(work)
-    if found is None:
-        raise ValueError("there is no row of positive weight in any part of the data")
-    return found
 
 
 def _check_classes(given, seen):

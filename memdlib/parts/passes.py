@@ -45,11 +45,8 @@ class Pass(ABC):
             None if no row has a positive weight.
         """
         y = np.asarray(y)
-        if X is not None and X.shape[0] != len(y):
-            raise ValueError(
-                f"a part has {X.shape[0]} rows of X and {len(y)} labels; both must be "
-                "split alike"
-            )
+        if X is not None:
+            check_rows(X, y)
         if weight is not None:
             weight = np.asarray(weight, dtype=np.float64)
             if weight.shape == y.shape and not weight.any():
@@ -77,6 +74,44 @@ class Pass(ABC):
 
     def _add(self, a: Result, b: Result) -> Result:
         return {name: a[name] + b[name] for name in a}
+
+
+class Parts(ABC):
+    """Data in parts, over which passes are made."""
+
+    @abstractmethod
+    def template(self):
+        """Return a row of X, with the names of its columns if it has any."""
+
+    @abstractmethod
+    def reduce(self, work: Pass) -> Result | None:
+        """Make one pass.
+
+        Parameters
+        ----------
+        work : Pass
+
+        Returns
+        -------
+        dict of ndarray, or None
+            Sum of the results of all parts.
+        """
+
+    @abstractmethod
+    def reduce_strips(self, work, shape: tuple[int, int]) -> Result | None:
+        """Make one pass over strips of columns, each with all rows.
+
+        Parameters
+        ----------
+        work : StripPass
+        shape : tuple of int
+            Numbers of rows of positive weight and of features.
+
+        Returns
+        -------
+        dict of ndarray, or None
+            Sum of the results of all strips, in the order of the columns.
+        """
 
 
 @dataclass(frozen=True)
@@ -113,7 +148,11 @@ class Survey(Pass):
                 self.estimator, X, y, weight, reset=False, several=False
             )
         K = len(classes)
-        found = {"classes": classes, "weight": np.bincount(codes, weight, K)}
+        found = {
+            "classes": classes,
+            "weight": np.bincount(codes, weight, K),
+            "rows": np.bincount(codes, minlength=K),
+        }
         if self.needs_X:
             X = observed(self.estimator, X)
             found["histogram"] = hash_histogram(X, codes, weight, K, self.seed)
@@ -138,7 +177,7 @@ class Survey(Pass):
 
 
 @dataclass(frozen=True)
-class _Known(Pass):
+class Known(Pass):
     """A pass over rows whose classes and their weights are known.
 
     Parameters
@@ -170,7 +209,7 @@ class _Known(Pass):
 
 
 @dataclass(frozen=True)
-class Border(_Known):
+class Border(Known):
     """Hashes of the rows next to the cuts.
 
     Parameters
@@ -196,7 +235,7 @@ class Border(_Known):
 
 
 @dataclass(frozen=True)
-class Moments(_Known):
+class Moments(Known):
     """Moments of each class, or of each fold and class.
 
     Parameters
@@ -250,7 +289,7 @@ class Moments(_Known):
 
 
 @dataclass(frozen=True)
-class Accuracy(_Known):
+class Accuracy(Known):
     """Weight of the rows set aside, and of those classified correctly.
 
     Parameters
@@ -285,3 +324,20 @@ def observed(estimator, X):
     """Rows as the family of the estimator sees them."""
     family = getattr(estimator, "family", None)
     return X if family is None else get(family).observe(X)
+
+
+def checked_result(parts: Parts, work: Pass) -> Result:
+    """Result of a pass, which some row must have."""
+    found = parts.reduce(work)
+    if found is None:
+        raise ValueError("there is no row of positive weight in any part of the data")
+    return found
+
+
+def check_rows(X, y) -> None:
+    """Raise ValueError if a part of X has not as many rows as it has labels."""
+    if X.shape[0] != len(y):
+        raise ValueError(
+            f"a part has {X.shape[0]} rows of X and {len(y)} labels; both must be "
+            "split alike"
+        )

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from memdlib.parts.checkpoint import Checkpoint
-from memdlib.parts.fit import Parts, fit_parts
-from memdlib.parts.passes import Pass
+from memdlib.parts.fit import fit_parts
+from memdlib.parts.passes import Parts, Pass
+from memdlib.parts.strips import StripPass, column_strips, joined
 from memdlib.validation import check_integer
 
 
@@ -23,7 +26,9 @@ def fit_chunks(
 
     Parameters
     ----------
-    estimator : MeMdClassifier, JointMaxEntClassifier or DivergenceRanker
+    estimator : estimator
+        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
+        :class:`memdlib.generative.CorrelatedMeMdClassifier`.
     chunks : iterable of tuple
         (X, y) or (X, y, sample_weight) of some rows each, such as
         :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
@@ -51,6 +56,14 @@ def fit_chunks(
         If ``chunks`` can be read only once, if the checkpoint is that of another fit,
         or if it cannot tell which rows are set aside (``random_state`` must be an
         integer then); and as ``fit``.
+
+    Notes
+    -----
+    The fit that knows of correlations reads the chunks three times where there are no
+    fewer rows than features. Where there are fewer it takes four passes over strips of
+    columns, as wide as four million entries of all rows allow, and each strip is cut
+    from all chunks: give it memory maps (:class:`ArrayChunks`), of which a strip reads
+    no more than itself.
 
     Examples
     --------
@@ -96,18 +109,38 @@ class _Serial(Parts):
         raise ValueError("there is no row in any chunk")
 
     def reduce(self, work: Pass):
+        def results(start):
+            for X, y, weight in map(_padded, self._from(start)):
+                yield work.of(X if work.needs_X else None, y, weight)
+
+        return self._added(work, results, self.n_chunks)
+
+    def reduce_strips(self, work: StripPass, shape):
+        n, d = shape
+        strips = column_strips(n, d)
+
+        def results(start):
+            for columns in strips[start:]:
+                parts = [
+                    (work.strip(X, y, columns), np.asarray(y), weight)
+                    for X, y, weight in map(_padded, self.chunks)
+                ]
+                yield work.cut(columns).of(*joined(parts))
+
+        return self._added(work, results, len(strips))
+
+    def _added(self, work: Pass, results: Callable, total: int | None):
         found, start = None, 0
         if self.checkpoint is not None:
             found, start, complete = self.checkpoint.begin()
             if complete:
                 return found
-        for done, chunk in enumerate(self._from(start), start + 1):
-            X, y, weight = chunk if len(chunk) == 3 else (*chunk, None)
-            found = work.add(found, work.of(X if work.needs_X else None, y, weight))
+        for done, result in enumerate(results(start), start + 1):
+            found = work.add(found, result)
             if self.checkpoint is not None and done % self.every == 0:
                 self.checkpoint.save(found, done)
             if self.progress is not None:
-                self.progress(work.name, done, self.n_chunks)
+                self.progress(work.name, done, total)
         if self.checkpoint is not None:
             self.checkpoint.save(found, 0, complete=True)
         return found
@@ -116,6 +149,11 @@ class _Serial(Parts):
         if isinstance(self.chunks, Sequence):
             return (self.chunks[i] for i in range(start, len(self.chunks)))
         return islice(self.chunks, start, None)
+
+
+def _padded(chunk):
+    """X, labels and weights, or None for these."""
+    return chunk if len(chunk) == 3 else (*chunk, None)
 
 
 def _check_repeatable(estimator):

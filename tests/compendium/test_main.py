@@ -8,6 +8,8 @@ from memdlib.datasets import DatasetError
 
 from .conftest import cell
 
+HERE = {"jobs": None, "scheduler": None}
+
 
 @pytest.fixture(autouse=True)
 def signals():
@@ -23,8 +25,14 @@ def signals():
     [
         ("execute", chapters, "main", {"everything": False, "jobs": None}),
         ("--jobs 3 execute --all", chapters, "main", {"everything": True, "jobs": 3}),
-        ("experiments", experiments, "main", {"runs": [], "jobs": None}),
-        ("experiments a b", experiments, "main", {"runs": ["a", "b"], "jobs": None}),
+        ("experiments", experiments, "main", {"runs": [], **HERE}),
+        ("experiments a b", experiments, "main", {"runs": ["a", "b"], **HERE}),
+        (
+            "experiments --scheduler tcp://a:1 b",
+            experiments,
+            "main",
+            {"runs": ["b"], **HERE, "scheduler": "tcp://a:1"},
+        ),
         ("render", render, "main", {}),
         ("check", render, "check", {}),
         ("readme", readme, "main", {}),
@@ -46,6 +54,7 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
     ("error", "status", "line"),
     [
         (DatasetError("no folder"), 1, "error: no folder"),
+        (ConnectionError("no scheduler"), 1, "error: no scheduler"),
         (KeyboardInterrupt(), 130, "interrupted: what was finished is kept"),
     ],
 )

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
-from memdlib.generative import MultinomialMeMdClassifier
+from memdlib.generative import CorrelatedMeMdClassifier, MultinomialMeMdClassifier
 
 ESTIMATORS = {
     "fixed": MeMdClassifier(n_features=3),
@@ -22,6 +22,15 @@ ESTIMATORS = {
     "ranker": DivergenceRanker(n_features=2),
 }
 
+CORRELATED = {
+    "all": CorrelatedMeMdClassifier(),
+    "fixed": CorrelatedMeMdClassifier(5, shrinkage=0.3),
+    "variances": CorrelatedMeMdClassifier(0.5, variance_shrinkage="auto"),
+    "no correlations": CorrelatedMeMdClassifier(shrinkage=1.0, priors=[0.2, 0.3, 0.5]),
+    "folds": CorrelatedMeMdClassifier("auto", random_state=0),
+    "share": CorrelatedMeMdClassifier("auto", validation=0.3, random_state=1),
+}
+
 # Rows of parts of unequal and of zero length.
 CUTS = (0, 0, 1, 40, 90, 90, 200)
 
@@ -33,6 +42,8 @@ FOUND = (
     "validation_curve_",
     "covariances_",
     "shrinkage_",
+    "variance_shrinkage_",
+    "whitened_means_",
 )
 EXACT = (
     "classes_",
@@ -50,6 +61,16 @@ def counts(n=200, d=6, K=3, seed=0):
     y = np.sort(rng.integers(K, size=n))
     rate = rng.gamma(2.0, size=(K, d))
     return rng.poisson(rate[y]).astype(float), y
+
+
+def correlated(n=200, d=20, K=3, seed=0):
+    """Correlated normal rows of three classes in order, and one constant feature."""
+    rng = np.random.default_rng([18, 3, seed])
+    y = np.sort(rng.integers(K, size=n))
+    mix = np.eye(d) + rng.normal(size=(d, d)) / np.sqrt(d)
+    X = (rng.normal(size=(n, d)) + rng.normal(size=(K, d))[y]) @ mix
+    X[:, 3] = 7.0
+    return X, y
 
 
 def in_parts(*columns, cuts=CUTS):

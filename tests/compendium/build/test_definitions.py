@@ -112,6 +112,17 @@ def test_imports_are_followed_wherever_they_stand(project, imports):
     assert found(project, code, changed) != before
 
 
+def test_imports_for_type_checkers_are_those_of_late_names(project):
+    late = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    {}\n"
+    late += "__getattr__, __dir__ = late('sub')\n"
+    late = late.format(BASE["__init__.py"])
+    changed = edited("sub/inner.py", "CONSTANT = 5", "CONSTANT = 6")
+    assert found(project, USE_F, BASE | {"__init__.py": late}) == found(project, USE_F)
+    assert found(project, USE_F, changed | {"__init__.py": late}) == found(
+        project, USE_F, changed
+    )
+
+
 def test_a_module_used_as_an_object_counts_whole(project):
     code = "from memdlib import c\nprint(c)"
     before = found(project, code)

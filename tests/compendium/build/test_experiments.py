@@ -9,6 +9,7 @@ import time
 
 import psutil
 import pytest
+from distributed import LocalCluster
 
 from compendium.build import experiments
 from compendium.ledger.results import read_result
@@ -89,6 +90,23 @@ def test_runs_leave_results_and_records_and_are_made_once(bench, capsys, request
         assert experiments.main([]) == 0
         assert "1 runs made, 1 fresh." in capsys.readouterr().out
         assert made(bench) == first
+
+
+def test_workers_of_a_cluster_make_the_same_files(bench, capsys, in_process):
+    assert experiments.main(["second"]) == 0
+    before = made(bench)
+    for name in before:
+        (bench.root / name).unlink()
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None
+    ) as cluster:
+        assert experiments.main(["second"], scheduler=cluster.scheduler_address) == 0
+        assert "1 runs made, 0 fresh." in capsys.readouterr().out
+        assert made(bench) == before
+        write_experiment(bench, "print('no result')")
+        assert experiments.main(["second"], scheduler=cluster.scheduler_address) == 1
+    said = capsys.readouterr().out
+    assert "second: the notebook never called write_result" in said
 
 
 def test_what_makes_a_run_stale(bench):
