@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from compendium.ledger.beyond import BEYOND
+from compendium.ledger.comparison import COMPARISON
 from compendium.ledger.hybrids import HYBRIDS
 from compendium.ledger.rule import LEVEL, holm
 from compendium.ledger.tables import Evidence, at, run_of
@@ -224,4 +225,5 @@ MEASURES: dict[str, Callable] = (
     }
     | HYBRIDS
     | BEYOND
+    | COMPARISON
 )
