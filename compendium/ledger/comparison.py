@@ -30,6 +30,18 @@ RUNS = {
     "images": ("comparison-images",),
 }
 ALL_RUNS = tuple(run for runs in RUNS.values() for run in runs)
+# Runs in which the samples grow: data, then simulations.
+GROWING = tuple(
+    f"small-samples-{name}"
+    for name in (
+        "prostate",
+        "ibm-mac",
+        "breast-cancer",
+        "variances",
+        "means",
+        "correlated",
+    )
+)
 # On these no default of make_memd was picked, as far as the records say.
 NOT_LOOKED_AT = (
     "lung_1543",
@@ -44,8 +56,8 @@ _OTHERS = {
     "wine": "wine",
     "iris": "iris",
     "digits": "digits",
-    "mnist": "MNIST, 2,000 rows",
-    "fashion_mnist": "Fashion-MNIST, 2,000 rows",
+    "mnist": "MNIST, 500 images",
+    "fashion_mnist": "Fashion-MNIST, 500 images",
 }
 _HIGHER_IS_BETTER = {"accuracy": 1.0, "log_loss": -1.0, "calibration": -1.0}
 
@@ -162,6 +174,18 @@ def gap_at(
     return {"median": middle, "low": middle - error, "high": middle + error}
 
 
+def share_above_at(
+    evidence: Evidence, runs: Sequence[str], one: str, other: str, rows: int
+) -> dict[str, float]:
+    """Share of data sets on which one method is more accurate at a size of the sample.
+
+    The bounds count those on which it is by two standard errors, and those on which the
+    other is not.
+    """
+    gaps = pd.DataFrame([gap_at(evidence, run, one, other, rows) for run in runs])
+    return {key: float((gaps[key] > 0).mean()) for key in gaps}
+
+
 COMPARISON: dict[str, Callable] = {
-    measure.__name__: measure for measure in (rank_lead, chance, gap_at)
+    measure.__name__: measure for measure in (rank_lead, chance, gap_at, share_above_at)
 }

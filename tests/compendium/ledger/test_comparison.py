@@ -5,12 +5,14 @@ from scipy import stats
 from compendium.ledger.comparison import (
     ALL_RUNS,
     COMPARISON,
+    GROWING,
     NOT_LOOKED_AT,
     chance,
     gap_at,
     printed_name,
     rank_lead,
     scores,
+    share_above_at,
 )
 from compendium.ledger.findings import MEASURES
 from compendium.ledger.tables import Evidence
@@ -81,12 +83,26 @@ def test_gap_at_a_size():
     assert gap_at(Six(), "few", "plain", "svm", 10)["median"] == -5.0
 
 
+def test_share_of_sets_at_a_size():
+    runs = ("few", "few")
+    found = share_above_at(Six(), runs, "plain", "svm", 20)
+    assert found == {"median": 1.0, "low": 1.0, "high": 1.0}
+    assert share_above_at(Six(), runs, "plain", "svm", 10)["high"] == 0.0
+
+
 def test_every_set_has_a_name_and_stands_once():
     names = list(scores(Evidence()).index)
     assert len(set(names)) == len(names)
     assert set(NOT_LOOKED_AT) <= set(names)
     assert len({printed_name(name) for name in names}) == len(names)
     assert len(set(ALL_RUNS)) == len(ALL_RUNS)
+
+
+def test_the_samples_that_grow_have_their_sizes():
+    for run in GROWING:
+        values = Evidence().values(run)
+        for m in ("make_memd", "plain", "svm"):
+            assert len(values["methods"][m]["accuracy"]) == len(values["sizes"])
 
 
 def test_the_ledger_knows_the_measures():
