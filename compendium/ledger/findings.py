@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from compendium.ledger.beyond import BEYOND
+from compendium.ledger.comparison import COMPARISON
 from compendium.ledger.exact_js import EXACT_JS
 from compendium.ledger.hybrids import HYBRIDS
 from compendium.ledger.rule import LEVEL, holm
@@ -225,5 +226,6 @@ MEASURES: dict[str, Callable] = (
     }
     | HYBRIDS
     | BEYOND
+    | COMPARISON
     | EXACT_JS
 )

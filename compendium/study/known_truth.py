@@ -1,0 +1,127 @@
+"""Simulated data with the posterior that their truth gives, and so the Bayes error."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse, stats
+from scipy.special import log_softmax
+from sklearn.utils import Bunch
+
+from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
+
+_FACTOR_STREAM = 17
+
+
+class Simulation(NamedTuple):
+    """How data with a known truth are drawn.
+
+    Attributes
+    ----------
+    kind : {"expression", "table", "text"}
+        For :func:`memdlib.make_memd`.
+    rows : int
+        To train with.
+    arguments : dict
+        Of the simulator.
+    equal : bool
+        Whether the variances of the classes are made equal.
+    factors : int
+        Common to all classes, with loadings of variance 1/2, added to the features.
+    """
+
+    kind: str
+    rows: int
+    arguments: dict
+    equal: bool = False
+    factors: int = 0
+
+
+SIMULATED = {
+    "variances_few": Simulation(
+        "table", 100, {"n_features": 20, "n_informative": 10, "separation": 0.5}
+    ),
+    "variances_many": Simulation(
+        "expression", 100, {"n_features": 1000, "n_informative": 10, "separation": 0.5}
+    ),
+    "means_many": Simulation(
+        "expression", 100, {"n_features": 1000, "n_informative": 20}, equal=True
+    ),
+    "correlated": Simulation(
+        "expression", 100, {"n_features": 200, "n_informative": 10}, True, factors=5
+    ),
+    "words": Simulation(
+        "text",
+        200,
+        {"n_words": 2000, "n_informative": 200, "n_classes": 4, "lift": 6.0},
+    ),
+}
+
+
+def simulated(name: str, n_samples: int, seed: int) -> Bunch:
+    """Rows of a simulation together with the logarithms of their true posteriors.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`SIMULATED`.
+    n_samples : int
+        Rows, n.
+    seed : int
+        Of the truth and of the rows.
+
+    Returns
+    -------
+    Bunch
+        ``X`` (n, d), ``y`` (n,), ``log_posterior`` (n, K).
+
+    Raises
+    ------
+    ValueError
+        If there is no such simulation.
+
+    Examples
+    --------
+    >>> bunch = simulated("variances_few", 2000, seed=0)
+    >>> bool((bunch.log_posterior.argmax(axis=1) == bunch.y).mean() > 0.9)
+    True
+    """
+    if name not in SIMULATED:
+        raise ValueError(f"name={name!r} must be one of {list(SIMULATED)}")
+    how = SIMULATED[name]
+    if how.kind == "text":
+        bunch = simulate_text_counts(n_documents=n_samples, seed=seed, **how.arguments)
+        # the length of a document says nothing of its class
+        density = bunch.X @ np.log(bunch.word_probabilities).T
+        # LIBLINEAR takes no indices of 64 bits
+        X = sparse.csr_array(
+            (
+                bunch.X.data,
+                bunch.X.indices.astype(np.int32),
+                bunch.X.indptr.astype(np.int32),
+            ),
+            shape=bunch.X.shape,
+        )
+        return Bunch(X=X, y=bunch.y, log_posterior=log_softmax(density, axis=1))
+    bunch = simulate_gaussian_classes(n_samples=n_samples, seed=seed, **how.arguments)
+    X, means, variances = bunch.X, bunch.means, bunch.variances
+    if how.equal:
+        X = means[bunch.y] + (X - means[bunch.y]) / np.sqrt(variances[bunch.y])
+        variances = np.ones_like(variances)
+    rng = np.random.default_rng([_FACTOR_STREAM, seed])
+    loadings = rng.normal(0.0, np.sqrt(0.5), (how.factors, X.shape[1]))
+    X = X + rng.standard_normal((n_samples, how.factors)) @ loadings
+    density = np.log(bunch.class_prior) + np.column_stack(
+        [
+            _normal_log_density(X, mean, variance, loadings)
+            for mean, variance in zip(means, variances, strict=True)
+        ]
+    )
+    return Bunch(X=X, y=bunch.y, log_posterior=log_softmax(density, axis=1))
+
+
+def _normal_log_density(X, mean, variance, loadings):
+    """Of N(mean, diag(variance) + loadings' loadings)."""
+    if not len(loadings):
+        return stats.norm.logpdf(X, mean, np.sqrt(variance)).sum(axis=1)
+    covariance = np.diag(variance) + loadings.T @ loadings
+    return stats.multivariate_normal.logpdf(X, mean, covariance)

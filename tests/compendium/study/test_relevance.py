@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_selection import f_classif
+from sklearn.metrics import mutual_info_score
+
+from compendium.study.relevance import RelevantRedundantSelector, level_information
+
+
+def test_information_of_levels():
+    rng = np.random.default_rng(3)
+    X, y = (
+        rng.permuted(np.tile(np.arange(60.0), (4, 1)), axis=1).T,
+        rng.integers(0, 3, 60),
+    )
+    X[:, 0] += 40 * y
+    order = X.argsort(axis=0).argsort(axis=0)
+    expected = [mutual_info_score(y, column // 12) for column in order.T]
+    assert level_information(X, y) == pytest.approx(expected)
+
+
+def test_information_of_presence():
+    rng = np.random.default_rng(4)
+    X, y = rng.poisson(0.7, (50, 6)), rng.integers(0, 2, 50)
+    expected = [mutual_info_score(y, column > 0) for column in X.T]
+    assert level_information(sparse.csr_array(X), y) == pytest.approx(expected)
+
+
+def test_a_constant_feature_says_nothing():
+    assert level_information(np.ones((6, 2)), [0, 1] * 3).tolist() == [0.0, 0.0]
+
+
+def greedy(X, y, size):
+    """Feature by feature, all correlations anew."""
+    F = f_classif(X, y)[0]
+    chosen = [int(F.argmax())]
+    while len(chosen) < size:
+        best = {}
+        for j in set(range(X.shape[1])) - set(chosen):
+            redundancy = [abs(np.corrcoef(X[:, j], X[:, i])[0, 1]) for i in chosen]
+            best[j] = F[j] / np.mean(redundancy)
+        chosen.append(max(best, key=best.get))
+    return chosen
+
+
+def data(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 40)
+    X = rng.standard_normal((40, 12)) + 0.5 * rng.standard_normal((40, 1))
+    X[:, :5] += y[:, None]
+    return X, y
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_greedy_choice(seed):
+    X, y = data(seed)
+    found = RelevantRedundantSelector(6).fit(X, y)
+    assert found.chosen_.tolist() == greedy(X, y, 6)
+    assert np.flatnonzero(found.get_support()).tolist() == sorted(found.chosen_)
+    same = RelevantRedundantSelector(6).fit(sparse.csr_array(X), y)
+    assert same.chosen_.tolist() == found.chosen_.tolist()
+
+
+def test_only_the_pool_is_looked_at():
+    X, y = data(7)
+    pool = set(np.argsort(-f_classif(X, y)[0])[:4].tolist())
+    assert set(RelevantRedundantSelector(4, pool=4).fit(X, y).chosen_) == pool
+
+
+def test_a_copy_of_a_chosen_feature_comes_late():
+    X, y = data(8)
+    best = int(f_classif(X, y)[0].argmax())
+    X = np.column_stack([X, X[:, best]])
+    chosen = RelevantRedundantSelector(3).fit(X, y).chosen_.tolist()
+    assert chosen[0] in (best, 12)
+    assert not {best, 12} <= set(chosen[:2])
+
+
+def test_more_features_than_are_looked_at():
+    with pytest.raises(ValueError, match="from 1 to pool=5"):
+        RelevantRedundantSelector(6, pool=5).fit(*data(0))
