@@ -44,6 +44,8 @@ _CHEAP = 0.1
 _LONGEST = 1e5
 # Draws for one model: the least and the most.
 _FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
+# Tasks that the models of a call are handed to threads in.
+_MOST_TASKS = 1024
 # Complexities kept for later calls.
 _KEPT = 2**16
 
@@ -311,8 +313,12 @@ def _in_threads(
 ) -> list[Found]:
     if len(cases) < 2:
         return [do(case) for case in cases]
+    # a task takes longer to hand over than a small sum
+    size = len(cases) // _MOST_TASKS + 1
+    tasks = [cases[at : at + size] for at in range(0, len(cases), size)]
     pool = Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)
-    return pool(delayed(do)(case) for case in cases)
+    found = pool(delayed(lambda task: [do(case) for case in task])(t) for t in tasks)
+    return [result for task in found for result in task]
 
 
 def _key(model: LevelModel) -> tuple:
