@@ -4,6 +4,7 @@ import html
 import re
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +20,12 @@ _LONGEST = 300  # characters of a description
 
 def citation(project: Path) -> dict:
     """What CITATION.cff says of the work."""
-    return yaml.safe_load((project / "CITATION.cff").read_text())
+    return _parsed((project / "CITATION.cff").read_text())
+
+
+@cache
+def _parsed(text: str) -> dict:
+    return yaml.safe_load(text)
 
 
 def repository(project: Path) -> str:

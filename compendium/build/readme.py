@@ -6,6 +6,7 @@ from pathlib import Path
 
 from compendium.build.verdicts import claims_table, finding_text, published_text
 from compendium.ledger.abilities import abilities_table
+from compendium.ledger.beyond import duels, mean_difference
 from compendium.ledger.claims import Claim, read_claims
 from compendium.ledger.columns import summary
 from compendium.ledger.tables import Evidence
@@ -21,6 +22,24 @@ HEADLINES = (
     "nml-best-gene",
     "nml-trend-genes",
 )
+# Runs that compare the recommended classifier with its peers, by kind of data.
+DUELS = {
+    "gene expression": tuple(
+        f"beyond-{name}"
+        for name in (
+            "colon",
+            "leukemia-5147",
+            "cns",
+            "dlbcl",
+            "prostate",
+            "srbct",
+            "gcm-1363",
+        )
+    ),
+    "texts, Table III": ("beyond-text",),
+    "texts, official halves": ("beyond-text-official",),
+    "tables": ("beyond-tables",),
+}
 # Where 'make book' puts the page of claims; each has its own anchor there.
 CLAIMS_PAGE = "_build/html/book/notebooks/claims.html"
 
@@ -50,6 +69,30 @@ def headlines(claims: Sequence[Claim]) -> str:
     return "\n".join(lines)
 
 
+def duels_table(evidence: Evidence) -> str:
+    """The recommended classifier against a tuned linear SVM, by kind of data."""
+    lines = [
+        "| data | sets | accuracy | least | log-loss lower on | time to fit |",
+        "| :--- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for kind, runs in DUELS.items():
+        found = list(duels(evidence, runs))
+        mean = mean_difference(evidence, runs)
+        points = f"{mean['median']:+.1f}"
+        if mean["low"] < mean["high"]:
+            points += f" ({mean['low']:.1f} to {mean['high']:.1f})"
+        cells = (
+            kind,
+            len(found),
+            points,
+            f"{min(d.difference for d in found):+.1f}",
+            sum(d.loss < 0 for d in found),
+            f"{min(d.cost for d in found):.2f} to {max(d.cost for d in found):.2f}",
+        )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
 def times_table(report: dict) -> str:
     """Times of the README's commands in a fresh clone."""
     machine = report["machine"]
@@ -68,8 +111,8 @@ def times_table(report: dict) -> str:
         [
             *lines,
             "",
-            f"One run of each, on {where}; the targets of `make test` were timed one by "
-            "one. `python -m benchmarks.fresh_clone` measures them anew.",
+            f"One run of each, on {where}; the targets of `make test` were timed one "
+            "by one. `python -m benchmarks.fresh_clone` measures them anew.",
         ]
     )
 
@@ -92,6 +135,7 @@ def generated(project: Path) -> str:
     claims = read_claims(project)
     tables = {
         "headlines": headlines(claims),
+        "duels": duels_table(Evidence(project)),
         "claims": claims_table(claims, summary(Evidence(project))),
         "times": times_table(times),
         "abilities": abilities_table(),

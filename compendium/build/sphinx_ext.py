@@ -1,6 +1,7 @@
 """Sphinx extension of the book: local assets, heads of pages, provenance under them."""
 
 import json
+from functools import cache
 from html import escape
 from importlib.metadata import files as package_files
 from pathlib import Path
@@ -168,9 +169,15 @@ class StatementsDirective(SphinxDirective):
         return holder.children
 
 
+@cache
+def _proved(project: Path) -> dict[str, list[str]]:
+    """Labels by function, read once for all pages of a rendering."""
+    return statements_by_function(read_statements(project))
+
+
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    labels = statements_by_function(read_statements(root())).get(name, [])
+    labels = _proved(root()).get(name, [])
     if labels:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 Array = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ class KrylovSpace:
     def coordinates(self, shift: float) -> Array:
         """Solution with this shift in the basis, (q, K)."""
         shifted = self.operator + shift * np.eye(len(self.operator))
-        return linalg.solve(shifted, self.start, assume_a="pos")
+        return np.linalg.solve(shifted, self.start)
 
     def residual(self, shift: float) -> float:
         """Norm of B - (G + shift) C, as a share of that of B."""
@@ -125,10 +124,12 @@ def krylov_space(
         basis = room[:, :size]
         image = product(new)
         own = new.T @ image
-        operator = np.pad(operator, (0, size - before))
-        operator[before:, before:] = 0.5 * (own + own.T)
-        operator[before - len(coupling) : before, before:] = coupling
-        operator[before:, before - len(coupling) : before] = coupling.T
+        last = slice(before - len(coupling), before)
+        grown = np.zeros((size, size))
+        grown[:before, :before] = operator
+        grown[before:, before:] = 0.5 * (own + own.T)
+        grown[last, before:], grown[before:, last] = coupling, coupling.T
+        operator = grown
         rest = image - new @ own - old @ coupling
         rest -= basis @ (basis.T @ rest)
         after = _orthonormal(rest, np.linalg.norm(image))
@@ -150,5 +151,5 @@ def _orthonormal(block: Array, scale: float | None = None) -> Array:
     """Orthonormal basis of the columns, without those that are rounding."""
     if not block.any():
         return block[:, :0]
-    U, s, _ = linalg.svd(block, full_matrices=False)
+    U, s, _ = np.linalg.svd(block, full_matrices=False)
     return U[:, s > _RANK * (s[0] if scale is None else scale)]

@@ -26,12 +26,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from memdlib.bayes import BayesClassifier
 from memdlib.families import get
-from memdlib.generative.krylov import KrylovSpace, krylov_space
+from memdlib.generative.indicators import IndicatorRegression
 from memdlib.generative.marginals import (
     DIVERGENCES,
     ClassMarginals,
@@ -56,119 +57,6 @@ Array = NDArray[np.float64]
 # Residual of the smallest penalty in the folds, which only serve the choice: that of
 # larger penalties, which are chosen as a rule, is smaller by far.
 FOLD_TOL = 0.1
-
-
-@dataclass(frozen=True)
-class IndicatorRegression:
-    """Ridge regression on the indicators of the classes, for many penalties at once.
-
-    Parameters
-    ----------
-    X : {ndarray, csr} of shape (n, d), float64
-    codes : ndarray of int of shape (n,)
-        Class indices.
-    weight : ndarray of shape (n,)
-        Above zero.
-    n_classes : int
-
-    Examples
-    --------
-    >>> X, codes = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> ridge = IndicatorRegression(X, codes, np.ones(2), 2)
-    >>> coef, intercept = ridge.coefficients(ridge.space(2.0, 1e-9, 9), 2.0)
-    >>> coef.round(6).tolist(), intercept.tolist()
-    ([[-0.25], [0.25]], [0.5, 0.5])
-    """
-
-    X: object
-    codes: NDArray[np.intp]
-    weight: Array
-    n_classes: int
-
-    def __post_init__(self):
-        share = self.weight / self.weight.sum()
-        prior = np.bincount(self.codes, share, minlength=self.n_classes)
-        target = np.eye(self.n_classes)[self.codes] - prior
-        root = np.sqrt(self.weight)[:, None]
-        found = {
-            "_mean": np.ravel(share @ self.X),
-            "_prior": prior,
-            "_root": root,
-            "_target": root * target,
-            "_transposed": self.X.T.tocsr() if hasattr(self.X, "tocsr") else self.X.T,
-            "_wide": self.X.shape[0] <= self.X.shape[1],
-        }
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
-
-    def space(self, penalty: float, tol: float, max_iter: int) -> KrylovSpace:
-        """Krylov space that holds the solutions for this and all larger penalties.
-
-        Parameters
-        ----------
-        penalty : float
-            Above zero.
-        tol, max_iter
-            As in :func:`memdlib.generative.krylov.krylov_space`.
-
-        Returns
-        -------
-        KrylovSpace
-            Of the rows if they are no more than the features, else of the features.
-        """
-        return krylov_space(
-            self._product, self._start(), shift=penalty, tol=tol, max_iter=max_iter
-        )
-
-    def coefficients(self, space: KrylovSpace, penalty: float) -> tuple[Array, Array]:
-        """Coefficients (K, d) and intercepts (K,) for one penalty.
-
-        Parameters
-        ----------
-        space : KrylovSpace
-        penalty : float
-
-        Returns
-        -------
-        coef : ndarray of shape (K, d)
-        intercept : ndarray of shape (K,)
-        """
-        found = space.solution(penalty)
-        coef = self._to_features(found) if self._wide else found
-        return coef.T, self._prior - coef.T @ self._mean
-
-    def residual(self, space: KrylovSpace, penalty: float) -> float:
-        """What the solution leaves of the system, computed anew, as a share.
-
-        Parameters
-        ----------
-        space : KrylovSpace
-        penalty : float
-
-        Returns
-        -------
-        float
-        """
-        start, found = self._start(), space.solution(penalty)
-        rest = start - self._product(found) - penalty * found
-        total = np.linalg.norm(start)
-        return float(np.linalg.norm(rest) / total) if total else 0.0
-
-    def _start(self):
-        return self._target if self._wide else self._to_features(self._target)
-
-    def _product(self, V):
-        if self._wide:
-            return self._to_rows(self._to_features(V))
-        return self._to_features(self._to_rows(V))
-
-    def _to_rows(self, V):
-        """Centred and weighted rows times V."""
-        return self._root * (self.X @ V - self._mean @ V)
-
-    def _to_features(self, U):
-        U = self._root * U
-        return self._transposed @ U - np.outer(self._mean, U.sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -359,16 +247,17 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
-        X = X.astype(np.float64, copy=False)
+        X = _short_indices(X.astype(np.float64, copy=False))
         K = len(classes)
         rng = check_random_state(self.random_state)
         fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
         own, held_out = self._marginals(X, codes, weight, K, fold, max(powers) > 0)
         power, penalty, temperature = powers[0], max(penalties), 1.0
         losses = np.full((len(powers), len(penalties)), np.nan)
+        splits = self._splits(X, fold)
         for p, tried in enumerate(powers):
             scores, tested = self._held_out_scores(
-                X, codes, weight, K, fold, held_out, tried, penalties
+                splits, codes, weight, K, held_out, tried, penalties
             )
             if not tested.any():
                 break
@@ -426,25 +315,29 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             return None
         return divergence_weights(marginals, self.divergence) ** power
 
-    def _held_out_scores(self, X, codes, weight, K, fold, marginals, power, penalties):
+    def _splits(self, X, fold):
+        """Fold, training rows, test rows and both parts of X; none without rows."""
+        parts = ((f, np.flatnonzero(fold != f), np.flatnonzero(fold == f))
+                 for f in range(self.folds))  # fmt: skip
+        return [
+            (f, train, test, X[train], X[test])
+            for f, train, test in parts
+            if train.size and test.size
+        ]
+
+    def _held_out_scores(self, splits, codes, weight, K, marginals, power, penalties):
         """Scores (n_penalties, n, K), and which rows have them."""
         scores = np.zeros((len(penalties), len(codes), K))
         tested = np.zeros(len(codes), dtype=bool)
-        for f in range(self.folds):
-            test, train = fold == f, fold != f
-            if not (test.any() and train.any()):
-                continue
-            tested |= test
-            rows, others = X[train], X[test]
+        for f, train, test, rows, others in splits:
+            tested[test] = True
             features = self._feature_weights(marginals[f], power)
             if features is not None:
                 rows = weighted_rows(rows, features)
                 others = weighted_rows(others, features)
             ridge = IndicatorRegression(rows, codes[train], weight[train], K)
             space = ridge.space(min(penalties), max(self.tol, FOLD_TOL), self.max_iter)
-            for q, penalty in enumerate(penalties):
-                coef, intercept = ridge.coefficients(space, penalty)
-                scores[q, test] = others @ coef.T + intercept
+            scores[:, test] = ridge.scores(space, penalties, others)
         return scores, tested
 
     def _joint_log_density(self, X):
@@ -470,3 +363,12 @@ def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
             f"{'above zero' if above_zero else 'zero or above'}"
         )
     return values.tolist()
+
+
+def _short_indices(X):
+    """Sparse rows with indices of 32 bits, faster to read, where these will do."""
+    if not sparse.issparse(X):
+        return X
+    kind = sparse.get_index_dtype(maxval=max(*X.shape, X.nnz))
+    indices, indptr = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))
+    return sparse.csr_array((X.data, indices, indptr), X.shape)

@@ -75,7 +75,7 @@ def weighted_rows(X, weight: Array):
     [[5.0, 0.0]]
     """
     before = _lengths(X)
-    X = X.multiply(weight).tocsr() if sparse.issparse(X) else X * weight
+    X = _scaled_columns(X, weight)
     after = _lengths(X)
     ratio = np.divide(before, after, out=np.zeros_like(after), where=after > 0)
     return _scaled_rows(X, ratio)
@@ -234,11 +234,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             values[positive] = (
                 1.0 if self.counts == "presence" else 1.0 + np.log(values[positive])
             )
-        X = (
-            X.multiply(self.weights_).tocsr()
-            if sparse.issparse(X)
-            else X * self.weights_
-        )
+        X = _scaled_columns(X, self.weights_)
         length = _lengths(X)
         inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
         return _scaled_rows(X, inverse).astype(kept, copy=False)
@@ -264,11 +260,22 @@ def _check_counts(X):
 def _lengths(X) -> Array:
     """Euclidean lengths of the rows."""
     if sparse.issparse(X):
-        return np.sqrt(np.ravel(X.power(2).sum(axis=1)))
+        return np.sqrt(_with_values(X, X.data * X.data) @ np.ones(X.shape[1]))
     return np.sqrt(np.einsum("ij,ij->i", X, X))
+
+
+def _scaled_columns(X, factor: Array):
+    if sparse.issparse(X):
+        return _with_values(X, X.data * factor[X.indices])
+    return X * factor
 
 
 def _scaled_rows(X, factor: Array):
     if sparse.issparse(X):
-        return sparse.csr_array(X.multiply(factor[:, None]))
+        return _with_values(X, X.data * np.repeat(factor, np.diff(X.indptr)))
     return X * factor[:, None]
+
+
+def _with_values(X, values: Array) -> sparse.csr_array:
+    """Other values where those of X are."""
+    return sparse.csr_array((values, X.indices, X.indptr), X.shape)

@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 import memdlib
 
 PROJECT = Path(memdlib.__file__).parents[1]
@@ -14,8 +16,9 @@ STUB = """#!/bin/sh
 # stands in for Python: makes an environment whose pip takes its time
 if [ "$1" = "-c" ]; then exit 0; fi
 mkdir -p .venv/bin
-printf '#!/bin/sh\\ntouch started\\nsleep "$NAP"\\nexit "$FATE"\\n' > .venv/bin/python
-chmod +x .venv/bin/python
+pip=.venv/bin/python
+printf '#!/bin/sh\\necho "$@" >> started\\nsleep "$NAP"\\nexit "$FATE"\\n' > $pip
+chmod +x $pip
 """
 
 
@@ -50,6 +53,19 @@ def test_an_interrupted_set_up_is_not_marked_ready(tmp_path):
     os.killpg(process.pid, signal.SIGTERM)
     assert process.wait(20) != 0
     assert not (tmp_path / ".venv" / "ready").exists()
+
+
+@pytest.mark.parametrize("uv_works", [True, False])
+def test_pip_installs_what_uv_cannot(tmp_path, uv_works):
+    uv = tmp_path / ".venv" / "bin" / "uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text(f"#!/bin/sh\nexit {0 if uv_works else 2}\n")
+    uv.chmod(0o755)
+    assert setup(tmp_path, nap=0, fate=0).wait(20) == 0
+    calls = (tmp_path / "started").read_text()
+    assert calls.count("-r .venv/uv.txt") == 1
+    assert calls.count("-r requirements.lock") == (not uv_works)
+    assert "\nuv==" in "\n" + (tmp_path / ".venv" / "uv.txt").read_text()
 
 
 def test_an_old_python_is_told_apart(tmp_path):

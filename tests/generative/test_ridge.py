@@ -12,10 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import ridge as ridge_module
-from memdlib.generative.ridge import (
-    IndicatorRegression,
-    RidgeDiscriminantClassifier,
-)
+from memdlib.generative.ridge import RidgeDiscriminantClassifier
 from memdlib.moments import content_positions
 from tests.scikit_learn import run
 
@@ -288,10 +285,3 @@ def test_a_failure_leaves_the_model_as_it_was():
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.predict_proba(X), before)
     assert clone(clf).penalties == 9.0
-
-
-@pytest.mark.parametrize(("data", "side"), [(words, 120), (tall, 4)])
-def test_the_space_is_of_the_shorter_side(data, side):
-    X, y = data()
-    ridge = IndicatorRegression(X, y, np.ones(len(y)), 3)
-    assert ridge.space(1.0, tol=1e-3, max_iter=50).basis.shape[0] == side

@@ -22,6 +22,11 @@ TIMES = {
     "machine": {"cores": 2, "python": "3.11.7", "system": "Linux"},
     "with data": {"setup": 52, "book": 20, "test": 134},
 }
+METHODS = {
+    "make_memd": {"accuracy": {"mean": 90.0}, "log_loss": 0.2, "seconds": 1.0},
+    "svm": {"accuracy": {"mean": 88.5}, "log_loss": 0.3, "seconds": 2.0},
+}
+GAP = {"difference": 1.5, "low": 0.5, "high": 2.5}
 
 
 def claim(**given):
@@ -35,9 +40,11 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     project.write("data/claims.toml", LEDGER)
     project.result("run", {"error": 1e-12})
     project.write("benchmarks/fresh_clone.json", json.dumps(TIMES))
-    empty = [
-        MARKS.format(name, "") for name in ("times", "headlines", "claims", "abilities")
-    ]
+    monkeypatch.setattr(readme, "DUELS", {"genes": ("genes",)})
+    genes = {"a": {"methods": METHODS, "difference": GAP}}
+    project.result("genes", {"sets": genes | {"b": genes["a"]}})
+    names = ("times", "headlines", "claims", "abilities", "duels")
+    empty = [MARKS.format(name, "") for name in names]
     path = project.write("README.md", f"# Title\n\n{'between'.join(empty)}\nEnd.\n")
     assert readme.main() == 0
     assert "written" in capsys.readouterr().out
@@ -47,6 +54,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     assert "on 2 cores, Python 3.11.7, Linux;" in first
     assert "| `MeMdClassifier()` | yes | yes | yes | yes | yes |" in first
     assert "| `GreedyGaussianRanker()` | – | yes | – | yes | yes |" in first
+    assert "| genes | 2 | +1.5 (0.8 to 2.2) | +1.5 | 2 | 0.50 to 0.50 |" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
     project.result("run", {"error": 2e-12})
