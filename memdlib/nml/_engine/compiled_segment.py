@@ -8,7 +8,6 @@ import numpy as np
 from memdlib.nml._engine.compiled import compile_if_possible
 from memdlib.nml._engine.compiled_lanes import (
     LANES,
-    add_product,
     clear,
     exponentials,
     subtract_logs,
@@ -95,28 +94,8 @@ def _share_of(rows, bits, out, place, power):
 
 
 @compile_if_possible
-def _suprema(rows, bits, relation, counts, ones, found):
-    """Replace roots by the saturated log-likelihoods there, but for a constant."""
-    mean, other, log, value, factor, power = range(6)
-    for at in range(0, found.size, LANES):
-        n = min(LANES, found.size - at)
-        clear(rows, value, value + 1)
-        for i in range(len(counts)):
-            for j in range(n):
-                rows[mean, j] = ones[i, at + j] - relation[i] * found[at + j]
-                rows[other, j] = counts[i] - rows[mean, j]
-                if not rows[mean, j] * rows[other, j] > 0.0:
-                    rows[value, j] = np.nan
-            for part in (mean, other):
-                clear(rows, log, log + 1)
-                subtract_logs(rows, bits, log, -1.0, part, factor, power)
-                add_product(rows, value, 1.0, part, log)
-        found[at : at + n] = rows[value, :n]
-
-
-@compile_if_possible
-def segment_suprema(counts, relation, ones, logit, weight):
-    """Saturated log-likelihoods of ``ones - relation s`` where their logits obey it.
+def segment_roots(counts, relation, ones, logit, weight):
+    """Numbers s at which the logits of the counts ``ones - relation s`` obey it.
 
     Parameters
     ----------
@@ -129,8 +108,7 @@ def segment_suprema(counts, relation, ones, logit, weight):
     Returns
     -------
     ndarray of shape (B,)
-        Nats, without the constant ``counts @ log(counts)``; nan where another method
-        has to find it.
+        nan where another method has to find it.
     """
     n_levels, n_cases = ones.shape
     found = np.full(n_cases, np.nan)
@@ -148,7 +126,6 @@ def segment_suprema(counts, relation, ones, logit, weight):
                 begun += 1
             n_busy += case[j] >= 0
         if n_busy == 0:
-            _suprema(rows, bits, relation, counts, ones, found)
             return found
         _step(rows, bits, relation, counts)
         for j in range(LANES):

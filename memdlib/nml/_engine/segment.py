@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.nml._engine import compiled
-from memdlib.nml._engine.compiled_segment import segment_suprema
+from memdlib.nml._engine.compiled_segment import segment_roots
 from memdlib.nml._engine.newton import empirical_logits, tabulated_logits
 
 Array = NDArray[np.float64]
@@ -59,8 +59,13 @@ def maximise_on_segment(
     ([-5.444603595881], [])
     """
     if compiled.available():
-        value = segment_suprema(counts, relation, ones, *tabulated_logits(counts))
-        value -= counts @ np.log(counts)
+        root = segment_roots(counts, relation, ones, *tabulated_logits(counts))
+        value = np.empty(root.size)
+        with np.errstate(all="ignore"):
+            for at in range(0, root.size, _BATCH):
+                here = slice(at, at + _BATCH)
+                value[here] = _value(counts, relation, ones[:, here], root[here])
+        # rounding can put the root on the end itself, where the value is nan
         return value, np.flatnonzero(np.isnan(value))
     value = np.empty(ones.shape[1])
     late, places = [np.empty(0, dtype=np.intp)], [np.empty(0)]
