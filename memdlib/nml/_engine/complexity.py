@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
+from memdlib.nml._engine import compiled
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
@@ -44,6 +45,8 @@ _CHEAP = 0.1
 _LONGEST = 1e5
 # Draws for one model: the least and the most.
 _FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
+# Tasks that the models of a call are handed to workers in.
+_MOST_TASKS = 1024
 # Complexities kept for later calls.
 _KEPT = 2**16
 
@@ -160,7 +163,8 @@ def complexities(
         budget.
     seed : int, default=0
     n_jobs : int or None, default=None
-        Threads, in the meaning of joblib.
+        Workers, in the meaning of joblib: threads with numba, whose kernels let others
+        run beside them, else processes.
     verbose : int, default=0
         Verbosity of joblib.
     budget : Budget, default=None
@@ -205,14 +209,14 @@ def complexities(
         n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
     n_draws = n_draws or _MOST_DRAWS
 
-    def solve(key: tuple) -> Found:
+    def solve(key: tuple, limit: float) -> Found:
         model = _model(key)
-        seconds = limits[key], rule_seconds
-        ways = _ways(model, key, method, seconds, n_draws, seed)
+        ways = _ways(model, key, method, (limit, rule_seconds), n_draws, seed)
         return _first_within(model, ways, method)
 
+    cases = [(key, limits[key]) for key in distinct]
     known = dict(
-        zip(distinct, _in_threads(solve, distinct, n_jobs, verbose), strict=True)
+        zip(distinct, _side_by_side(solve, cases, n_jobs, verbose), strict=True)
     )
     return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
 
@@ -306,13 +310,18 @@ def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
     return limits
 
 
-def _in_threads(
-    do: Callable, cases: list, n_jobs: int | None, verbose: int
+def _side_by_side(
+    do: Callable, cases: list[tuple], n_jobs: int | None, verbose: int
 ) -> list[Found]:
     if len(cases) < 2:
-        return [do(case) for case in cases]
-    pool = Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)
-    return pool(delayed(do)(case) for case in cases)
+        return [do(*case) for case in cases]
+    # a task takes longer to hand over than a small sum
+    size = len(cases) // _MOST_TASKS + 1
+    tasks = [cases[at : at + size] for at in range(0, len(cases), size)]
+    where = "threads" if compiled.available() else "processes"
+    pool = Parallel(n_jobs=n_jobs, prefer=where, verbose=verbose)
+    found = pool(delayed(lambda task: [do(*case) for case in task])(t) for t in tasks)
+    return [result for task in found for result in task]
 
 
 def _key(model: LevelModel) -> tuple:

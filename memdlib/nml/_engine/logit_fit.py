@@ -164,7 +164,7 @@ class LogitSolver:
         """
         form = CoefficientForm(self.counts, self.basis)
         with np.errstate(all="ignore"):
-            state, (target,) = form.begin(ones)
+            state, target = form.begin(ones), self.basis.T @ ones
             for _ in range(_STEPS):
                 change, _, _, weight = form.step(state, target)
                 move = self.basis @ change
@@ -185,12 +185,23 @@ class LogitSolver:
 
     def _by_full_steps(self, ones: Array) -> tuple[Array, NDArray[np.intp]]:
         """Suprema, and the cases whose values mean nothing yet."""
-        null = null_basis(self.basis)
-        if null.shape[1] == 1:
-            return self._on_segment(null[:, 0], ones)
+        if len(self.basis) - self.basis.shape[1] != 1:
+            return self._by_newton(ones)
+        relation = null_basis(self.basis)[:, 0]
+        value, rest = maximise_on_segment(self.counts, relation, ones)
+        if rest.size:
+            value[rest], still = self._by_newton(ones[:, rest])
+            rest = rest[still]
+        return value, rest
+
+    def _by_newton(self, ones: Array) -> tuple[Array, NDArray[np.intp]]:
         if not compiled.available():
             form = CoefficientForm(self.counts, self.basis)
-            return maximise(form, lambda at: form.begin(ones[:, at]), ones.shape[1])
+            return maximise(
+                form,
+                self.basis.T @ ones,
+                lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
+            )
         value = maxima(
             self.counts,
             np.ascontiguousarray(self.basis),
@@ -199,19 +210,6 @@ class LogitSolver:
             *tabulated_logits(self.counts),
         )
         return value, np.flatnonzero(np.isnan(value))
-
-    def _on_segment(
-        self, relation: Array, ones: Array
-    ) -> tuple[Array, NDArray[np.intp]]:
-        value, rest = maximise_on_segment(self.counts, relation, ones)
-        if rest.size:
-            form = CoefficientForm(self.counts, self.basis)
-            late = ones[:, rest]
-            value[rest], still = maximise(
-                form, lambda at: form.begin(late[:, at]), rest.size
-            )
-            rest = rest[still]
-        return value, rest
 
     def fit(self, ones: Array) -> LogitFit:
         """Logits of interior label counts, each with its duality gap.

@@ -257,7 +257,7 @@ def _log_likelihood(
         target = np.linalg.solve(r.T, statistics)
         form = CoefficientForm(model.counts, solver.basis)
         value[smooth], rest = maximise(
-            form, lambda at: (start[:, at], (target[:, at],)), target.shape[1]
+            form, target, lambda rough, at: start[:, at].astype(np.float32)
         )
         left = np.concatenate([left[~smooth], left[smooth][rest]])
     ones = _likely_ones(lattice, tables, keys[left])

@@ -273,7 +273,7 @@ class Tube:
         share[known] = logistic(self.basis[j] @ prefixes.state[:, known])
         far = np.flatnonzero(level.count * share * (1.0 - share) < _LEAST_VARIANCE)
         ones = np.vstack([prefixes.ones, level.nodes[node]])[:, far]
-        prefixes.state[:, far] = form.begin(ones)[0]
+        prefixes.state[:, far] = form.begin(ones)
         if compiled.available():
             interior, omitted, n_fits, stuck, which, where, state = walk(
                 form.counts[:, 0],
@@ -300,7 +300,7 @@ class Tube:
             left = np.flatnonzero(stuck >= 0)
             prefixes, node = prefixes.take(left), stuck[left]
             ones = np.vstack([prefixes.ones, level.nodes[node]])
-            prefixes.state[:] = form.begin(ones)[0]
+            prefixes.state[:] = form.begin(ones)
         before = None
         while node.size:
             ones = np.vstack([prefixes.ones, level.nodes[node]])
@@ -367,13 +367,13 @@ def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array
     with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
         for late in (False, True):
             if late:
-                state[:, active] = form.begin(ones[:, active])[0]
+                state[:, active] = form.begin(ones[:, active])
             for _ in range(_LATE_STEPS if late else _STEPS):
                 aim, at = target[:, active], state[:, active]
                 n_steps += active.size
                 change, e, q, curvature = form.step(at, aim)
                 height, move, weight, skewness = form.expand(
-                    at, (aim,), change, e, q, curvature
+                    at, aim, change, e, q, curvature
                 )
                 square = move * move
                 weight = weight * square

@@ -66,8 +66,9 @@ default="auto"
     n_classes : int, default=2
         More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
-        Threads that work at G features, in the meaning of joblib: None means 1 unless
-        in a `joblib.parallel_config` context, -1 all cores.
+        Workers for G features, in the meaning of joblib: None means 1 unless in a
+        `joblib.parallel_config` context, -1 all cores. Threads with numba, else
+        processes, which take seconds to start.
     verbose : int, default=0
         Verbosity of joblib about them.
 

@@ -59,8 +59,9 @@ class NMLFeatureSelector(RankedSelector):
         What is made least: error plus complexity, or the error alone, which is the
         minimax entropy principle.
     n_jobs : int, default=None
-        Threads that find the complexities, in the meaning of joblib: None means 1
-        unless in a `joblib.parallel_config` context, -1 all cores.
+        Workers for the complexities, in the meaning of joblib: None means 1 unless in
+        a `joblib.parallel_config` context, -1 all cores. Threads with numba, else
+        processes, which take seconds to start.
     verbose : int, default=0
         From 1 on a line is printed for each number of moments and for the complexities;
         above 1 joblib reports as well.

@@ -61,7 +61,9 @@ def test_logistic_keeps_its_digits():
 
 def test_full_steps_reach_the_maximum():
     ones, form = interior(60), CoefficientForm(COUNTS, BASIS)
-    value, unsettled = maximise(form, lambda at: form.begin(ones[:, at]), 60)
+    value, unsettled = maximise(
+        form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
+    )
     assert unsettled.size == 0
     expected = [by_bfgs(COUNTS, BASIS, k)[0] for k in ones.T]
     assert value == pytest.approx(expected, abs=1e-10)
@@ -71,7 +73,9 @@ def test_batches_are_one_search(monkeypatch):
     ones, form = interior(60), CoefficientForm(COUNTS, BASIS)
 
     def search():
-        return maximise(form, lambda at: form.begin(ones[:, at]), 60)[0]
+        return maximise(
+            form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
+        )[0]
 
     whole = search()
     monkeypatch.setattr("memdlib.nml._engine.newton._BATCH", 7)
@@ -81,7 +85,9 @@ def test_batches_are_one_search(monkeypatch):
 def test_what_full_steps_do_not_settle_is_told():
     form = CoefficientForm(np.array([5.0, 5.0]), np.array([[1.0], [2.0]]))
     ones = np.array([[2.0, 5.0], [3.0, 5.0]])
-    _, unsettled = maximise(form, lambda at: form.begin(ones[:, at]), 2)
+    _, unsettled = maximise(
+        form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
+    )
     assert unsettled.tolist() == [1]
 
 
