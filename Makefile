@@ -13,7 +13,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
-UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --python $(BIN)/python
+UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 RUNS ?=
 SCHEDULER ?=
 
@@ -69,7 +69,7 @@ setup: $(READY)  ## only set up .venv
 # The mark is written last, so an interrupted set-up is done again.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memdlib needs Python 3.11 or later; set PYTHON=python3.x")'
-	echo "Setting up .venv from requirements.lock (less than a minute with uv) ..."
+	echo "Setting up .venv from requirements.lock (half a minute with uv) ..."
 	rm -f $(READY)
 	$(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt

@@ -111,8 +111,8 @@ def times_table(report: dict) -> str:
         [
             *lines,
             "",
-            f"One run of each, on {where}; the targets of `make test` were timed one "
-            "by one. `python -m benchmarks.fresh_clone` measures them anew.",
+            f"One run of each, on {where}; `python -m benchmarks.fresh_clone` measures "
+            "them anew.",
         ]
     )
 
