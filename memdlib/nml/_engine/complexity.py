@@ -315,13 +315,17 @@ def _side_by_side(
 ) -> list[Found]:
     if len(cases) < 2:
         return [do(*case) for case in cases]
-    # a task takes longer to hand over than a small sum
-    size = len(cases) // _MOST_TASKS + 1
-    tasks = [cases[at : at + size] for at in range(0, len(cases), size)]
+    # a task takes longer to hand over than a small sum; each has small and large ones,
+    # so that one thread is in Python while another is in a kernel
+    n_tasks = min(len(cases), _MOST_TASKS)
+    tasks = [cases[first::n_tasks] for first in range(n_tasks)]
     where = "threads" if compiled.available() else "processes"
     pool = Parallel(n_jobs=n_jobs, prefer=where, verbose=verbose)
-    found = pool(delayed(lambda task: [do(*case) for case in task])(t) for t in tasks)
-    return [result for task in found for result in task]
+    done = pool(delayed(lambda task: [do(*case) for case in task])(t) for t in tasks)
+    found = [None] * len(cases)
+    for first, results in enumerate(done):
+        found[first::n_tasks] = results
+    return found
 
 
 def _key(model: LevelModel) -> tuple:

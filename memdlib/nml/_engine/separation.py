@@ -167,8 +167,9 @@ def elementary_symmetric(
     >>> elementary_symmetric(np.array([1.0, 2.0, 3.0]), 2).tolist()
     [1.0, 6.0, 11.0]
     """
-    found = np.zeros(degree + 1)
-    found[0] = 1.0
-    for term in terms:
-        found[1:] += term * found[:-1]
-    return found
+    found = [1.0] + [0.0] * degree
+    # plain numbers: of most models there are few
+    for term in terms.tolist():
+        for j in range(degree, 0, -1):
+            found[j] += term * found[j - 1]
+    return np.array(found)

@@ -122,3 +122,10 @@ def test_a_budget_decides_between_the_ways():
     for value, doubt in found.values():
         assert abs(value - exact) < 5.0 * doubt + 1e-12
     assert found["gauss"][1] < 1e-6 < found["monte-carlo"][1] < 0.01
+
+
+@pytest.mark.parametrize("n_cases", [1, 2, 7, complexity._MOST_TASKS + 5])
+def test_results_come_in_the_order_of_their_cases(n_cases):
+    cases = [(float(i), 0.0) for i in range(n_cases)]
+    found = complexity._side_by_side(lambda a, b: (a, b, "way"), cases, 1, 0)
+    assert found == [(*case, "way") for case in cases]
