@@ -25,7 +25,7 @@ from memdlib.nml import (
     exponential_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml._engine import complexity
+from memdlib.nml._engine import bounds, complexity
 from memdlib.nml._engine.draws import draw_complexity
 from memdlib.nml.exact import (
     complexity_bounds,
@@ -324,6 +324,15 @@ def test_bounds_beyond_the_range_of_doubles():
     model = level_model(np.full(90, 10**9), np.arange(1.0, 91.0), 60, False)
     lower, upper = complexity_bounds(model)
     assert 600.0 < lower < upper < 800.0
+
+
+@pytest.mark.parametrize("m", [1, 4, 8])
+def test_bounds_by_sums_are_those_by_logarithms(monkeypatch, m):
+    counts = np.array([1, 1, 2, 10**7, 3, 5000, 10**11, 2, 40])
+    model = level_model(counts, np.arange(1.0, 10.0), m, False)
+    by_sums = complexity_bounds(model)
+    monkeypatch.setattr(bounds, "_LARGEST", 0.0)
+    assert complexity_bounds(model) == pytest.approx(by_sums, rel=1e-13)
 
 
 def test_a_number_outside_is_not_returned(monkeypatch):

@@ -17,11 +17,14 @@ from memdlib.nml._engine.saturated import (
     saturated_rounding,
     two_outcome_sum,
 )
+from memdlib.nml._engine.separation import boundary_sum, elementary_symmetric
 
 Array = NDArray[np.float64]
 
 # More rounding than any exact sum has, in nats.
 _MOST_ROUNDING = 1e-10
+# Complexity of a saturated model below which no sum overflows, nor does it cost logs.
+_LARGEST = 1e300
 
 
 def complexity_bounds(model: LevelModel) -> tuple[float, float]:
@@ -48,7 +51,11 @@ def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     n_levels, p = len(model.counts), model.dimension
     if p == 0:
         return 0.0, 0.0
-    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
+    sums = [two_outcome_sum(int(n)) for n in model.counts]
+    two = np.array(sums)
+    if math.prod(sums) < _LARGEST:
+        upper = math.log(elementary_symmetric(two - 1.0, p).sum())
+        return math.log(boundary_sum(model)), upper
     upper = float(np.logaddexp.reduce(_log_elementary_symmetric(two - 1.0, p)))
     faces = _log_elementary_symmetric(two - 2.0, p - 1)
     for j in range(p):

@@ -27,6 +27,7 @@ from memdlib.nml._engine.gauss_rule import gauss_complexity, rule_seconds
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.logit_fit import NoMaximumError
 from memdlib.nml._engine.statistic_table import (
+    StatisticLattice,
     statistic_lattice,
     table_seconds,
     tabulate,
@@ -47,7 +48,7 @@ _LONGEST = 1e5
 _FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
 # Tasks that the models of a call are handed to workers in.
 _MOST_TASKS = 1024
-# Complexities kept for later calls.
+# Complexities and plans kept for later calls.
 _KEPT = 2**16
 
 
@@ -74,36 +75,24 @@ class Budget(NamedTuple):
 ALONE, TOGETHER = Budget(10.0, 30.0, 2**20), Budget(1.0, 3.0, 2**19)
 
 
-def exact_seconds(model: LevelModel) -> tuple[float, str]:
-    """Rough time of the exact way that takes least work, and its name.
+class Plan(NamedTuple):
+    """How a model is summed exactly.
 
     Parameters
     ----------
     model : LevelModel
-
-    Returns
-    -------
-    (float, str)
-        Seconds on one core; "saturated", "table" or "enumeration".
-
-    Examples
-    --------
-    >>> from memdlib.nml.exact import level_model
-    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
-    >>> exact_seconds(model)[1]
-    'table'
+    seconds : float
+        Rough time on one core.
+    way : str
+        "saturated", "table" or "enumeration".
+    lattice : StatisticLattice or None
+        Of a table.
     """
-    if model.saturated:
-        return 0.0, "saturated"
-    by_enumeration = enumeration_seconds(model)
-    lattice = statistic_lattice(model)
-    by_table = math.inf
-    if lattice is not None:
-        # about half of the cells up to the middle key can be reached
-        by_table = table_seconds(lattice) + SECONDS_A_FIT * lattice.last_key / 4
-    if by_table < by_enumeration:
-        return by_table, "table"
-    return by_enumeration, "enumeration"
+
+    model: LevelModel
+    seconds: float
+    way: str
+    lattice: StatisticLattice | None
 
 
 def exact_complexity(model: LevelModel, most_seconds: float) -> Found | None:
@@ -133,12 +122,12 @@ def exact_complexity(model: LevelModel, most_seconds: float) -> Found | None:
     >>> exact_complexity(model, 0.1) is None
     True
     """
-    seconds, way = exact_seconds(model)
-    if seconds > most_seconds:
+    plan = _plan(_key(model))
+    if plan.seconds > most_seconds:
         return None
-    if way == "table":
-        return *tabulate(model, statistic_lattice(model)), way
-    return *enumerate_counts(model), way
+    if plan.lattice is not None:
+        return *tabulate(plan.model, plan.lattice), plan.way
+    return *enumerate_counts(plan.model), plan.way
 
 
 def complexities(
@@ -210,7 +199,7 @@ def complexities(
     n_draws = n_draws or _MOST_DRAWS
 
     def solve(key: tuple, limit: float) -> Found:
-        model = _model(key)
+        model = _plan(key).model
         ways = _ways(model, key, method, (limit, rule_seconds), n_draws, seed)
         return _first_within(model, ways, method)
 
@@ -283,7 +272,7 @@ def _first_within(
             return result
     seconds = 0.0
     if method == "exact":
-        seconds = exact_seconds(model)[0]
+        seconds = _plan(_key(model)).seconds
     elif method == "gauss":
         seconds = rule_seconds(model, _TOLERANCE)
     if seconds > _LONGEST:
@@ -302,7 +291,7 @@ def _first_within(
 
 def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
     """Seconds that the exact sum of each model may take; 0 for those left out."""
-    seconds = {key: exact_seconds(_model(key))[0] for key in keys}
+    seconds = {key: _plan(key).seconds for key in keys}
     limits, spent = {}, 0.0
     for key in sorted(keys, key=seconds.get):
         spent += seconds[key] * (seconds[key] > _CHEAP)
@@ -341,19 +330,32 @@ def _key(model: LevelModel) -> tuple:
     return counts, values, model.dimension, model.intercept
 
 
-def _model(key: tuple) -> LevelModel:
+@lru_cache(maxsize=_KEPT)
+def _plan(key: tuple) -> Plan:
+    """The exact way that takes least work, found once for each model."""
     counts, values, dimension, intercept = key
     order = np.arange(len(counts))
-    return LevelModel(
+    model = LevelModel(
         np.array(counts), np.array(values), dimension, intercept, order, 0
     )
+    if model.saturated:
+        return Plan(model, 0.0, "saturated", None)
+    by_enumeration = enumeration_seconds(model)
+    lattice = statistic_lattice(model)
+    if lattice is not None:
+        # about half of the cells up to the middle key can be reached
+        by_table = table_seconds(lattice) + SECONDS_A_FIT * lattice.last_key / 4
+        if by_table < by_enumeration:
+            return Plan(model, by_table, "table", lattice)
+    return Plan(model, by_enumeration, "enumeration", None)
 
 
 @lru_cache(maxsize=_KEPT)
 def _kept(key: tuple, most_seconds: float) -> Found | None:
-    return exact_complexity(_model(key), most_seconds)
+    return exact_complexity(_plan(key).model, most_seconds)
 
 
 def forget() -> None:
-    """Drop the complexities that are kept for later calls."""
+    """Drop the complexities and plans that are kept for later calls."""
     _kept.cache_clear()
+    _plan.cache_clear()

@@ -90,6 +90,20 @@ def test_saturated_levels_in_any_order_are_worked_out_once(monkeypatch):
     assert found[0] == found[1] == found[2] < found[3]
 
 
+def test_the_way_is_found_once(monkeypatch):
+    forget()
+    done = []
+    way = complexity.statistic_lattice
+    monkeypatch.setattr(
+        complexity, "statistic_lattice", lambda *a: done.append(1) or way(*a)
+    )
+    rows = np.array([[30, 20, 40], [20, 30, 40], [40, 20, 30]])
+    models = [level_model(row, np.arange(1.0, 4.0), 1, False) for row in rows]
+    assert set(complexities(models)[2]) == {"table"}
+    complexities(models, "exact")
+    assert len(done) == 3
+
+
 def test_one_complexity_whichever_function_finds_it():
     forget()
     found = conditional_complexity_estimate([4, 1, 3, 2], 1, CENTRED)
