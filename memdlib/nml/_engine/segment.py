@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from memdlib.nml._engine import compiled
 from memdlib.nml._engine.compiled_segment import segment_roots
 from memdlib.nml._engine.newton import empirical_logits, tabulated_logits
+from memdlib.nml._engine.saturated import saturated_log_likelihood
 
 Array = NDArray[np.float64]
 
 # Cases at a time: their arrays stay in the cache of a core.
 _BATCH = 4096
-# Sum of w d^4 below which the step before was the last that matters.
+# Sum of w d^4 below which the step before was the last that matters, and nats by which
+# a value at an end may be too large.
 _SETTLED = 1e-13
 _LATE_STEPS = 6
 # Rough steps before, in single precision, which takes half the time.
@@ -45,8 +47,8 @@ def maximise_on_segment(
     value : ndarray of shape (B,)
         Nats, to about 1e-14.
     unsettled : ndarray
-        Cases whose root lies too close to an end of the segment; their values mean
-        nothing.
+        Cases whose root rounding cannot tell from an end of the segment, and whose
+        value is not known to be the one there; their values mean nothing.
 
     Examples
     --------
@@ -58,6 +60,18 @@ def maximise_on_segment(
     >>> value.round(12).tolist(), unsettled.tolist()
     ([-5.444603595881], [])
     """
+    value, rest = _by_roots(counts, relation, ones)
+    if not rest.size:
+        return value, rest
+    at_end = _at_ends(counts, relation, ones[:, rest])
+    value[rest] = at_end
+    return value, rest[np.isnan(at_end)]
+
+
+def _by_roots(
+    counts: Array, relation: Array, ones: Array
+) -> tuple[Array, NDArray[np.intp]]:
+    """Values at the roots that settle, and the cases whose root does not."""
     if compiled.available():
         root = segment_roots(counts, relation, ones, *tabulated_logits(counts))
         value = np.empty(root.size)
@@ -104,6 +118,28 @@ def _ends(counts: Array, relation: Array, ones: Array) -> tuple[Array, Array]:
         np.maximum(low[0], lower, out=low[0])
         np.minimum(high[0], upper, out=high[0])
     return low[0], high[0]
+
+
+def _at_ends(counts: Array, relation: Array, ones: Array) -> Array:
+    """Values at the ends of the segment that are suprema; nan where neither is.
+
+    By duality each bounds the supremum from above. One level is pure there; the logits
+    of the others and the relation tell its own, and with it a likelihood, which is less
+    by no more than what that level is from being pure.
+    """
+    found, cases = np.full(ones.shape[1], np.nan), np.arange(ones.shape[1])
+    n = counts[:, None]
+    with np.errstate(all="ignore"):
+        for end in _ends(counts, relation, ones):
+            mean = np.clip(ones - relation[:, None] * end, 0.0, n)
+            logits, pure = np.log(mean / (n - mean)), (mean * (n - mean)).argmin(axis=0)
+            sign = np.sign(logits[pure, cases])
+            logits[pure, cases] = 0.0
+            logit = -(relation @ logits) / relation[pure]
+            gap = counts[pure] * np.logaddexp(0.0, -sign * logit)
+            known = (gap < _SETTLED) & np.isfinite(logit)
+            found[known] = saturated_log_likelihood(n, mean[:, known])
+    return found
 
 
 def _start(

@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -62,3 +63,29 @@ def test_a_segment_without_length_is_left_to_others():
     ones = np.array([[1.0, 0.0, 4.0], [2.0, 0.0, 4.0]])
     _, unsettled = maximise_on_segment(counts, relation, ones)
     assert unsettled.tolist() == [1, 2]
+
+
+def test_a_root_that_is_an_end_to_rounding():
+    """The last logit is about 41, so that its level is pure to 2e-18."""
+    counts, relation = [3, 13, 16, 5, 1], [5, -10, 10, -5, 1]
+    ones = [1, 11, 1, 1, 1]
+    value, unsettled = maximise_on_segment(
+        np.array(counts, float), np.array(relation, float), np.c_[ones].astype(float)
+    )
+    assert unsettled.size == 0
+
+    def means(s):
+        return [(k - a * s, n) for k, a, n in zip(ones, relation, counts, strict=True)]
+
+    def level(exponent):
+        pairs = zip(relation, means(mpmath.exp(exponent)), strict=True)
+        return sum(a * mpmath.log(m / (n - m)) for a, (m, n) in pairs)
+
+    with mpmath.workdps(40):
+        exponent = mpmath.findroot(level, (-60.0, -20.0), solver="anderson")
+        truth = sum(
+            m * mpmath.log(m / n) + (n - m) * mpmath.log((n - m) / n)
+            for m, n in means(mpmath.exp(exponent))
+        )
+    assert -42.0 < exponent < -40.0
+    assert value == pytest.approx(float(truth), abs=1e-14)
