@@ -33,13 +33,15 @@ def compile_if_possible(function):
 
 
 @compile_if_possible
-def interior(sizes, inside, log_binomials, first, last):
+def interior(sizes, order, inside, log_binomials, first, last):
     """Interior label counts from one position of their grid to another.
 
     Parameters
     ----------
     sizes : ndarray of shape (L,)
         Numbers of label counts at each level.
+    order : ndarray of shape (L,)
+        The levels of the grid, the last of which changes fastest.
     inside : ndarray of shape (3 ** L,)
         Which patterns of pure and mixed levels are in the interior.
     log_binomials : ndarray of shape (L, N)
@@ -58,7 +60,7 @@ def interior(sizes, inside, log_binomials, first, last):
     ones, log_weight = np.empty((n_levels, last - first)), np.empty(last - first)
     k = np.empty(n_levels, dtype=np.int64)
     n_all, rest = 1, first
-    for level in range(n_levels - 1, -1, -1):
+    for level in order[::-1]:
         n_all *= sizes[level]
         k[level] = rest % sizes[level]
         rest //= sizes[level]
@@ -73,12 +75,12 @@ def interior(sizes, inside, log_binomials, first, last):
                 ones[level, n] = k[level]
                 log_weight[n] += log_binomials[level, k[level]]
             n += 1
-        level = n_levels - 1
-        k[level] += 1
-        while level > 0 and k[level] == sizes[level]:
-            k[level] = 0
-            level -= 1
-            k[level] += 1
+        axis = n_levels - 1
+        k[order[axis]] += 1
+        while axis > 0 and k[order[axis]] == sizes[order[axis]]:
+            k[order[axis]] = 0
+            axis -= 1
+            k[order[axis]] += 1
     return ones[:, :n].copy(), log_weight[:n].copy()
 
 

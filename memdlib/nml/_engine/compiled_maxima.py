@@ -26,6 +26,8 @@ _LEAST = 1e-6
 _NO_GAIN = 1e-13
 # Steps, and the largest change of a logit in one that has not settled.
 _STEPS, _LONGEST = 40, 10.0
+# Most neighbours that are fitted one after the other; more leave lanes idle at the end.
+_RUN = 16
 # A settled slope is below 0.03, also where rounding has made the step too short.
 _SLANT = 1e-10
 
@@ -64,16 +66,15 @@ def _substitute(rows, gram, right, p):
 
 @compile_if_possible
 def _begin(rows, basis, products, ones, at, logit, weight, state, target, gram, free):
-    """Statistics of the next cases, and coefficients of a least-squares fit."""
+    """Statistics of these cases, and coefficients of a least-squares fit."""
     n_levels, p = basis.shape
-    n = min(LANES, ones.shape[1] - at)
     clear(rows, state, state + p)
     clear(rows, target, target + p)
     clear(rows, gram, gram + len(products))
     for level in range(n_levels):
-        for j in range(n):
-            k = int(ones[level, at + j])
-            rows[free, j] = ones[level, at + j]
+        for j in range(len(at)):
+            k = int(ones[level, at[j]])
+            rows[free, j] = ones[level, at[j]]
             rows[free + 1, j] = weight[level, k]
             rows[free + 2, j] = weight[level, k] * logit[level, k]
         for i in range(p):
@@ -174,6 +175,45 @@ def _is_settled(rows, j, p, free, largest_rest):
 
 
 @compile_if_possible
+def _runs(ones, along):
+    """First cases of runs, where the labels 1 of one level go up by one; the end."""
+    n_levels, n_cases = ones.shape
+    first, n = np.empty(n_cases + 1, dtype=np.int64), 0
+    for c in range(n_cases):
+        goes_on = c > 0 and c - first[n - 1] < _RUN
+        for level in range(n_levels):
+            goes_on &= ones[level, c] == ones[level, c - 1] + (level == along)
+        if not goes_on:
+            first[n] = c
+            n += 1
+    first[n] = n_cases
+    return first[: n + 1]
+
+
+@compile_if_possible
+def _go_on(rows, ahead, on, before, state, target, gram, spare):
+    """Start the next case of some lanes, along the tangent at the maximum before.
+
+    With two maxima before, it goes from the first of them along the tangent at the
+    second, twice as far. ``on`` is how many there are, at most 2; 0 leaves a lane as it
+    is.
+    """
+    p = len(ahead)
+    for i in range(p):
+        for j in range(LANES):
+            rows[spare + i, j] = ahead[i]
+    _substitute(rows, gram, spare, p)
+    for i in range(p):
+        for j in range(LANES):
+            here, change = rows[state + i, j], rows[spare + i, j]
+            there, last = here + change, rows[before + i, j]
+            there = last + 2.0 * change if on[j] > 1.0 else there
+            rows[state + i, j] = there if on[j] > 0.0 else here
+            rows[before + i, j] = here if on[j] > 0.0 else last
+            rows[target + i, j] += ahead[i] if on[j] > 0.0 else 0.0
+
+
+@compile_if_possible
 def maxima(counts, basis, products, ones, logit, weight):
     """Suprema of the log-likelihood of interior label counts.
 
@@ -194,29 +234,37 @@ def maxima(counts, basis, products, ones, logit, weight):
     -------
     ndarray of shape (B,)
         Nats; nan where a general method has to find it.
+
+    Notes
+    -----
+    Where one case has one label 1 more than the case before, at the largest level, its
+    fit starts from the one before.
     """
     n_levels, p = basis.shape
-    n_cases = ones.shape[1]
-    value = np.full(n_cases, np.nan)
+    along = np.argmax(counts)
+    first = _runs(ones, along)
+    n_runs = len(first) - 1
+    value = np.full(ones.shape[1], np.nan)
     state, target, next_state, next_target = 0, p, 2 * p, 3 * p
-    gram = 4 * p
+    before, gram = 4 * p, 5 * p
     free = gram + len(products)
-    rows = np.zeros((free + 5 + 3 * p + 3 * n_levels, LANES))
+    slope = free + 5
+    rows = np.zeros((slope + 3 * p + 3 * n_levels, LANES))
     bits = rows.view(np.int64)
-    case = np.full(LANES, -1)
-    age = np.zeros(LANES, dtype=np.int64)
-    begun, at = 0, 0
+    case, end = np.full(LANES, -1), np.zeros(LANES, dtype=np.int64)
+    age, n_done = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int64)
+    on, begun, run = np.zeros(LANES), 0, 0
     while True:
         n_busy = 0
         for j in range(LANES):
-            if case[j] < 0 and at < n_cases:
-                if at == begun:
+            if case[j] < 0 and run < n_runs:
+                if run == begun:
                     _begin(
                         rows,
                         basis,
                         products,
                         ones,
-                        at,
+                        first[run : min(run + LANES, n_runs)],
                         logit,
                         weight,
                         next_state,
@@ -225,24 +273,31 @@ def maxima(counts, basis, products, ones, logit, weight):
                         free,
                     )
                     begun += LANES
-                lane = at % LANES
+                lane = run % LANES
                 for i in range(2 * p):
                     rows[state + i, j] = rows[next_state + i, lane]
-                case[j], age[j] = at, 0
-                at += 1
+                case[j], end[j], age[j], n_done[j] = first[run], first[run + 1], 0, 0
+                run += 1
             n_busy += case[j] >= 0
         if n_busy == 0:
             return value
         _step(rows, bits, counts, basis, products, state, target, gram, free)
         for j in range(LANES):
+            on[j] = 0.0
             if case[j] >= 0:
                 age[j] += 1
                 if _is_settled(rows, j, p, free, _SETTLED):
                     value[case[j]] = rows[free, j]
-                    case[j] = -1
+                    n_done[j] += 1
+                    case[j] += 1
+                    if case[j] == end[j]:
+                        case[j] = -1
+                    else:
+                        on[j], age[j] = min(n_done[j], 2), 0
                 elif age[j] == _STEPS:
                     case[j] = -1
                 elif rows[free + 4, j] > _LONGEST:
                     back = _LONGEST / rows[free + 4, j] - 1.0
                     for i in range(p):
-                        rows[state + i, j] += back * rows[free + 5 + p + i, j]
+                        rows[state + i, j] += back * rows[slope + p + i, j]
+        _go_on(rows, basis[along], on, before, state, target, gram, slope)

@@ -122,7 +122,9 @@ def interior_counts(
     sizes : tuple of int
         Numbers of label counts at each level.
     first, last : int
-        Positions in the grid of these sizes; the last is not included.
+        Positions in the grid of these sizes, where the label counts of the largest
+        level change fastest, so that neighbours have close maxima; the last is not
+        included.
 
     Returns
     -------
@@ -131,15 +133,16 @@ def interior_counts(
         Of the label counts in the middle, which mirror themselves, half are counted.
     """
     log_numbers = [log_binomials(size - 1) for size in sizes]
+    order = np.argsort(sizes)
     tabulated = 3 ** len(sizes) <= _MOST_PATTERNS
     if tabulated and compiled.available():
         inside = interior_patterns(model).ravel()
         padded = np.zeros((len(sizes), max(sizes)))
         for row, values in zip(padded, log_numbers, strict=True):
             row[: values.size] = values
-        return compiled.interior(np.array(sizes), inside, padded, first, last)
+        return compiled.interior(np.array(sizes), order, inside, padded, first, last)
     flat = np.arange(first, last)
-    index = _digits(flat, sizes)
+    index = _digits(flat, sizes, order)
     if tabulated:
         kept = interior_patterns(model).ravel()[_pattern(index, sizes)]
     else:
@@ -153,10 +156,12 @@ def interior_counts(
     return index.astype(np.float64), log_number
 
 
-def _digits(flat: NDArray[np.intp], sizes: tuple[int, ...]) -> NDArray[np.intp]:
+def _digits(
+    flat: NDArray[np.intp], sizes: tuple[int, ...], order: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """Label counts at positions of their grid, much faster than unravel_index."""
     found = np.empty((len(sizes), flat.size), dtype=np.intp)
-    for axis in reversed(range(len(sizes))):
+    for axis in order[::-1].tolist():
         # a division by one number for all is vectorised, a remainder is not
         quotient = flat // sizes[axis]
         found[axis] = flat - quotient * sizes[axis]

@@ -54,6 +54,15 @@ def test_both_ways_agree(choose, values, intercept, m):
         assert found[0] == pytest.approx([found[0][0]] * len(found[0]), abs=1e-12)
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_the_largest_level_changes_fastest(choose, fast):
+    choose(fast)
+    model = level_model(np.array([2, 5, 3]), np.arange(1.0, 4.0), 2, False)
+    ones = interior_counts(model, (3, 6, 4), 0, 36)[0]
+    place = np.array([24.0, 1.0, 6.0]) @ ones
+    assert (np.diff(place) > 0).all()
+
+
 @pytest.mark.parametrize("counts", [(2, 4, 2), (3, 4, 2), (1, 1, 1), (2, 2, 2)])
 @pytest.mark.parametrize("fast", [False, True])
 def test_every_interior_vector_and_half_of_its_own_mirror(choose, counts, fast):

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from memdlib.nml._engine import compiled, compiled_maxima
+from memdlib.nml._engine.enumeration import interior_counts
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.newton import logistic, pairs
@@ -37,6 +38,32 @@ def test_maxima_have_their_certificates(monkeypatch, counts, m, fast):
         found = solver.log_likelihood(inside)
     assert np.abs(fit.gap).max() < 1e-12
     assert np.abs(found - fit.log_likelihood).max() < 5e-13
+
+
+def test_runs_go_on_where_one_level_goes_up():
+    ones = np.array([[0.0, 0, 0, 1, 1, 2, 2], [1, 2, 3, 4, 5, 6, 8]])
+    assert compiled_maxima._runs(ones, 1).tolist() == [0, 3, 5, 6, 7]
+    assert compiled_maxima._runs(ones, 0).tolist() == list(range(8))
+    long = np.arange(40.0)[None]
+    assert np.diff(compiled_maxima._runs(long, 0)).tolist() == [16, 16, 8]
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_any_order_of_the_cases_has_the_same_maxima(monkeypatch, m):
+    """Neighbours start from each other's maxima, other cases on their own."""
+    monkeypatch.setattr(compiled, "numba", math)
+    counts = np.array([4, 9, 3, 1, 2])
+    model = level_model(counts, np.arange(1.0, 6.0), m, False)
+    sizes = tuple((counts + 1).tolist())
+    ones = interior_counts(model, sizes, 0, math.prod(sizes) // 2)[0]
+    ones = ones[:, : None if COMPILED else 150]
+    mixed = np.random.default_rng([13, m]).permutation(ones.shape[1])
+    solver = LogitSolver.of(model)
+    with np.errstate(all="ignore"):
+        found = solver.log_likelihood(ones)
+        again = solver.log_likelihood(ones[:, mixed])
+    assert np.abs(found[mixed] - again).max() < 1e-13
+    assert np.abs(found - solver.fit(ones).log_likelihood).max() < 5e-13
 
 
 def test_a_correction_that_cancels_the_step_settles_nothing():
