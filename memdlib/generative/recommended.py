@@ -3,6 +3,7 @@
 from sklearn.pipeline import Pipeline
 
 from memdlib.generative.chosen import ChosenMeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.text import text_pipeline
 from memdlib.generative.whitened import CorrelatedMeMdClassifier
@@ -16,7 +17,7 @@ _SETTINGS = {
     "expression": {
         "models": (
             ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
-            "shrunken",
+            ("selected", MeMdClassifier(validation=3)),
         ),
         "preparations": ("normal_scores", "unchanged"),
     },
@@ -24,6 +25,7 @@ _SETTINGS = {
         "models": (
             "correlated",
             "shrunken",
+            "plain",
             *(
                 (
                     f"regularised, {s}, {g}",

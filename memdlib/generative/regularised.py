@@ -29,9 +29,16 @@ from numpy.typing import NDArray
 from memdlib.bayes import BayesClassifier
 from memdlib.generative.correlations import PooledMoments
 from memdlib.generative.scores import finite_scores
-from memdlib.generative.whitened import WhitenedMeans, check_priors
+from memdlib.generative.whitened import WhitenedMeans
 from memdlib.state import all_or_nothing, fitted
-from memdlib.validation import UNIT, Number, Words, check_parameters, labelled_data
+from memdlib.validation import (
+    UNIT,
+    Number,
+    Words,
+    check_parameters,
+    check_priors,
+    labelled_data,
+)
 
 Array = NDArray[np.float64]
 
