@@ -55,6 +55,17 @@ def test_text_is_made_by_its_own_module():
     assert repr(ours) == repr(theirs)
 
 
+def test_genes_select_where_few_features_carry_everything():
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(120, 1500))
+    X[:, :6] *= np.where(np.tile(y, 2), 4.0, 1.0)[:, None]
+    fixed = {"preparations": ["unchanged"], "random_state": 0}
+    model = make_memd("expression", **fixed).fit(X[:60], y)[-1]
+    assert model.chosen_["model"] == "selected"
+    assert model.score(X[60:], y) > 0.9
+
+
 def test_tables_choose_how_far_class_covariances_are_shrunken():
     rng = np.random.default_rng(8)
     y = np.arange(400) % 2
