@@ -378,3 +378,17 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
         f"{name}={asked!r} must be an integer from 1 to {available}, "
         "a share in (0, 1], or None for all"
     )
+
+
+def check_priors(priors, n_classes: int) -> NDArray[np.float64] | None:
+    """Return class probabilities as float64, or None; else raise ValueError."""
+    if priors is None:
+        return None
+    prior = np.asarray(priors, dtype=np.float64)
+    valid = prior.shape == (n_classes,) and (prior >= 0).all()
+    if not valid or not np.isclose(prior.sum(), 1.0):
+        raise ValueError(
+            f"priors={priors!r} must be {n_classes} numbers, one a class in the order "
+            "of classes_, zero or above and of sum 1"
+        )
+    return prior

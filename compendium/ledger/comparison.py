@@ -48,8 +48,6 @@ NOT_LOOKED_AT = (
     "newsgroups_autos_motorcycles",
     "newsgroups_mswindows_windowsx",
     "newsgroups_sci",
-    "mnist",
-    "fashion_mnist",
 )
 _OTHERS = {
     "breast_cancer": "breast cancer",

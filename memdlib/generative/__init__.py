@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memdlib.generative.greedy_joint import GreedyHeldOutRanker
     from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
     from memdlib.generative.recommended import make_memd
+    from memdlib.generative.regularised import RegularisedMeMdClassifier
     from memdlib.generative.ridge import RidgeDiscriminantClassifier
     from memdlib.generative.samples import normal_scores, standardised
     from memdlib.generative.scores import MarginalScores
@@ -58,6 +59,7 @@ __all__ = [
     "MultinomialMeMdClassifier",
     "PooledMoments",
     "RankingDisplay",
+    "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
     "Temperature",
     "WhitenedMeans",
@@ -90,6 +92,7 @@ __getattr__, __dir__ = on_use(
         "greedy_joint": ["GreedyHeldOutRanker"],
         "greedy_steps": ["greedy_gaussian", "greedy_information"],
         "recommended": ["make_memd"],
+        "regularised": ["RegularisedMeMdClassifier"],
         "ridge": ["RidgeDiscriminantClassifier"],
         "samples": ["normal_scores", "standardised"],
         "scores": ["MarginalScores"],

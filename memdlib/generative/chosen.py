@@ -77,9 +77,11 @@ class ChosenMeMdClassifier(BayesClassifier):
         (mean zero and variance one over its features) or "normal_scores" (quantiles of
         its ranks). The last two suppose that features are measured alike. The first is
         tried with all models, then the next.
-    criterion : {"log_loss", "accuracy"}, default="log_loss"
+    criterion : {"log_loss", "accuracy", "code_length"}, default="log_loss"
         What is compared on held-out rows: log-loss after one temperature each, or
-        errors.
+        errors. "code_length" is the prequential code length of the labels [1]_: each
+        fold is coded with the posteriors that the folds before it give, after one
+        temperature for all.
     margin : float >= 0, default=2.0
         By how many standard errors of the difference a candidate has to be better than
         the first to take its place; of several that are, the best does. 0 takes the
@@ -99,9 +101,10 @@ class ChosenMeMdClassifier(BayesClassifier):
     temperature_ : float
         Scores of the candidate chosen are divided by it.
     cv_results_ : dict of str to ndarray of shape (number of candidates,)
-        "model", "preparation"; on held-out rows "temperature", "log_loss" (nats),
-        "accuracy", and what of the criterion is "gained" over the first candidate, with
-        its standard "error".
+        "model", "preparation"; on held-out rows "temperature", "log_loss" (nats a row;
+        for "code_length" the rows are those of all folds but the first), "accuracy",
+        and what of the criterion is "gained" over the first candidate, with its
+        standard "error".
     n_features_in_ : int
 
     See Also
@@ -113,6 +116,12 @@ class ChosenMeMdClassifier(BayesClassifier):
     The temperature changes no decision. It makes up for features that are counted as
     independent and are not; see :func:`memdlib.generative.fit_temperature`. With too
     few rows to hold any out, the first candidate is taken at temperature 1.
+
+    References
+    ----------
+    .. [1] Dawid, Present position and potential developments: some personal views,
+       statistical theory, the prequential approach, Journal of the Royal Statistical
+       Society A 147 (1984).
 
     Examples
     --------
@@ -127,7 +136,7 @@ class ChosenMeMdClassifier(BayesClassifier):
     _parameter_constraints: ClassVar[dict] = {
         "models": [list, tuple],
         "preparations": [list, tuple],
-        "criterion": [Words("log_loss", "accuracy")],
+        "criterion": [Words("log_loss", "accuracy", "code_length")],
         "margin": [NONNEGATIVE],
         "n_folds": [Number(Integral, 2, None)],
         "random_state": ["random_state"],
@@ -188,7 +197,8 @@ class ChosenMeMdClassifier(BayesClassifier):
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
         seed = int(rng.randint(2**31 - 1))
-        held_out = _HeldOut(codes, weight, np.floor(at * self.n_folds), len(classes))
+        fold, in_turn = np.floor(at * self.n_folds), self.criterion == "code_length"
+        held_out = _HeldOut(codes, weight, fold, len(classes), in_turn)
         prepared = {how: PREPARATIONS[how](X) for how in self.preparations}
         found, losses = [], []
         for how, Z in prepared.items():
@@ -260,23 +270,25 @@ class _HeldOut:
     """Rows held out in turn, the same for all candidates.
 
     The rows of a class that a fold did not train are errors of every candidate, and no
-    matter of log-loss.
+    matter of log-loss. All other folds train a fold or, ``in_turn``, those before it.
     """
 
-    def __init__(self, codes, weight, fold, n_classes: int):
+    def __init__(self, codes, weight, fold, n_classes: int, in_turn: bool):
         self.codes, self.weight, self.n_classes = codes, weight, n_classes
-        parts = [(fold == f, np.unique(codes[fold != f])) for f in np.unique(fold)]
-        self.parts = [(test, present) for test, present in parts if len(present) > 1]
-        self.known = np.zeros(len(codes), dtype=bool)
-        for test, present in self.parts:
-            self.known |= test & np.isin(codes, present)
+        self.parts, self.known = [], np.zeros(len(codes), dtype=bool)
+        for f in np.unique(fold):
+            train, test = fold < f if in_turn else fold != f, fold == f
+            present = np.unique(codes[train])
+            if len(present) > 1:
+                self.parts.append((train, test, present))
+                self.known |= test & np.isin(codes, present)
 
     def of(self, model, X, criterion: str) -> tuple[dict, Array]:
         """Temperature, log-loss and accuracy of a candidate, and its losses."""
         scores = np.full((len(self.codes), self.n_classes), -np.inf)
-        for test, present in self.parts:
+        for train, test, present in self.parts:
             part = clone(model)
-            part.fit(X[~test], self.codes[~test], sample_weight=self.weight[~test])
+            part.fit(X[train], self.codes[train], sample_weight=self.weight[train])
             scores[np.ix_(test, present)] = part.predict_log_proba(X[test])
         scores, codes = scores[self.known], self.codes[self.known]
         own = scores[np.arange(len(codes)), codes]
@@ -292,7 +304,7 @@ class _HeldOut:
             "log_loss": self._mean(loss),
             "accuracy": 1.0 - self._mean(wrong),
         }
-        return row, loss if criterion == "log_loss" else wrong
+        return row, wrong if criterion == "accuracy" else loss
 
     def gained(self, first: Array, loss: Array) -> tuple[float, float]:
         """Mean of what the losses lie below the first ones, and its standard error."""

@@ -32,6 +32,7 @@ from memdlib.validation import (
     Number,
     Words,
     check_parameters,
+    check_priors,
     count_features,
     labelled_data,
 )
@@ -277,7 +278,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             get(self.family),
             self.shrinkage,
             self.smoothing,
-            self._prior(len(classes)),
+            check_priors(self.priors, len(classes)),
         )
         model = MarginalModel.of(classes, marginals, self.divergence)
         if self.n_features == "auto":
@@ -296,7 +297,6 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         moments, training = fold_moments(
             family, X, codes, len(classes), weight, fold, n_folds
         )
-        model = self._estimate(moments, classes)
         grid = size_grid(self.n_features_grid, X.shape[1])
         accuracy = held_out_accuracy(
             lambda part: self._estimate(part, classes),
@@ -305,6 +305,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             training[:1] if once else training,
             grid,
         )
+        model = self._estimate(moments, classes)
         if accuracy is None:
             return model
         return replace(
@@ -313,19 +314,6 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             validation_n_features=grid,
             validation_curve=accuracy,
         )
-
-    def _prior(self, n_classes):
-        """Class probabilities as given, or None."""
-        if self.priors is None:
-            return None
-        prior = np.asarray(self.priors, dtype=np.float64)
-        valid = prior.shape == (n_classes,) and (prior >= 0).all()
-        if not valid or not np.isclose(prior.sum(), 1.0):
-            raise ValueError(
-                f"priors={self.priors!r} must be {n_classes} numbers, one a class in "
-                "the order of classes_, zero or above and of sum 1"
-            )
-        return prior
 
     def _warn_of_single_rows(self, codes):
         """Warn of classes that have no variance; weighted rows may be several."""

@@ -8,7 +8,6 @@ features whose classes lie too far apart for that are scored class by class.
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,9 @@ Array = NDArray[np.float64]
 
 # Entries of (rows, features, classes) arrays handled at a time: a MiB of doubles.
 _BLOCK = 2**17
+
+# Scores that are added up feature by feature, faster than a product for them would be.
+_FEW = 2**13
 
 # Nats by which a shift to the common location may raise a log-normaliser: half the
 # square of a distance of some thousand standard deviations.
@@ -134,24 +136,29 @@ class MarginalScores:
 
     def _linear(self, features, thin: bool) -> "_Linear":
         """Relative scores; of sparse data about zero, where zeros cost nothing."""
-        lam = [self.natural[:, features, j] for j in range(self.natural.shape[-1])]
-        psi = self.log_normaliser[:, features]
-        n_features = psi.shape[1]
+        natural, location = self.natural[:, features], self.location[:, features]
+        K, n_features, m = natural.shape
         common, far = np.zeros(n_features), np.zeros(n_features, dtype=bool)
-        if self.family.translates:
-            location = self.location[:, features]
-            if not thin:  # that of the narrowest class
-                narrowest = lam[-1].argmax(axis=0)
-                common = location[narrowest, np.arange(n_features)]
-            moved = translate_natural(np.stack(lam, axis=-1), location - common)
-            own, psi = psi, self.family.log_normaliser(moved)
-            far = ~(np.abs(psi - own) <= _REACH).all(axis=0)
-            lam = np.moveaxis(moved, -1, 0)
-        # the widest class, which wins where x is large, comes to zero
-        slopes, constant = [np.array(values.T, order="C") for values in lam], psi.copy()
-        for relative in (*(slope.T for slope in slopes), constant):
-            np.subtract(relative.min(axis=0), relative, out=relative)
-            relative[:, far] = 0.0
+        if self.family.translates and not thin:  # that of the narrowest class
+            narrowest = natural[..., -1].argmax(axis=0)
+            common = location[narrowest, np.arange(n_features)]
+        slopes = [np.empty((n_features, K)) for _ in range(m)]
+        constant = np.empty((K, n_features))
+        step = max(1, _BLOCK // (4 * K))
+        for first in range(0, n_features, step):
+            part = slice(first, first + step)
+            lam = natural[:, part]
+            psi = self.family.log_normaliser(lam)
+            if self.family.translates:
+                lam = translate_natural(lam, location[:, part] - common[part])
+                own, psi = psi, self.family.log_normaliser(lam)
+                far[part] = ~(np.abs(psi - own) <= _REACH).all(axis=0)
+            # the widest class, which wins where x is large, comes to zero
+            for j, slope in enumerate(slopes):
+                slope[part] = (lam[..., j].min(axis=0) - lam[..., j]).T
+            np.subtract(psi.min(axis=0), psi, out=constant[:, part])
+        for relative in (*slopes, constant.T):
+            relative[far] = 0.0
         return _Linear(slopes, constant, common, far)
 
     def _class_by_class(self, X, features) -> Array:
@@ -177,11 +184,11 @@ class MarginalScores:
     def _dense_steps(self, X, order, grid, total, codes):
         """Add to the scores ``total``; yield sizes, and which rows are then right."""
         linear, start = self._linear(order, thin=False), 0
-        for sizes in _stretches(grid, max(1, _BLOCK // total.size)):
+        for sizes, one_by_one in _stretches(grid, total.size):
             part = slice(start, grid[sizes.stop - 1])
             start, features = part.stop, order[part]
             block = X[:, features]
-            if sizes.stop - sizes.start > 1:
+            if one_by_one:
                 running = linear.changes(block, part)
             else:
                 running = linear.change(block, part)[None]
@@ -193,6 +200,8 @@ class MarginalScores:
             running[0] += total
             np.cumsum(running, axis=0, out=running)
             total[:] = running[-1]
+            if one_by_one:
+                running = running[grid[sizes] - 1 - part.start]
             yield sizes, running.argmax(axis=-1) == codes
 
     def _sparse_steps(self, X, order, grid, total, codes):
@@ -216,7 +225,7 @@ class MarginalScores:
         right, last = total.argmax(axis=1) == codes, 0
         for s in range(n_sizes):
             if s == last:  # multiply the groups of some sizes at a time
-                most = ends[s] + 4 * _BLOCK // total.shape[1]
+                most = ends[s] + 2 * _BLOCK // total.shape[1]
                 last = max(s + 1, np.searchsorted(ends[:-1], most, side="right") - 1)
                 start, groups = ends[s], first[ends[s] : ends[last] + 1]
                 at = entry.data[groups[0] : groups[-1]]
@@ -257,11 +266,16 @@ class _Linear:
 
     def changes(self, X, part: slice) -> Array:
         """What each of some features of a dense X adds to the scores, (f, n, K)."""
-        values = self._values(X, part).T[..., None]
-        score, power = self.constant[:, None, part].T, 1.0
-        for slope in self.slopes:
-            power = power * values
-            score = score + power * slope[part, None]
+        values, powers = np.ascontiguousarray(self._values(X, part).T), []
+        for _ in self.slopes:
+            powers.append(powers[-1] * values if powers else values)
+        score = np.empty((*values.shape, len(self.constant)))
+        # class by class: two of them make a poor innermost loop
+        for k, constant in enumerate(self.constant):
+            own = constant[part, None]
+            for power, slope in zip(powers, self.slopes, strict=True):
+                own = own + power * slope[part, k, None]
+            score[..., k] = own
         return score
 
     def powers(self, X, part: slice) -> Array:
@@ -288,13 +302,21 @@ class _Linear:
         return values
 
 
-def _stretches(grid, most: int):
-    """Slices of a grid: runs of consecutive numbers, up to a length, and the others."""
-    unit = np.diff(grid, prepend=0) == 1
-    cuts = np.flatnonzero(~(unit[1:] & unit[:-1])) + 1
-    for start, stop in pairwise([0, *cuts, len(grid)]):
-        for first in range(start, stop, most):
-            yield slice(first, min(first + most, stop))
+def _stretches(grid, n_scores: int):
+    """Slices of a grid, and whether their features are added one by one.
+
+    They are where the features of a size are one, or few beside the scores, in runs
+    that stay in the cache.
+    """
+    gap = np.diff(grid, prepend=0)
+    few = (gap == 1) | (gap * n_scores <= _FEW)
+    first = 0
+    while first < len(grid):
+        last, most = first + 1, grid[first] - gap[first] + _BLOCK // n_scores
+        while few[first] and last < len(grid) and few[last] and grid[last] <= most:
+            last += 1
+        yield slice(first, last), bool(few[first])
+        first = last
 
 
 def finite_scores(score: Array, X) -> Array:

@@ -34,6 +34,7 @@ from memdlib.validation import (
     Number,
     Words,
     check_parameters,
+    check_priors,
     count_features,
     labelled_data,
 )
@@ -404,17 +405,3 @@ class CorrelatedMeMdClassifier(BayesClassifier):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_fitted")
-
-
-def check_priors(priors, n_classes: int) -> Array | None:
-    """Class probabilities as float64, or None; ValueError if they are none."""
-    if priors is None:
-        return None
-    prior = np.asarray(priors, dtype=np.float64)
-    valid = prior.shape == (n_classes,) and (prior >= 0).all()
-    if not valid or not np.isclose(prior.sum(), 1.0):
-        raise ValueError(
-            f"priors={priors!r} must be {n_classes} numbers, one a class in the order "
-            "of classes_, zero or above and of sum 1"
-        )
-    return prior

@@ -8,12 +8,12 @@ With no fewer rows than features, d x d products of features add up over blocks 
 from dataclasses import replace
 
 from memdlib.generative.sizes import size_grid, smallest_best
-from memdlib.generative.whitened import WhitenedMeans, _WhitenedModel, check_priors
+from memdlib.generative.whitened import WhitenedMeans, _WhitenedModel
 from memdlib.parts.cuts import HashCuts, Shares
 from memdlib.parts.passes import Parts
 from memdlib.parts.strips import WideMoments
 from memdlib.parts.tall import TallMoments
-from memdlib.validation import count_features
+from memdlib.validation import check_priors, count_features
 
 
 def fit_correlated(

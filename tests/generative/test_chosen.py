@@ -118,6 +118,32 @@ def test_tempered_posteriors_have_less_log_loss():
     assert loss(clf) < 0.5 * loss(plain)
 
 
+def test_code_length_is_that_of_the_folds_in_turn():
+    X, y, _, _ = wine()
+    models = ["correlated", "plain"]
+    clf = ChosenMeMdClassifier(
+        models, criterion="code_length", n_folds=4, random_state=3
+    ).fit(X, y)
+    at = content_positions(X, y, np.ones(len(y)), np.random.RandomState(3))
+    fold = np.floor(4 * at)
+    for i, name in enumerate(models):
+        model, scores, codes = MODELS[name], [], []
+        for f in (1, 2, 3):
+            past, now = fold < f, fold == f
+            part = type(model)(**model.get_params()).fit(X[past], y[past])
+            scores.append(part.predict_log_proba(X[now]))
+            codes.append(y[now])
+        scores, codes = np.concatenate(scores), np.concatenate(codes)
+        log_p = log_softmax(scores / clf.cv_results_["temperature"][i], axis=1)
+        found = -log_p[np.arange(len(codes)), codes].mean()
+        assert clf.cv_results_["log_loss"][i] == pytest.approx(found, rel=1e-9)
+        right = (scores.argmax(axis=1) == codes).mean()
+        assert clf.cv_results_["accuracy"][i] == pytest.approx(right)
+    # the folds after a row teach nothing about it
+    everything = ChosenMeMdClassifier(models, n_folds=4, random_state=3).fit(X, y)
+    assert clf.cv_results_["log_loss"][0] > everything.cv_results_["log_loss"][0]
+
+
 def test_errors_as_criterion():
     X, y = genes(2)
     clf = ChosenMeMdClassifier(

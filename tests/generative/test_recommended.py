@@ -1,6 +1,3 @@
-import sys
-from types import ModuleType
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +6,7 @@ from sklearn.pipeline import Pipeline
 
 from memdlib import make_memd
 from memdlib.generative.chosen import ChosenMeMdClassifier
+from memdlib.generative.text import text_pipeline
 
 
 @pytest.mark.parametrize("kind", ["expression", "table"])
@@ -51,11 +49,36 @@ def test_overrides_reach_the_classifier():
     assert make_memd("expression")[-1].n_folds == 5
 
 
-def test_text_is_made_by_its_own_module(monkeypatch):
-    module = ModuleType("memdlib.generative.text")
-    module.text_pipeline = lambda **overrides: ("text", overrides)
-    monkeypatch.setitem(sys.modules, "memdlib.generative.text", module)
-    assert make_memd("text", power=0.1) == ("text", {"power": 0.1})
+def test_text_is_made_by_its_own_module():
+    ours, theirs = make_memd("text", powers=(0.1,)), text_pipeline(powers=(0.1,))
+    assert [name for name, _ in ours.steps] == [name for name, _ in theirs.steps]
+    assert repr(ours) == repr(theirs)
+
+
+def test_genes_select_where_few_features_carry_everything():
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(120, 1500))
+    X[:, :6] *= np.where(np.tile(y, 2), 4.0, 1.0)[:, None]
+    fixed = {"preparations": ["unchanged"], "random_state": 0}
+    model = make_memd("expression", **fixed).fit(X[:60], y)[-1]
+    assert model.chosen_["model"] == "selected"
+    assert model.score(X[60:], y) > 0.9
+
+
+def test_tables_choose_how_far_class_covariances_are_shrunken():
+    rng = np.random.default_rng(8)
+    y = np.arange(400) % 2
+    apart = rng.normal(size=(400, 3)) + 3.0 * y[:, None]
+    # the classes differ in the sign of a correlation, and in nothing else
+    tilted = rng.normal(size=(400, 2))
+    tilted[:, 1] = 0.5 * tilted[:, 1] + np.where(y, 1, -1) * tilted[:, 0]
+    linear = make_memd("table", random_state=0).fit(apart, y)[-1]
+    quadratic = make_memd("table", random_state=0).fit(tilted, y)[-1]
+    assert quadratic.chosen_["model"].startswith("regularised")
+    assert quadratic.best_estimator_.class_shrinkage < 0.5
+    assert quadratic.score(tilted, y) > 0.8
+    assert linear.score(apart, y) > 0.99
 
 
 def test_what_there_is_not():
