@@ -26,8 +26,11 @@ _LEAST = 1e-6
 _NO_GAIN = 1e-13
 # Steps, and the largest change of a logit in one that has not settled.
 _STEPS, _LONGEST = 40, 10.0
-# Most neighbours that are fitted one after the other; more leave lanes idle at the end.
-_RUN = 16
+# Most neighbours that are fitted one after the other, and fewest runs for each lane:
+# longer ones leave lanes idle at the end.
+_RUN, _RUNS_A_LANE = 16, 3
+# Steps after which a start from a neighbour is given up; nearly all settle in two.
+_PATIENCE = 6
 # A settled slope is below 0.03, also where rounding has made the step too short.
 _SLANT = 1e-10
 
@@ -174,13 +177,32 @@ def _is_settled(rows, j, p, free, largest_rest):
     return known and rows[free + 1, j] < largest_rest and newton <= 2 * both + _NO_GAIN
 
 
+def longest_run(n_cases: int) -> int:
+    """Most neighbours to fit one after the other, so that no lane is idle for long.
+
+    Parameters
+    ----------
+    n_cases : int
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> [longest_run(n) for n in (100, 1000, 100000)]
+    [1, 2, 16]
+    """
+    return min(_RUN, max(1, n_cases // (_RUNS_A_LANE * LANES)))
+
+
 @compile_if_possible
-def _runs(ones, along):
+def _runs(ones, along, longest):
     """First cases of runs, where the labels 1 of one level go up by one; the end."""
     n_levels, n_cases = ones.shape
     first, n = np.empty(n_cases + 1, dtype=np.int64), 0
     for c in range(n_cases):
-        goes_on = c > 0 and c - first[n - 1] < _RUN
+        goes_on = c > 0 and c - first[n - 1] < longest
         for level in range(n_levels):
             goes_on &= ones[level, c] == ones[level, c - 1] + (level == along)
         if not goes_on:
@@ -214,7 +236,7 @@ def _go_on(rows, ahead, on, before, state, target, gram, spare):
 
 
 @compile_if_possible
-def maxima(counts, basis, products, ones, logit, weight):
+def maxima(counts, basis, products, ones, logit, weight, longest):
     """Suprema of the log-likelihood of interior label counts.
 
     Parameters
@@ -229,6 +251,8 @@ def maxima(counts, basis, products, ones, logit, weight):
         Labels 1 at each level, as floats.
     logit, weight : ndarray of shape (L, N)
         `newton.empirical_logits` of the label counts 0, 1, .. at each level.
+    longest : int
+        Most cases that start from each other one after the other, from `longest_run`.
 
     Returns
     -------
@@ -238,13 +262,17 @@ def maxima(counts, basis, products, ones, logit, weight):
     Notes
     -----
     Where one case has one label 1 more than the case before, at the largest level, its
-    fit starts from the one before.
+    fit starts from the one before; where that leads astray, on its own.
     """
     n_levels, p = basis.shape
+    n_cases = ones.shape[1]
     along = np.argmax(counts)
-    first = _runs(ones, along)
+    first = _runs(ones, along, longest)
     n_runs = len(first) - 1
-    value = np.full(ones.shape[1], np.nan)
+    # a case may be begun once more, and so may the case after it
+    begin, stop = np.empty((2, n_runs + 2 * n_cases), dtype=np.int64)
+    begin[:n_runs], stop[:n_runs] = first[:-1], first[1:]
+    value = np.full(n_cases, np.nan)
     state, target, next_state, next_target = 0, p, 2 * p, 3 * p
     before, gram = 4 * p, 5 * p
     free = gram + len(products)
@@ -253,18 +281,19 @@ def maxima(counts, basis, products, ones, logit, weight):
     bits = rows.view(np.int64)
     case, end = np.full(LANES, -1), np.zeros(LANES, dtype=np.int64)
     age, n_done = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int64)
-    on, begun, run = np.zeros(LANES), 0, 0
+    on, batch, begun, run = np.zeros(LANES), 0, 0, 0
     while True:
         n_busy = 0
         for j in range(LANES):
             if case[j] < 0 and run < n_runs:
                 if run == begun:
+                    batch, begun = run, min(run + LANES, n_runs)
                     _begin(
                         rows,
                         basis,
                         products,
                         ones,
-                        first[run : min(run + LANES, n_runs)],
+                        begin[batch:begun],
                         logit,
                         weight,
                         next_state,
@@ -272,11 +301,10 @@ def maxima(counts, basis, products, ones, logit, weight):
                         gram,
                         free,
                     )
-                    begun += LANES
-                lane = run % LANES
+                lane = run - batch
                 for i in range(2 * p):
                     rows[state + i, j] = rows[next_state + i, lane]
-                case[j], end[j], age[j], n_done[j] = first[run], first[run + 1], 0, 0
+                case[j], end[j], age[j], n_done[j] = begin[run], stop[run], 0, 0
                 run += 1
             n_busy += case[j] >= 0
         if n_busy == 0:
@@ -294,7 +322,16 @@ def maxima(counts, basis, products, ones, logit, weight):
                         case[j] = -1
                     else:
                         on[j], age[j] = min(n_done[j], 2), 0
+                elif n_done[j] > 0 and (
+                    age[j] == _PATIENCE or rows[free + 4, j] > _LONGEST
+                ):
+                    begin[n_runs], stop[n_runs] = case[j], end[j]
+                    n_runs += 1
+                    case[j] = -1
                 elif age[j] == _STEPS:
+                    if case[j] + 1 < end[j]:
+                        begin[n_runs], stop[n_runs] = case[j] + 1, end[j]
+                        n_runs += 1
                     case[j] = -1
                 elif rows[free + 4, j] > _LONGEST:
                     back = _LONGEST / rows[free + 4, j] - 1.0

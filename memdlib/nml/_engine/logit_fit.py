@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.nml._engine import compiled
-from memdlib.nml._engine.compiled_maxima import maxima
+from memdlib.nml._engine.compiled_maxima import longest_run, maxima
 from memdlib.nml._engine.level_model import LevelModel, null_basis, orthonormal_basis
 from memdlib.nml._engine.newton import (
     SETTLED,
@@ -208,6 +208,7 @@ class LogitSolver:
             pairs(self.basis),
             np.ascontiguousarray(ones),
             *tabulated_logits(self.counts),
+            longest_run(ones.shape[1]),
         )
         return value, np.flatnonzero(np.isnan(value))
 

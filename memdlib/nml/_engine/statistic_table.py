@@ -260,6 +260,9 @@ def _log_likelihood(
             form, target, lambda rough, at: start[:, at].astype(np.float32)
         )
         left = np.concatenate([left[~smooth], left[smooth][rest]])
+    # label counts that differ by one at the largest level come one after the other
+    step = lattice.shifts[np.argmax(model.counts)]
+    left = left[np.argsort(keys[left] % step, kind="stable")]
     ones = _likely_ones(lattice, tables, keys[left])
     value[left], doubt = solver.suprema(ones.astype(np.float64))
     return value, doubt

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from memdlib.nml._engine import compiled, compiled_maxima
+from memdlib.nml._engine import compiled, compiled_maxima, logit_fit
 from memdlib.nml._engine.enumeration import interior_counts
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.newton import logistic, pairs
+from memdlib.nml._engine.newton import logistic, pairs, tabulated_logits
 from memdlib.nml._engine.separation import on_boundary
 
 # Without numba the kernels run in Python, on fewer cases.
@@ -42,16 +42,37 @@ def test_maxima_have_their_certificates(monkeypatch, counts, m, fast):
 
 def test_runs_go_on_where_one_level_goes_up():
     ones = np.array([[0.0, 0, 0, 1, 1, 2, 2], [1, 2, 3, 4, 5, 6, 8]])
-    assert compiled_maxima._runs(ones, 1).tolist() == [0, 3, 5, 6, 7]
-    assert compiled_maxima._runs(ones, 0).tolist() == list(range(8))
+    assert compiled_maxima._runs(ones, 1, 16).tolist() == [0, 3, 5, 6, 7]
+    assert compiled_maxima._runs(ones, 0, 16).tolist() == list(range(8))
     long = np.arange(40.0)[None]
-    assert np.diff(compiled_maxima._runs(long, 0)).tolist() == [16, 16, 8]
+    assert np.diff(compiled_maxima._runs(long, 0, 16)).tolist() == [16, 16, 8]
+
+
+@pytest.mark.parametrize(
+    ("counts", "first", "n_lost"),
+    [([20, 10, 5, 2, 1], [1, 9, 1, 0, 0], 1), ([2, 17, 12, 6, 1], [1, 9, 1, 0, 0], 0)],
+)
+def test_a_neighbour_that_leads_astray_is_left(counts, first, n_lost):
+    """One case has no full steps to its maximum; those after it start anew."""
+    n, along = np.array(counts, dtype=float), int(np.argmax(counts))
+    model = level_model(np.array(counts), np.arange(1.0, 6.0), 3, False)
+    ones = np.tile(np.array(first, dtype=float)[:, None], 8)
+    ones[along] += np.arange(8)
+    solver = LogitSolver.of(model)
+    with np.errstate(all="ignore"):
+        found = compiled_maxima.maxima(
+            n, solver.basis, pairs(solver.basis), ones, *tabulated_logits(n), 16
+        )
+    lost = np.isnan(found)
+    assert lost.sum() == lost[:n_lost].sum() == n_lost
+    assert np.abs((found - solver.fit(ones).log_likelihood)[~lost]).max() < 5e-13
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_any_order_of_the_cases_has_the_same_maxima(monkeypatch, m):
     """Neighbours start from each other's maxima, other cases on their own."""
     monkeypatch.setattr(compiled, "numba", math)
+    monkeypatch.setattr(logit_fit, "longest_run", lambda n_cases: 16)
     counts = np.array([4, 9, 3, 1, 2])
     model = level_model(counts, np.arange(1.0, 6.0), m, False)
     sizes = tuple((counts + 1).tolist())
@@ -90,6 +111,7 @@ def test_a_correction_that_cancels_the_step_settles_nothing():
             ones[:, None],
             logit,
             np.ones_like(logit),
+            1,
         )
     right = solver.fit(ones[:, None]).log_likelihood
     # rounding leads away from such a start, or it is left to a general method
