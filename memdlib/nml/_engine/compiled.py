@@ -64,18 +64,27 @@ def interior(sizes, order, inside, log_binomials, first, last):
         n_all *= sizes[level]
         k[level] = rest % sizes[level]
         rest //= sizes[level]
-    for flat in range(first, last):
-        pattern = 0
+    fast, flat = order[-1], first
+    place = 3 ** (n_levels - 1 - fast)
+    while flat < last:
+        pattern, log_others = 0, 0.0
         for level in range(n_levels):
-            pattern = 3 * pattern + (k[level] > 0) + (k[level] == sizes[level] - 1)
-        if inside[pattern]:
-            # the vector in the middle is its own mirror image
-            log_weight[n] = -np.log(2.0) if 2 * flat == n_all - 1 else 0.0
-            for level in range(n_levels):
-                ones[level, n] = k[level]
-                log_weight[n] += log_binomials[level, k[level]]
-            n += 1
-        axis = n_levels - 1
+            kind = int(k[level] > 0) + (k[level] == sizes[level] - 1)
+            pattern = 3 * pattern + (kind if level != fast else 0)
+            log_others += log_binomials[level, k[level]] if level != fast else 0.0
+        end = min(last, flat + sizes[fast] - k[fast])
+        for position in range(flat, end):
+            own = k[fast] + position - flat
+            kind = int(own > 0) + (own == sizes[fast] - 1)
+            if inside[pattern + place * kind]:
+                # the vector in the middle is its own mirror image
+                half = -np.log(2.0) if 2 * position == n_all - 1 else 0.0
+                log_weight[n] = half + log_others + log_binomials[fast, own]
+                for level in range(n_levels):
+                    ones[level, n] = k[level]
+                ones[fast, n] = own
+                n += 1
+        k[fast], axis, flat = 0, n_levels - 2, end
         k[order[axis]] += 1
         while axis > 0 and k[order[axis]] == sizes[order[axis]]:
             k[order[axis]] = 0
@@ -85,23 +94,60 @@ def interior(sizes, order, inside, log_binomials, first, last):
 
 
 @compile_if_possible
-def lengthen(shorter, binomials, shift, longer):
-    """Add a level of these binomials and this shift to a table, in ``longer``."""
-    for k in range(len(binomials)):
-        at, number = k * shift, binomials[k]
-        for i in range(min(shorter.size, longer.size - at)):
-            longer[at + i] += number * shorter[i]
+def fill_tables(tables, ends, binomials, counts, shifts):
+    """Lengthen a table by one level after the other.
+
+    Parameters
+    ----------
+    tables : ndarray of shape (T,)
+        One after the other; all but the first are zero.
+    ends : ndarray of shape (L + 1,)
+        Where each of them ends.
+    binomials : ndarray of shape (L, N)
+        Binomial coefficients of each level.
+    counts, shifts : ndarray of shape (L,)
+        Samples at each level, and what one label 1 adds to the key.
+
+    Returns
+    -------
+    None
+        The numbers are added to ``tables``.
+    """
+    start = 0
+    for level in range(len(counts)):
+        middle, end = ends[level], ends[level + 1]
+        for k in range(counts[level] + 1):
+            at, number = middle + k * shifts[level], binomials[level, k]
+            for i in range(min(middle - start, end - at)):
+                tables[at + i] += number * tables[start + i]
+        start = middle
 
 
 @compile_if_possible
-def likeliest(keys, table, binomials, shift):
-    """Likeliest label count of the last level, by the table of those before it."""
-    found = np.zeros(keys.size, dtype=np.int64)
-    for i in range(keys.size):
-        most = 0.0
-        for k in range(len(binomials)):
-            before = keys[i] - k * shift
-            if 0 <= before < table.size and binomials[k] * table[before] > most:
-                most = binomials[k] * table[before]
-                found[i] = k
+def likeliest(keys, tables, ends, binomials, counts, shifts):
+    """Likeliest label count of each level with these keys, from the last level on.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (B,)
+    tables, ends, binomials, counts, shifts
+        As `fill_tables` leaves them.
+
+    Returns
+    -------
+    ndarray of shape (L, B)
+    """
+    n_levels = len(counts)
+    found, rest = np.zeros((n_levels, keys.size), dtype=np.int64), keys.copy()
+    for level in range(n_levels - 1, -1, -1):
+        table = tables[ends[level - 1] if level else 0 : ends[level]]
+        n, shift, numbers = counts[level], shifts[level], binomials[level]
+        for i in range(keys.size):
+            most, likely = 0.0, 0
+            for k in range(n + 1):
+                before = rest[i] - k * shift
+                if 0 <= before < table.size and numbers[k] * table[before] > most:
+                    most, likely = numbers[k] * table[before], k
+            found[level, i] = likely
+            rest[i] -= shift * likely
     return found

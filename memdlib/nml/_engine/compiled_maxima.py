@@ -213,6 +213,19 @@ def _runs(ones, along, longest):
 
 
 @compile_if_possible
+def _longest_first(first, longest, begin, stop):
+    """Write where runs begin and stop, so that all lanes come to an end together."""
+    place = np.zeros(longest + 1, dtype=np.int64)
+    for r in range(len(first) - 1):
+        place[longest - (first[r + 1] - first[r]) + 1] += 1
+    place = np.cumsum(place)
+    for r in range(len(first) - 1):
+        shorter = longest - (first[r + 1] - first[r])
+        begin[place[shorter]], stop[place[shorter]] = first[r], first[r + 1]
+        place[shorter] += 1
+
+
+@compile_if_possible
 def _go_on(rows, ahead, on, before, state, target, gram, spare):
     """Start the next case of some lanes, along the tangent at the maximum before.
 
@@ -271,7 +284,7 @@ def maxima(counts, basis, products, ones, logit, weight, longest):
     n_runs = len(first) - 1
     # a case may be begun once more, and so may the case after it
     begin, stop = np.empty((2, n_runs + 2 * n_cases), dtype=np.int64)
-    begin[:n_runs], stop[:n_runs] = first[:-1], first[1:]
+    _longest_first(first, longest, begin, stop)
     value = np.full(n_cases, np.nan)
     state, target, next_state, next_target = 0, p, 2 * p, 3 * p
     before, gram = 4 * p, 5 * p

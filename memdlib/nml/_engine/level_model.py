@@ -6,6 +6,7 @@ levels that matter, the dimension of the model and well-conditioned bases.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,36 @@ class LevelModel:
     def saturated(self) -> bool:
         """Whether every level has a probability of its own."""
         return self.dimension == len(self.values)
+
+    def of_degree(self, n_moments: int) -> "LevelModel":
+        """Model of another degree on the same levels.
+
+        Parameters
+        ----------
+        n_moments : int
+
+        Returns
+        -------
+        LevelModel
+
+        Raises
+        ------
+        ValueError
+            As for `level_model`.
+
+        Examples
+        --------
+        >>> model = level_model(np.array([8, 7, 8]), np.arange(1.0, 4.0), 1, False)
+        >>> model.of_degree(2).dimension, model.of_degree(6).dimension
+        (2, 3)
+        """
+        dimension = min(n_moments + bool(self.intercept), len(self.values))
+        levels = self.counts, self.values
+        model = LevelModel(*levels, dimension, self.intercept, self.order, self.n_fixed)
+        if not model.saturated:
+            values = tuple(self.values.tolist())
+            _check_distances(values, dimension > 1, bool(self.intercept))
+        return model
 
 
 def level_model(
@@ -90,29 +121,28 @@ def level_model(
         active &= values != 0
     order = np.flatnonzero(active)
     order = order[np.argsort(values[order])]
-    model = LevelModel(
+    levels = LevelModel(
         counts=level_counts[order].astype(np.float64),
         values=values[order],
-        dimension=min(n_moments + bool(intercept), len(order)),
+        dimension=len(order),
         intercept=intercept,
         order=order,
         n_fixed=int(level_counts.sum() - level_counts[order].sum()),
     )
-    if not model.saturated:
-        _check_distances(model)
-    return model
+    return levels.of_degree(n_moments)
 
 
-def _check_distances(model: LevelModel) -> None:
-    x = np.ldexp(model.values, -np.frexp(np.abs(model.values).max())[1])
+@lru_cache(maxsize=1024)
+def _check_distances(values: tuple[float, ...], several: bool, intercept: bool) -> None:
+    x = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
     near = np.array([], dtype=float)
-    if model.dimension > 1:
+    if several:
         near = np.diff(x) / (x[-1] - x[0])
     if near.size and near.min() < _NEAREST:
         i = int(near.argmin())
-        pair, which = model.values[i : i + 2], "level values"
-    elif not model.intercept and np.abs(x).min() < _NEAREST * np.abs(x).max():
-        pair = [model.values[np.abs(x).argmin()], model.values[np.abs(x).argmax()]]
+        pair, which = values[i : i + 2], "level values"
+    elif not intercept and np.abs(x).min() < _NEAREST * np.abs(x).max():
+        pair = [values[np.abs(x).argmin()], values[np.abs(x).argmax()]]
         which = "without intercept, zero and the level values"
     else:
         return

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,32 @@ class StatisticLattice:
         order = np.argsort(np.arctan2(self.generators[:, 1], self.generators[:, 0]))
         steps = np.repeat(self.shifts[order], self.counts[order])
         return np.concatenate([[0], np.cumsum(steps), np.cumsum(steps[::-1])])
+
+
+class _Tables(NamedTuple):
+    """Numbers of label sequences with each key, times 2^(-n / 2).
+
+    The first table is for no level, each further one has a level more, in the order of
+    their shifts; ``ends`` tells where in ``packed`` each of them ends. ``binomials``,
+    ``counts`` and ``shifts`` are those of the levels in this ``order``.
+    """
+
+    packed: Array
+    ends: Integers
+    order: Integers
+    binomials: Array
+    counts: Integers
+    shifts: Integers
+
+    def of(self, n_levels: int) -> Array:
+        """Table of the first levels, a view."""
+        start = self.ends[n_levels - 1] if n_levels else 0
+        return self.packed[start : self.ends[n_levels]]
+
+    @property
+    def last(self) -> Array:
+        """Table of all levels."""
+        return self.of(len(self.counts))
 
 
 def statistic_lattice(model: LevelModel) -> StatisticLattice | None:
@@ -226,7 +253,7 @@ def tabulate(model: LevelModel, lattice: StatisticLattice) -> tuple[float, float
     last = lattice.last_key
     middle = last // 2
     tables = _numbers_of_sequences(lattice, middle + lattice.stride + 1)
-    table = tables[-1]
+    table = tables.last
     boundary = lattice.boundary_keys()
     table[boundary[boundary < table.size]] = 0.0
     keys = np.flatnonzero(table[: middle + 1])
@@ -241,7 +268,7 @@ def tabulate(model: LevelModel, lattice: StatisticLattice) -> tuple[float, float
 
 
 def _log_likelihood(
-    model: LevelModel, lattice: StatisticLattice, tables: list[Array], keys: Integers
+    model: LevelModel, lattice: StatisticLattice, tables: _Tables, keys: Integers
 ) -> tuple[Array, float]:
     """Suprema of the log-likelihood at the given keys, and the doubt about them."""
     q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
@@ -249,7 +276,7 @@ def _log_likelihood(
     value, left = np.empty(keys.size), np.arange(keys.size)
     if keys.size > _MANY:
         strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
-        slopes = np.array([_log_slope(tables[-1], keys, s) for s in strides])
+        slopes = np.array([_log_slope(tables.last, keys, s) for s in strides])
         smooth = np.isfinite(slopes).all(axis=0)
         # the log of such a count is nearly the entropy, whose slope is -parameter
         start = -r @ slopes[:, smooth]
@@ -263,63 +290,60 @@ def _log_likelihood(
     # label counts that differ by one at the largest level come one after the other
     step = lattice.shifts[np.argmax(model.counts)]
     left = left[np.argsort(keys[left] % step, kind="stable")]
-    ones = _likely_ones(lattice, tables, keys[left])
+    ones = _likely_ones(tables, keys[left])
     value[left], doubt = solver.suprema(ones.astype(np.float64))
     return value, doubt
 
 
-def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> list[Array]:
-    """Label sequences with each of the first keys, times 2^(-n / 2).
-
-    The first table is for no level, each further one has a level more, in the order of
-    their shifts.
-    """
+def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> _Tables:
+    """Label sequences with each of the first keys, times 2^(-n / 2)."""
     order = np.argsort(lattice.shifts)
-    extended = lattice.counts.sum() > _MOST_DOUBLE
+    counts, shifts = lattice.counts[order], lattice.shifts[order]
+    extended = counts.sum() > _MOST_DOUBLE
     kind = np.longdouble if extended else np.float64
-    # the numbers of each level bring their own share of the scale
-    odd = int(lattice.counts.sum()) // 2 - int((lattice.counts // 2).sum())
-    tables = [np.full(1, 0.5**odd, dtype=kind)]
-    for count, shift in zip(
-        lattice.counts[order].tolist(), lattice.shifts[order].tolist(), strict=True
+    binomials = np.zeros((len(counts), counts.max() + 1), dtype=kind)
+    lengths = [1]
+    for row, count, shift in zip(
+        binomials, counts.tolist(), shifts.tolist(), strict=True
     ):
-        shorter = tables[-1]
-        longer = np.zeros(min(size, shorter.size + count * shift), dtype=kind)
-        if compiled.available() and not extended:
-            compiled.lengthen(shorter, _binomials(count), shift, longer)
-        else:
-            for k, number in enumerate(_binomials(count)):
-                part = longer[k * shift : k * shift + shorter.size]
-                part += number * shorter[: part.size]
-        tables.append(longer)
+        row[: count + 1] = _binomials(count)
+        lengths.append(min(size, lengths[-1] + count * shift))
+    ends = np.cumsum(lengths)
+    tables = _Tables(np.zeros(ends[-1], kind), ends, order, binomials, counts, shifts)
+    # the numbers of each level bring their own share of the scale
+    odd = int(counts.sum()) // 2 - int((counts // 2).sum())
+    tables.packed[0] = 0.5**odd
+    if compiled.available() and not extended:
+        compiled.fill_tables(tables.packed, ends, binomials, counts, shifts)
+        return tables
+    for level, shift in enumerate(shifts.tolist()):
+        shorter, longer = tables.of(level), tables.of(level + 1)
+        for k, number in enumerate(binomials[level, : counts[level] + 1]):
+            part = longer[k * shift : k * shift + shorter.size]
+            part += number * shorter[: part.size]
     return tables
 
 
-def _likely_ones(
-    lattice: StatisticLattice, tables: list[Array], keys: Integers
-) -> Integers:
+def _likely_ones(tables: _Tables, keys: Integers) -> Integers:
     """Label counts with the given keys: at each level, from the last, the likeliest."""
-    ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
-    order = np.argsort(lattice.shifts).tolist()
-    if compiled.available() and lattice.counts.sum() <= _MOST_DOUBLE:
-        for level, table in zip(reversed(order), reversed(tables[:-1]), strict=True):
-            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
-            ones[level] = compiled.likeliest(keys, table, _binomials(count), shift)
-            keys = keys - shift * ones[level]
+    packed, ends, order, binomials, counts, shifts = tables
+    ones = np.empty((len(counts), keys.size), dtype=np.int64)
+    if compiled.available() and counts.sum() <= _MOST_DOUBLE:
+        ones[order] = compiled.likeliest(keys, packed, ends, binomials, counts, shifts)
         return ones
-    padded = [np.append(table, 0.0) for table in tables[:-1]]
+    padded = [np.append(tables.of(level), 0.0) for level in range(len(counts))]
     for at in range(0, keys.size, _BATCH):
         part = keys[at : at + _BATCH]
-        for level, table in zip(reversed(order), reversed(padded), strict=True):
-            count, shift = int(lattice.counts[level]), int(lattice.shifts[level])
-            k = np.arange(count + 1)
-            before = part - shift * k[:, None]
+        for level in reversed(range(len(counts))):
+            table, k = padded[level], np.arange(counts[level] + 1)
+            before = part - shifts[level] * k[:, None]
             # what is out of the table, on either side, is the zero at its end
             before[before.view(np.uint64) >= table.size] = table.size - 1
             number = table.take(before)
-            number *= _binomials(count)[:, None]
-            ones[level, at : at + _BATCH] = number.argmax(axis=0)
-            part = part - shift * ones[level, at : at + _BATCH]
+            number *= binomials[level, : k.size, None]
+            likely = ones[order[level], at : at + _BATCH]
+            number.argmax(axis=0, out=likely)
+            part = part - shifts[level] * likely
     return ones
 
 

@@ -158,7 +158,8 @@ def feature_codelengths(
             print(f"[NML] errors for n_moments={m}: {len(counts)} features")
         errors.append(conditional_error(counts, ones, m, level_values, intercept))
     rows, which = np.unique(checked, axis=0, return_inverse=True)
-    models = [level_model(row, values, m, intercept) for m in moments for row in rows]
+    first = [level_model(row, values, 1, intercept) for row in rows]
+    models = [model.of_degree(m) for m in moments for model in first]
     if verbose:
         print(f"[NML] complexities of {len(models)} models")
     found = complexities(

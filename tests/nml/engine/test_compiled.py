@@ -107,17 +107,22 @@ def test_counts_that_mirror_themselves(choose, fast):
     assert table == pytest.approx(math.log(total), abs=1e-5)
 
 
-def test_a_table_grows_by_a_level():
-    longer = np.zeros(6)
-    compiled.lengthen(np.array([1.0, 3.0]), np.array([1.0, 2.0, 1.0]), 3, longer)
-    assert longer.tolist() == [1.0, 3.0, 0.0, 2.0, 6.0, 0.0]
+def test_tables_grow_by_a_level():
+    tables, ends = np.zeros(9), np.array([1, 3, 9])
+    tables[0] = 1.0
+    binomials = np.array([[1.0, 3.0, 0.0], [1.0, 2.0, 1.0]])
+    compiled.fill_tables(tables, ends, binomials, np.array([1, 2]), np.array([1, 3]))
+    assert tables[1:3].tolist() == [1.0, 3.0]
+    assert tables[3:].tolist() == [1.0, 3.0, 0.0, 2.0, 6.0, 0.0]
 
 
-def test_the_likeliest_count_of_the_last_level():
-    table, binomials = np.array([1.0, 9.0, 1.0, 0.0]), np.array([1.0, 2.0, 1.0])
-    # of the sums j + k, weighted by table[j] binomials[k]
-    found = compiled.likeliest(np.arange(6), table, binomials, 1)
-    assert found.tolist() == [0, 0, 1, 2, 2, 0]
+def test_the_likeliest_counts_of_the_levels():
+    tables, ends = np.array([1.0, 1.0, 9.0, 1.0, 0.0]), np.array([1, 5])
+    binomials = np.array([[1.0, 9.0, 1.0], [1.0, 2.0, 1.0]])
+    counts, shifts = np.array([2, 2]), np.array([1, 1])
+    # of the sums j + k, weighted by the products of their binomials
+    found = compiled.likeliest(np.arange(5), tables, ends, binomials, counts, shifts)
+    assert found.tolist() == [[0, 1, 1, 1, 2], [0, 0, 1, 2, 2]]
 
 
 def test_numpy_is_chosen_without_numba(choose):
