@@ -48,6 +48,9 @@ _LONGEST = 1e5
 _FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
 # Tasks that the models of a call are handed to workers in.
 _MOST_TASKS = 1024
+# Rough seconds of sums that spend most of their time in Python, where threads would
+# only wait for each other: one of them does them all, while others are in kernels.
+_SHORT = {"saturated": 1e-2, "table": 1e-2, "enumeration": 1e-3}
 # Complexities and plans kept for later calls.
 _KEPT = 2**16
 
@@ -304,17 +307,33 @@ def _side_by_side(
 ) -> list[Found]:
     if len(cases) < 2:
         return [do(*case) for case in cases]
-    # a task takes longer to hand over than a small sum; each has small and large ones,
-    # so that one thread is in Python while another is in a kernel
-    n_tasks = min(len(cases), _MOST_TASKS)
-    tasks = [cases[first::n_tasks] for first in range(n_tasks)]
-    where = "threads" if compiled.available() else "processes"
-    pool = Parallel(n_jobs=n_jobs, prefer=where, verbose=verbose)
-    done = pool(delayed(lambda task: [do(*case) for case in task])(t) for t in tasks)
+    threads, short = compiled.available(), [False] * len(cases)
+    if threads:
+        plans = [_plan(key) for key, _ in cases]
+        short = [plan.seconds < _SHORT[plan.way] for plan in plans]
+    tasks = _tasks(short)
+    pool = Parallel(
+        n_jobs=n_jobs, prefer="threads" if threads else "processes", verbose=verbose
+    )
+    done = pool(
+        delayed(lambda part: [do(*case) for case in part])([cases[i] for i in task])
+        for task in tasks
+    )
     found = [None] * len(cases)
-    for first, results in enumerate(done):
-        found[first::n_tasks] = results
+    for task, results in zip(tasks, done, strict=True):
+        for i, result in zip(task, results, strict=True):
+            found[i] = result
     return found
+
+
+def _tasks(short: list[bool]) -> list[list[int]]:
+    """Which cases are handed over together: all short ones, and some of the others."""
+    together = [i for i, is_short in enumerate(short) if is_short]
+    rest = [i for i, is_short in enumerate(short) if not is_short]
+    # a task takes longer to hand over than a small sum
+    n_tasks = min(len(rest), _MOST_TASKS)
+    tasks = [rest[first::n_tasks] for first in range(n_tasks)]
+    return [together, *tasks] if together else tasks
 
 
 def _key(model: LevelModel) -> tuple:
