@@ -53,8 +53,8 @@ WIDEST = """() => {
         + [...e.classList].map(c => "." + c).join("");
     return `${page.scrollWidth} wide in ${innerWidth}; ${name} reaches ${right}`;
 }"""
-# Text under 9 pixels, figures narrower than their lettering allows, and formulas that
-# reach beyond the page without a box that scrolls.
+# Text under 9 pixels, figures narrower than their lettering allows, formulas that reach
+# beyond the page without a box that scrolls, and captions wider than their box.
 ILLEGIBLE = """() => {
     const article = document.querySelector("article") ?? document.body, found = [];
     const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
@@ -77,6 +77,13 @@ ILLEGIBLE = """() => {
             box = box.parentElement;
         const right = formula.getBoundingClientRect().right;
         if (box === article && right > innerWidth) found.push(`formula to ${right}`);
+    }
+    for (const caption of article.querySelectorAll("table > caption")) {
+        if (!caption.checkVisibility()) continue;
+        const box = caption.closest(".pst-scrollable-table-container, .cell_output");
+        const beyond = caption.getBoundingClientRect().right
+            - (box ?? article).getBoundingClientRect().right;
+        if (beyond > 1) found.push(`caption cut by ${beyond}: ${caption.innerText}`);
     }
     return found;
 }"""
