@@ -179,6 +179,7 @@ def cost_curve() -> list[Comparison]:
         if way == "numba" and module is None:
             continue
         compiled.numba = module
+        small_work()
         afresh_by_rules((9, 9, 9, 9, 9), 3)
         for n, m in product((72, 200, 1000), (1, 2, 3, 4)):
             counts = (np.arange(5) + n) // 5
