@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
     from memdlib.generative.greedy_joint import GreedyHeldOutRanker
     from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
+    from memdlib.generative.multipliers import Multipliers, fit_multipliers
     from memdlib.generative.recommended import make_memd
     from memdlib.generative.regularised import RegularisedMeMdClassifier
     from memdlib.generative.ridge import RidgeDiscriminantClassifier
@@ -57,6 +58,7 @@ __all__ = [
     "MarginalScores",
     "MeMdClassifier",
     "MultinomialMeMdClassifier",
+    "Multipliers",
     "PooledMoments",
     "RankingDisplay",
     "RegularisedMeMdClassifier",
@@ -65,6 +67,7 @@ __all__ = [
     "WhitenedMeans",
     "divergence_weights",
     "family_moments",
+    "fit_multipliers",
     "fit_temperature",
     "fold_moments",
     "greedy_gaussian",
@@ -91,6 +94,7 @@ __getattr__, __dir__ = on_use(
         "greedy": ["GreedyGaussianRanker", "GreedyInformationRanker"],
         "greedy_joint": ["GreedyHeldOutRanker"],
         "greedy_steps": ["greedy_gaussian", "greedy_information"],
+        "multipliers": ["Multipliers", "fit_multipliers"],
         "recommended": ["make_memd"],
         "regularised": ["RegularisedMeMdClassifier"],
         "ridge": ["RidgeDiscriminantClassifier"],

@@ -20,7 +20,6 @@ dense.
 """
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -32,13 +31,15 @@ from sklearn.utils import check_random_state
 
 from memdlib.bayes import BayesClassifier
 from memdlib.families import get
+from memdlib.families.base import MarginalFamily
 from memdlib.generative.indicators import IndicatorRegression
 from memdlib.generative.marginals import (
     DIVERGENCES,
     ClassMarginals,
     fold_moments,
 )
-from memdlib.generative.tempered import fit_temperature
+from memdlib.generative.multipliers import fit_multipliers
+from memdlib.generative.ridge_model import RidgeModel, marginal_scores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
@@ -59,48 +60,14 @@ Array = NDArray[np.float64]
 FOLD_TOL = 0.1
 
 
-@dataclass(frozen=True)
-class RidgeModel:
-    """What a fit leaves behind.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (K,)
-    class_prior : ndarray of shape (K,)
-    feature_weights : ndarray of shape (d,) or None
-    coef : ndarray of shape (K, d)
-    intercept : ndarray of shape (K,)
-    temperature, penalty, power, residual : float
-    n_iter : int
-    validation_log_loss : ndarray of shape (n_powers, n_penalties)
-    """
-
-    classes: NDArray
-    class_prior: Array
-    feature_weights: Array | None
-    coef: Array
-    intercept: Array
-    temperature: float
-    penalty: float
-    power: float
-    residual: float
-    n_iter: int
-    validation_log_loss: Array
-
-    def joint_log_density(self, X) -> Array:
-        """Scores over the temperature, (n, K)."""
-        if self.feature_weights is not None:
-            X = weighted_rows(X, self.feature_weights)
-        return (X @ self.coef.T + self.intercept) / self.temperature
-
-
 class RidgeDiscriminantClassifier(BayesClassifier):
     """Regularised discriminant of sparse or wide data, its penalty chosen inside.
 
     Maximum entropy with class means and pooled second moments, relaxed by a penalty:
     ridge regression on the indicators of the classes. Posteriors are softmax(scores /
-    T) with one temperature T. Penalty, power and T are those of least log-loss on rows
-    held out in turn.
+    T) with one temperature T, or, with a ``family``, softmax(scores / T + beta b),
+    where b are the log posteriors of plain marginals. Penalty, power, T and beta are
+    those of least log-loss on rows held out in turn.
 
     Parameters
     ----------
@@ -115,6 +82,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         presence (x > 0): X must be zero or above.
     divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
         For powers above zero.
+    family : None, str or Family, default=None
+        Maximum-entropy family whose class marginals score the rows as well, all
+        features taken as independent: a second opinion, from first moments, with a
+        multiplier of its own (see :func:`memdlib.generative.fit_multipliers`).
     folds : int >= 2, default=5
         Parts that are held out in turn.
     tol : float, default=1e-3
@@ -139,8 +110,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         Those chosen.
     feature_weights_ : ndarray of shape (d,) or None
         What features are multiplied by; None for power 0.
+    multipliers_ : ndarray of shape (1,) or (2,)
+        1 / T and beta; 1 and 0 if no row could be held out.
     temperature_ : float
-        1 if no row could be held out.
+        T.
     residual_ : float
         Certificate: what ``tol`` bounds, computed anew from the solution.
     n_iter_ : int
@@ -174,6 +147,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         "penalties": [POSITIVE, "array-like"],
         "powers": [NONNEGATIVE, "array-like"],
         "divergence": [Words(*DIVERGENCES)],
+        "family": [None, str, MarginalFamily],
         "folds": [Number(Integral, 2, None)],
         "tol": [Number(Real, 0, 1, "neither")],
         "max_iter": [COUNT],
@@ -188,6 +162,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     penalty_ = fitted("penalty")
     power_ = fitted("power")
     feature_weights_ = fitted("feature_weights")
+    multipliers_ = fitted("multipliers")
     temperature_ = fitted("temperature")
     residual_ = fitted("residual")
     n_iter_ = fitted("n_iter")
@@ -203,6 +178,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         max_iter=200,
         class_weight=None,
         random_state=None,
+        *,
+        family=None,
     ):
         self.penalties = penalties
         self.powers = powers
@@ -212,10 +189,11 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.random_state = random_state
+        self.family = family
 
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
-        """Choose penalty, power and temperature on rows held out; then fit all rows.
+        """Choose penalty, power and multipliers on rows held out; then fit all rows.
 
         Parameters
         ----------
@@ -233,8 +211,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         Raises
         ------
         ValueError
-            On a single class, negative values with a power, or a parameter out of
-            range.
+            On a single class, negative values with a power or outside the support of
+            the family, or a parameter out of range.
 
         Warns
         -----
@@ -251,10 +229,19 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         K = len(classes)
         rng = check_random_state(self.random_state)
         fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
-        own, held_out = self._marginals(X, codes, weight, K, fold, max(powers) > 0)
-        power, penalty, temperature = powers[0], max(penalties), 1.0
+        data = X, codes, weight, K, fold
+        presence = "bernoulli" if max(powers) > 0 else None
+        own, held_out = self._marginals(presence, *data)
+        plain, others = self._marginals(self.family, *data)
+        power, penalty = powers[0], max(penalties)
+        multipliers = np.eye(1 if plain is None else 2)[0]
         losses = np.full((len(powers), len(penalties)), np.nan)
         splits = self._splits(X, fold)
+        second = []
+        if plain is not None:
+            second = [np.zeros((len(codes), K))]
+            for f, _, test, _, rows in splits:
+                second[0][test] = marginal_scores(others[f], rows)
         for p, tried in enumerate(powers):
             scores, tested = self._held_out_scores(
                 splits, codes, weight, K, held_out, tried, penalties
@@ -262,12 +249,15 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             if not tested.any():
                 break
             target = codes[tested], weight[tested]
-            found = [fit_temperature(part[tested], *target) for part in scores]
+            beside = [part[tested] for part in second]
+            found = [
+                fit_multipliers([part[tested], *beside], *target) for part in scores
+            ]
             losses[p] = [one.log_loss for one in found]
             if p and losses[p].min() >= losses[p - 1].min():
                 break
             q = losses[p].argmin()
-            power, penalty, temperature = tried, penalties[q], found[q].temperature
+            power, penalty, multipliers = tried, penalties[q], found[q].values
         features = self._feature_weights(own, power)
         if features is not None:
             X = weighted_rows(X, features)
@@ -279,7 +269,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             np.bincount(codes, weight, minlength=K) / weight.sum(),
             features,
             *ridge.coefficients(space, penalty),
-            temperature,
+            plain,
+            multipliers,
             penalty,
             power,
             residual,
@@ -296,11 +287,11 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             )
         return self
 
-    def _marginals(self, X, codes, weight, K, fold, wanted):
-        """Class marginals of presence, of all rows and of those outside each fold."""
-        if not wanted:
+    def _marginals(self, family, X, codes, weight, K, fold):
+        """Class marginals of all rows and of those outside each fold."""
+        if family is None:
             return None, [None] * self.folds
-        family = get("bernoulli")
+        family = get(family)
         total, training = fold_moments(
             family, family.observe(X), codes, K, weight, fold, self.folds
         )
@@ -349,7 +340,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = bool(np.any(np.asarray(self.powers) > 0))
+        counts = self.family is not None and get(self.family).nonnegative
+        powers = np.any(np.asarray(self.powers) > 0)
+        tags.input_tags.positive_only = bool(powers or counts)
         return tags
 
 

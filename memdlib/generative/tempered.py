@@ -98,7 +98,7 @@ def fit_temperature(
     >>> round(found.temperature, 6)  # right three times in four: odds 3, not exp(4)
     3.640957
     """
-    scores, codes, weight = _checked(scores, codes, sample_weight)
+    scores, codes, weight = checked_scores(scores, codes, sample_weight)
     n_classes = scores.shape[1]
     target = np.zeros_like(scores)
     target[np.arange(len(codes)), codes] = 1.0
@@ -151,7 +151,25 @@ def _not_found(steps):
     )
 
 
-def _checked(scores, codes, sample_weight):
+def checked_scores(scores, codes, sample_weight):
+    """Scores, class indices and weights as arrays.
+
+    Parameters
+    ----------
+    scores, codes, sample_weight
+        As in :func:`fit_temperature`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n, K)
+    codes : ndarray of int, shape (n,)
+    sample_weight : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        As there.
+    """
     scores = np.asarray(scores, dtype=np.float64)
     codes = np.asarray(codes)
     if scores.ndim != 2 or codes.shape != scores.shape[:1] or not codes.size:

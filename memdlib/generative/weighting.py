@@ -86,7 +86,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A count c becomes 1 + log c, times 1 + log((1 + n) / (1 + df)) for a word that is in
     df of n training documents, times its divergence between the classes to a power;
-    then each document is divided by its length.
+    then each document is divided by its length. A word that no training document holds
+    weighs nothing.
 
     Parameters
     ----------
@@ -189,10 +190,10 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self, X, y, sample_weight, several=self.power > 0
         )
         _check_counts(X)
-        found = np.ones(X.shape[1])
+        documents = np.ravel(weight @ (X > 0))
+        found = (documents > 0).astype(np.float64)
         if self.idf:
-            documents = np.ravel(weight @ (X > 0))
-            found += np.log((1.0 + weight.sum()) / (1.0 + documents))
+            found *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + documents))
         if self.power:
             family = get("bernoulli")
             moments = family_moments(

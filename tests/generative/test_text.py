@@ -32,8 +32,8 @@ def test_parameters_reach_the_classifier():
     model = text_pipeline(penalties=2.0, powers=(0.5,), folds=3, random_state=1)
     last = model[-1]
     assert (last.penalties, last.powers, last.folds) == (2.0, (0.5,), 3)
-    with pytest.raises(ValueError, match="'family' is no parameter.*'penalties'"):
-        text_pipeline(family="normal")
+    with pytest.raises(ValueError, match="'smoothing' is no parameter.*'penalties'"):
+        text_pipeline(smoothing=2.0)
 
 
 def test_tokens_never_seen_say_nothing():

@@ -1,0 +1,188 @@
+"""Several scores of the same classes, each with the multiplier of its own constraint.
+
+Let s_jik be score j of row i and class k. Of all posteriors p, those of maximum entropy
+under which each score has the mean that it has for the true classes,
+
+    sum_i w_i sum_k p_ik s_jik = sum_i w_i s_{j,i,y_i},    j = 1..m,
+
+are p_ik proportional to exp(sum_j beta_j s_jik). For m = 1 the multiplier is an inverse
+temperature (:mod:`memdlib.generative.tempered`). The dual is the log-loss of p, convex
+in beta. A constraint is relaxed to "at least" where a negative multiplier would turn a
+score around.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
+
+from memdlib.generative.tempered import checked_scores
+from memdlib.validation import check_nonnegative
+
+Array = NDArray[np.float64]
+
+# Weight of |beta|^2 / 2, scores scaled to a widest row of one: equal scores share.
+_RELAXATION = 1e-13
+_GAP = 1e-10
+_MOST_STEPS = 200
+# Of the widest row: scores as near as this leave posteriors within 1e-6 of uniform.
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Fitted multipliers, with what certifies them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        beta, zero or above.
+    log_loss : float
+        Of the posteriors, in nats, with the row of unknown class.
+    gap : float
+        Bound on what any other multipliers could still gain, nats.
+    n_iter : int
+    """
+
+    values: Array
+    log_loss: float
+    gap: float
+    n_iter: int
+
+
+def fit_multipliers(
+    scores: Sequence[ArrayLike], codes, sample_weight=None, *, smoothing: float = 1.0
+) -> Multipliers:
+    """Multipliers of least log-loss, by damped Newton steps.
+
+    Parameters
+    ----------
+    scores : sequence of m array-like of shape (n, K)
+        Finite, each up to a constant a row, of rows that they were not fitted to.
+    codes : array-like of int, shape (n,)
+        Class indices.
+    sample_weight : array-like of shape (n,), default=None
+    smoothing : float >= 0, default=1.0
+        Weight, in instances, of a row of average scores whose class is unknown: each
+        class counts 1/K.
+
+    Returns
+    -------
+    Multipliers
+        A score that is the same for all classes, or that together with the others
+        would be turned around, gets zero. If that leaves none, the first score that
+        differs gets 1e-6 over its widest row, which keeps its decisions, or the first
+        of all gets one.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, a class index is none or a score is not finite.
+    RuntimeError
+        If the steps do not converge.
+
+    Notes
+    -----
+    Scores are divided by their widest row and 1e-13 |beta|^2 / 2 is added, which
+    relaxes the constraints by as little: L then is strongly convex, and L(beta) - min L
+    <= |L'(beta)|^2 / 2e-13, which is ``gap``.
+
+    Examples
+    --------
+    One score is a likelihood ratio, the other its square root: they agree on beta_1 +
+    beta_2 / 2 only.
+
+    >>> first = np.log([[0.8, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.2], [0.2, 0.8]])
+    >>> found = fit_multipliers([first, first / 2], [0, 1, 0, 0, 0], smoothing=0.0)
+    >>> print(f"{found.values[0] + found.values[1] / 2:.6f}")
+    1.000000
+    """
+    parts = [checked_scores(part, codes, sample_weight) for part in scores]
+    if not parts or len({part[0].shape for part in parts}) > 1:
+        raise ValueError(
+            f"scores of shapes {[part[0].shape for part in parts]}: give one or more, "
+            "all of the shape (n, K)"
+        )
+    S, (_, codes, weight) = np.stack([part[0] for part in parts]), parts[0]
+    if not np.isfinite(S).all():
+        j, i, k = np.argwhere(~np.isfinite(S))[0]
+        raise ValueError(f"scores[{j}][{i}, {k}] = {S[j, i, k]}: scores must be finite")
+    n_classes = S.shape[-1]
+    unknown = check_nonnegative(smoothing, "smoothing") / weight.sum()
+    target = np.full(S.shape[1:], unknown / n_classes)
+    target[np.arange(len(codes)), codes] += 1.0
+    target /= 1.0 + unknown
+    S -= S.max(axis=2, keepdims=True)
+    widest = -S.min(axis=(1, 2))
+    used = widest > 0
+    S = S[used] / widest[used, None, None]
+    beta, *certificate = _constrained(S, target, weight / weight.sum())
+    if not beta.any():
+        beta = _LEAST * (np.arange(len(beta)) == 0)
+    values = 1.0 * (np.arange(len(widest)) == 0) if not used.any() else 0.0 * widest
+    values[used] = beta / widest[used]
+    return Multipliers(values, *certificate)
+
+
+def _constrained(S, target, share):
+    """Multipliers not below zero, log-loss, gap and steps.
+
+    If the least is reached with some below zero, one of these is zero where none may
+    be: on the way to the least from a point where all of them are above zero the
+    log-loss falls.
+    """
+    beta, *certificate = _newton(S, target, share)
+    if (beta >= 0).all():
+        return beta, *certificate
+    best = None
+    for j in np.flatnonzero(beta < 0):
+        rest, *certificate = _constrained(np.delete(S, j, axis=0), target, share)
+        if best is None or certificate[0] < best[1]:
+            best = np.insert(rest, j, 0.0), *certificate
+    return best
+
+
+def _newton(S, target, share):
+    m, beta = len(S), np.zeros(len(S))
+    observed = np.einsum("jik,ik,i->j", S, target, share)
+
+    def log_posterior(beta):
+        return log_softmax(np.tensordot(beta, S, 1), axis=1)
+
+    def value(log_p, beta):
+        loss = -share @ (target * log_p).sum(axis=1)
+        return loss + 0.5 * _RELAXATION * beta @ beta
+
+    log_p = log_posterior(beta)
+    now = value(log_p, beta)
+    for steps in range(_MOST_STEPS):
+        p = np.exp(log_p)
+        mean = np.einsum("jik,ik->ji", S, p)
+        slope = mean @ share - observed + _RELAXATION * beta
+        gap = slope @ slope / (2.0 * _RELAXATION)
+        if gap <= _GAP:
+            return beta, float(now), float(gap), steps
+        centred = S - mean[..., None]
+        curvature = np.einsum("aik,bik,ik,i->ab", centred, centred, p, share)
+        step = -np.linalg.solve(curvature + _RELAXATION * np.eye(m), slope)
+        size = 1.0
+        while True:
+            log_p = log_posterior(beta + size * step)
+            new = value(log_p, beta + size * step)
+            # a step within rounding of the least is taken as it is
+            if new <= now + 1e-4 * size * (slope @ step) + 1e-15 * abs(now):
+                break
+            size /= 2.0
+            if size < 1e-12:
+                raise _not_found(steps)
+        beta, now = beta + size * step, new
+    raise _not_found(_MOST_STEPS)
+
+
+def _not_found(steps):
+    return RuntimeError(
+        f"no multipliers found in {steps} steps; scores that are right on all rows "
+        "need smoothing above zero"
+    )
