@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 _RELAXATION = 1e-13
 _GAP = 1e-10
 _MOST_STEPS = 200
+# Nats that a log-loss may be off by: near the least Newton steps are taken as they are.
+_ROUNDING = 1e-13
 # Of the widest row: scores as near as this leave posteriors within 1e-6 of uniform.
 _LEAST = 1e-6
 
@@ -118,12 +120,15 @@ def fit_multipliers(
     widest = -S.min(axis=(1, 2))
     used = widest > 0
     S = S[used] / widest[used, None, None]
-    beta, *certificate = _constrained(S, target, weight / weight.sum())
+    share = weight / weight.sum()
+    beta, loss, gap, steps = _constrained(S, target, share)
     if not beta.any():
         beta = _LEAST * (np.arange(len(beta)) == 0)
+        more = _loss(_log_posterior(S, beta), target, share) - loss
+        loss, gap = loss + more, gap + more
     values = 1.0 * (np.arange(len(widest)) == 0) if not used.any() else 0.0 * widest
     values[used] = beta / widest[used]
-    return Multipliers(values, *certificate)
+    return Multipliers(values, float(loss), float(gap), steps)
 
 
 def _constrained(S, target, share):
@@ -144,40 +149,40 @@ def _constrained(S, target, share):
     return best
 
 
+def _log_posterior(S, beta):
+    return log_softmax(np.tensordot(beta, S, 1), axis=1)
+
+
+def _loss(log_p, target, share):
+    return -share @ (target * log_p).sum(axis=1)
+
+
 def _newton(S, target, share):
     m, beta = len(S), np.zeros(len(S))
     observed = np.einsum("jik,ik,i->j", S, target, share)
-
-    def log_posterior(beta):
-        return log_softmax(np.tensordot(beta, S, 1), axis=1)
-
-    def value(log_p, beta):
-        loss = -share @ (target * log_p).sum(axis=1)
-        return loss + 0.5 * _RELAXATION * beta @ beta
-
-    log_p = log_posterior(beta)
-    now = value(log_p, beta)
+    log_p = _log_posterior(S, beta)
+    now = _loss(log_p, target, share)
     for steps in range(_MOST_STEPS):
         p = np.exp(log_p)
         mean = np.einsum("jik,ik->ji", S, p)
         slope = mean @ share - observed + _RELAXATION * beta
         gap = slope @ slope / (2.0 * _RELAXATION)
         if gap <= _GAP:
-            return beta, float(now), float(gap), steps
+            return beta, now, gap, steps
         centred = S - mean[..., None]
         curvature = np.einsum("aik,bik,ik,i->ab", centred, centred, p, share)
         step = -np.linalg.solve(curvature + _RELAXATION * np.eye(m), slope)
         size = 1.0
         while True:
-            log_p = log_posterior(beta + size * step)
-            new = value(log_p, beta + size * step)
-            # a step within rounding of the least is taken as it is
-            if new <= now + 1e-4 * size * (slope @ step) + 1e-15 * abs(now):
+            trial = beta + size * step
+            log_p = _log_posterior(S, trial)
+            new = _loss(log_p, target, share) + 0.5 * _RELAXATION * trial @ trial
+            if new <= now + 1e-4 * size * (slope @ step) + _ROUNDING:
                 break
             size /= 2.0
             if size < 1e-12:
                 raise _not_found(steps)
-        beta, now = beta + size * step, new
+        beta, now = trial, new
     raise _not_found(_MOST_STEPS)
 
 

@@ -21,6 +21,7 @@ from tests.scikit_learn import run
     [
         RidgeDiscriminantClassifier(),
         RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), folds=2),
+        RidgeDiscriminantClassifier(1.0, folds=2, family="poisson"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -285,3 +286,84 @@ def test_a_failure_leaves_the_model_as_it_was():
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.predict_proba(X), before)
     assert clone(clf).penalties == 9.0
+
+
+def test_a_family_is_a_second_score(monkeypatch):
+    X, y = words(n_documents=150)
+    monkeypatch.setattr(ridge_module, "FOLD_TOL", 0.0)
+    options = {"folds": 3, "tol": 1e-12, "random_state": 7}
+    clf = RidgeDiscriminantClassifier(2.0, family="multinomial", **options).fit(X, y)
+    rng = np.random.RandomState(7)
+    fold = (3 * content_positions(X, y, np.ones(len(y)), rng)).astype(int)
+    both = np.empty((2, len(y), 3))
+    for f in range(3):
+        train, test = fold != f, fold == f
+        ridge = Ridge(2.0, solver="cholesky").fit(dense(X[train]), np.eye(3)[y[train]])
+        both[0, test] = ridge.predict(dense(X[test]))
+        both[1, test] = multinomial_by_hand(X[train], y[train], X[test])
+    target = (np.eye(3)[y] + 1 / len(y) / 3) / (1 + 1 / len(y))
+
+    def loss(beta):
+        log_p = special.log_softmax(np.tensordot(beta, both, 1), axis=1)
+        return -np.mean((target * log_p).sum(axis=1))
+
+    found = optimize.minimize(loss, [5.0, 0.1], method="Nelder-Mead", tol=1e-10)
+    np.testing.assert_allclose(clf.multipliers_, found.x, rtol=1e-3)
+    assert clf.validation_log_loss_[0, 0] == pytest.approx(found.fun, abs=1e-8)
+    assert clf.temperature_ == 1 / clf.multipliers_[0]
+    scores = clf.multipliers_[0] * (X @ clf.coef_.T + clf.intercept_)
+    scores = scores + clf.multipliers_[1] * multinomial_by_hand(X, y, X)
+    expected = special.log_softmax(scores, axis=1)
+    np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=0, atol=1e-9)
+
+
+def multinomial_by_hand(X, y, rows):
+    """Log posteriors of word probabilities, with one pooled row added to a class."""
+    X, n_words = dense(X), X.shape[1]
+    theta = np.empty((3, n_words))
+    for k in range(3):
+        total = X[y == k].sum(axis=0) + X.mean(axis=0)
+        uniform = 1 / (len(y) + 1)
+        theta[k] = (1 - uniform) * total / total.sum() + uniform / n_words
+    return dense(rows) @ np.log(theta).T + np.log(np.bincount(y, minlength=3) + 1 / 3)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "normal"])
+def test_weights_mean_copies_with_a_second_score(family):
+    X, y = words(n_documents=60, n_words=100)
+    X = (
+        X
+        if family != "normal"
+        else X[:, :5].toarray() + 1e-3 * np.arange(300).reshape(60, 5) % 7
+    )
+    times = np.random.default_rng(2).integers(0, 4, len(y))
+    options = {"family": family, "tol": 1e-9, "random_state": 0}
+    one = RidgeDiscriminantClassifier(**options).fit(X, y, times)
+    rows = np.repeat(np.arange(len(y)), times)
+    two = RidgeDiscriminantClassifier(**options).fit(X[rows], y[rows])
+    np.testing.assert_allclose(
+        one.predict_log_proba(X), two.predict_log_proba(X), rtol=0, atol=1e-5
+    )
+
+
+def test_a_second_score_where_a_fold_lacks_a_class_and_without_folds():
+    X, y = words(n_documents=40)
+    y = y.copy()
+    y[0] = 7
+    clf = RidgeDiscriminantClassifier(family="multinomial", random_state=0).fit(X, y)
+    assert np.isfinite(clf.validation_log_loss_).all()
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0)
+    few = RidgeDiscriminantClassifier(family="multinomial")
+    few.fit([[0.0, 1.0], [2.0, 0.0]], ["a", "b"])
+    assert few.multipliers_.tolist() == [1.0, 0.0]
+    assert few.predict([[0.0, 2.0], [3.0, 0.0]]).tolist() == ["a", "b"]
+
+
+def test_a_family_of_counts_takes_no_negative_values():
+    X, y = tall()
+    clf = RidgeDiscriminantClassifier(family="multinomial")
+    with pytest.raises(ValueError, match="Negative values in data"):
+        clf.fit(X, y)
+    assert clf.__sklearn_tags__().input_tags.positive_only
+    with pytest.raises(ValueError, match="family"):
+        clf.set_params(family="no such").fit(X, y)

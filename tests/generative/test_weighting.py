@@ -129,3 +129,12 @@ def test_bad_data():
     model = DivergenceWeighter(0).fit(X)
     with pytest.raises(ValueError, match="Negative values in data: -"):
         model.transform(-X)
+
+
+@pytest.mark.parametrize("idf", [True, False])
+def test_words_that_no_training_document_holds_weigh_nothing(idf):
+    X = np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 0.0]])
+    weighter = DivergenceWeighter(power=0.0, idf=idf).fit(X)
+    assert weighter.weights_[2] == 0.0
+    other = X + np.array([0.0, 0.0, 9.0])
+    np.testing.assert_allclose(weighter.transform(other), weighter.transform(X))
