@@ -84,7 +84,7 @@ def weighted_rows(X, weight: Array):
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Counts of words as rows of length one, words weighted by their divergence.
 
-    A count c becomes 1 + log c, times 1 + log((1 + n) / (1 + df)) for a word that is in
+    A count c becomes 1 + log c (c itself below one), times 1 + log((1 + n) / (1 + df)) for a word that is in
     df of n training documents, times its divergence between the classes to a power;
     then each document is divided by its length. A word that no training document holds
     weighs nothing.
@@ -96,7 +96,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
         Between the class marginals of the presence of the word.
     counts : {"log", "presence", "raw"}, default="log"
-        1 + log c, 1, or c for a count c above zero.
+        1 + log c, 1, or c for a count c of one or more. A share of a count c below one
+        is c, but for "presence", where it is 1.
     idf : bool, default=True
         Whether rare words weigh more.
     smoothing : float > 0, default=1.0
@@ -233,7 +234,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.counts != "raw":
             positive = values > 0
             values[positive] = (
-                1.0 if self.counts == "presence" else 1.0 + np.log(values[positive])
+                1.0 if self.counts == "presence" else _log_counts(values[positive])
             )
         X = _scaled_columns(X, self.weights_)
         length = _lengths(X)
@@ -256,6 +257,11 @@ def _check_counts(X):
             f"Negative values in data: {values.min()} is no count; counts of words are "
             "zero or above"
         )
+
+
+def _log_counts(counts: Array) -> Array:
+    """1 + log c, and below one its tangent there, c, which stays above zero."""
+    return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
 
 
 def _lengths(X) -> Array:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
@@ -66,3 +67,10 @@ def test_a_file_sent_as_text_moves_little():
     ours = changed(text_pipeline(random_state=0))
     assert ours <= 0.05
     assert ours < changed(MeMdClassifier(family="multinomial", n_features=None))
+
+
+def test_rows_that_are_weighted_already():
+    X, y = text()
+    weighted = TfidfTransformer().fit_transform(X)
+    model = text_pipeline(random_state=0).fit(weighted, y)
+    assert model.score(weighted, y) > 0.9

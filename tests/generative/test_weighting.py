@@ -138,3 +138,11 @@ def test_words_that_no_training_document_holds_weigh_nothing(idf):
     assert weighter.weights_[2] == 0.0
     other = X + np.array([0.0, 0.0, 9.0])
     np.testing.assert_allclose(weighter.transform(other), weighter.transform(X))
+
+
+def test_shares_of_counts_keep_their_order_and_sign():
+    counts = np.array([[1e-300, 0.3, 0.999999, 1.0, 1.000001, 2.0]])
+    weighter = DivergenceWeighter(power=0.0, idf=False).fit(counts)
+    found = weighter.transform(counts)[0]
+    expected = [1e-300, 0.3, 0.999999, 1.0, 1.000001, 1.0 + np.log(2.0)]
+    np.testing.assert_allclose(found / found[3], expected, rtol=1e-9)
