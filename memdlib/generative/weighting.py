@@ -84,10 +84,10 @@ def weighted_rows(X, weight: Array):
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Counts of words as rows of length one, words weighted by their divergence.
 
-    A count c becomes 1 + log c (c itself below one), times 1 + log((1 + n) / (1 + df)) for a word that is in
-    df of n training documents, times its divergence between the classes to a power;
-    then each document is divided by its length. A word that no training document holds
-    weighs nothing.
+    A count c becomes 1 + log c (c itself below one), times 1 + log((1 + n) / (1 + df))
+    for a word that is in df of n training documents, times its divergence between the
+    classes to a power; then each document is divided by its length. A word that no
+    training document holds weighs nothing.
 
     Parameters
     ----------
