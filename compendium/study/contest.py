@@ -1,9 +1,5 @@
 """Classifiers side by side: who takes part, what each tunes, and what is measured."""
 
-import time
-
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
@@ -16,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestCentroid
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -320,145 +316,3 @@ def _text(kind, d, folds) -> dict:
             MaxAbsScaler(),
         ),
     }
-
-
-def features_used(model: BaseEstimator, d: int) -> int:
-    """How many of d features a fitted classifier looks at.
-
-    Parameters
-    ----------
-    model : classifier
-        One of :func:`contestants`, fitted.
-    d : int
-
-    Returns
-    -------
-    int
-    """
-    if hasattr(model, "best_estimator_") and isinstance(model, GridSearchCV):
-        return features_used(model.best_estimator_, d)
-    if isinstance(model, Pipeline):
-        for _, step in model.steps[:-1]:
-            if hasattr(step, "get_support"):
-                d = int(step.get_support().sum())
-        rotated = any(isinstance(step, PCA) for _, step in model.steps)
-        return d if rotated else features_used(model[-1], d)
-    if hasattr(model, "n_selected_"):
-        return int(model.n_selected_)
-    if hasattr(model, "chosen_") and hasattr(model.best_estimator_, "n_selected_"):
-        return int(model.best_estimator_.n_selected_)
-    if isinstance(model, OneVsRestClassifier):
-        weights = np.vstack([part.coef_ for part in model.estimators_])
-        return int((weights != 0).any(axis=0).sum())
-    if isinstance(model, NearestCentroid):
-        return int((model.deviations_ != 0).any(axis=0).sum())
-    if isinstance(model, RandomForestClassifier):
-        return int((model.feature_importances_ > 0).sum())
-    return d
-
-
-def measured(
-    model: BaseEstimator, train: tuple, test: tuple, seed: int
-) -> dict[str, float | NDArray]:
-    """Fit a classifier to some rows and measure it on others.
-
-    Parameters
-    ----------
-    model : classifier
-        Is cloned; everything in it that draws gets the seed.
-    train, test : tuple of (X, y)
-        Classes are 0, ..., K - 1.
-    seed : int
-
-    Returns
-    -------
-    dict
-        ``right`` (n,), whether the decision is correct; ``own`` (n,), posterior of the
-        true class; ``top`` and ``hit`` (n,), the largest posterior and whether its
-        class is the true one; ``features``; ``fit`` and ``predict``, processor seconds.
-    """
-    model = clone(model)
-    seeds = [k for k in model.get_params() if k.endswith("random_state")]
-    model.set_params(**dict.fromkeys(seeds, seed))
-    X, y = test
-    start = time.process_time()
-    model.fit(*train)
-    fitted = time.process_time()
-    decided = model.predict(X)
-    done = time.process_time()
-    posterior = np.zeros((len(y), max(y.max(), model.classes_.max()) + 1))
-    posterior[:, model.classes_] = model.predict_proba(X)
-    return {
-        "right": decided == y,
-        "own": posterior[np.arange(len(y)), y],
-        "top": posterior.max(axis=1),
-        "hit": posterior.argmax(axis=1) == y,
-        "features": features_used(model, X.shape[1]),
-        "fit": fitted - start,
-        "predict": done - fitted,
-    }
-
-
-def log_loss(own: NDArray, least: float = 1e-6) -> float:
-    """Mean of -log of the true class's posterior, which counts as `least` if less."""
-    return float(-np.log(np.clip(own, least, 1.0)).mean())
-
-
-def calibration_error(top: NDArray, hit: NDArray, bins: int = 10) -> float:
-    """Expected calibration error of the largest posteriors, in bins of equal width.
-
-    Parameters
-    ----------
-    top : ndarray of shape (n,)
-        Largest posterior of each row.
-    hit : ndarray of bool, shape (n,)
-        Whether its class is the true one.
-    bins : int, default=10
-
-    Returns
-    -------
-    float
-        Mean over the rows of |share of hits - mean posterior| in the row's bin. With
-        few rows in a bin it is above zero even for the true posteriors.
-
-    Examples
-    --------
-    >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False])).__round__(3)
-    0.4
-    """
-    place = np.minimum((np.asarray(top) * bins).astype(int), bins - 1)
-    gap = np.bincount(place, np.asarray(hit, float) - top, bins)
-    return float(np.abs(gap).sum() / len(place))
-
-
-def growing_samples(y, largest: int, seed: int) -> tuple[NDArray, NDArray]:
-    """Rows in an order whose beginnings are samples, and the rows left for the test.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Classes.
-    largest : int
-        Rows of the largest sample.
-    seed : int
-
-    Returns
-    -------
-    order : ndarray of int, shape (largest,)
-        Each beginning has the classes in proportion, up to rounding.
-    rest : ndarray of int
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1], [40, 20])
-    >>> order, rest = growing_samples(y, 30, seed=0)
-    >>> np.bincount(y[order[:12]]).tolist(), len(rest)
-    ([8, 4], 30)
-    """
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    place = np.empty(len(y))
-    for one in np.unique(y):
-        rows = shuffled[y[shuffled] == one]
-        place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
-    order = shuffled[np.argsort(place[shuffled], kind="stable")]
-    return order[:largest], order[largest:]

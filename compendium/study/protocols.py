@@ -164,3 +164,36 @@ def paired_test(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> dict:
     one, two = int((first & ~second).sum()), int((second & ~first).sum())
     p = stats.binomtest(one, one + two).pvalue if one + two else 1.0
     return {"first": one, "second": two, "p": float(p)}
+
+
+def growing_samples(y, largest: int, seed: int) -> tuple[NDArray, NDArray]:
+    """Rows in an order whose beginnings are samples, and the rows left for the test.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Classes.
+    largest : int
+        Rows of the largest sample.
+    seed : int
+
+    Returns
+    -------
+    order : ndarray of int, shape (largest,)
+        Each beginning has the classes in proportion, up to rounding.
+    rest : ndarray of int
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1], [40, 20])
+    >>> order, rest = growing_samples(y, 30, seed=0)
+    >>> np.bincount(y[order[:12]]).tolist(), len(rest)
+    ([8, 4], 30)
+    """
+    shuffled = np.random.default_rng(seed).permutation(len(y))
+    place = np.empty(len(y))
+    for one in np.unique(y):
+        rows = shuffled[y[shuffled] == one]
+        place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+    order = shuffled[np.argsort(place[shuffled], kind="stable")]
+    return order[:largest], order[largest:]

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from memdlib.generative.tempered import Temperature, fit_temperature
     from memdlib.generative.text import text_pipeline
     from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
-    from memdlib.generative.whitened import CorrelatedMeMdClassifier, WhitenedMeans
+    from memdlib.generative.whitened import CorrelatedMeMdClassifier
+    from memdlib.generative.whitened_means import WhitenedMeans
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -103,6 +104,7 @@ __getattr__, __dir__ = on_use(
         "tempered": ["Temperature", "fit_temperature"],
         "text": ["text_pipeline"],
         "weighting": ["DivergenceWeighter", "divergence_weights"],
-        "whitened": ["CorrelatedMeMdClassifier", "WhitenedMeans"],
+        "whitened": ["CorrelatedMeMdClassifier"],
+        "whitened_means": ["WhitenedMeans"],
     },
 )

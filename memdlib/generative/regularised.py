@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from memdlib.bayes import BayesClassifier
 from memdlib.generative.correlations import PooledMoments
 from memdlib.generative.scores import finite_scores
-from memdlib.generative.whitened import WhitenedMeans
+from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.state import all_or_nothing, fitted
 from memdlib.validation import (
     UNIT,

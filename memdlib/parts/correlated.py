@@ -8,7 +8,8 @@ With no fewer rows than features, d x d products of features add up over blocks 
 from dataclasses import replace
 
 from memdlib.generative.sizes import size_grid, smallest_best
-from memdlib.generative.whitened import WhitenedMeans, _WhitenedModel
+from memdlib.generative.whitened import _WhitenedModel
+from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.parts.cuts import HashCuts, Shares
 from memdlib.parts.passes import Parts
 from memdlib.parts.strips import WideMoments

@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from memdlib.generative.correlations import PooledMoments
 from memdlib.generative.ranking import rank
-from memdlib.generative.whitened import WhitenedMeans
+from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.parts.cuts import HashCuts
 from memdlib.parts.passes import Known, Parts, Pass, check_rows, checked_result
 from memdlib.validation import labelled_data

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memdlib.families.base import ROUNDING
 from memdlib.generative.correlations import PooledMoments
 from memdlib.generative.ranking import rank
-from memdlib.generative.whitened import WhitenedMeans
+from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.moments import ClassMoments, class_moments, leave_one_out
 from memdlib.parts.cuts import HashCuts
 from memdlib.parts.passes import Known, Parts, Result, checked_result

@@ -2,9 +2,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
 from compendium.study.contest import (
@@ -12,13 +9,9 @@ from compendium.study.contest import (
     LABELS,
     CalibratedSVM,
     StoppedBoosting,
-    calibration_error,
     contestants,
-    features_used,
-    growing_samples,
-    log_loss,
-    measured,
 )
+from compendium.study.scoring import measured
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 
 
@@ -66,51 +59,3 @@ def test_boosting_stops():
     X, y = of("table")
     y = np.random.default_rng(5).permutation(y)  # nothing to be learnt
     assert StoppedBoosting(60, random_state=0).fit(X, y).n_iter_ < 60
-
-
-def test_features_that_are_used():
-    X, y = load_wine(return_X_y=True)
-    models = contestants("table", 13, folds=3)
-    lasso = clone(models["lasso"])
-    lasso[-1].set_params(param_grid={"estimator__C": [0.01]})
-    lasso.fit(X, y)
-    weights = np.vstack([one.coef_ for one in lasso[-1].best_estimator_.estimators_])
-    assert features_used(lasso, 13) == (np.abs(weights).max(axis=0) > 0).sum() < 13
-    chosen = clone(models["f_logistic"]).set_params(param_grid={"selectkbest__k": [4]})
-    assert features_used(chosen.fit(X, y), 13) == 4
-    plain = models["plain"].set_params(n_features=5)
-    assert features_used(plain.fit(X, y), 13) == 5
-
-
-def test_log_loss_is_clipped():
-    own = np.array([0.5, 0.0, 1.0])
-    assert log_loss(own) == pytest.approx((np.log(2) + 6 * np.log(10)) / 3)
-
-
-def test_calibration_error_bin_by_bin():
-    rng = np.random.default_rng(6)
-    top, hit = rng.uniform(0.3, 1.0, 500), rng.random(500) < 0.6
-    total = 0.0
-    for low in np.arange(10) / 10:
-        rows = (top >= low) & (top < low + 0.1)
-        if rows.any():
-            total += rows.sum() * abs(hit[rows].mean() - top[rows].mean())
-    assert calibration_error(top, hit) == pytest.approx(total / 500)
-    assert calibration_error(np.ones(4), np.ones(4, bool)) == 0.0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_samples_that_grow(seed):
-    y = np.random.default_rng(7).permutation(np.repeat([0, 1, 2], [60, 30, 10]))
-    order, rest = growing_samples(y, 80, seed)
-    assert sorted([*order, *rest]) == list(range(100))
-    for n in (10, 20, 50, 80):
-        counts = np.bincount(y[order[:n]], minlength=3)
-        assert np.abs(counts - n * np.array([0.6, 0.3, 0.1])).max() <= 1.0
-
-
-def test_sparse_counts_are_left_alone():
-    X, y = of("text")
-    before = sparse.csr_array(X, copy=True)
-    measured(contestants("text", 150, folds=2)["plain"], (X, y), (X, y), 0)
-    assert (X != before).nnz == 0

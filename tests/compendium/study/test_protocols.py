@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from compendium.study.protocols import (
     accuracy_by_repeat,
     corrected_interval,
+    growing_samples,
     paired_test,
     repeated_accuracy,
     stratified_folds,
@@ -170,3 +171,13 @@ def test_paired_test_counts_the_splits_of_the_rows_that_tell(only_first, only_se
     found = paired_test(first, second)
     assert found.pop("p") == pytest.approx(np.mean(extreme))
     assert found == {"first": only_first, "second": only_second}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_samples_that_grow(seed):
+    y = np.random.default_rng(7).permutation(np.repeat([0, 1, 2], [60, 30, 10]))
+    order, rest = growing_samples(y, 80, seed)
+    assert sorted([*order, *rest]) == list(range(100))
+    for n in (10, 20, 50, 80):
+        counts = np.bincount(y[order[:n]], minlength=3)
+        assert np.abs(counts - n * np.array([0.6, 0.3, 0.1])).max() <= 1.0
