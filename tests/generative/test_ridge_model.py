@@ -29,7 +29,7 @@ def test_normal_scores_by_densities():
     expected = np.stack(
         [stats.norm(Z.mean(0), Z.std(0)).logpdf(X).sum(axis=1) for Z in own], axis=1
     )
-    np.testing.assert_allclose(relative(scores), relative(expected), atol=1e-9)
+    np.testing.assert_allclose(relative(scores), relative(expected), rtol=0, atol=1e-9)
 
 
 def test_a_class_without_rows_has_a_prior():
@@ -43,7 +43,7 @@ def test_a_class_without_rows_has_a_prior():
     n = np.array([[20], [0], [10]])
     mean = (n * mean + seen.mean(0)) / (n + 1)
     log_p = seen @ np.log(mean).T + ~seen @ np.log(1 - mean).T + np.log(share)
-    np.testing.assert_allclose(relative(scores), relative(log_p), atol=1e-9)
+    np.testing.assert_allclose(relative(scores), relative(log_p), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("multipliers", [[0.5], [0.5, 0.0], [0.5, 2.0], [0.0, 2.0]])
@@ -72,5 +72,5 @@ def test_scores_times_their_multipliers_are_added(multipliers):
     expected = multipliers[0] * (rows @ coef.T + intercept)
     if len(multipliers) > 1:
         expected = expected + multipliers[1] * marginal_scores(marginals, X)
-    np.testing.assert_allclose(model.joint_log_density(X), expected, atol=1e-10)
+    np.testing.assert_allclose(model.joint_log_density(X), expected, rtol=0, atol=1e-10)
     assert model.temperature == (1 / multipliers[0] if multipliers[0] else np.inf)
