@@ -87,9 +87,10 @@ def fit_multipliers(
 
     Notes
     -----
-    Scores are divided by their widest row and 1e-13 |beta|^2 / 2 is added, which
-    relaxes the constraints by as little: L then is strongly convex, and L(beta) - min L
-    <= |L'(beta)|^2 / 2e-13, which is ``gap``.
+    Scores are divided by their widest row, and 1e-13 times half the square of the
+    length of beta is added to L, which relaxes the constraints by as little: L then is
+    strongly convex, and the square of the length of its gradient over 2e-13 bounds
+    L(beta) - min L, which is ``gap``.
 
     Examples
     --------
