@@ -127,8 +127,10 @@ def fit_multipliers(
         beta = _LEAST * (np.arange(len(beta)) == 0)
         more = _loss(_log_posterior(S, beta), target, share) - loss
         loss, gap = loss + more, gap + more
-    values = 1.0 * (np.arange(len(widest)) == 0) if not used.any() else 0.0 * widest
+    values = np.zeros(len(widest))
     values[used] = beta / widest[used]
+    if not used.any():
+        values[0] = 1.0
     return Multipliers(values, float(loss), float(gap), steps)
 
 

@@ -142,9 +142,9 @@ def weighted_by_hand(train, y, X, power):
 
 
 def tempered_loss(scores, y):
-    """Least log-loss with a row's weight of classes unknown, and its temperature."""
+    """Least log-loss with four rows of unknown class, and its temperature."""
     n, K = scores.shape
-    target = (np.eye(K)[y] + 1 / n / K) / (1 + 1 / n)
+    target = (np.eye(K)[y] + 4 / n / K) / (1 + 4 / n)
 
     def loss(log_beta):
         return -np.mean(
@@ -224,6 +224,26 @@ def test_rows_too_few_to_hold_any_out():
     assert clf.predict([[0.0, 2.0], [3.0, 0.0]]).tolist() == ["a", "b"]
 
 
+def test_rows_of_unknown_class_help_where_rows_are_few(monkeypatch):
+    """Ten documents of classes that hardly differ: posteriors must not be sure."""
+
+    def loss(seed):
+        text = simulate_text_counts(
+            n_documents=210, n_words=500, n_classes=2, lift=1.5, seed=seed
+        )
+        X, y = sparse.csr_array(Normalizer().fit_transform(text.X)), text.y
+        rows = np.concatenate([np.flatnonzero(y == k)[:5] for k in (0, 1)])
+        rest = np.setdiff1d(np.arange(len(y)), rows)
+        clf = RidgeDiscriminantClassifier(family="multinomial", random_state=0)
+        log_p = clf.fit(X[rows], y[rows]).predict_log_proba(X[rest])
+        return -log_p[np.arange(len(rest)), y[rest]].mean()
+
+    four = np.array([loss(seed) for seed in range(20)])
+    monkeypatch.setattr(ridge_module, "_UNKNOWN", 1.0)
+    gain = np.array([loss(seed) for seed in range(20)]) - four
+    assert gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(len(gain))
+
+
 def test_a_class_that_a_fold_does_not_see():
     X, y = words(n_documents=40)
     y = y.copy()
@@ -301,7 +321,7 @@ def test_a_family_is_a_second_score(monkeypatch):
         ridge = Ridge(2.0, solver="cholesky").fit(dense(X[train]), np.eye(3)[y[train]])
         both[0, test] = ridge.predict(dense(X[test]))
         both[1, test] = multinomial_by_hand(X[train], y[train], X[test])
-    target = (np.eye(3)[y] + 1 / len(y) / 3) / (1 + 1 / len(y))
+    target = (np.eye(3)[y] + 4 / len(y) / 3) / (1 + 4 / len(y))
 
     def loss(beta):
         log_p = special.log_softmax(np.tensordot(beta, both, 1), axis=1)
