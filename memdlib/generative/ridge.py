@@ -61,7 +61,7 @@ FOLD_TOL = 0.1
 
 # Rows of unknown class beside those held out, for the multipliers. Few rows held out
 # are often told apart by accident, and a posterior is then too sure. For two classes of
-# as many rows four are Platt's rule (Advances in Large Margin Classifiers, 2000).
+# as many rows four are the rule of Platt (Advances in Large Margin Classifiers, 1999).
 _UNKNOWN = 4.0
 
 
