@@ -59,9 +59,7 @@ Array = NDArray[np.float64]
 # larger penalties, which are chosen as a rule, is smaller by far.
 FOLD_TOL = 0.1
 
-# Rows of unknown class beside those held out, for the multipliers. Few rows held out
-# are often told apart by accident, and a posterior is then too sure. For two classes of
-# as many rows four are the rule of Platt (Advances in Large Margin Classifiers, 1999).
+# Rows of unknown class beside those held out, for the multipliers: the rule of [3].
 _UNKNOWN = 4.0
 
 
@@ -72,7 +70,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     ridge regression on the indicators of the classes. Posteriors are softmax(scores /
     T) with one temperature T, or, with a ``family``, softmax(scores / T + beta b),
     where b are the log posteriors of plain marginals. Penalty, power, T and beta are
-    those of least log-loss on rows held out in turn.
+    those of least log-loss on rows held out in turn and four more of unknown class,
+    without which a few rows told apart by accident would make posteriors too sure
+    [3]_.
 
     Parameters
     ----------
@@ -124,8 +124,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     n_iter_ : int
         Products that the last fit took.
     validation_log_loss_ : ndarray of shape (n_powers, n_penalties)
-        Nats a row held out; NaN for powers not tried. All are NaN if no row could be
-        held out: then the largest penalty and the first power are used.
+        Nats a row, of those held out and the four; NaN for powers not tried. All are
+        NaN if no row could be held out: then the largest penalty and the first power
+        are used.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
@@ -136,6 +137,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
        Statistics 23 (1995).
     .. [2] Zhang & Oles, Text categorization based on regularized linear classification
        methods, Information Retrieval 4 (2001).
+    .. [3] Platt, Probabilistic outputs for support vector machines, in: Advances in
+       Large Margin Classifiers, MIT Press (1999): four rows are its rule for two
+       classes of as many rows.
 
     Examples
     --------
