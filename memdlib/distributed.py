@@ -117,7 +117,7 @@ def predict_blocks(estimator, X, method: str = "predict"):
     """
     check_is_fitted(estimator)
     blocks = _split(_one_block_wide(X, "X"))
-    row = getattr(estimator, method)(_template(X))
+    row = np.asarray(getattr(estimator, method)(_template(X)))
     model = dask.delayed(estimator, traverse=False)
     work = dask.delayed(_predicted)
     lengths = _lengths(X) or [np.nan] * len(blocks)
@@ -222,7 +222,8 @@ def _in_strips(X, shape):
 
 
 def _predicted(estimator, method, X, empty):
-    return getattr(estimator, method)(X) if X.shape[0] else empty
+    # set_output may ask for a data frame, which is no block of an array
+    return np.asarray(getattr(estimator, method)(X)) if X.shape[0] else empty
 
 
 def _one_block_wide(X, name: str):

@@ -202,7 +202,7 @@ def weighted_jt_kernel(
     X, Y, single = _rows(X, Y)
     u, v = (_masses(rows, name) for rows, name in ((X, "X"), (Y, "Y")))
     scale = max(u.max(), v.max())
-    if min(u.min(), v.min()) * _WIDEST < scale:
+    if min(u.min(), v.min()) < scale / _WIDEST:
         raise ValueError(
             f"masses run from {min(u.min(), v.min()):.3g} to {scale:.3g}, too far "
             "apart for their powers; leave out the rows that are next to nothing"

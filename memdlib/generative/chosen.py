@@ -208,7 +208,11 @@ class ChosenMeMdClassifier(BayesClassifier):
                 found.append({"model": name, "preparation": how, **row})
                 found[-1] |= {"gained": gained, "error": error}
                 losses.append(loss)
-        better = [r["gained"] > self.margin * r["error"] for r in found]
+        # an infinite error times a margin of zero would be no number
+        better = [
+            r["gained"] > (self.margin * r["error"] if self.margin else 0.0)
+            for r in found
+        ]
         best = max(range(len(found)), key=lambda i: better[i] * found[i]["gained"])
         chosen = found[best]
         model = _seeded(models[best % len(models)][1], seed)

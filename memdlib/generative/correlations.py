@@ -34,7 +34,7 @@ class PooledMoments:
     means : ndarray of shape (K, d)
         Zero for a class of weight zero.
     variance : ndarray of shape (d,)
-        Within classes; zero if within the rounding error of its own computation.
+        Within classes; zero if rounding may explain it (:func:`beyond_rounding`).
     between : ndarray of shape (d,)
         Variance of the class means; zero if they agree within rounding.
     residuals : ndarray of shape (n, d)
@@ -84,20 +84,18 @@ class PooledMoments:
         # weights of a few rows may be tiny: shares are not
         rows = weight / by_class[codes]
         means = np.zeros((n_classes, X.shape[1]))
+        centres = np.zeros_like(means)
         for k in np.flatnonzero(by_class):
             (own,) = np.nonzero(codes == k)
             first = values[own[0]].copy()
             part = values[own] - first
-            centre = rows[own] @ part
-            values[own] = np.subtract(part, centre, out=part)
-            means[k] = first + centre
+            centres[k] = rows[own] @ part
+            values[own] = np.subtract(part, centres[k], out=part)
+            means[k] = first + centres[k]
         share = by_class / by_class.sum()
         rows *= share[codes]
         variance = np.einsum("i,is,is->s", rows, values, values)
-        rounding = ROUNDING * (share @ means**2 + variance)
-        variance = np.where(variance > rounding, variance, 0.0)
-        between = share @ (means - share @ means) ** 2
-        between = np.where(between > rounding, between, 0.0)
+        variance, between = beyond_rounding(share, means, centres, variance)
         varies = variance > 0
         values *= varies / np.sqrt(np.where(varies, variance, 1.0))
         values *= np.sqrt(rows)[:, None]
@@ -126,6 +124,11 @@ class PooledMoments:
         -------
         deviations : ndarray of shape (d,)
         shrinkage : float
+
+        Raises
+        ------
+        ValueError
+            If the median underflows beside the variance of another feature.
 
         References
         ----------
@@ -159,7 +162,56 @@ class PooledMoments:
             back = np.ldexp(np.sqrt(middle), exponent[varies].max() - exponent)
             target = shrinkage * back**2
         shrunk = (1.0 - shrinkage) * self.variance + target
+        if not shrunk[varies].all():
+            largest = int(np.argmax(np.where(varies, exponent, exponent.min())))
+            raise ValueError(
+                f"variance_shrinkage={shrinkage:g} takes variances towards their "
+                f"median, which underflows beside that of feature {largest}; bring the "
+                "features to one scale, or use less"
+            )
         return np.sqrt(np.where(varies, shrunk, variance)), shrinkage
+
+
+def beyond_rounding(
+    share: Array, means: Array, centres: Array, variance: Array
+) -> tuple[Array, Array]:
+    """Variances within classes and of class means, zero if rounding may explain them.
+
+    Rounding moves values by a share of themselves, and sums about a location by a share
+    of their terms: features far from zero keep the variance that their digits hold.
+
+    Parameters
+    ----------
+    share : ndarray of shape (K,)
+        Of the weight.
+    means : ndarray of shape (K, d)
+    centres : ndarray of shape (K, d)
+        Means less the locations about which the variance was summed.
+    variance : ndarray of shape (d,)
+        Within classes.
+
+    Returns
+    -------
+    variance, between : ndarray of shape (d,)
+
+    Examples
+    --------
+    >>> means = np.array([[1e9], [1e9]])
+    >>> within, between = beyond_rounding(
+    ...     np.full(2, 0.5), means, np.zeros((2, 1)), np.ones(1)
+    ... )
+    >>> within.tolist(), between.tolist()
+    ([1.0], [0.0])
+    """
+    values = ROUNDING**2 * (share @ means**2)
+    spread = share @ centres**2
+    within = values + ROUNDING * spread
+    between = share @ (means - share @ means) ** 2
+    apart = values + ROUNDING**2 * (spread + variance)
+    return (
+        np.where(variance > within, variance, 0.0),
+        np.where(between > apart, between, 0.0),
+    )
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,12 @@ class IndicatorRegression:
         KrylovSpace
             Of the rows if they are no more than the features, else of the features.
         """
+        start = self._start()
+        total = np.linalg.norm(start)
+        if total:
+            tol *= self._scale(total, penalty) / total
         return krylov_space(
-            self._product, self._start(), shift=penalty, tol=tol, max_iter=max_iter
+            self._product, start, shift=penalty, tol=tol, max_iter=max_iter
         )
 
     def coefficients(self, space: KrylovSpace, penalty: float) -> tuple[Array, Array]:
@@ -122,11 +126,24 @@ class IndicatorRegression:
         Returns
         -------
         float
+            Of the right-hand side. In a system of the features also of the root of the
+            penalty times the indicators, if that is more: its square then bounds what
+            is left to gain of their squared errors, and no column of large values hides
+            the others.
         """
         start, found = self._start(), space.solution(penalty)
         rest = start - self._product(found) - penalty * found
         total = np.linalg.norm(start)
-        return float(np.linalg.norm(rest) / total) if total else 0.0
+        if not total:
+            return 0.0
+        return float(np.linalg.norm(rest) / self._scale(total, penalty))
+
+    def _scale(self, total: float, penalty: float) -> float:
+        """What a residual is a share of, above zero."""
+        if self._wide:
+            return total
+        # for the residual r of C the squared errors are within |r|^2 / penalty
+        return min(total, np.sqrt(penalty) * np.linalg.norm(self._target))
 
     def _start(self):
         return self._target if self._wide else self._to_features(self._target)

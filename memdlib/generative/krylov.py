@@ -35,7 +35,8 @@ class KrylovSpace:
     start : ndarray of shape (q, K)
         U' B; B lies in the space.
     beyond : ndarray of shape (r, q)
-        What G adds to the space: G U = U T + V beyond, with orthonormal V.
+        What G adds to the space: G U = U T + V beyond, with orthonormal V, directions
+        that are too near to the space to widen it among them.
     n_iter : int
         Products with G that it took.
 
@@ -96,7 +97,9 @@ def krylov_space(
     Returns
     -------
     KrylovSpace
-        Of a residual above ``tol`` only after ``max_iter`` products.
+        Of a residual above ``tol`` only after ``max_iter`` products, or where new
+        directions are less than 1e-10 of what G makes of the last ones, and rounding
+        may have turned them.
 
     Notes
     -----
@@ -111,7 +114,7 @@ def krylov_space(
        regularization, SIAM J. Sci. Comput. 20 (1999) (shifts).
     """
     n, K = B.shape
-    new = _orthonormal(B)
+    new, _ = _orthonormal(B)
     first = new.T @ B
     old, coupling = new[:, :0], np.zeros((0, new.shape[1]))
     room = np.empty((n, 8 * max(new.shape[1], 1)), order="F")
@@ -132,24 +135,29 @@ def krylov_space(
         operator = grown
         rest = image - new @ own - old @ coupling
         rest -= basis @ (basis.T @ rest)
-        after = _orthonormal(rest, np.linalg.norm(image))
+        after, dropped = _orthonormal(rest, np.linalg.norm(image))
         below = after.T @ rest
+        outside = np.vstack([below, dropped])
         space = KrylovSpace(
             basis,
             operator,
             np.vstack([first, np.zeros((size - len(first), K))]),
-            np.hstack([np.zeros((len(below), before)), below]),
+            np.hstack([np.zeros((len(outside), before)), outside]),
             n_iter,
         )
-        if space.residual(shift) <= tol:
+        if space.residual(shift) <= tol or not after.size:
             break
         old, new, coupling = new, after, below.T
     return space
 
 
-def _orthonormal(block: Array, scale: float | None = None) -> Array:
-    """Orthonormal basis of the columns, without those that are rounding."""
+def _orthonormal(block: Array, scale: float | None = None) -> tuple[Array, Array]:
+    """Orthonormal basis of the columns, and the coordinates along what it leaves out.
+
+    Left out are directions that may be rounding.
+    """
     if not block.any():
-        return block[:, :0]
-    U, s, _ = np.linalg.svd(block, full_matrices=False)
-    return U[:, s > _RANK * (s[0] if scale is None else scale)]
+        return block[:, :0], np.zeros((0, block.shape[1]))
+    U, s, rows = np.linalg.svd(block, full_matrices=False)
+    kept = s > _RANK * (s[0] if scale is None else scale)
+    return U[:, kept], s[~kept, None] * rows[~kept]

@@ -44,7 +44,9 @@ class Multipliers:
     log_loss : float
         Of the posteriors, in nats, with the row of unknown class.
     gap : float
-        Bound on what any other multipliers could still gain, nats.
+        Bound on what other multipliers could still gain, nats: all that are no longer,
+        as vectors, in units in which the widest row of each score is one. For those t
+        times as long, 5e-14 t^2 times the square of that length is to be added.
     n_iter : int
     """
 
@@ -88,9 +90,12 @@ def fit_multipliers(
     Notes
     -----
     Scores are divided by their widest row, and 1e-13 times half the square of the
-    length of beta is added to L, which relaxes the constraints by as little: L then is
-    strongly convex, and the square of the length of its gradient over 2e-13 bounds
-    L(beta) - min L, which is ``gap``.
+    length of beta is added to L, which relaxes the constraints by as little. The sum is
+    strongly convex: the square of the length of its gradient over 2e-13, which is
+    ``gap``, bounds how far it lies above its least value. What was added is no less for
+    multipliers that are as long or longer, so that ``gap`` bounds L(beta) - L(beta')
+    for every beta' that is no longer than beta. Longer ones matter where one row is a
+    million times as wide as the others.
 
     Examples
     --------
@@ -164,14 +169,14 @@ def _newton(S, target, share):
     m, beta = len(S), np.zeros(len(S))
     observed = np.einsum("jik,ik,i->j", S, target, share)
     log_p = _log_posterior(S, beta)
-    now = _loss(log_p, target, share)
+    plain = now = _loss(log_p, target, share)
     for steps in range(_MOST_STEPS):
         p = np.exp(log_p)
         mean = np.einsum("jik,ik->ji", S, p)
         slope = mean @ share - observed + _RELAXATION * beta
         gap = slope @ slope / (2.0 * _RELAXATION)
         if gap <= _GAP:
-            return beta, now, gap, steps
+            return beta, plain, gap, steps
         centred = S - mean[..., None]
         curvature = np.einsum("aik,bik,ik,i->ab", centred, centred, p, share)
         step = -np.linalg.solve(curvature + _RELAXATION * np.eye(m), slope)
@@ -179,13 +184,14 @@ def _newton(S, target, share):
         while True:
             trial = beta + size * step
             log_p = _log_posterior(S, trial)
-            new = _loss(log_p, target, share) + 0.5 * _RELAXATION * trial @ trial
+            loss = _loss(log_p, target, share)
+            new = loss + 0.5 * _RELAXATION * trial @ trial
             if new <= now + 1e-4 * size * (slope @ step) + _ROUNDING:
                 break
             size /= 2.0
             if size < 1e-12:
                 raise _not_found(steps)
-        beta, now = trial, new
+        beta, plain, now = trial, loss, new
     raise _not_found(_MOST_STEPS)
 
 

@@ -1,5 +1,6 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from memdlib.generative.chosen import ChosenMeMdClassifier
@@ -77,7 +78,8 @@ def make_memd(kind: str, **overrides) -> Pipeline:
         raise ValueError(f"kind={kind!r} must be one of {list(_KINDS)}")
     if kind == "text":
         return text_pipeline(**overrides)
-    model = ChosenMeMdClassifier(**_SETTINGS[kind])
+    # its own copies of the candidates
+    model = clone(ChosenMeMdClassifier(**_SETTINGS[kind]))
     known = list(model.get_params(deep=False))
     unknown = [name for name in overrides if name not in known]
     if unknown:

@@ -94,8 +94,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     folds : int >= 2, default=5
         Parts that are held out in turn.
     tol : float, default=1e-3
-        Largest residual of the linear system, as a share, to stop at. In the folds,
-        which only serve the choice, 0.1 for the smallest penalty will do.
+        Largest residual of the linear system, as a share, to stop at; see
+        :meth:`memdlib.generative.indicators.IndicatorRegression.residual`. In the
+        folds, which only serve the choice, 0.1 for the smallest penalty will do.
     max_iter : int, default=200
         Largest number of products by the rows and back.
     class_weight : None, "balanced" or dict, default=None
@@ -221,12 +222,13 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         ------
         ValueError
             On a single class, negative values with a power or outside the support of
-            the family, or a parameter out of range.
+            the family, values whose products overflow, or a parameter out of range.
 
         Warns
         -----
         ConvergenceWarning
-            If the residual is above ``tol`` after ``max_iter`` products.
+            If the residual is above ``tol`` after ``max_iter`` products, or where
+            features of very different scales let no product lower it.
         """
         check_parameters(self)
         penalties = _numbers(self.penalties, "penalties", above_zero=True)
@@ -235,6 +237,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         X = _short_indices(X.astype(np.float64, copy=False))
+        _check_products(X, weight)
         K = len(classes)
         rng = check_random_state(self.random_state)
         fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
@@ -366,6 +369,25 @@ def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
             f"{'above zero' if above_zero else 'zero or above'}"
         )
     return values.tolist()
+
+
+def _check_products(X, weight: Array) -> None:
+    """Raise, naming the feature, if norms of products of rows may overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    with np.errstate(over="ignore"):
+        bound = np.square(largest * largest * values.size * weight.max())
+    if not np.isfinite(bound):
+        columns = (
+            np.ravel(abs(X).max(axis=0).toarray())
+            if sparse.issparse(X)
+            else (np.abs(X).max(axis=0))
+        )
+        raise ValueError(
+            f"feature {int(columns.argmax())} holds {largest:.6g}, and the largest "
+            f"weight is {weight.max():.6g}: products of rows overflow; rescale it (for "
+            "example with StandardScaler)"
+        )
 
 
 def _short_indices(X):

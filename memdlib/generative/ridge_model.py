@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.scores import MarginalScores, finite_scores
 from memdlib.generative.weighting import weighted_rows
 
 Array = NDArray[np.float64]
@@ -55,10 +55,11 @@ class RidgeModel:
         rows = X
         if self.feature_weights is not None:
             rows = weighted_rows(X, self.feature_weights)
-        score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
-        if self.marginals is None or not self.multipliers[1]:
-            return score
-        return score + self.multipliers[1] * marginal_scores(self.marginals, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
+        if self.marginals is not None and self.multipliers[1]:
+            score = score + self.multipliers[1] * marginal_scores(self.marginals, X)
+        return finite_scores(score, X)
 
 
 def marginal_scores(marginals: ClassMarginals, X) -> Array:

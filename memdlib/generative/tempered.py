@@ -109,7 +109,8 @@ def fit_temperature(
     scores = scores - scores.max(axis=1, keepdims=True)
     widest = -np.where(possible, scores, 0.0).min()
     if n_classes == 1 or widest == 0:
-        return Temperature(1.0, float(np.log(n_classes)), 0.0, 0)
+        uniform = float(np.average(np.log(count[:, 0]), weights=weight))
+        return Temperature(1.0, uniform, 0.0, 0)
     scores, share = scores / widest, weight / weight.sum()
     finite = np.where(possible, scores, 0.0)
 

@@ -28,6 +28,11 @@ Array = NDArray[np.float64]
 
 COUNTS = ("log", "presence", "raw")
 
+# Squares below it have lost digits, or are about to.
+_TINY = 1e-290
+# A power of two whose inverse is a number.
+_LEAST_EXPONENT = -1022
+
 
 def divergence_weights(marginals: ClassMarginals, divergence: str) -> Array:
     """Divergence of each feature as a share of the largest.
@@ -217,6 +222,11 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         {ndarray, csr_array} of shape (n, d)
             Rows of length one; zero where no word of any weight occurs.
+
+        Raises
+        ------
+        ValueError
+            On negative counts.
         """
         check_is_fitted(self)
         X = validate_data(
@@ -265,10 +275,26 @@ def _log_counts(counts: Array) -> Array:
 
 
 def _lengths(X) -> Array:
-    """Euclidean lengths of the rows."""
+    """Euclidean lengths of the rows, also where their squares are out of range."""
+    with np.errstate(over="ignore"):
+        squares = _squares(X)
+    lengths = np.sqrt(squares)
+    doubtful = np.flatnonzero((squares < _TINY) | (squares == np.inf))
+    if doubtful.size:
+        rows = X[doubtful]
+        largest = rows.max(axis=1)
+        largest = largest.toarray().ravel() if sparse.issparse(X) else largest
+        exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1]
+        exponent = np.maximum(exponent, _LEAST_EXPONENT)
+        scaled = _scaled_rows(rows, np.ldexp(1.0, -exponent))
+        lengths[doubtful] = np.ldexp(np.sqrt(_squares(scaled)), exponent)
+    return lengths
+
+
+def _squares(X) -> Array:
     if sparse.issparse(X):
-        return np.sqrt(_with_values(X, X.data * X.data) @ np.ones(X.shape[1]))
-    return np.sqrt(np.einsum("ij,ij->i", X, X))
+        return _with_values(X, X.data * X.data) @ np.ones(X.shape[1])
+    return np.einsum("ij,ij->i", X, X)
 
 
 def _scaled_columns(X, factor: Array):

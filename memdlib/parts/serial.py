@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -159,7 +160,7 @@ def _padded(chunk):
 def _check_repeatable(estimator):
     """A fit that goes on must set the same rows aside."""
     auto = getattr(estimator, "n_features", None) == "auto"
-    if auto and not isinstance(estimator.random_state, int):
+    if auto and not isinstance(estimator.random_state, Integral):
         raise ValueError(
             f"random_state={estimator.random_state!r} draws other rows when the fit "
             "is resumed; with a checkpoint give an integer"

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.families.base import ROUNDING
-from memdlib.generative.correlations import PooledMoments
+from memdlib.generative.correlations import PooledMoments, beyond_rounding
 from memdlib.generative.ranking import rank
 from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.moments import ClassMoments, class_moments, leave_one_out
@@ -97,10 +96,7 @@ class TallMoments:
             products += self.products[f] * (self.total / weight.sum())
             products += delta.T @ (fold.weight[:, None] / weight.sum() * delta)
         variance = np.diagonal(products)
-        rounding = ROUNDING * (share @ means**2 + variance)
-        variance = np.where(variance > rounding, variance, 0.0)
-        between = share @ (means - share @ means) ** 2
-        between = np.where(between > rounding, between, 0.0)
+        variance, between = beyond_rounding(share, means, centre, variance)
         varies = variance > 0
         scale = varies / np.sqrt(np.where(varies, variance, 1.0))
         residuals = _Products(products * np.outer(scale, scale))
