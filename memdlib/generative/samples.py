@@ -49,6 +49,7 @@ def normal_scores(X) -> Array:
     Parameters
     ----------
     X : array-like of shape (n, d)
+        Finite.
 
     Returns
     -------

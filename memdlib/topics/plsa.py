@@ -166,7 +166,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative; weight 2 means the row twice.
+            Nonnegative; multiplies the counts of a row. Topics are those of a table
+            in which a row of weight 2 stands twice; ``history_``, ``log_likelihood_``,
+            ``n_parameters_`` and ``bic_`` take it for one longer row.
 
         Returns
         -------

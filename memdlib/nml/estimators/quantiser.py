@@ -153,17 +153,13 @@ def equal_width_thresholds(X: Array, n_bins: int) -> Array:
     [[2.0, 4.0, 6.0, 8.0]]
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    with np.errstate(over="ignore"):
-        width = high - low
-    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * width)
+    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
     found = np.empty((X.shape[1], n_bins - 1))
     for i in range(1, n_bins):
         part = i / n_bins
         # no sum of the two ends may leave the range
         cut = np.clip(low * (1 - part) + high * part, low, high)
-        with np.errstate(over="ignore"):
-            distance = np.abs(X - cut)
-        on = np.where(distance <= near, X, -np.inf).max(axis=0)
+        on = np.where(np.abs(X - cut) <= near, X, -np.inf).max(axis=0)
         found[:, i - 1] = np.where(on > -np.inf, on, cut)
     return found
 
