@@ -209,7 +209,13 @@ def test_the_ranker_transforms_block_by_block(client):
     X, y = counts()
     ranker = DivergenceRanker(n_features=2).fit(X, y)
     found = predict_blocks(ranker, blocks(X)[0], "transform")
-    np.testing.assert_array_equal(found.compute(), ranker.transform(X))
+    expected = ranker.transform(X)
+    np.testing.assert_array_equal(found.compute(), expected)
+    # blocks of an array are arrays, whatever set_output says
+    found = predict_blocks(
+        ranker.set_output(transform="pandas"), blocks(X)[0], "transform"
+    )
+    np.testing.assert_array_equal(found.compute(), expected)
 
 
 def unknown(values):

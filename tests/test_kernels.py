@@ -268,3 +268,9 @@ def test_scikit_learn_uses_them():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_masses_near_the_largest_number_do_not_warn():
+    found = weighted_jt_kernel([[0.5e250, 0.5e250], [1e250, 0.0]])
+    expected = weighted_jt_kernel([[0.5, 0.5], [1.0, 0.0]])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -220,3 +220,10 @@ def test_sparse_data_are_refused():
     X, y, _, _ = wine()
     with pytest.raises(TypeError, match="toarray"):
         ChosenMeMdClassifier().fit(sparse.csr_array(X), y)
+
+
+def test_a_margin_of_zero_where_no_row_could_be_held_out():
+    X, y = np.random.default_rng([45, 9]).random((2, 2)), [0, 1]
+    for margin in (0.0, np.float64(0)):
+        model = ChosenMeMdClassifier(["plain", "correlated"], margin=margin, n_folds=2)
+        assert model.fit(X, y).chosen_["model"] == "plain"

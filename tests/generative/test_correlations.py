@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from scipy import linalg
 
 from memdlib.families.shrinkage import correlation_intensity
-from memdlib.generative.correlations import PooledMoments, inverse_root
+from memdlib.generative.correlations import (
+    PooledMoments,
+    beyond_rounding,
+    inverse_root,
+)
 
 
 def sample(seed, n=12, d=7, n_classes=3):
@@ -140,3 +144,46 @@ def test_variances_move_towards_their_median():
         expected = (1 - asked) * v + asked * np.median(v)
         np.testing.assert_allclose((moments.unit * deviations) ** 2, expected)
     assert moments.standard_deviations(0.0)[1] == 0.0
+
+
+@pytest.mark.parametrize("offset", [1e6, 1.7e9, 1e12])
+def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
+    X, codes, weight = sample(2, n=60, d=3)
+    far = X + offset
+    near = PooledMoments.of(far - offset, codes, 3, weight)
+    moments = PooledMoments.of(far, codes, 3, weight)
+    # the means of the classes are known to an ulp of the offset
+    ulp = np.spacing(offset)
+    for name in ("variance", "between"):
+        expected = near.unit**2 * getattr(near, name)
+        found = moments.unit**2 * getattr(moments, name)
+        slack = 8 * ulp * np.sqrt(expected) + 16 * ulp**2
+        assert (np.abs(found - expected) <= slack + 1e-12 * expected).all()
+    np.testing.assert_allclose(moments.residuals, near.residuals, rtol=0, atol=8 * ulp)
+
+
+@pytest.mark.parametrize("value", [0.3, -1e9, 1e-300, 2e300])
+def test_a_constant_that_rounding_has_touched_has_no_variance(value):
+    steps = np.array([0, 1, -1, 2, 0, -2, 1, 0])
+    X = (value + steps * np.spacing(value))[:, None]
+    moments = PooledMoments.of(X, np.arange(8) % 2, 2, np.ones(8))
+    assert moments.variance == 0 and moments.between == 0
+    assert not moments.residuals.any()
+
+
+def test_what_rounding_may_explain():
+    share, means = np.array([0.25, 0.75]), np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])
+    centres = np.array([[0.0, 1e3], [0.0, 1e3]])
+    within, between = beyond_rounding(share, means, centres, np.array([1e-20, 1e-8]))
+    # sums about a point a thousand away lose six digits of a variance
+    assert within.tolist() == [1e-20, 0.0]
+    assert between.tolist() == [0.0, 0.0]
+
+
+def test_a_median_that_underflows_is_told():
+    X, codes, weight = sample(5, d=3)
+    moments = PooledMoments.of(X * [1.0, 1e170, 1.0], codes, 3, weight)
+    with pytest.raises(ValueError, match="underflows beside that of feature 1; bring"):
+        moments.standard_deviations(1.0)
+    deviations, _ = moments.standard_deviations(0.5)
+    assert (deviations > 0).all()

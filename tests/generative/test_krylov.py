@@ -72,3 +72,13 @@ def test_nothing_to_solve():
     space = krylov_space(lambda U: U, np.zeros((4, 2)), shift=1.0, tol=1e-3, max_iter=5)
     assert space.residual(1.0) == 0.0
     assert not space.solution(1.0).any()
+
+
+def test_directions_that_are_left_out_count_as_residual():
+    G, B = np.diag([1.0, 2.0, 3.0, 1e12]), np.ones((4, 1))
+    space = krylov_space(lambda U: G @ U, B, shift=1e-3, tol=1e-12, max_iter=20)
+    found = space.solution(1e-3)
+    rest = np.linalg.norm(B - G @ found - 1e-3 * found) / np.linalg.norm(B)
+    assert rest > 0.1
+    assert space.n_iter < 20
+    assert space.residual(1e-3) == pytest.approx(rest, rel=1e-3)

@@ -151,3 +151,21 @@ def test_what_is_no_score_is_refused(scores, codes, message):
 def test_negative_smoothing_is_refused():
     with pytest.raises(ValueError, match="smoothing=-1"):
         fit_multipliers([[[1.0, 0.0]]], [0], smoothing=-1)
+
+
+def test_one_row_far_wider_than_the_others():
+    """Then the relaxation is felt: the loss is still that of the posteriors."""
+    scores = np.array([[1e6, 0.0], [1, 0], [1, 0], [1, 0], [1, 0]])
+    codes = np.array([0, 0, 0, 0, 1])
+    found = fit_multipliers([scores], codes, smoothing=0.0)
+    for times in (0.0, 0.3, 0.9, 1.0):
+        beta = times * found.values
+        here = loss_by_hand([scores], codes, np.ones(5), beta, 0.0)
+        assert found.log_loss <= here + found.gap + 1e-12
+    assert found.log_loss == pytest.approx(here, rel=1e-12)
+    # longer ones gain, by what the documentation adds to the gap at most
+    best = 1.0 / fit_temperature(scores, codes, smoothing=0.0).temperature
+    gain = found.log_loss - loss_by_hand([scores], codes, np.ones(5), [best], 0.0)
+    length = found.values[0] * 1e6
+    times = best / found.values[0]
+    assert 1e-3 < gain <= found.gap + 5e-14 * times**2 * length**2

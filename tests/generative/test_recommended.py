@@ -49,6 +49,18 @@ def test_overrides_reach_the_classifier():
     assert make_memd("expression")[-1].n_folds == 5
 
 
+@pytest.mark.parametrize("kind", ["expression", "table"])
+def test_every_pipeline_has_candidates_of_its_own(kind):
+    one, two = make_memd(kind)[-1], make_memd(kind)[-1]
+    pairs = [m for m in one.models if not isinstance(m, str)]
+    assert pairs
+    for _, model in pairs:
+        model.set_params(**{sorted(model.get_params())[-1]: 0.77})
+    later = make_memd(kind)[-1]
+    for other in (two, later):
+        assert "0.77" not in repr(other.models)
+
+
 def test_text_is_made_by_its_own_module():
     ours, theirs = make_memd("text", powers=(0.1,)), text_pipeline(powers=(0.1,))
     assert [name for name, _ in ours.steps] == [name for name, _ in theirs.steps]

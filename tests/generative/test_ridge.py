@@ -201,11 +201,50 @@ def test_the_certificate_is_computed_from_the_solution(data):
     target = np.eye(3)[y] - np.bincount(y) / len(y)
     gradient = A.T @ (target - A @ clf.coef_.T) - 0.5 * clf.coef_.T
     if len(y) > A.shape[1]:
-        share = np.linalg.norm(gradient) / np.linalg.norm(A.T @ target)
+        scale = np.linalg.norm(A.T @ target), 0.5**0.5 * np.linalg.norm(target)
+        share = np.linalg.norm(gradient) / min(scale)
         assert clf.residual_ == pytest.approx(share, rel=1e-6, abs=1e-14)
     assert clf.residual_ <= 1e-3
     bound = np.linalg.norm(A, 2) * clf.residual_ * np.linalg.norm(target)
     assert np.linalg.norm(gradient) <= bound * (1 + 1e-9) or len(y) > A.shape[1]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e3, 1e5])
+def test_no_column_of_large_values_hides_the_others(scale):
+    rng = np.random.default_rng([47, 3])
+    y = np.arange(200) % 2
+    X = np.c_[scale * rng.normal(size=200), rng.normal(size=200) + 2 * y]
+    clf = RidgeDiscriminantClassifier(random_state=0).fit(X, y)
+    theirs = Ridge(clf.penalty_, solver="cholesky").fit(X, np.eye(2)[y])
+    np.testing.assert_allclose(clf.coef_[:, 1], theirs.coef_[:, 1], rtol=1e-3)
+    left = np.square(np.eye(2)[y] - X @ clf.coef_.T - clf.intercept_).sum()
+    left += clf.penalty_ * np.square(clf.coef_).sum()
+    least = np.square(np.eye(2)[y] - theirs.predict(X)).sum()
+    least += clf.penalty_ * np.square(theirs.coef_).sum()
+    # the certificate: what is left to gain, as a share of 200 rows of 1/2
+    assert left - least <= clf.residual_**2 * 100 + 1e-9
+
+
+def test_scales_too_far_apart_are_told():
+    rng = np.random.default_rng([47, 4])
+    y = np.arange(60) % 2
+    X = np.c_[1e9 * rng.normal(size=60), rng.normal(size=(60, 3)) + y[:, None]]
+    with pytest.warns(ConvergenceWarning, match="bring the features to one scale"):
+        RidgeDiscriminantClassifier(random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_values_whose_products_overflow_are_named(kind):
+    rng = np.random.default_rng([47, 5])
+    y = np.arange(40) % 2
+    X = 0.1 * (rng.normal(size=(40, 6)) + 4 * y[:, None])
+    X[3, 4] = -1e200
+    with pytest.raises(ValueError, match="feature 4 holds 1e.200.*rescale it"):
+        RidgeDiscriminantClassifier().fit(kind(X), y)
+    X[3, 4] = 0.0
+    clf = RidgeDiscriminantClassifier(random_state=0).fit(kind(X), y)
+    with pytest.raises(ValueError, match="overflow"):
+        clf.predict_proba(kind(np.full((1, 6), 1.7e308)))
 
 
 def test_too_few_products_are_told():

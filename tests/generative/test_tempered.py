@@ -141,3 +141,9 @@ def test_what_is_no_score_is_refused(scores, codes, message):
 def test_negative_smoothing_is_refused():
     with pytest.raises(ValueError, match="smoothing=-1"):
         fit_temperature([[1.0, 0.0]], [0], smoothing=-1)
+
+
+def test_classes_that_are_impossible_do_not_count_as_equal():
+    scores = np.array([[0.0, -np.inf, 0.0], [0.0, 0.0, -np.inf], [0.0, 0.0, 0.0]])
+    found = fit_temperature(scores, [0, 1, 2], [1.0, 2.0, 1.0])
+    assert found.log_loss == pytest.approx((3 * np.log(2) + np.log(3)) / 4)

@@ -192,3 +192,17 @@ def test_what_cannot_be_used_is_named():
     small = CorrelatedMeMdClassifier().fit(1e-200 * X, y)
     with pytest.raises(ValueError, match="1e\\+200 overflow"):
         small.predict(np.full((1, 20), 1e200))
+
+
+def test_seconds_since_1970():
+    """Values a million standard deviations from zero."""
+    rng = np.random.default_rng([46, 7])
+    y = np.arange(400) % 2
+    X = np.c_[300 * rng.normal(size=400) + 900 * y, rng.normal(size=400)]
+    later = X + np.array([1.7e9, 0.0])
+    near = CorrelatedMeMdClassifier().fit(X, y)
+    far = CorrelatedMeMdClassifier().fit(later, y)
+    assert near.score(X, y) > 0.9
+    np.testing.assert_allclose(
+        far.predict_proba(later), near.predict_proba(X), rtol=0, atol=1e-6
+    )

@@ -103,8 +103,9 @@ def test_checkpoints_that_are_not_those_of_the_fit(tmp_path):
         model = MeMdClassifier(random_state=random_state)
         return fit_chunks(model, in_parts(X, y), checkpoint=path, every=1, **more)
 
+    # an integer of NumPy is one too
     with pytest.raises(Stopped):
-        fit(progress=stop_after(3))
+        fit(random_state=np.int64(0), progress=stop_after(3))
     before = path.read_bytes()
     for other in ({"random_state": 1}, {"X": X[:, 1:]}, {"classes": [0, 1, 2]}):
         with pytest.raises(ValueError, match=r"checkpoint of another fit.*remove"):

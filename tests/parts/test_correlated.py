@@ -37,6 +37,7 @@ def test_parts_of_any_length_give_the_fit_on_all_rows(narrow, name, d, weighted)
     "change",
     [
         lambda X: X + 1e6,
+        lambda X: X + 1.7e9,
         lambda X: X * np.logspace(-150, 150, X.shape[1]),
         lambda X: X.astype(np.float32),
         lambda X: np.round(8 * X).astype(np.int64),
