@@ -19,13 +19,12 @@ from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
 from memdlib.nml._engine.enumeration import (
-    SECONDS_A_FIT,
     enumerate_counts,
     enumeration_seconds,
+    seconds_a_fit,
 )
 from memdlib.nml._engine.gauss_rule import gauss_complexity, rule_seconds
-from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import NoMaximumError
+from memdlib.nml._engine.level_model import LevelModel, NoMaximumError
 from memdlib.nml._engine.statistic_table import (
     StatisticLattice,
     statistic_lattice,
@@ -230,7 +229,7 @@ def _ways(
         yield _if_certified(lambda: _by_rule(model, rule_seconds))
         yield _if_certified(lambda: _drawn(model, n_draws, seed))
         if math.comb(len(model.counts), model.dimension) <= MOST_SUBSETS:
-            yield _by_volume(model, "facets")
+            yield _if_certified(lambda: _by_volume(model, "facets"))
         lower, upper = complexity_bounds(model)
         yield 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
     elif method == "gauss":
@@ -363,7 +362,7 @@ def _plan(key: tuple) -> Plan:
     lattice = statistic_lattice(model)
     if lattice is not None:
         # about half of the cells up to the middle key can be reached
-        by_table = table_seconds(lattice) + SECONDS_A_FIT * lattice.last_key / 4
+        by_table = table_seconds(lattice) + seconds_a_fit(model) * lattice.last_key / 4
         if by_table < by_enumeration:
             return Plan(model, by_table, "table", lattice)
     return Plan(model, by_enumeration, "enumeration", None)

@@ -17,8 +17,12 @@ from scipy.stats import qmc
 
 from memdlib.nml._engine.approximate import MOST_SUBSETS
 from memdlib.nml._engine.bounds import complexity_bounds
-from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver, NoMaximumError
+from memdlib.nml._engine.level_model import (
+    LevelModel,
+    NoMaximumError,
+    require_moderate,
+)
+from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.newton import logistic
 from memdlib.nml._engine.saturated import saturated_complexity
 from memdlib.nml._engine.separation import on_boundary
@@ -138,6 +142,7 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> Draws:
     """
     if model.saturated:
         return Draws(saturated_complexity(model), 0.0, math.inf, 0.0)
+    require_moderate(model)
     lower, upper = complexity_bounds(model)
     sides = _Sides.of(model)
     if sides.subsets is None and saturated_complexity(model) - upper > _OUT_OF_REACH:

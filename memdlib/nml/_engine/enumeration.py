@@ -26,8 +26,9 @@ from memdlib.nml._engine.separation import (
 
 # Label counts held in memory at a time.
 _BATCH = 2**17
-# Rough time of a core for a fit, and for a pattern of pure and mixed levels.
-SECONDS_A_FIT, _SECONDS_A_PATTERN = 2.5e-7, 2e-6
+# Rough time of a core for a fit, for one with a certificate, and for a pattern of pure
+# and mixed levels.
+_SECONDS_A_FIT, _CERTIFIED, _SECONDS_A_PATTERN = 2.5e-7, 4e-5, 2e-6
 # Patterns that are tabulated; with more levels each batch finds its own.
 _MOST_PATTERNS = 3**9
 
@@ -88,6 +89,28 @@ def enumerate_counts(model: LevelModel) -> tuple[float, float]:
     return value, doubt + rounding(model, half)
 
 
+def seconds_a_fit(model: LevelModel) -> float:
+    """Rough time of a core for the maximum of one vector of label counts.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from memdlib.nml.exact import level_model
+    >>> even, uneven = np.arange(1.0, 4.0), np.array([1.0, 1e3, 1e6])
+    >>> models = [level_model(np.array([8, 7, 8]), x, 2, False) for x in (even, uneven)]
+    >>> seconds_a_fit(models[0]) < seconds_a_fit(models[1])
+    True
+    """
+    return _SECONDS_A_FIT if model.moderate else _CERTIFIED
+
+
 def enumeration_seconds(model: LevelModel) -> float:
     """Rough time of a core for all fits.
 
@@ -108,7 +131,7 @@ def enumeration_seconds(model: LevelModel) -> float:
     """
     n_vectors = math.prod(int(n) + 1 for n in model.counts)
     n_patterns = min(3 ** len(model.counts), _MOST_PATTERNS, n_vectors)
-    return SECONDS_A_FIT * n_vectors / 2 + _SECONDS_A_PATTERN * n_patterns
+    return seconds_a_fit(model) * n_vectors / 2 + _SECONDS_A_PATTERN * n_patterns
 
 
 def interior_counts(

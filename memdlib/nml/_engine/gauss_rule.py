@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from memdlib.nml._engine.bounds import complexity_bounds
-from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.level_model import LevelModel, require_moderate
 from memdlib.nml._engine.level_rule import N_KEPT, level_rule
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
@@ -55,6 +55,11 @@ def gauss_complexity(
         Nats, and the error: None where it would be above the tolerance, or where this
         would take too long.
 
+    Raises
+    ------
+    ValueError
+        If the levels are too uneven, or a maximum cannot be found and certified.
+
     Notes
     -----
     Nodes outside of a tube around the means of the model are left out; what they could
@@ -86,6 +91,7 @@ def gauss_complexity(
     """
     if model.saturated:
         return saturated_complexity(model), saturated_rounding(model)
+    require_moderate(model)
     depth, steps = _depth(model, tolerance), _first_rules(model)
     if rule_seconds(model, tolerance) > most_seconds:
         return None

@@ -11,10 +11,27 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml._engine.lagrange import (
+    amplification,
+    cardinals,
+    pivot_levels,
+    scaled,
+)
+
 Array = NDArray[np.float64]
 
 # Least distance of two levels, as a share of their range.
 _NEAREST = 2.0**-26
+# Amplification up to which an orthonormal basis has the digits that any labels need.
+MOST_AMPLIFIED = 1e6
+
+
+class NoMaximumError(ValueError):
+    """A maximum of the likelihood cannot be found and certified."""
+
+
+# Amplification with which fits of cells keep the digits that they claim.
+_MOST_OF_CELLS = 1e9
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,17 @@ class LevelModel:
     intercept: bool
     order: NDArray[np.intp]
     n_fixed: int
+
+    @property
+    def amplification(self) -> float:
+        """Most that a logit may move with that of one of p others, 1 or more."""
+        values = tuple(self.values.tolist())
+        return amplification(values, self.dimension, bool(self.intercept))
+
+    @property
+    def moderate(self) -> bool:
+        """Whether the levels are even enough for fits without a certificate of each."""
+        return self.amplification <= MOST_AMPLIFIED
 
     @property
     def saturated(self) -> bool:
@@ -153,6 +181,78 @@ def _check_distances(values: tuple[float, ...], several: bool, intercept: bool) 
     )
 
 
+def require_moderate(model: LevelModel) -> None:
+    """Refuse levels that are too uneven for fits without a certificate of each.
+
+    Parameters
+    ----------
+    model : LevelModel
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    NoMaximumError
+        If its amplification is above 10^6.
+
+    Examples
+    --------
+    >>> require_moderate(
+    ...     level_model(np.array([8, 7, 8]), np.array([1.0, 2.0, 5.0]), 2, False)
+    ... )
+    """
+    if not model.moderate:
+        raise NoMaximumError(
+            f"level values {model.values.tolist()} are too uneven for this method with "
+            f"{model.dimension} parameters: a logit may be {model.amplification:.1e} "
+            f"times another, and at most {MOST_AMPLIFIED:.0e} is safe; use "
+            'method="exact" or "auto", evenly spaced values such as 1..L, or fewer '
+            "moments"
+        )
+
+
+def require_even(values: Array, dimension: int, intercept: bool) -> None:
+    """Refuse levels that are too uneven for fits of several classes or features.
+
+    Parameters
+    ----------
+    values : ndarray of shape (L,)
+        Values of the levels, all different.
+    dimension : int
+        Parameters of a logit.
+    intercept : bool
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    NoMaximumError
+        If a logit may be 10^9 times another. Below it, with two classes, sums were
+        within 4e-10 of certified ones; at 10^15 they were off by 0.07.
+
+    Examples
+    --------
+    >>> require_even(np.array([1.0, 2.0, 5.0]), 2, False)
+    """
+    free = values if intercept else values[values != 0]
+    if not free.size:
+        return
+    found = amplification(
+        tuple(free.tolist()), min(dimension, len(free)), bool(intercept)
+    )
+    if found > _MOST_OF_CELLS:
+        raise NoMaximumError(
+            f"level values {values.tolist()} are too uneven for {dimension} parameters "
+            f"of each class: a logit may be {found:.1e} times another, and at most "
+            f"{_MOST_OF_CELLS:.0e} is safe; use evenly spaced values such as 1..L, or "
+            "fewer moments"
+        )
+
+
 def orthonormal_basis(model: LevelModel) -> Array:
     """Polynomials of the model, orthonormal under the level counts.
 
@@ -163,13 +263,12 @@ def orthonormal_basis(model: LevelModel) -> Array:
     Returns
     -------
     ndarray of shape (L, p)
-        Column j is a polynomial of one degree more than column j - 1.
 
     Notes
     -----
-    Each column is the one before it times x - x_1, made orthogonal to all before it,
-    twice (Arnoldi). Powers of x would lose all digits at eight moments of ten levels,
-    and x itself at levels that are far from zero.
+    Lagrange's polynomials at the Leja points of the counts, times the inverse of a
+    triangle that is well conditioned: powers of x would lose all digits at eight
+    moments of ten levels, and what is built of them at levels of many magnitudes.
 
     Examples
     --------
@@ -179,18 +278,11 @@ def orthonormal_basis(model: LevelModel) -> Array:
     >>> bool(np.allclose(basis.T * counts @ basis, np.eye(3)))
     True
     """
-    # a power of two as scale keeps the differences exact, and from overflow
-    x = np.ldexp(model.values, -np.frexp(np.abs(model.values).max(initial=0.0))[1])
-    basis = np.empty((len(x), model.dimension))
-    column = np.ones_like(x) if model.intercept else x
-    x = (x - x[:1]) / max(np.ptp(x) if x.size else 0.0, np.finfo(float).tiny)
-    for j in range(model.dimension):
-        before = basis[:, :j]
-        for _ in range(2):
-            column = column - before @ (before.T @ (model.counts * column))
-        basis[:, j] = column / np.sqrt(model.counts @ column**2)
-        column = x * basis[:, j]
-    return basis
+    x, n = scaled(model.values), model.counts[:, None]
+    pivots = pivot_levels(x, model.dimension, model.intercept, np.log(n))
+    columns = cardinals(x, model.intercept, pivots)[:, :, 0]
+    columns = columns / np.sqrt(model.counts[pivots[:, 0]])
+    return np.linalg.solve(np.linalg.cholesky(columns.T @ (n * columns)), columns.T).T
 
 
 def null_basis(basis: Array) -> Array:

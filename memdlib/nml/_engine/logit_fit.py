@@ -1,9 +1,10 @@
 """Maximum likelihood of many label counts at a time, with a certificate.
 
 A root on a segment, where the model has one parameter less than levels, or full Newton
-steps settle nearly all interior label counts; the others are solved again with damped
-steps. Where numba is installed, its kernel goes first. Label counts on the boundary
-have no finite maximum and are not for this module.
+steps settle nearly all interior label counts of a model whose levels are fairly even;
+the others are solved again, each with its duality gap, and so are all of a model with
+other levels. Where numba is installed, its kernel goes first. Label counts on the
+boundary have no finite maximum and are not for this module.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,13 @@ from numpy.typing import NDArray
 
 from memdlib.nml._engine import compiled
 from memdlib.nml._engine.compiled_maxima import longest_run, maxima
-from memdlib.nml._engine.level_model import LevelModel, null_basis, orthonormal_basis
+from memdlib.nml._engine.level_fit import fit_levels
+from memdlib.nml._engine.level_model import (
+    LevelModel,
+    NoMaximumError,
+    null_basis,
+    orthonormal_basis,
+)
 from memdlib.nml._engine.newton import (
     SETTLED,
     CoefficientForm,
@@ -42,10 +49,6 @@ _LONGEST = 3.0
 _CLOSE = 0.1
 
 
-class NoMaximumError(ValueError):
-    """A maximum of the likelihood cannot be found and certified."""
-
-
 class LogitFit(NamedTuple):
     """Maximised log-likelihoods of a batch of B label counts.
 
@@ -67,7 +70,7 @@ class LogitFit(NamedTuple):
 
 @dataclass(frozen=True)
 class LogitSolver:
-    """Newton's method for the label counts of one model that is not saturated.
+    """Maxima for the label counts of one model that is not saturated.
 
     Parameters
     ----------
@@ -75,6 +78,8 @@ class LogitSolver:
         Samples at each level.
     basis : ndarray of shape (L, p)
         Basis of the logits, orthonormal under the counts.
+    model : LevelModel, default=None
+        Of the levels, if the logits are polynomials.
 
     Examples
     --------
@@ -87,6 +92,7 @@ class LogitSolver:
 
     counts: Array
     basis: Array
+    model: LevelModel | None = None
 
     @classmethod
     def of(cls, model: LevelModel) -> "LogitSolver":
@@ -100,7 +106,7 @@ class LogitSolver:
         -------
         LogitSolver
         """
-        return cls(model.counts, orthonormal_basis(model))
+        return cls(model.counts, orthonormal_basis(model), model)
 
     def log_likelihood(self, ones: Array) -> Array:
         """Supremum of the log-likelihood of interior label counts.
@@ -136,12 +142,15 @@ class LogitSolver:
             Nats.
         doubt : float
             Nats: the remainder below which each expansion ended, or the largest gap of
-            a damped fit.
+            a certified fit.
         """
+        if self.model is not None and not self.model.moderate:
+            fit = self._certified(ones)
+            return fit.log_likelihood, float(fit.gap.max(initial=0.0))
         value, rest = self._by_full_steps(ones)
         if not rest.size:
             return value, SETTLED
-        fit = certified_fit(self.counts[:, None], self.basis, ones[:, rest])
+        fit = self._certified(ones[:, rest])
         value[rest] = fit.log_likelihood
         return value, max(SETTLED, float(fit.gap.max()))
 
@@ -179,7 +188,7 @@ class LogitSolver:
                 if not left.any():
                     return state
         rest = np.flatnonzero(left)
-        logits = certified_fit(self.counts[:, None], self.basis, ones[:, rest]).logits
+        logits = self._certified(ones[:, rest]).logits
         state[:, rest] = self.basis.T @ (self.counts[:, None] * logits)
         return state
 
@@ -224,18 +233,23 @@ class LogitSolver:
         -------
         LogitFit
         """
-        return _fit(self.counts[:, None], self.basis, ones)
+        n = self.counts[:, None]
+        if self.model is None:
+            return damped_fit(n, self.basis, ones)
+        return LogitFit(*fit_levels(self.model, n, ones))
+
+    def _certified(self, ones: Array) -> LogitFit:
+        return require_gap(self.fit(ones), self.counts[:, None], ones)
 
 
-def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
-    """Damped fits of interior label counts; one whose gap is too wide is refused.
+def require_gap(fit: LogitFit, counts: Array, ones: Array) -> LogitFit:
+    """Return fits whose gaps are narrow; one whose gap is too wide is refused.
 
     Parameters
     ----------
+    fit : LogitFit
     counts : ndarray of shape (L, 1) or (L, B)
         Samples at each level.
-    basis : ndarray of shape (L, p)
-        Basis of the logits.
     ones : ndarray of shape (L, B)
         Labels 1 at each level.
 
@@ -246,15 +260,15 @@ def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
     Raises
     ------
     NoMaximumError
-        If a duality gap is larger than 1e-9 nats and rounding.
+        If a gap is larger than 1e-9 nats and rounding.
 
     Examples
     --------
-    >>> fit = certified_fit(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
+    >>> n, ones = np.c_[[3.0]], np.array([[1.0, 2.0]])
+    >>> fit = require_gap(damped_fit(n, np.c_[[1.0]], ones), n, ones)
     >>> bool(fit.gap.max() < 1e-12)
     True
     """
-    fit = _fit(counts, basis, ones)
     n = np.broadcast_to(counts, ones.shape)
     wrong = np.flatnonzero(~(fit.gap <= _LARGEST_GAP + _GAP_A_SAMPLE * n.sum(axis=0)))
     if wrong.size:
@@ -267,12 +281,32 @@ def certified_fit(counts: Array, basis: Array, ones: Array) -> LogitFit:
     return fit
 
 
-def _fit(n: Array, basis: Array, ones: Array) -> LogitFit:
-    """Damped fits with their gaps.
+def damped_fit(n: Array, basis: Array, ones: Array) -> LogitFit:
+    """Damped fits with their gaps, in any basis of the logits.
 
+    Parameters
+    ----------
+    n : ndarray of shape (L, 1) or (L, B)
+        Samples at each level.
+    basis : ndarray of shape (L, p)
+    ones : ndarray of shape (L, B)
+        Labels 1 at each level.
+
+    Returns
+    -------
+    LogitFit
+
+    Notes
+    -----
     The Newton step d at logits eta turns the expected counts mu into mu + W d, which
     satisfy the moment constraints. Where they lie between 0 and the counts, their
     saturated log-likelihood bounds the supremum from above.
+
+    Examples
+    --------
+    >>> fit = damped_fit(np.c_[[3.0]], np.c_[[1.0]], np.array([[1.0, 2.0]]))
+    >>> (np.exp(fit.log_likelihood) * 27 / 4).round(12).tolist()
+    [1.0, 1.0]
     """
     target = basis.T @ ones
     coefficients = damped_newton(n, basis, target)[1]

@@ -271,10 +271,11 @@ def _log_likelihood(
     model: LevelModel, lattice: StatisticLattice, tables: _Tables, keys: Integers
 ) -> tuple[Array, float]:
     """Suprema of the log-likelihood at the given keys, and the doubt about them."""
-    q, r = np.linalg.qr(np.sqrt(model.counts)[:, None] * lattice.generators)
-    solver = LogitSolver(model.counts, q / np.sqrt(model.counts)[:, None])
+    root = np.sqrt(model.counts)[:, None]
+    q, r = np.linalg.qr(root * lattice.generators)
+    basis = q / root
     value, left = np.empty(keys.size), np.arange(keys.size)
-    if keys.size > _MANY:
+    if keys.size > _MANY and model.moderate:
         strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
         slopes = np.array([_log_slope(tables.last, keys, s) for s in strides])
         smooth = np.isfinite(slopes).all(axis=0)
@@ -282,7 +283,7 @@ def _log_likelihood(
         start = -r @ slopes[:, smooth]
         statistics = lattice.statistics(keys[smooth]).astype(np.float64)
         target = np.linalg.solve(r.T, statistics)
-        form = CoefficientForm(model.counts, solver.basis)
+        form = CoefficientForm(model.counts, basis)
         value[smooth], rest = maximise(
             form, target, lambda rough, at: start[:, at].astype(np.float32)
         )
@@ -290,8 +291,13 @@ def _log_likelihood(
     # label counts that differ by one at the largest level come one after the other
     step = lattice.shifts[np.argmax(model.counts)]
     left = left[np.argsort(keys[left] % step, kind="stable")]
-    ones = _likely_ones(tables, keys[left])
-    value[left], doubt = solver.suprema(ones.astype(np.float64))
+    ones = _likely_ones(tables, keys[left]).astype(np.float64)
+    if not model.intercept:
+        # their generators were negative, and so their labels were exchanged
+        turned = model.values < 0
+        ones[turned] = model.counts[turned, None] - ones[turned]
+        basis = np.where(turned[:, None], -basis, basis)
+    value[left], doubt = LogitSolver(model.counts, basis, model).suprema(ones)
     return value, doubt
 
 

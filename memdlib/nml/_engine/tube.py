@@ -18,8 +18,8 @@ from scipy.special import xlogy
 from memdlib.nml._engine import compiled
 from memdlib.nml._engine.compiled_walk import walk
 from memdlib.nml._engine.level_model import LevelModel, orthonormal_basis
-from memdlib.nml._engine.logit_fit import dual_bound
-from memdlib.nml._engine.newton import CoefficientForm, damped_newton, logistic
+from memdlib.nml._engine.logit_fit import damped_fit, dual_bound, require_gap
+from memdlib.nml._engine.newton import CoefficientForm, logistic
 from memdlib.nml._engine.separation import interior_patterns
 
 Array = NDArray[np.float64]
@@ -393,7 +393,8 @@ def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array
                 active = active[~(settled & np.isfinite(height))]
                 if not active.size:
                     return value, state, n_steps
-    value[active], state[:, active] = damped_newton(
-        form.counts, form.basis, target[:, active]
-    )
+    n, ones = form.counts, ones[:, active]
+    fit = require_gap(damped_fit(n, form.basis, ones), n, ones)
+    value[active] = fit.log_likelihood
+    state[:, active] = np.linalg.lstsq(form.basis, fit.logits)[0]
     return value, state, n_steps + _DAMPED * active.size

@@ -18,7 +18,7 @@ from memdlib.densities.newton import evaluate_dual, solve_dual
 from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml.codes.checks import check_counts
 from memdlib.nml.codes.codelength import Codelength
-from memdlib.validation import check_integer
+from memdlib.validation import check_integer, check_real_array
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,13 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     1.370147
     """
     levels, n_moments = _check_model(levels, n_moments)
-    types, log_number = _types(check_integer(n, "n"), levels, n_moments)
+    n = check_integer(n, "n")
+    if n >= _MAX_TYPES:
+        raise ValueError(
+            f"n={n} gives the first of the levels {n + 1} counts, too many to sum over "
+            "exactly"
+        )
+    types, log_number = _types(n, levels, n_moments)
     return float(logsumexp(log_number - _error(types, levels, n_moments)))
 
 
@@ -115,7 +121,7 @@ def alphabet_codelength(
     >>> bool(np.isclose(code.error, 6 * np.log(2)))
     True
     """
-    order = np.argsort(np.asarray(levels, dtype=np.float64).ravel(), kind="stable")
+    order = np.argsort(check_real_array(levels, "levels").ravel(), kind="stable")
     levels, n_moments = _check_model(levels, n_moments)
     counts = check_counts(counts, "counts")
     if counts.shape != levels.shape:
@@ -259,14 +265,18 @@ def _multiples(levels: Array, n: int, n_moments: int) -> Array | None:
     """Levels as integer multiples of one unit; None if there is none, or sums round."""
     if len(levels) < n_moments + 2:
         return None
-    units = (levels - levels[0]) / np.diff(levels).min()
-    nearest = np.rint(units)
-    exact = n * nearest[-1] ** n_moments < _EXACT
+    # a multiple beyond the largest float is none
+    with np.errstate(over="ignore"):
+        units = (levels - levels[0]) / np.diff(levels).min()
+        nearest = np.rint(units)
+        exact = n * nearest[-1] ** n_moments < _EXACT
     return nearest if exact and np.allclose(units, nearest, atol=1e-9) else None
 
 
 def _orthonormal(levels: Array, n_moments: int) -> Array:
     """Polynomials of degree 1, .., m, orthonormal on the levels."""
+    # to the size of one, because the range may be beyond the largest float
+    levels = np.ldexp(levels, -np.frexp(np.abs(levels).max())[1])
     centred = 2.0 * (levels - levels[0]) / (levels[-1] - levels[0]) - 1.0
     powers = np.polynomial.chebyshev.chebvander(centred, n_moments)
     return np.sqrt(len(levels)) * np.linalg.qr(powers)[0][:, 1:]
@@ -274,8 +284,12 @@ def _orthonormal(levels: Array, n_moments: int) -> Array:
 
 def _check_model(levels: ArrayLike, n_moments: int) -> tuple[Array, int]:
     """Levels ascending, and no more moments than make a difference."""
-    levels = np.sort(np.asarray(levels, dtype=np.float64).ravel())
-    if len(levels) < 2 or not np.isfinite(levels).all() or not np.diff(levels).all():
+    levels = np.sort(check_real_array(levels, "levels").ravel())
+    if (
+        len(levels) < 2
+        or not np.isfinite(levels).all()
+        or (levels[1:] == levels[:-1]).any()
+    ):
         raise ValueError(
             f"levels={levels.tolist()} must be two or more finite, distinct numbers"
         )

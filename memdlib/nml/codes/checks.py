@@ -4,12 +4,14 @@ Each check raises ValueError.
 """
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from memdlib.validation import check_integer
+from memdlib.validation import check_integer, check_real_array
 
 Array = NDArray[np.float64]
 Range = tuple[float, float]
@@ -20,7 +22,7 @@ _MOST = 2.0**52
 
 def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
     """Return counts of shape (L,), or (G, L) if ``stack``, as floats."""
-    found = np.asarray(counts, dtype=np.float64)
+    found = check_real_array(counts, name)
     if found.ndim not in ((1, 2) if stack else (1,)) or not found.size:
         raise ValueError(
             f"{name} has shape {found.shape}; give one count a level, shape (L,)"
@@ -29,6 +31,26 @@ def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
     bad = found[~(np.isfinite(found) & (found >= 0) & (found == np.rint(found)))]
     if bad.size:
         raise ValueError(f"{name} holds {bad[0]}; give nonnegative integers")
+    with np.errstate(over="ignore"):
+        total = found.sum()
+    if total == np.inf:
+        raise ValueError(
+            f"the sum of {name}, which holds {found.max()}, is beyond the largest "
+            "float; give numbers of samples"
+        )
+    return found
+
+
+def check_moments(n_moments: Iterable[int]) -> list[int]:
+    """Return the numbers of moments to try, one or more."""
+    if not np.iterable(n_moments):
+        raise ValueError(
+            f"n_moments={n_moments!r} must be several numbers of moments, such as "
+            "range(1, 6)"
+        )
+    found = [check_integer(m, "n_moments") for m in n_moments]
+    if not found:
+        raise ValueError("n_moments is empty; give at least one number of moments")
     return found
 
 
@@ -54,7 +76,7 @@ def check_levels(
     n_levels = counts.shape[-1]
     if level_values is None:
         return counts, np.arange(1.0, n_levels + 1)
-    values = np.asarray(level_values, dtype=np.float64)
+    values = check_real_array(level_values, "level_values")
     if values.shape != (n_levels,):
         raise ValueError(
             f"level_values has shape {values.shape}; give one value for each of the "
@@ -75,7 +97,7 @@ def check_levels(
 
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
     """Return labels 1, one number a level, between 0 and the counts, as floats."""
-    found = np.asarray(ones, dtype=np.float64)
+    found = check_real_array(ones, "ones")
     if found.shape != counts.shape:
         raise ValueError(
             f"ones has shape {found.shape}; give one number a level, shape "
@@ -91,15 +113,18 @@ def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
 
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     """Return labels 0 and 1, one a sample, as floats."""
-    given = np.asarray(labels)
-    if given.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {given.shape}; give one label a sample, {n_samples}"
-        )
-    bad = [label for label in np.unique(given).tolist() if label not in (0, 1)]
-    if bad:
-        raise ValueError(f"labels holds {bad[0]!r}; map the two classes to 0 and 1")
-    return given.astype(np.float64)
+    return _check_labels(labels, n_samples, 2, "map the two classes to 0 and 1")
+
+
+def check_level_indices(levels: ArrayLike) -> NDArray[np.integer]:
+    """Return a table of level indices, samples x features, of whatever integer type."""
+    table = _as_array(levels, "levels")
+    if table.ndim != 2 or not table.size:
+        raise ValueError(f"levels has shape {table.shape}; give samples x features")
+    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
+        wrong = "negative" if table.dtype.kind == "i" else str(table.dtype)
+        raise ValueError(f"levels is {wrong}; give level indices 0, 1, ..")
+    return table
 
 
 def finite_range(
@@ -114,11 +139,12 @@ def finite_range(
             f"infinite, because {why}"
         ) from None
     for end, value, infinity in (("lower", low, -math.inf), ("upper", high, math.inf)):
-        if end == "upper" and upper_may_be_infinite and value == math.inf:
+        number = isinstance(value, Real)
+        if end == "upper" and upper_may_be_infinite and number and value == infinity:
             continue
-        if value is None or value == infinity:
+        if value is None or (number and value == infinity):
             raise ValueError(missing_end(name, end, ends, why))
-        if not isinstance(value, Real) or not math.isfinite(value):
+        if not number or not math.isfinite(value):
             raise ValueError(f"{name}={ends!r}: the {end} end must be a number")
     if not low < high:
         raise ValueError(f"{name}={ends!r} must have its lower end below its upper end")
@@ -166,12 +192,31 @@ def check_classes(
     (array([1, 0]), 2)
     """
     k = check_integer(n_classes, "n_classes", minimum=2)
-    given = np.asarray(labels)
+    found = _check_labels(labels, n_samples, k, f"map the classes to 0, .., {k - 1}")
+    return found.astype(np.int64), k
+
+
+def _check_labels(
+    labels: ArrayLike, n_samples: int, n_classes: int, remedy: str
+) -> Array:
+    given = _as_array(labels, "labels")
     if given.shape != (n_samples,):
         raise ValueError(
             f"labels has shape {given.shape}; give one class a sample, {n_samples}"
         )
-    bad = [label for label in np.unique(given).tolist() if label not in range(k)]
-    if bad:
-        raise ValueError(f"labels holds {bad[0]!r}; map the classes to 0, .., {k - 1}")
-    return given.astype(np.int64), k
+    # objects, such as None beside numbers, may be in no order
+    distinct = given if given.dtype == object else np.unique(given)
+    for label in distinct.tolist():
+        if not (isinstance(label, Real | np.bool_) and label in range(n_classes)):
+            raise ValueError(f"labels holds {label!r}; {remedy}")
+    return check_real_array(given, "labels")
+
+
+def _as_array(values: ArrayLike, name: str) -> NDArray:
+    """Return an array of any type; sparse ones and ragged lists are refused."""
+    if sparse.issparse(values):
+        raise ValueError(f"{name} is sparse; pass {name}.toarray()")
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is no array: {error}") from error

@@ -9,6 +9,38 @@ from numpy.typing import NDArray
 Floats = float | NDArray[np.float64]
 Words = str | NDArray[np.str_]
 
+# What the uncertainty of each way means; that of all others is a bound.
+KINDS = {
+    "gauss": "estimate",
+    "statistics": "estimate",
+    "types": "estimate",
+    "monte-carlo": "standard error",
+}
+
+
+def kind_of(method: Words) -> Words:
+    """What the uncertainty of a complexity means, by the way that it was found.
+
+    Parameters
+    ----------
+    method : str or ndarray of str
+
+    Returns
+    -------
+    str or ndarray of str
+        "bound", which the error does not exceed; "estimate", made so that none was
+        found to exceed it; or "standard error".
+
+    Examples
+    --------
+    >>> kind_of("table"), kind_of(np.array(["gauss", "monte-carlo"])).tolist()
+    ('bound', ['estimate', 'standard error'])
+    """
+    if isinstance(method, str):
+        return KINDS.get(method, "bound")
+    kinds = [KINDS.get(name, "bound") for name in np.ravel(method).tolist()]
+    return np.array(kinds, dtype=np.str_).reshape(np.shape(method))
+
 
 class ComplexityEstimate(NamedTuple):
     """Complexity of a model, with its error bar and the way it was found.
@@ -18,10 +50,10 @@ class ComplexityEstimate(NamedTuple):
     complexity : float or ndarray
         Log complexity, in nats.
     uncertainty : float or ndarray
-        Error bar of ``complexity``, in nats: for an exact sum what rounding and the
-        certificates of its fits leave, for "gauss" what its rules tell, for
-        "monte-carlo" the standard error, and else
-        the larger distance to the two proved bounds.
+        Error bar of ``complexity``, in nats, and ``kind`` what it is: for an exact sum
+        a bound of what rounding and the certificates of its fits leave, for "gauss" the
+        estimate of its rules, for "monte-carlo" the standard error, and else the larger
+        distance to the two proved bounds.
     method : str or ndarray of str
         "saturated", "table", "enumeration", "gauss", "monte-carlo", "facets",
         "fisher", or "bounds" for the middle between the proved bounds.
@@ -30,6 +62,11 @@ class ComplexityEstimate(NamedTuple):
     complexity: Floats
     uncertainty: Floats
     method: Words
+
+    @property
+    def kind(self) -> Words:
+        """What ``uncertainty`` is: "bound", "estimate" or "standard error"."""
+        return kind_of(self.method)
 
 
 @dataclass(frozen=True)
@@ -63,3 +100,8 @@ class Codelength:
     def total(self) -> Floats:
         """Code length, error plus complexity."""
         return self.error + self.complexity
+
+    @property
+    def kind(self) -> Words:
+        """What ``uncertainty`` is: "bound", "estimate" or "standard error"."""
+        return kind_of(self.method)

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.complexity import METHODS, complexities
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml._engine.logit_fit import certified_fit
+from memdlib.nml._engine.level_fit import fit_levels
+from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.logit_fit import LogitFit, require_gap
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
@@ -26,7 +27,7 @@ from memdlib.nml.codes.checks import (
     check_ones,
 )
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
-from memdlib.validation import check_choice, check_integer
+from memdlib.validation import check_choice, check_integer, check_real_array
 
 Array = NDArray[np.float64]
 
@@ -193,10 +194,16 @@ default="auto"
     Raises
     ------
     ValueError
-        As for `conditional_complexity`.
+        As for `conditional_complexity`, and if the levels are too uneven for "gauss" or
+        "monte-carlo".
 
     Notes
     -----
+    ``kind`` of the result says what its uncertainty is. Exact sums have a bound at
+    levels of any spread: where these are so uneven that a logit may be 10^6 times
+    another, as over three decades with two moments, every fit has a duality gap that
+    counts, and one whose gap is too wide is refused. No other way takes such levels.
+
     "auto" takes the first of these that keeps the proved bounds: an exact sum; Gauss
     rules, if they settle to 1e-6 nats (what they leave out is bounded, how far they
     have settled is estimated); draws, if enough of them carry the mean; "facets", whose
@@ -285,8 +292,8 @@ def conditional_error(
         reached = saturated_log_likelihood(n, k)
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
-            basis = orthonormal_basis(model)
-            fit = certified_fit(n[:, inside], basis, k[:, inside])
+            n, k = n[:, inside], k[:, inside]
+            fit = require_gap(LogitFit(*fit_levels(model, n, k)), n, k)
             reached[inside] = fit.log_likelihood
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
@@ -328,7 +335,7 @@ def conditional_codelength(
     >>> round(found.error, 6), round(found.complexity, 6), round(found.total, 6)
     (1.386294, 2.571985, 3.958279)
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = check_real_array(x, "x")
     if x.ndim != 1 or not x.size:
         raise ValueError(f"x has shape {x.shape}; give one level value a sample")
     if not np.isfinite(x).all():

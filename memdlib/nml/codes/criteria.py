@@ -16,9 +16,9 @@ from scipy.special import xlogy
 from memdlib.nml._engine.approximate import fisher_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import log_multinomial_sum
-from memdlib.nml.codes.checks import check_counts, check_levels
+from memdlib.nml.codes.checks import check_counts, check_levels, check_moments
 from memdlib.nml.codes.conditional import conditional_complexity, conditional_error
-from memdlib.validation import check_integer
+from memdlib.validation import check_real_array
 
 Array = NDArray[np.float64]
 
@@ -79,14 +79,15 @@ def criterion_codelengths(
     bic [[27.92, 16.0, 16.71]]
     aic [[27.11, 14.36, 14.25]]
     """
-    moments = [check_integer(m, "n_moments") for m in n_moments]
-    if not moments:
-        raise ValueError("n_moments is empty; give at least one number of moments")
-    counts, values = check_levels(np.atleast_2d(counts), level_values)
+    moments = check_moments(n_moments)
+    counts, values = check_levels(
+        np.atleast_2d(check_real_array(counts, "counts")), level_values
+    )
+    ones = np.atleast_2d(check_real_array(ones, "ones"))
     found = {name: [] for name in CRITERIA}
     for m in moments:
         given = m, values, intercept
-        error = conditional_error(counts, np.atleast_2d(ones), *given)
+        error = conditional_error(counts, ones, *given)
         rows, which = np.unique(counts, axis=0, return_inverse=True)
         models = [level_model(row, values, m, intercept) for row in rows]
         p = np.array([model.dimension for model in models])[which]
@@ -144,7 +145,7 @@ def factorised_codelength(class_counts: ArrayLike) -> float:
     17.927555
     """
     table = _class_table(class_counts)
-    n, k = table.sum(axis=1).astype(int).tolist(), table.shape[1]
+    n, k = map(int, table.sum(axis=1)), table.shape[1]
     return _error(table) + math.fsum(log_multinomial_sum(size, k) for size in n)
 
 

@@ -11,11 +11,13 @@ from memdlib.nml._engine.level_model import level_model
 from memdlib.nml.codes.checks import (
     check_binary_labels,
     check_boolean,
+    check_level_indices,
     check_levels,
+    check_moments,
 )
 from memdlib.nml.codes.codelength import Codelength
 from memdlib.nml.codes.conditional import conditional_error
-from memdlib.validation import check_integer
+from memdlib.validation import check_integer, check_real_array
 
 
 class LevelCounts(NamedTuple):
@@ -62,12 +64,7 @@ def count_levels(
     >>> counts.tolist(), ones.tolist()
     ([[1, 1, 1], [0, 3, 0]], [[0, 0, 1], [0, 1, 0]])
     """
-    table = np.asarray(levels)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(f"levels has shape {table.shape}; give samples x features")
-    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
-        wrong = "negative" if table.dtype.kind == "i" else str(table.dtype)
-        raise ValueError(f"levels is {wrong}; give level indices 0, 1, ..")
+    table = check_level_indices(levels)
     largest = int(table.max())
     n_levels = largest + 1 if n_levels is None else check_integer(n_levels, "n_levels")
     if largest >= n_levels:
@@ -146,10 +143,9 @@ def feature_codelengths(
     >>> found.total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
-    counts, ones = np.atleast_2d(counts), np.atleast_2d(ones)
-    moments = [check_integer(m, "n_moments") for m in n_moments]
-    if not moments:
-        raise ValueError("n_moments is empty; give at least one number of moments")
+    counts = np.atleast_2d(check_real_array(counts, "counts"))
+    ones = np.atleast_2d(check_real_array(ones, "ones"))
+    moments = check_moments(n_moments)
     check_boolean(intercept, "intercept")
     checked, values = check_levels(counts, level_values)
     errors = []

@@ -13,9 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from memdlib.nml._engine.cell_bounds import complexity_bounds
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
 from memdlib.nml._engine.cell_sums import cell_complexity, suprema
-from memdlib.nml.codes.checks import check_boolean, check_classes
+from memdlib.nml._engine.level_model import require_even
+from memdlib.nml.codes.checks import (
+    check_boolean,
+    check_classes,
+    check_level_indices,
+)
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
-from memdlib.validation import check_choice, check_integer
+from memdlib.validation import check_choice, check_integer, check_real_array
 
 METHODS = ("auto", "exact", "monte-carlo")
 
@@ -327,16 +332,11 @@ def _checked(
 ) -> tuple[NDArray[np.int64], Array, int]:
     check_boolean(intercept, "intercept")
     m = check_integer(n_moments, "n_moments")
-    table = np.asarray(levels)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(f"levels has shape {table.shape}; give samples x features")
-    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
-        wrong = "negative" if table.dtype.kind == "i" else str(table.dtype)
-        raise ValueError(f"levels is {wrong}; give level indices 0, 1, ..")
+    table = check_level_indices(levels)
     n_levels = int(table.max()) + 1
     if level_values is None:
         return table.astype(np.int64), np.arange(1.0, n_levels + 1), m
-    values = np.asarray(level_values, dtype=np.float64)
+    values = check_real_array(level_values, "level_values")
     if values.ndim != 1 or len(values) < n_levels:
         raise ValueError(
             f"level_values has shape {values.shape}; levels holds {n_levels - 1}, so "
@@ -355,6 +355,8 @@ def _checked(
 
 
 def _columns(columns: Iterable[int], name: str, n_features: int) -> list[int]:
+    if not np.iterable(columns):
+        raise ValueError(f"{name}={columns!r} must be several columns, such as [0]")
     found = [check_integer(column, name, minimum=0) for column in columns]
     for column in found:
         if column >= n_features:
@@ -375,6 +377,9 @@ def _model(
     cells, which = np.unique(levels, axis=0, return_inverse=True)
     tables = np.zeros((len(cells), n_classes), dtype=np.int64)
     np.add.at(tables, (which.ravel(), labels), 1)
+    for column in cells.T:
+        occupied = values[np.unique(column)]
+        require_even(occupied, n_moments + intercept, intercept)
     design = additive_design(values[cells], n_moments, intercept)
     return cell_model(design, tables, n_classes)
 

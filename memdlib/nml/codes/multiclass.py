@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
 from memdlib.nml._engine.cell_sums import cell_complexity
+from memdlib.nml._engine.level_model import require_even
 from memdlib.nml.codes.checks import (
     check_boolean,
     check_classes,
@@ -21,7 +22,7 @@ from memdlib.nml.codes.joint_features import (
     METHODS,
     error_of,
 )
-from memdlib.validation import check_choice, check_integer
+from memdlib.validation import check_choice, check_integer, check_real_array
 
 
 def multiclass_complexity(
@@ -128,14 +129,14 @@ def multiclass_error(
     >>> multiclass_error([[4, 0, 0], [0, 0, 3], [0, 4, 0]], 3)
     0.0
     """
-    tables = check_counts(class_counts, "class_counts", stack=True).astype(np.int64)
+    tables = check_counts(class_counts, "class_counts", stack=True)
     if tables.ndim != 2 or tables.shape[1] < 2:
         raise ValueError(
             f"class_counts has shape {tables.shape}; give levels x classes, two "
             "classes or more"
         )
     _, values = check_levels(tables.sum(axis=1), level_values)
-    return error_of(*_model(tables, values, n_moments, intercept))
+    return error_of(*_model(tables.astype(np.int64), values, n_moments, intercept))
 
 
 def multiclass_codelength(
@@ -177,7 +178,7 @@ def multiclass_codelength(
     >>> round(found.error, 6), round(found.complexity, 6)
     (3.819085, 4.708881)
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = check_real_array(x, "x")
     if x.ndim != 1 or not x.size:
         raise ValueError(f"x has shape {x.shape}; give one level value a sample")
     if not np.isfinite(x).all():
@@ -202,5 +203,6 @@ def _model(
 ) -> tuple[CellModel, NDArray[np.int64], int]:
     check_boolean(intercept, "intercept")
     m = check_integer(n_moments, "n_moments")
+    require_even(values[tables.any(axis=1)], m + intercept, intercept)
     design = additive_design(values[:, None], m, intercept)
     return cell_model(design, tables, tables.shape[1])

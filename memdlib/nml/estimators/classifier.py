@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.bayes import BayesClassifier
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
@@ -14,7 +14,12 @@ from memdlib.nml.estimators.selector import (
     two_classes,
 )
 from memdlib.state import all_or_nothing
-from memdlib.validation import NONNEGATIVE, check_parameters, count_features
+from memdlib.validation import (
+    NONNEGATIVE,
+    check_parameters,
+    checked_data,
+    count_features,
+)
 
 Array = NDArray[np.float64]
 
@@ -125,7 +130,7 @@ class NMLClassifier(BayesClassifier):
             As there, and if ``smoothing`` is zero and a feature separates the classes.
         """
         check_parameters(self)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = checked_data(self, X, y, dtype=np.float64)
         self.classes_, codes = two_classes(y)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
@@ -167,7 +172,7 @@ class NMLClassifier(BayesClassifier):
         ([1, 2], [1.0, 1.0])
         """
         check_is_fitted(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        X, y = checked_data(self, X, y, dtype=np.float64, reset=False)
         odds = self._prior_logit() + self._evidence(X, self.order_).cumsum(axis=1)
         guess = self.classes_[(odds > 0).astype(np.intp)]
         return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.state import all_or_nothing
-from memdlib.validation import COUNT, Words, check_parameters
+from memdlib.validation import COUNT, Words, check_parameters, checked_data
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If ``n_bins`` is below 1 or the strategy has another name.
         """
         check_parameters(self)
-        X = validate_data(self, X, dtype=np.float64)
+        X = checked_data(self, X, dtype=np.float64)
         learn = {
             "uniform": equal_width_thresholds,
             "quantile": equal_frequency_thresholds,
@@ -118,7 +118,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Integers from 0 to L - 1.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = checked_data(self, X, dtype=np.float64, reset=False)
         levels = np.zeros(X.shape, dtype=np.int64)
         for threshold in self.thresholds_.T:
             levels += X > threshold
@@ -153,13 +153,15 @@ def equal_width_thresholds(X: Array, n_bins: int) -> Array:
     [[2.0, 4.0, 6.0, 8.0]]
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
-    found = np.empty((X.shape[1], n_bins - 1))
+    # halves, because ranges and distances may be beyond the largest float
+    near = 1e-3 * (0.5 * high - 0.5 * low)
+    near = np.minimum(0.5 * _ON * np.maximum(np.abs(low), np.abs(high)), near)
+    found = np.zeros((X.shape[1], n_bins - 1))
     for i in range(1, n_bins):
         part = i / n_bins
         # no sum of the two ends may leave the range
         cut = np.clip(low * (1 - part) + high * part, low, high)
-        on = np.where(np.abs(X - cut) <= near, X, -np.inf).max(axis=0)
+        on = np.where(np.abs(0.5 * X - 0.5 * cut) <= near, X, -np.inf).max(axis=0)
         found[:, i - 1] = np.where(on > -np.inf, on, cut)
     return found
 
@@ -181,7 +183,9 @@ def equal_frequency_thresholds(X: Array, n_bins: int) -> Array:
     >>> equal_frequency_thresholds(np.array([[0.0], [10.0], [1.0]]), 2).tolist()
     [[1.0]]
     """
-    return np.quantile(X, np.arange(1, n_bins) / n_bins, axis=0).T.copy()
+    # halves, because the distance of neighbours may be beyond the largest float
+    share = np.arange(1, n_bins) / n_bins
+    return 2.0 * np.quantile(0.5 * X, share, axis=0).T
 
 
 def kmeans_thresholds(X: Array, n_bins: int) -> Array:
@@ -222,7 +226,9 @@ def kmeans_thresholds(X: Array, n_bins: int) -> Array:
 def _clusters(column: Array, n_bins: int) -> Array:
     value, times = np.unique(column, return_counts=True)
     n = len(value)
-    at = (value - value[0]) / max(value[-1] - value[0], np.finfo(float).tiny)
+    # halves, because the range may be beyond the largest float
+    at = 0.5 * value - 0.5 * value[0]
+    at = at / max(at[-1], np.finfo(float).tiny)
     at = at - times @ at / times.sum()
     size = np.concatenate([[0], times.cumsum()])
     first = np.concatenate([[0.0], (times * at).cumsum()])

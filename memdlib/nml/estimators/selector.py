@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.codes.features import count_levels, feature_codelengths
@@ -18,6 +17,7 @@ from memdlib.validation import (
     Words,
     check_integer,
     check_parameters,
+    checked_data,
     count_features,
 )
 
@@ -170,7 +170,7 @@ class NMLFeatureSelector(RankedSelector):
             If there are not two classes, or a parameter is out of range.
         """
         check_parameters(self)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = checked_data(self, X, y, dtype=np.float64)
         self.classes_, codes = two_classes(y)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         self.n_moments_ = np.array(_numbers_of_moments(self.n_moments))
@@ -219,7 +219,8 @@ def two_classes(y) -> tuple[NDArray, NDArray[np.intp]]:
     Raises
     ------
     ValueError
-        If the labels are not of exactly two classes.
+        If the labels are not of exactly two classes, or of types that have no order,
+        such as None beside numbers.
 
     Examples
     --------
@@ -227,8 +228,16 @@ def two_classes(y) -> tuple[NDArray, NDArray[np.intp]]:
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        of_type = {type(label): label for label in y.tolist()}
+        held = ", ".join(map(repr, of_type.values()))
+        raise ValueError(
+            f"y holds labels that have no order, such as {held}; leave out rows "
+            "without a label, and give all labels as strings or all as numbers"
+        ) from error
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds one class only ({classes.tolist()[0]!r}); give two classes"

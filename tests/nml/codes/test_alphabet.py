@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.optimize import linprog, minimize
 
 from memdlib.densities.moment_problem import NotConvergedError
@@ -214,6 +215,13 @@ def test_one_observation_on_the_corner_of_a_face():
         (lambda: alphabet_codelength([1, np.nan], [0, 1], 1), "counts holds nan"),
         (lambda: alphabet_codelength(3, [0, 1], 1), "counts has shape ()"),
         (lambda: alphabet_codelength([0, 0], [0, 1], 1), "n=0 must be"),
+        (lambda: alphabet_complexity(2**70, [0, 1], 1), "too many to sum over"),
+        (lambda: alphabet_complexity(3, [0, 1j], 1), "levels must be real numbers"),
+        (lambda: alphabet_codelength([1, 2], [0, 1j], 1), "levels must be real"),
+        (
+            lambda: alphabet_codelength([1, 2], sparse.csr_array([[0, 1]]), 1),
+            "levels is sparse; pass levels.toarray()",
+        ),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -225,3 +233,16 @@ def test_levels_too_uneven_to_resolve_are_refused():
     levels = [0.0, 1e-9, 2e-9, 3.3e-9, 1.0, 1.1]
     with pytest.raises(NotConvergedError, match="too uneven"):
         alphabet_complexity(6, levels, 4)
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-308, 1.7e308])
+def test_the_unit_of_levels_does_not_count(unit):
+    assert alphabet_complexity(6, [-unit, 0.0, unit], 1) == pytest.approx(
+        alphabet_complexity(6, [-1, 0, 1], 1), rel=1e-13
+    )
+
+
+def test_levels_no_unit_of_which_is_a_number_are_refused_without_a_warning():
+    for levels in ([0, 1, 1e308], [0, 5e-324, 1], [0, 1e-308, 1]):
+        with pytest.raises(NotConvergedError, match="too uneven"):
+            alphabet_codelength([2, 3, 1], levels, 1)

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from memdlib.nml.codes.checks import (
     check_binary_labels,
     check_classes,
     check_counts,
+    check_level_indices,
     check_levels,
+    check_moments,
     check_ones,
     finite_range,
     positive_range,
@@ -48,6 +51,20 @@ def test_ranges_that_pass():
         (lambda: positive_range((0, 1), "a", "scale"), "every doubling of the scale"),
         (lambda: check_binary_labels([2], 1), "labels holds 2; map the two classes"),
         (lambda: check_binary_labels([1], 2), r"labels has shape \(1,\)"),
+        (lambda: check_binary_labels([1, None], 2), "labels holds None; map the two"),
+        (lambda: check_binary_labels([0, 1 + 0j], 2), "labels holds 0j; map the two"),
+        (lambda: check_binary_labels([[1], [1, 0]], 2), "labels is no array"),
+        (lambda: check_counts([1, 2j], "k"), "k must be real numbers"),
+        (lambda: check_counts([[1], [2, 3]], "k"), "k must be real numbers, in rows"),
+        (lambda: check_counts(sparse.csr_array([[1]]), "k"), r"pass k.toarray\(\)"),
+        (lambda: check_counts([1e308] * 2, "k"), r"k, which holds 1e\+308, is beyond"),
+        (lambda: check_levels([1, 2], [1, 2j]), "level_values must be real numbers"),
+        (lambda: check_ones([1j], np.array([2])), "ones must be real numbers"),
+        (lambda: check_moments(3), "n_moments=3 must be several numbers of moments"),
+        (lambda: check_level_indices([[1], [2, 3]]), "levels is no array"),
+        (lambda: check_level_indices(sparse.csr_array([[1]])), r"pass levels.toarr"),
+        (lambda: finite_range(np.ones((2, 2)), "a", "so"), "the lower end must be"),
+        (lambda: check_classes([1, "a", None], 3, 2), "labels holds 'a'; map the cl"),
     ],
 )
 def test_what_is_refused(call, message):

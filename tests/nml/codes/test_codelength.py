@@ -23,6 +23,26 @@ def test_codes_do_not_change():
         Codelength(1.0, 2.0, 0.0, "table").error = 0.0
 
 
+def test_what_an_uncertainty_is_follows_from_the_way():
+    kinds = {
+        "saturated": "bound",
+        "table": "bound",
+        "enumeration": "bound",
+        "facets": "bound",
+        "bounds": "bound",
+        "gauss": "estimate",
+        "statistics": "estimate",
+        "types": "estimate",
+        "monte-carlo": "standard error",
+    }
+    for method, kind in kinds.items():
+        assert ComplexityEstimate(2.0, 0.1, method).kind == kind
+    many = np.array([["gauss", "table"], ["monte-carlo", "bounds"]])
+    code = Codelength(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), many)
+    expected = [["estimate", "bound"], ["standard error", "bound"]]
+    assert code.kind.tolist() == expected
+
+
 def test_every_code_tells_its_error_bar_and_method():
     free = alphabet_codelength([2, 1, 1], [0, 1, 2], 2)
     fitted = alphabet_codelength([2, 1, 1, 3], [0, 1, 2, 5], 2)

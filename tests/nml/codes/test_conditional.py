@@ -2,6 +2,7 @@ import math
 from collections import Counter
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from benchmarks import nml_claims
 from memdlib.nml import (
     conditional_codelength,
     conditional_complexity,
@@ -296,12 +298,26 @@ def test_figures_by_hand():
     assert half == pytest.approx(9 * math.log(2) + entropy_error([5], [2]), abs=1e-13)
 
 
+def test_errors_at_levels_of_many_magnitudes():
+    """Labels whose mixed levels leave the others certain, so that only those cost."""
+    far = [1.0, 1e6]
+    found = conditional_error([4, 4], [3, 4], 1, far)
+    assert found == pytest.approx(entropy_error([4], [3]), abs=1e-13)
+    counts, ones, values = [5, 5, 3, 4, 2], [2, 1, 3, 0, 2], [1.0, 2.0, 1e4, 1e5, 1e6]
+    found = conditional_error(counts, ones, 4, values)
+    with mpmath.workdps(60):
+        x = [mpmath.mpf(value) for value in values]
+        truth = -nml_claims.supremum(x, x, 4, counts, ones, [0.0] * 5)
+    assert found == pytest.approx(float(truth), abs=1e-13)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: conditional_codelength([], [], 1), "x has shape"),
         (lambda: conditional_codelength([[1.0]], [1], 1), "x has shape"),
         (lambda: conditional_codelength([math.nan], [1], 1), "x holds nan"),
+        (lambda: conditional_codelength([1j], [1], 1), "x must be real numbers"),
         (lambda: conditional_codelength([1.0], [2], 1), "labels holds 2; map the two"),
         (lambda: conditional_codelength([1.0], ["ALL"], 1), "labels holds 'ALL'"),
         (lambda: conditional_codelength([1.0], [0, 1], 1), "labels has shape"),

@@ -82,6 +82,9 @@ def test_criteria_share_the_error_and_add_their_price():
     [
         (lambda: criterion_codelengths([[3]], [[1]], []), "n_moments is empty"),
         (lambda: criterion_codelengths([[3]], [[1]], [0]), "n_moments=0"),
+        (lambda: criterion_codelengths([[3]], [[1]], 2), "n_moments=2 must be several"),
+        (lambda: criterion_codelengths([[3j]], [[1]]), "counts must be real numbers"),
+        (lambda: criterion_codelengths([[3]], [[1j]]), "ones must be real numbers"),
         (lambda: factorised_codelength([3, 4]), "give levels x classes"),
         (lambda: quotient_codelength([[3], [4]]), "two classes or more"),
         (lambda: quotient_codelength([[3, 0.5]]), "class_counts holds 0.5"),
@@ -90,3 +93,8 @@ def test_criteria_share_the_error_and_add_their_price():
 def test_what_cannot_be_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_more_labels_than_an_integer_of_the_machine_holds():
+    half_log = 0.5 * math.log(math.pi * 1e300 / 2)
+    assert factorised_codelength([[1e300, 0]]) == pytest.approx(half_log, rel=1e-14)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from memdlib.nml import (
     conditional_codelength,
@@ -94,6 +95,13 @@ def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
         (lambda: feature_codelengths([[2]], [[1]], []), "n_moments is empty"),
         (lambda: feature_codelengths([[2]], [[3]], [1]), "ones holds 3.0"),
         (lambda: feature_codelengths([[2]], [[1]], [1], [1, 2]), "level_values has"),
+        (lambda: feature_codelengths([[2]], [[1]], 3), "n_moments=3 must be several"),
+        (lambda: feature_codelengths([[2j]], [[1]]), "counts must be real numbers"),
+        (
+            lambda: feature_codelengths([[2]], sparse.csr_array([[1]])),
+            r"ones is sparse; pass ones.toarray\(\)",
+        ),
+        (lambda: count_levels([[0], [1]], [1, None]), "labels holds None"),
     ],
 )
 def test_what_is_refused(call, message):

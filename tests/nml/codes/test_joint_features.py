@@ -149,6 +149,8 @@ def test_draws_are_told_and_come_near():
         ({"level_values": [1.0, 2.0]}, "levels holds 2, so give 3 values or more"),
         ({"level_values": [1.0, 2.0, 2.0]}, "holds 2.0 more than once; join levels"),
         ({"level_values": [1.0, np.inf, 2.0]}, "level_values holds inf"),
+        ({"level_values": [1.0, 2j, 3.0]}, "level_values must be real numbers"),
+        ({"labels": [None, 1] * 4}, "labels holds None; map the classes"),
         ({"method": "fisher"}, "method='fisher' must be one of"),
         ({"n_draws": 0}, "n_draws=0 must be an integer"),
     ],
@@ -163,6 +165,8 @@ def test_columns_must_exist():
     for name, inside, more in (("given", [2], None), ("candidates", [0], [5])):
         with pytest.raises(ValueError, match=f"{name} holds .; levels has the columns"):
             added_feature_codelengths(LEVELS, LABELS, inside, 1, more)
+    with pytest.raises(ValueError, match="given=0 must be several columns"):
+        added_feature_codelengths(LEVELS, LABELS, 0, 1)
     with pytest.raises(ValueError, match="candidates is empty"):
         added_feature_codelengths(LEVELS, LABELS, [0], 1, [])
 

@@ -5,7 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdlib.nml import conditional_complexity, conditional_error
+from memdlib.nml import (
+    conditional_complexity,
+    conditional_complexity_estimate,
+    conditional_error,
+)
 from memdlib.nml.codes.multiclass import (
     multiclass_codelength,
     multiclass_complexity,
@@ -101,7 +105,10 @@ def test_classes_may_be_renamed_and_need_not_occur():
         (lambda: multiclass_complexity([3, 4], 1, 3, method="table"), "method='table'"),
         (lambda: multiclass_error([[3], [4]], 1), "give levels x classes"),
         (lambda: multiclass_error([[3, -1]], 1), "class_counts holds -1"),
+        (lambda: multiclass_error([[1e300, 1]], 1), r"sums to 1e\+300"),
         (lambda: multiclass_codelength([], [], 1, 3), "x has shape"),
+        (lambda: multiclass_codelength([1j], [0], 1, 3), "x must be real numbers"),
+        (lambda: multiclass_codelength([1, 2], [0, None], 1, 3), "labels holds None"),
         (lambda: multiclass_codelength([np.nan], [0], 1, 3), "x holds nan"),
         (lambda: multiclass_codelength([1.0], [3], 1, 3), "labels holds 3"),
         (
@@ -113,3 +120,17 @@ def test_classes_may_be_renamed_and_need_not_occur():
 def test_what_cannot_be_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_levels_too_uneven_for_its_fits_are_refused(intercept):
+    counts, uneven = [2, 3, 2, 2], [1.0, 2.0, 4.0, 1e7]
+    with pytest.raises(ValueError, match="too uneven for"):
+        multiclass_complexity(counts, 3 - intercept, 3, uneven, intercept)
+    # where the certified solver of two classes can tell, they agree
+    for last in (8.0, 100.0, 1e3):
+        levels = [1.0, 2.0, 4.0, last]
+        m = 2 - intercept
+        cells = multiclass_complexity(counts, m, 2, levels, intercept)
+        exact = conditional_complexity_estimate(counts, m, levels, intercept=intercept)
+        assert abs(cells[0] - exact[0]) < 1e-9

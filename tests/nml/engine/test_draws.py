@@ -70,7 +70,7 @@ def test_few_draws_are_not_trusted():
     with pytest.raises(ValueError, match="too few to trust.*raise n_draws"):
         monte_carlo_complexity(model_of([5, 6, 7], 1), 32)
     with pytest.raises(ValueError, match="too few to trust"):
-        conditional_complexity_estimate([2] * 40, 12, method="monte-carlo")
+        conditional_complexity_estimate([2] * 40, 4, method="monte-carlo")
 
 
 def test_nothing_is_drawn_of_a_saturated_model():

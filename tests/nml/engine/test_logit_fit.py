@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from memdlib.nml import conditional_complexity
 from memdlib.nml._engine.level_model import level_model, null_basis, orthonormal_basis
-from memdlib.nml._engine.logit_fit import LogitSolver
+from memdlib.nml._engine.logit_fit import LogitSolver, damped_fit
 from memdlib.nml._engine.separation import on_boundary
 
 CODINGS = [
@@ -130,26 +130,42 @@ def test_weights_that_underflow_raise_no_warning(counts, n_moments, values, expe
         assert complexity == pytest.approx(expected, abs=1e-11)
 
 
-def test_a_fit_cut_short_is_certified_by_what_it_misses_or_not_at_all(monkeypatch):
-    """Where the step leaves the possible expected counts there is no bound."""
-    model = level_model(np.array([6, 6, 6]), np.arange(1.0, 4.0), 2, False)
+@pytest.mark.parametrize("values", [(1.0, 2.0, 3.0), (1.0, 1096.51, 1202335.93)])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_fit_cut_short_tells_what_it_may_miss(monkeypatch, values, steps):
+    model = level_model(np.array([6, 6, 6]), np.array(values), 2, False)
     solver = LogitSolver.of(model)
     grid = np.indices((7, 7, 7)).reshape(3, -1).astype(float)
     inside = grid[:, ~on_boundary(model, grid)]
     best = solver.fit(inside)
     assert np.abs(best.gap).max() < 1e-12
-    monkeypatch.setattr("memdlib.nml._engine.newton._DAMPED_STEPS", 1)
+    monkeypatch.setattr("memdlib.nml._engine.level_fit._STEPS", steps)
     short = solver.fit(inside)
     missing = best.log_likelihood - short.log_likelihood
-    assert missing.max() > 0.1
+    assert missing.max() > 1e-9
+    assert (short.gap >= missing - 1e-12).all()
+
+
+def test_a_damped_fit_cut_short_is_certified_by_what_it_misses_or_not_at_all(
+    monkeypatch,
+):
+    """Where the step leaves the possible expected counts there is no bound."""
+    basis, n = np.linalg.qr(np.vander([1.0, 2.0, 3.0], 2))[0], np.full((3, 1), 6.0)
+    model = level_model(np.array([6, 6, 6]), np.arange(1.0, 4.0), 1, True)
+    grid = np.indices((7, 7, 7)).reshape(3, -1).astype(float)
+    inside = grid[:, ~on_boundary(model, grid)]
+    best = damped_fit(n, basis, inside)
+    assert np.abs(best.gap).max() < 1e-12
+    monkeypatch.setattr("memdlib.nml._engine.newton._DAMPED_STEPS", 1)
+    short = damped_fit(n, basis, inside)
+    missing = best.log_likelihood - short.log_likelihood
+    assert missing.max() > 1e-3
     assert (short.gap >= missing - 1e-12).all()
     mean = 6.0 * expit(short.logits)
     weight = mean * expit(-short.logits)
-    basis = solver.basis
     for j in range(inside.shape[1]):
         curvature = basis.T * weight[:, j] @ basis
         step = np.linalg.solve(curvature, basis.T @ (inside[:, j] - mean[:, j]))
         moved = mean[:, j] + weight[:, j] * (basis @ step)
         possible = ((moved > 0) & (moved < 6)).all()
         assert np.isfinite(short.gap[j]) == possible
-    assert 0 < np.isinf(short.gap).sum() < 50

@@ -100,7 +100,7 @@ def test_logits_that_go_far_need_no_damped_steps(monkeypatch):
     values = np.array([-0.83, 0.15, 0.22, 0.84, 0.93, 1.93, 2.37])
     model = level_model(np.array([1, 3, 4, 4, 4, 3, 3]), values, 5, True)
     exact = np.exp(enumerated_complexity(model)) - boundary_sum(model)
-    monkeypatch.setattr(tube, "damped_newton", None)
+    monkeypatch.setattr(tube, "damped_fit", None)
     found = Tube(model, all_counts(model), 40.0).sum()
     assert found.interior == pytest.approx(exact, rel=2e-9)
 

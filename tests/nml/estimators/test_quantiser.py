@@ -2,6 +2,7 @@ import itertools
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -69,6 +70,17 @@ def test_kmeans_of_many_values_takes_little_memory():
     levels = model.transform(X)[:, 0]
     centres = np.array([X[levels == level].mean() for level in range(4)])
     np.testing.assert_array_equal(np.abs(X - centres).argmin(axis=1), levels)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
+def test_a_range_beyond_the_largest_float(strategy):
+    x = np.random.default_rng([30, 7]).normal(size=(40, 1))
+    # not so many values that scikit-learn's check of their sum overflows
+    x *= 0.02
+    x[:2, 0] = 1.9, -1.9
+    expected = LevelQuantiser(5, strategy).fit_transform(x)
+    found = LevelQuantiser(5, strategy).fit_transform(2.0**1023 * x)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.1, 0.01, 1e-7, 3.3, 1e9])
@@ -142,3 +154,14 @@ def test_kmeans_never_cuts_between_equal_values():
     model = LevelQuantiser(4, "kmeans").fit(X)
     assert model.thresholds_.tolist() == [[0.5, 1.0, 1.0], [3.0, 3.0, 3.0]]
     assert model.transform(X).T.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0]]
+
+
+def test_what_to_put_in_front_is_said():
+    frame = pd.DataFrame({"a": pd.Categorical(["u", "v", "u", "v"])})
+    with pytest.raises(ValueError, match="OneHotEncoder in front"):
+        LevelQuantiser().fit(frame)
+    with pytest.raises(ValueError, match="SimpleImputer in front"):
+        LevelQuantiser().fit([[1.0], [np.nan]])
+    model = LevelQuantiser().fit([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="SimpleImputer in front"):
+        model.transform([[np.nan]])

@@ -3,6 +3,7 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import optimize
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -185,6 +186,16 @@ def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
         ({}, [0, 0, 0], "y holds one class only (0); give two classes"),
         ({}, [0, 1, 2], "y holds 3 classes; compare them two at a time"),
         (
+            {},
+            np.array(["a", None, "a"], dtype=object),
+            "y holds labels that have no order, such as 'a', None; leave out rows",
+        ),
+        (
+            {},
+            np.array(["a", 1, "a"], dtype=object),
+            "no order, such as 'a', 1; leave out rows without a label, and give all",
+        ),
+        (
             {"n_moments": 0},
             [0, 1, 1],
             "'n_moments' parameter of NMLFeature",
@@ -232,3 +243,11 @@ def test_leukemia(strategy, least, gene):
     # the sources' sharp drop, for good genes
     top = model.codelengths_[model.order_[:25]]
     assert (top[:, 1] < top[:, 0]).all()
+
+
+def test_what_to_put_in_front_is_said():
+    frame = pd.DataFrame({"a": pd.Categorical(["u", "v", "u", "v"])})
+    with pytest.raises(ValueError, match="OneHotEncoder in front"):
+        NMLFeatureSelector().fit(frame, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="SimpleImputer in front"):
+        NMLFeatureSelector().fit([[1.0], [np.nan]], [0, 1])
