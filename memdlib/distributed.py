@@ -65,7 +65,7 @@ def fit_distributed(estimator, X, y, sample_weight=None, *, classes=None, client
 
     Notes
     -----
-    With S fixed X is computed once, with "auto" four times. If it comes from slow files
+    With S fixed X is computed once, with "auto" five times. If it comes from slow files
     and fits into the memory of the workers, call ``X.persist()`` first.
 
     The fit that knows of correlations computes X twice, and one matrix of products of

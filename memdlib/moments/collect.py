@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib.moments.sums import ClassMoments, check_finite
+from memdlib.moments.sums import UNDERFLOW, ClassMoments, check_finite
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
@@ -153,10 +153,7 @@ def check_squares(
     if not lost.any():  # what adds up to zero is zero, or cancels
         lost = _varies(X, codes, small, location)
     if lost.any():
-        raise ValueError(
-            f"the moments of feature {int(np.argmax(lost))} underflow; "
-            "rescale it (for example with StandardScaler)"
-        )
+        raise ValueError(f"the moments of feature {int(np.argmax(lost))} {UNDERFLOW}")
 
 
 def _varies(X, codes, cells: NDArray[np.bool_], location: Array) -> NDArray[np.bool_]:

@@ -20,6 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# What to do about moments of a feature; StandardScaler squares it, too.
+OVERFLOW = "overflow; rescale it (for example with MaxAbsScaler)"
+UNDERFLOW = (
+    "underflow; multiply it by a large number (scalers take what is so small for "
+    "constant)"
+)
+
 
 @dataclass(frozen=True)
 class ClassMoments:
@@ -216,8 +223,7 @@ def check_finite(sums: Array) -> None:
     broken = ~np.isfinite(sums).all(axis=-1)
     if broken.any():
         raise ValueError(
-            f"the moments of feature {int(np.argwhere(broken)[0][-1])} overflow; "
-            "rescale it (for example with StandardScaler)"
+            f"the moments of feature {int(np.argwhere(broken)[0][-1])} {OVERFLOW}"
         )
 
 

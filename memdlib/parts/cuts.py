@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.moments.folds import row_digests
+from memdlib.moments.folds import RowKeys
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -79,25 +79,25 @@ class HashCuts:
 
     Parameters
     ----------
-    seed : ndarray of shape (1,)
-        Key of the hash.
+    keys : RowKeys
+        Hashes of the rows.
     first, second : ndarray of shape (K, B)
         A row lies beyond a cut if its two hashes do, in lexicographic order.
     """
 
-    seed: Words
+    keys: RowKeys
     first: Words
     second: Words
 
     @classmethod
     def find(
-        cls, seed: Words, shares: Shares, histogram: Array, border: dict[str, NDArray]
+        cls, keys: RowKeys, shares: Shares, histogram: Array, border: dict[str, NDArray]
     ) -> "HashCuts":
         """Cuts from the weights of the buckets and the rows in those that matter.
 
         Parameters
         ----------
-        seed : ndarray of shape (1,)
+        keys : RowKeys
         shares : Shares
         histogram : ndarray of shape (K, N_BUCKETS)
         border : dict of ndarray of shape (g,)
@@ -121,7 +121,7 @@ class HashCuts:
                 found[:, k, b] = border["first"][at], border["second"][at]
             elif j + 1 < N_BUCKETS:  # the next bucket begins beyond the cut
                 found[:, k, b] = np.uint64(j + 1) << _SHIFT, 0
-        return cls(seed, *found)
+        return cls(keys, *found)
 
     def folds(self, X, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Fold of each row.
@@ -136,13 +136,13 @@ class HashCuts:
         -------
         ndarray of int of shape (n,)
         """
-        first = row_digests(X, self.seed, np.float32)
+        first = self.keys.first(X)
         cut = self.first[codes]
         beyond = first[:, None] > cut
         equal = first[:, None] == cut
         rows = np.flatnonzero(equal.any(axis=1))
         if rows.size:
-            second = row_digests(X[rows], self.seed, np.float64)
+            second = self.keys.second(X[rows])
             beyond[rows] |= equal[rows] & (second[:, None] >= self.second[codes[rows]])
         return beyond.sum(axis=1)
 
@@ -152,7 +152,7 @@ def bucket(first: Words) -> NDArray[np.intp]:
     return (first >> _SHIFT).astype(np.intp)
 
 
-def hash_histogram(X, codes, weight, n_classes: int, seed: Words) -> Array:
+def hash_histogram(X, codes, weight, n_classes: int, keys: RowKeys) -> Array:
     """Weight of the rows of each class in each bucket.
 
     Parameters
@@ -162,18 +162,18 @@ def hash_histogram(X, codes, weight, n_classes: int, seed: Words) -> Array:
     codes : ndarray of shape (n,)
     weight : ndarray of shape (n,)
     n_classes : int
-    seed : ndarray of shape (1,)
+    keys : RowKeys
 
     Returns
     -------
     ndarray of shape (n_classes, N_BUCKETS)
     """
-    cell = codes * N_BUCKETS + bucket(row_digests(X, seed, np.float32))
+    cell = codes * N_BUCKETS + bucket(keys.first(X))
     size = n_classes * N_BUCKETS
     return np.bincount(cell, weights=weight, minlength=size).reshape(-1, N_BUCKETS)
 
 
-def border_rows(X, codes, weight, buckets, seed: Words) -> dict[str, NDArray]:
+def border_rows(X, codes, weight, buckets, keys: RowKeys) -> dict[str, NDArray]:
     """Hashes and weights of the rows in the buckets of the cuts.
 
     Parameters
@@ -184,20 +184,20 @@ def border_rows(X, codes, weight, buckets, seed: Words) -> dict[str, NDArray]:
     weight : ndarray of shape (n,)
     buckets : ndarray of shape (K, B)
         Those of each class.
-    seed : ndarray of shape (1,)
+    keys : RowKeys
 
     Returns
     -------
     dict of ndarray
         As :meth:`HashCuts.find` takes it.
     """
-    first = row_digests(X, seed, np.float32)
+    first = keys.first(X)
     rows = (bucket(first)[:, None] == buckets[codes]).any(axis=1)
     return merged_groups(
         {
             "code": codes[rows],
             "first": first[rows],
-            "second": row_digests(X[rows], seed, np.float64),
+            "second": keys.second(X[rows]),
             "size": weight[rows],
         }
     )

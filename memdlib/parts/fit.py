@@ -1,9 +1,9 @@
 """One fit from data in parts: a few passes, each of which adds up small results.
 
 With S fixed the data are read once, after a look at the labels. With
-``n_features="auto"`` they are read four times: for the classes and a histogram of the
-hashes of the rows, for the hashes next to the cuts, for the moments, and for the
-accuracy on the rows set aside.
+``n_features="auto"`` they are read five times: for the means and variances by which the
+rows are hashed, for a histogram of the hashes, for the hashes next to the cuts, for the
+moments, and for the accuracy on the rows set aside.
 """
 
 from dataclasses import replace
@@ -21,14 +21,18 @@ from memdlib.generative.ranking import DivergenceRanker, rank
 from memdlib.generative.sizes import size_grid, smallest_best
 from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.moments import leave_one_out
+from memdlib.moments.folds import RowKeys
+from memdlib.moments.spread import Spread
 from memdlib.parts.correlated import fit_correlated
 from memdlib.parts.cuts import HashCuts, Shares
 from memdlib.parts.passes import (
     Accuracy,
     Border,
+    Hashes,
     Moments,
     Parts,
     Result,
+    Spreads,
     Survey,
     checked_result,
 )
@@ -66,8 +70,9 @@ def fit_parts(estimator, parts: Parts, classes=None):
     Notes
     -----
     The rows that "auto" sets aside are those of ``fit`` with the same
-    ``random_state``. If weights are fractions, a row exactly on the border may change
-    sides by a rounding error.
+    ``random_state``, but for rounding errors: these give a row another place with a
+    probability of about 1e-9 (see :func:`memdlib.moments.content_positions`), and if
+    weights are fractions, a row exactly on the border may change sides.
     """
     kinds = (
         MeMdClassifier,
@@ -95,11 +100,10 @@ def fit_parts(estimator, parts: Parts, classes=None):
     if hasattr(estimator, "n_features") and not auto:
         count_features(estimator.n_features, estimator.n_features_in_, "n_features")
     given = None if classes is None else np.unique(classes)
-    seed = _seed(estimator) if auto else None
     class_weight = getattr(estimator, "class_weight", None)
     correlated = isinstance(estimator, CorrelatedMeMdClassifier)
     if auto or given is None or class_weight is not None or correlated:
-        survey = checked_result(parts, Survey(bare, seed) if auto else Survey())
+        survey = checked_result(parts, Survey())
         classes = survey["classes"]
         _check_classes(given, classes)
     else:
@@ -108,7 +112,7 @@ def fit_parts(estimator, parts: Parts, classes=None):
     if class_weight is not None:
         by_class = _class_factors(bare, classes, survey["weight"], class_weight)
     known = bare, classes, by_class
-    cuts = _cuts(estimator, parts, known, survey, seed) if auto else None
+    cuts = _cuts(estimator, parts, known, survey) if auto else None
     if correlated:
         n_rows = int(survey["rows"].sum())
         estimator._fitted = fit_correlated(estimator, parts, known, n_rows, cuts)
@@ -125,12 +129,18 @@ def fit_parts(estimator, parts: Parts, classes=None):
     return _warned(estimator, result)
 
 
-def _cuts(estimator, parts, known, survey, seed):
-    """Where the rows that "auto" sets aside are cut off."""
+def _cuts(estimator, parts, known, survey):
+    """Where the rows that "auto" sets aside are cut off, as if all were in memory."""
+    seed = check_random_state(estimator.random_state).bytes(8)
+    bare, classes, _ = known
+    spread = checked_result(parts, Spreads(bare, classes, 1.0 / survey["weight"]))
+    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), Spread(**spread))
     shares = Shares.of(estimator.validation)
-    histogram = survey["histogram"]
-    border = checked_result(parts, Border(*known, shares.buckets(histogram), seed))
-    return HashCuts.find(seed, shares, histogram, border)
+    # factors of whole classes move no cut, and are left out
+    histogram = checked_result(parts, Hashes(bare, classes, None, keys))["weight"]
+    buckets = shares.buckets(histogram)
+    border = checked_result(parts, Border(bare, classes, None, buckets, keys))
+    return HashCuts.find(keys, shares, histogram, border)
 
 
 def _fit_and_choose(estimator, parts, known, cuts):
@@ -205,9 +215,3 @@ def _class_factors(bare, classes, weight, class_weight):
     known = clone(bare)
     scaled = labelled_data(known, row, classes, weight, class_weight=class_weight)[2]
     return scaled / weight
-
-
-def _seed(estimator):
-    """Key of the hash that ``fit`` would draw."""
-    random = check_random_state(estimator.random_state)
-    return np.frombuffer(random.bytes(8), dtype=np.uint64)

@@ -5,7 +5,7 @@ written to a checkpoint. A part without rows of positive weight has none.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import family_moments
 from memdlib.generative.model import MarginalModel
 from memdlib.moments import ClassMoments, JointMoments
+from memdlib.moments.folds import RowKeys
+from memdlib.moments.spread import Spread
 from memdlib.parts.cuts import HashCuts, border_rows, hash_histogram, merged_groups
-from memdlib.validation import check_sample_weight, labelled_batch, labelled_data
+from memdlib.validation import check_sample_weight, labelled_batch
 
 Result = dict[str, NDArray]
 
@@ -116,47 +118,24 @@ class Parts(ABC):
 
 @dataclass(frozen=True)
 class Survey(Pass):
-    """Classes, and if rows are to be set aside the weight of each bucket of hashes.
+    """Classes, their weights and numbers of rows."""
 
-    Parameters
-    ----------
-    estimator : estimator, default=None
-        It is given where rows are hashed; it knows the features.
-    seed : ndarray of shape (1,), default=None
-        Key of the hash.
-    """
-
-    estimator: object = None
-    seed: NDArray[np.uint64] | None = None
     name = "classes"
-
-    @property
-    def needs_X(self) -> bool:
-        """Whether rows are hashed."""
-        return self.estimator is not None
+    needs_X = False
 
     def _of(self, X, y, weight):
-        if not self.needs_X:
-            y = column_or_1d(y)
-            assert_all_finite(y, input_name="y")
-            check_classification_targets(y)
-            weight = check_sample_weight(weight, len(y))
-            y, weight = y[weight > 0], weight[weight > 0]
-            classes, codes = np.unique(y, return_inverse=True)
-        else:
-            X, codes, weight, classes = labelled_data(
-                self.estimator, X, y, weight, reset=False, several=False
-            )
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        weight = check_sample_weight(weight, len(y))
+        y, weight = y[weight > 0], weight[weight > 0]
+        classes, codes = np.unique(y, return_inverse=True)
         K = len(classes)
-        found = {
+        return {
             "classes": classes,
             "weight": np.bincount(codes, weight, K),
             "rows": np.bincount(codes, minlength=K),
         }
-        if self.needs_X:
-            X = observed(self.estimator, X)
-            found["histogram"] = hash_histogram(X, codes, weight, K, self.seed)
-        return found
 
     def _add(self, a, b):
         texts = [part["classes"].dtype.kind in "OSUT" for part in (a, b)]
@@ -209,6 +188,45 @@ class Known(Pass):
 
 
 @dataclass(frozen=True)
+class Spreads(Known):
+    """Means and variances of the columns, by which rows are hashed.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    """
+
+    name = "spread"
+
+    def _of(self, X, y, weight):
+        X, _, weight = self._rows(X, y, weight)
+        return vars(Spread.of(X, weight))
+
+    def _add(self, a, b):
+        return vars(Spread(**a).merge(Spread(**b)))
+
+
+@dataclass(frozen=True)
+class Hashes(Known):
+    """Weight of the rows of each class in each bucket of hashes.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    keys : RowKeys
+    """
+
+    keys: RowKeys
+    name = "hashes"
+
+    def _of(self, X, y, weight):
+        rows = self._rows(X, y, weight)
+        return {"weight": hash_histogram(*rows, len(self.classes), self.keys)}
+
+
+@dataclass(frozen=True)
 class Border(Known):
     """Hashes of the rows next to the cuts.
 
@@ -217,17 +235,15 @@ class Border(Known):
     estimator, classes, by_class
         As for all passes over rows of known classes.
     buckets : ndarray of shape (K, B)
-    seed : ndarray of shape (1,)
+    keys : RowKeys
     """
 
     buckets: NDArray[np.intp]
-    seed: NDArray[np.uint64]
+    keys: RowKeys
     name = "rows set aside"
 
     def _of(self, X, y, weight):
-        # the weights of the histogram, which was made before any factor was known
-        X, codes, weight = replace(self, by_class=None)._rows(X, y, weight)
-        return border_rows(X, codes, weight, self.buckets, self.seed)
+        return border_rows(*self._rows(X, y, weight), self.buckets, self.keys)
 
     def _add(self, a, b):
         both = {name: np.concatenate([a[name], b[name]]) for name in a}

@@ -1,6 +1,7 @@
 """Out of core: one chunk after another in constant memory, resumed where it stopped."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from importlib.metadata import version
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
@@ -54,12 +55,18 @@ def fit_chunks(
     Raises
     ------
     ValueError
-        If ``chunks`` can be read only once, if the checkpoint is that of another fit,
-        or if it cannot tell which rows are set aside (``random_state`` must be an
-        integer then); and as ``fit``.
+        If ``chunks`` can be read only once; if the checkpoint is damaged, or that of
+        another fit, of other data or of another version; or if it cannot tell which
+        rows are set aside (``random_state`` must be an integer then); and as ``fit``.
 
     Notes
     -----
+    A checkpoint keeps a check sum (CRC-32) of each chunk that a pass has read. A fit
+    that goes on reads again the first chunk that has a row, the last part that was
+    summed up, and in each pass still to be made all chunks; it refuses any that has
+    changed. Not seen are changes in a chunk that it need not read again: between these
+    two, when no later pass reads it.
+
     The fit that knows of correlations reads the chunks three times where there are no
     fewer rows than features. Where there are fewer it takes four passes over strips of
     columns, as wide as four million entries of all rows allow, and each strip is cut
@@ -81,7 +88,8 @@ def fit_chunks(
     if checkpoint is not None:
         _check_repeatable(estimator)
         params = sorted(estimator.get_params(deep=False).items())
-        kept = Checkpoint(Path(checkpoint), [type(estimator).__name__, params, classes])
+        identity = [version("memdlib"), type(estimator).__name__, params, classes]
+        kept = Checkpoint(Path(checkpoint), identity)
     fitted = fit_parts(estimator, _Serial(chunks, kept, every, progress), classes)
     if kept is not None:
         kept.remove()
@@ -102,42 +110,51 @@ class _Serial(Parts):
         self.checkpoint = checkpoint
 
     def template(self):
-        for X, *_ in self.chunks:
+        for place, chunk in enumerate(self.chunks):
+            X = chunk[0]
             if X.shape[0]:
                 if self.checkpoint is not None:
                     self.checkpoint.load([self.n_chunks, X.shape[1]])
+                    self.checkpoint.check("chunk", place, *_padded(chunk))
                 return X[:1]
         raise ValueError("there is no row in any chunk")
 
     def reduce(self, work: Pass):
-        def results(start):
+        def read(start):
             for X, y, weight in map(_padded, self._from(start)):
-                yield work.of(X if work.needs_X else None, y, weight)
+                yield work, (X if work.needs_X else None, y, weight)
 
-        return self._added(work, results, self.n_chunks)
+        return self._added(work, read, self.n_chunks, "chunk")
 
     def reduce_strips(self, work: StripPass, shape):
         n, d = shape
         strips = column_strips(n, d)
 
-        def results(start):
+        def read(start):
             for columns in strips[start:]:
                 parts = [
                     (work.strip(X, y, columns), np.asarray(y), weight)
                     for X, y, weight in map(_padded, self.chunks)
                 ]
-                yield work.cut(columns).of(*joined(parts))
+                yield work.cut(columns), joined(parts)
 
-        return self._added(work, results, len(strips))
+        return self._added(work, read, len(strips), "strip of columns")
 
-    def _added(self, work: Pass, results: Callable, total: int | None):
-        found, start = None, 0
+    def _added(self, work: Pass, read: Callable, total: int | None, kind: str):
+        found, done = None, 0
         if self.checkpoint is not None:
-            found, start, complete = self.checkpoint.begin()
+            found, done, complete = self.checkpoint.begin()
             if complete:
                 return found
-        for done, result in enumerate(results(start), start + 1):
-            found = work.add(found, result)
+        # the last part that is summed up is read again for its check sum
+        start = max(done - 1, 0)
+        for place, (own, part) in enumerate(read(start), start):
+            if self.checkpoint is not None:
+                self.checkpoint.check(kind, place, *part)
+            if place < done:
+                continue
+            found = work.add(found, own.of(*part))
+            done = place + 1
             if self.checkpoint is not None and done % self.every == 0:
                 self.checkpoint.save(found, done)
             if self.progress is not None:

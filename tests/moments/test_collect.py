@@ -2,6 +2,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.preprocessing import MaxAbsScaler
 
 from memdlib.moments import collect
 from memdlib.moments.collect import class_moments
@@ -178,7 +179,7 @@ def test_powers_beyond_all_numbers_are_refused(kind):
     with pytest.raises(ValueError, match=r"feature 5 overflow; rescale"):
         class_moments(kind(X), y, 3, order=2)
     far = [class_moments(kind(X[:, :1] + c), y, 3, order=2) for c in (0.0, 1e200)]
-    with pytest.raises(ValueError, match=r"feature 0 overflow; rescale"):
+    with pytest.raises(ValueError, match=r"feature 0 overflow; rescale.*MaxAbs"):
         far[0].merge(far[1])
 
 
@@ -188,10 +189,24 @@ def test_powers_beyond_all_numbers_are_refused(kind):
 def test_squares_below_all_numbers_are_refused(kind, scale, values):
     X = np.column_stack([np.arange(8) % 3, np.tile(values, 2) * scale])
     y = np.repeat([0, 1], 4)
-    with pytest.raises(ValueError, match=r"feature 1 underflow; rescale it \(for"):
+    with pytest.raises(ValueError, match=r"feature 1 underflow; multiply it by"):
         class_moments(kind(X), y, 2, order=2)
     X[:4, 1], X[4:, 1] = 0, scale  # constant in each class
     m = class_moments(kind(X), y, 2, order=2)
     np.testing.assert_array_equal(m.sums[:, 1], 0)
     X[:4, 1] = 7 * np.arange(4)
     class_moments(kind(X), y, 2, order=2)
+
+
+def test_remedies_for_moments_out_of_range_work():
+    """MaxAbsScaler for large values, where StandardScaler fails; a factor for small."""
+    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.repeat([0, 1], 6)
+    with pytest.raises(ValueError, match=r"rescale it \(for example with MaxAbsScaler"):
+        class_moments(X * 1e170, y, 2, order=2)
+    found = class_moments(MaxAbsScaler().fit_transform(X * 1e170), y, 2, order=2)
+    assert np.isfinite(found.sums).all() and (found.sums[..., 1] > 0).all()
+    with pytest.raises(ValueError, match="multiply it by a large number"):
+        class_moments(X * 1e-170, y, 2, order=2)
+    found = class_moments(X * 1e-170 * 1e170, y, 2, order=2)
+    expected = class_moments(X, y, 2, order=2)
+    np.testing.assert_allclose(found.sums, expected.sums, rtol=1e-9, atol=1e-12)

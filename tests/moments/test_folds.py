@@ -1,8 +1,12 @@
+import struct
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_array, csr_array, csr_matrix
 
-from memdlib.moments import folds
+from memdlib.moments import spread
 from memdlib.moments.folds import content_positions
 
 
@@ -59,51 +63,176 @@ def test_number_types_and_formats_do_not_matter():
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
-def test_values_rounded_to_single_precision_get_the_same_folds(scale):
+def test_single_precision_is_read_as_the_numbers_it_holds(scale):
     X, y = rows()
     X[np.abs(X) < 0.5] = 0
-    X *= scale
-    expected = positions(X, y)
+    X = (X * scale).astype(np.float32)
+    expected = positions(X.astype(float), y)
     for kind in KINDS:
-        for data in (X, X.astype(np.float32), X.astype(np.float32).astype(float)):
+        for data in (X, X.astype(float)):
             np.testing.assert_array_equal(positions(kind(data), y), expected)
 
 
+def literal_positions(X, codes, weight, seed):
+    """Definition, row by row, with the statistics of exact fractions."""
+    share = [Fraction(w) / Fraction(weight[codes == k].sum())
+             for w, k in zip(weight, codes, strict=True)]  # fmt: skip
+    q = [1.0] * len(X)
+    for column in X.T:
+        values = [Fraction(x) for x in column]
+        mean = sum(w * x for w, x in zip(share, values, strict=True)) / sum(share)
+        square = [(x - mean) ** 2 for x in values]
+        variance = sum(w * s for w, s in zip(share, square, strict=True)) / sum(share)
+        if variance:
+            q = [old + float(s / variance) for old, s in zip(q, square, strict=True)]
+    key = int(np.frombuffer(np.random.RandomState(seed).bytes(8), np.uint64)[0])
+    order = [(mixed(mixed(bits(rounded(v, 20))) ^ key) >> 32) for v in q]
+    at = np.zeros(len(X))
+    for k in np.unique(codes):
+        before = 0.0
+        for i in sorted(np.flatnonzero(codes == k), key=order.__getitem__):
+            at[i] = (before + weight[i] / 2) / weight[codes == k].sum()
+            before += weight[i]
+    return at
+
+
+def rounded(value, n_bits):
+    unit = 2.0 ** (np.floor(np.log2(value)) + 1 - n_bits)
+    return round(value / unit) * unit
+
+
+def bits(value):
+    return int.from_bytes(struct.pack("<d", value), "little")
+
+
+def mixed(x):
+    """The mixing function of Steele, Lea & Flood, in Python's integers."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_positions_are_those_of_the_definition(kind):
+    X, y = rows(200)
+    X = np.column_stack([X, np.full(200, 0.1), np.arange(200) % 3])
+    weight = np.random.default_rng([6, 9]).integers(1, 5, 200).astype(float)
+    for seed in range(3):
+        np.testing.assert_allclose(
+            positions(kind(X), y, weight, seed),
+            literal_positions(X, y, weight, seed),
+            rtol=1e-12,
+        )
+
+
+def other_forms(X, rng):
+    """The same rows with other units, zeros, signs and order of columns."""
+    d = X.shape[1]
+    column = rng.permutation(d)
+    yield X[:, column]
+    for factor in (2, 1000, 1e-3, 1e200, 1e-200, 10 ** rng.uniform(-6, 6, d)):
+        yield X * factor
+    yield X + 1e3 * X.std(axis=0) * rng.uniform(-1, 1, d)
+    yield X * rng.choice([-1.0, 1.0], d)
+    yield (X * 10 ** rng.uniform(-3, 3, d) - rng.normal(size=d))[:, column]
+    yield np.column_stack([X, np.full(len(X), 0.1)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_units_offsets_signs_and_order_of_columns_do_not_matter(seed):
+    rng = np.random.default_rng([6, 10, seed])
+    X = rng.normal(size=(400, 7)) if seed % 2 else rng.exponential(size=(400, 7))
+    y = rng.integers(3, size=400)
+    weight = rng.integers(1, 4, size=400).astype(float)
+    expected = positions(X, y, weight)
+    for Z in other_forms(X, rng):
+        for kind in KINDS:
+            np.testing.assert_array_equal(positions(kind(Z), y, weight), expected)
+
+
+def test_counts_and_factors_of_whole_classes():
+    rng = np.random.default_rng([6, 11])
+    X = rng.poisson(np.linspace(0.01, 3, 40), size=(500, 40)).astype(float)
+    y = rng.integers(2, size=500)
+    expected = positions(X, y)
+    for Z in other_forms(X, rng):
+        for kind in (np.asarray, csr_array):
+            np.testing.assert_array_equal(positions(kind(Z), y), expected)
+    factors = np.array([3.0, 0.7])
+    found = positions(X, y, factors[y])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "values", [1e9 + np.arange(-3.0, 4), 1e300 * np.arange(1, 8), np.arange(7) * 1e-60]
+    "column",
+    [
+        [1.7e308, -1.7e308, 0.0, 1e308],
+        [1e300, 2e300, -5e300, 1e-300],
+        [1e-300, 2e-300, 4e-300, 9e-300],
+        [5e-324, 1e-323, 2e-323, 0.0],
+        [1e300, 1e300, 1e300, 1e300],
+        [0.3, 0.1 + 0.2, 0.3, 0.1 + 0.2],
+    ],
 )
-def test_rows_that_agree_in_single_precision_are_told_apart(kind, values):
-    X = np.column_stack([np.tile(values, 5), np.ones(35)])
-    at = positions(kind(X), np.zeros(35, dtype=int))
-    assert len(set(at)) == 7
-    for value in values:
-        assert len(set(at[X[:, 0] == value])) == 1
-    # and stand side by side where the rest is the same
-    Y = np.vstack([X[:7], np.random.default_rng([6, 5]).normal(size=(30, 2))])
-    at = positions(kind(Y), np.zeros(37, dtype=int))
-    assert np.ptp(at[:7]) == pytest.approx(6 / 37)
+def test_extreme_values_neither_overflow_nor_warn(kind, column):
+    X = np.column_stack([np.resize(column, 40), np.arange(40.0) ** 2])
+    with np.errstate(all="raise", under="ignore"):
+        at = positions(kind(X), np.zeros(40, dtype=int))
+    np.testing.assert_allclose(np.sort(at), (np.arange(40) + 0.5) / 40)
+
+
+def test_rounding_errors_are_no_values():
+    X, y = rows()
+    noise = np.resize([0.3, 0.1 + 0.2], 300)
+    expected = positions(X, y)
+    for factor in (1.0, 3.0, 1e-7):
+        found = positions(np.column_stack([X, noise * factor]), y)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", [1e-9, 1e-13])
+def test_rows_of_almost_the_same_distance_are_told_apart(kind, step):
+    X = np.random.default_rng([6, 5]).normal(size=(37, 2))
+    X[1:7] = X[0] + step * np.arange(1, 7)[:, None]
+    X = np.vstack([X, X])
+    at = positions(kind(X), np.zeros(74, dtype=int))
+    assert len(set(at)) == 37
+    np.testing.assert_array_equal(at[:37], at[37:])
+    # and stand side by side
+    assert np.ptp(at[:7]) <= 6 / 37 + 1e-9
+
+
+def test_all_rows_of_a_symmetric_design_are_told_apart():
+    X = np.array(list(product([-1.0, 1.0], repeat=8)))
+    y = np.zeros(256, dtype=int)
+    for kind in KINDS:
+        assert len(set(positions(kind(X), y))) == 256
+    np.testing.assert_array_equal(positions(csr_array(X), y), positions(X, y))
 
 
 def test_blocks_do_not_matter(monkeypatch):
     X, y = rows()
     whole = positions(X, y)
-    monkeypatch.setattr(folds, "_BLOCK", 7)
-    np.testing.assert_array_equal(positions(X, y), whole)
+    monkeypatch.setattr(spread, "_BLOCK", 7)
+    for kind in KINDS:
+        np.testing.assert_array_equal(positions(kind(X), y), whole)
 
 
-def test_every_value_and_its_column_count():
+def test_every_value_counts_and_no_column_stands_out():
     rng = np.random.default_rng([6, 8])
-    counts = rng.integers(0, 2, size=(2000, 24)).astype(float)
-    counts = np.unique(counts, axis=0)
+    counts = np.unique(rng.integers(0, 2, size=(2000, 24)).astype(float), axis=0)
     y = np.zeros(len(counts), dtype=int)
-    assert len(set(positions(counts, y))) == len(counts)
-    swapped = positions(counts[:, ::-1], y)
-    assert np.abs(swapped - positions(counts, y)).max() > 0.5
-    # halves drawn by the hash are as good as random: no column stands out
-    half = positions(counts, y) < 0.5
+    at = positions(counts, y)
+    assert len(set(at)) == len(counts)
+    # halves drawn by the hash are as good as random
+    half = at < 0.5
     z = (counts[half].mean(0) - counts[~half].mean(0)) * np.sqrt(len(counts))
     assert np.abs(z).max() < 4.5
+    distance = ((counts - counts.mean(0)) ** 2 / counts.var(0)).sum(1)
+    assert abs(np.corrcoef(distance, at)[0, 1]) < 4.5 / np.sqrt(len(counts))
 
 
 def test_order_does_not_matter_and_seeds_do():

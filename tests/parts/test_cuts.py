@@ -1,5 +1,7 @@
 """Cuts found from a histogram against positions found by sorting all rows."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from memdlib.moments import content_positions
+from memdlib.moments.folds import RowKeys
+from memdlib.moments.spread import Spread
 from memdlib.parts import cuts
 from memdlib.parts.cuts import (
     HashCuts,
@@ -25,20 +29,26 @@ def sorted_folds(X, codes, weight, validation, seed):
 
 
 def cut_folds(parts, n_classes, validation, seed):
-    key = np.frombuffer(np.random.RandomState(seed).bytes(8), dtype=np.uint64)
-    histogram = sum(hash_histogram(*part, n_classes, key) for part in parts)
+    seed = np.frombuffer(np.random.RandomState(seed).bytes(8), dtype=np.uint64)
+    codes, weight = (
+        np.concatenate(values) for values in list(zip(*parts, strict=True))[1:]
+    )
+    by_class = 1 / np.bincount(codes, weight)
+    spreads = [Spread.of(X, by_class[codes] * weight) for X, codes, weight in parts]
+    keys = RowKeys.of(seed, reduce(Spread.merge, spreads))
+    histogram = sum(hash_histogram(*part, n_classes, keys) for part in parts)
     shares = Shares.of(validation)
     buckets = shares.buckets(histogram)
-    rows = [border_rows(*part, buckets, key) for part in parts]
+    rows = [border_rows(*part, buckets, keys) for part in parts]
     border = merged_groups(
         {name: np.concatenate([r[name] for r in rows]) for name in rows[0]}
     )
-    found = HashCuts.find(key, shares, histogram, border)
+    found = HashCuts.find(keys, shares, histogram, border)
     return np.concatenate([found.folds(X, codes) for X, codes, _ in parts])
 
 
 def rows(n, n_values, seed, dtype=np.float64):
-    """Few values make copies of rows; tiny steps make ties in single precision."""
+    """Few values make copies of rows; tiny steps make ties of rounded distances."""
     rng = np.random.default_rng([18, 1, seed])
     X = rng.integers(n_values, size=(n, 2)) * 1.0
     X[::3] += 1e-12

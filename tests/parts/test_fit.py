@@ -61,7 +61,14 @@ def test_classes_that_are_given_save_a_look_at_the_labels():
     assert passes == ["moments"]
     agree(MeMdClassifier(n_features=3).fit(X, y), model, X)
     fit_chunks(MeMdClassifier(random_state=0), in_parts(X, y), progress=note)
-    assert passes[1:] == ["classes", "rows set aside", "moments", "accuracy"]
+    assert passes[1:] == [
+        "classes",
+        "spread",
+        "hashes",
+        "rows set aside",
+        "moments",
+        "accuracy",
+    ]
 
 
 @pytest.mark.parametrize("auto", [False, True])
