@@ -6,16 +6,53 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from memdlib.validation import sum_duplicates
+from memdlib.validation import checked_data, sum_duplicates
+
+
+def log_posterior(joint, uniform_share: float = 0.0):
+    """Bayes' rule: log posteriors from log joint densities.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n, K)
+        Up to a constant a row; minus infinity for a class that is impossible, and that
+        stays so.
+    uniform_share : float in [0, 1], default=0.0
+        Share of rows that come from elsewhere, with equal shares of the possible
+        classes.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Nats. The class of largest joint density stays the most probable.
+
+    Examples
+    --------
+    >>> np.exp(log_posterior(np.array([[0.0, -100.0]]), 0.1)).round(3).tolist()
+    [[0.95, 0.05]]
+    """
+    with np.errstate(over="ignore"):  # further below the first than any number
+        log_p = log_softmax(joint, axis=1)
+    if not uniform_share:
+        return log_p
+    possible = joint > -np.inf
+    level = np.log(uniform_share / possible.sum(axis=1, keepdims=True))
+    with np.errstate(divide="ignore"):  # all of them come from elsewhere
+        found = np.logaddexp(np.log1p(-uniform_share) + log_p, level)
+    return np.where(possible, found, -np.inf)
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of classifiers that decide by Bayes' rule from joint log densities.
 
-    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
+    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`; one that is
+    calibrated also ``_uniform_share``, which posteriors are mixed with and decisions
+    and scores are not.
     """
+
+    _uniform_share = 0.0
 
     @abstractmethod
     def _joint_log_density(self, X):
@@ -31,12 +68,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n,) for two classes, else (n, K)
-            Nats. With more than two classes the scores are the log posteriors.
+            Nats. With more than two classes the scores are the log posteriors, before
+            any mixture with uniform ones.
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
             return joint[:, 1] - joint[:, 0]
-        return log_softmax(joint, axis=1)
+        return log_posterior(joint)
 
     def predict(self, X):
         """Predict the class of each row.
@@ -64,7 +102,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n, K)
             Columns in the order of ``classes_``.
         """
-        return log_softmax(self._scores(X), axis=1)
+        return log_posterior(self._scores(X), self._uniform_share)
 
     def predict_proba(self, X):
         """Posterior probability of each class.
@@ -83,7 +121,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _scores(self, X):
         check_is_fitted(self)
         accepted = "csr" if get_tags(self).input_tags.sparse else False
-        X = validate_data(
+        X = checked_data(
             self,
             X,
             accept_sparse=accepted,

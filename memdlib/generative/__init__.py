@@ -16,6 +16,7 @@ from memdlib.generative.sizes import size_grid
 from memdlib.on_use import on_use
 
 if TYPE_CHECKING:
+    from memdlib.generative.calibration import Calibration, fit_calibration
     from memdlib.generative.chosen import ChosenMeMdClassifier
     from memdlib.generative.correlations import (
         InverseRoot,
@@ -31,13 +32,11 @@ if TYPE_CHECKING:
     from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
     from memdlib.generative.greedy_joint import GreedyHeldOutRanker
     from memdlib.generative.greedy_steps import greedy_gaussian, greedy_information
-    from memdlib.generative.multipliers import Multipliers, fit_multipliers
     from memdlib.generative.recommended import make_memd
     from memdlib.generative.regularised import RegularisedMeMdClassifier
     from memdlib.generative.ridge import RidgeDiscriminantClassifier
     from memdlib.generative.samples import normal_scores, standardised
     from memdlib.generative.scores import MarginalScores
-    from memdlib.generative.tempered import Temperature, fit_temperature
     from memdlib.generative.text import text_pipeline
     from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
     from memdlib.generative.whitened import CorrelatedMeMdClassifier
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccuracyCurveDisplay",
+    "Calibration",
     "ChosenMeMdClassifier",
     "ClassMarginals",
     "CorrelatedMeMdClassifier",
@@ -59,17 +59,14 @@ __all__ = [
     "MarginalScores",
     "MeMdClassifier",
     "MultinomialMeMdClassifier",
-    "Multipliers",
     "PooledMoments",
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
-    "Temperature",
     "WhitenedMeans",
     "divergence_weights",
     "family_moments",
-    "fit_multipliers",
-    "fit_temperature",
+    "fit_calibration",
     "fold_moments",
     "greedy_gaussian",
     "greedy_information",
@@ -88,6 +85,7 @@ __all__ = [
 __getattr__, __dir__ = on_use(
     __name__,
     {
+        "calibration": ["Calibration", "fit_calibration"],
         "chosen": ["ChosenMeMdClassifier"],
         "correlations": ["InverseRoot", "PooledMoments", "inverse_root"],
         "displays": ["AccuracyCurveDisplay", "DensityDisplay", "RankingDisplay"],
@@ -95,13 +93,11 @@ __getattr__, __dir__ = on_use(
         "greedy": ["GreedyGaussianRanker", "GreedyInformationRanker"],
         "greedy_joint": ["GreedyHeldOutRanker"],
         "greedy_steps": ["greedy_gaussian", "greedy_information"],
-        "multipliers": ["Multipliers", "fit_multipliers"],
         "recommended": ["make_memd"],
         "regularised": ["RegularisedMeMdClassifier"],
         "ridge": ["RidgeDiscriminantClassifier"],
         "samples": ["normal_scores", "standardised"],
         "scores": ["MarginalScores"],
-        "tempered": ["Temperature", "fit_temperature"],
         "text": ["text_pipeline"],
         "weighting": ["DivergenceWeighter", "divergence_weights"],
         "whitened": ["CorrelatedMeMdClassifier"],

@@ -1,27 +1,27 @@
 """Which MeMd: model and preparation chosen on training rows held out, then calibrated.
 
 Correlations help on one data set and mislead on the next, and so do preparations of the
-samples. All candidates score the same held-out rows; each gets the temperature that
-suits it best, and the one of least log-loss is fitted again to all rows. Fifty rows
+samples. All candidates score the same held-out rows; each is calibrated on them, and
+the one of least log-loss is fitted again to all rows. Fifty rows
 tell two good candidates apart by luck as often as not: the first keeps its place unless
 another is better by more than the error of their difference.
 """
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from memdlib.bayes import BayesClassifier
+from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.samples import PREPARATIONS
-from memdlib.generative.tempered import fit_temperature
 from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
@@ -35,6 +35,10 @@ from memdlib.validation import (
 )
 
 Array = NDArray[np.float64]
+
+# Of a value that stands alone: as many times as far from the median as any other, in a
+# feature of rows enough to tell.
+_FAR, _LEAST_ROWS = 30.0, 20
 
 MODELS = {
     "plain": MeMdClassifier(n_features=None),
@@ -52,6 +56,7 @@ class _ChosenModel:
     best: BaseEstimator
     chosen: dict
     temperature: float
+    uniform_share: float
     cv_results: dict
 
     @property
@@ -78,10 +83,10 @@ class ChosenMeMdClassifier(BayesClassifier):
         its ranks). The last two suppose that features are measured alike. The first is
         tried with all models, then the next.
     criterion : {"log_loss", "accuracy", "code_length"}, default="log_loss"
-        What is compared on held-out rows: log-loss after one temperature each, or
+        What is compared on held-out rows: log-loss, each candidate calibrated, or
         errors. "code_length" is the prequential code length of the labels [1]_: each
         fold is coded with the posteriors that the folds before it give, after one
-        temperature for all.
+        calibration for all.
     margin : float >= 0, default=2.0
         By how many standard errors of the difference a candidate has to be better than
         the first to take its place; of several that are, the best does. 0 takes the
@@ -100,6 +105,9 @@ class ChosenMeMdClassifier(BayesClassifier):
         Fitted to all rows, prepared.
     temperature_ : float
         Scores of the candidate chosen are divided by it.
+    uniform_share_ : float
+        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (n + 1), n the
+        weight of the rows held out.
     cv_results_ : dict of str to ndarray of shape (number of candidates,)
         "model", "preparation"; on held-out rows "temperature", "log_loss" (nats a row;
         for "code_length" the rows are those of all folds but the first), "accuracy",
@@ -113,9 +121,10 @@ class ChosenMeMdClassifier(BayesClassifier):
 
     Notes
     -----
-    The temperature changes no decision. It makes up for features that are counted as
-    independent and are not; see :func:`memdlib.generative.fit_temperature`. With too
-    few rows to hold any out, the first candidate is taken at temperature 1.
+    Calibration changes no decision. It makes up for features that are counted as
+    independent and are not, and for rows that no candidate foresees; see
+    :func:`memdlib.generative.fit_calibration`. With too few rows to hold any out, the
+    first candidate is taken as it is: temperature 1 and share 0.
 
     References
     ----------
@@ -163,6 +172,8 @@ class ChosenMeMdClassifier(BayesClassifier):
     chosen_ = fitted("chosen")
     best_estimator_ = fitted("best")
     temperature_ = fitted("temperature")
+    uniform_share_ = fitted("uniform_share")
+    _uniform_share = uniform_share_
     cv_results_ = fitted("cv_results")
 
     @all_or_nothing
@@ -188,6 +199,13 @@ class ChosenMeMdClassifier(BayesClassifier):
             On sparse X.
         ValueError
             On a single class, or a parameter out of range.
+
+        Warns
+        -----
+        UserWarning
+            If the choice takes values as they are, and one of them lies thirty times as
+            far from the median of its feature as any other: means and variances are
+            then those of that row.
         """
         check_parameters(self)
         models = self._candidates()
@@ -222,8 +240,11 @@ class ChosenMeMdClassifier(BayesClassifier):
             model.fit(Z, classes[codes], sample_weight=weight),
             {name: chosen[name] for name in ("model", "preparation")},
             chosen["temperature"],
+            held_out.uniform_share,
             {name: np.array([row[name] for row in found]) for name in chosen},
         )
+        if chosen["preparation"] == "unchanged":
+            _warn_of_lone_values(X)
         return self
 
     def _candidates(self) -> list:
@@ -262,6 +283,28 @@ class ChosenMeMdClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
+def _warn_of_lone_values(X: Array) -> None:
+    """Warn of one value far beyond all others of a feature that varies."""
+    if len(X) < _LEAST_ROWS:
+        return
+    half = 0.5 * X
+    far = np.abs(half - np.median(half, axis=0))
+    typical = np.median(far, axis=0)
+    second, first = np.partition(far, (-2, -1), axis=0)[-2:]
+    lone = np.flatnonzero((typical > 0) & (first / _FAR > second))
+    if lone.size:
+        j = int(lone[(first[lone] / typical[lone]).argmax()])
+        i = int(far[:, j].argmax())
+        warnings.warn(
+            f"row {i} holds {X[i, j]:.6g} in feature {j}, more than {_FAR:g} times as "
+            "far from its median as any other row: correct the value or leave the row "
+            "out if it is an error, or put a transformer that bounds it in front, such "
+            "as sklearn.preprocessing.QuantileTransformer",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def _seeded(model: BaseEstimator, seed: int) -> BaseEstimator:
     """A fresh copy, which draws the same whenever it is fitted."""
     model = clone(model)
@@ -287,6 +330,12 @@ class _HeldOut:
                 self.parts.append((train, test, present))
                 self.known |= test & np.isin(codes, present)
 
+    @property
+    def uniform_share(self) -> float:
+        """Of calibrated posteriors; zero if no row could be held out."""
+        tested = self.weight[self.known].sum()
+        return float(1.0 / (1.0 + tested)) if tested else 0.0
+
     def of(self, model, X, criterion: str) -> tuple[dict, Array]:
         """Temperature, log-loss and accuracy of a candidate, and its losses."""
         scores = np.full((len(self.codes), self.n_classes), -np.inf)
@@ -295,14 +344,13 @@ class _HeldOut:
             part.fit(X[train], self.codes[train], sample_weight=self.weight[train])
             scores[np.ix_(test, present)] = part.predict_log_proba(X[test])
         scores, codes = scores[self.known], self.codes[self.known]
-        own = scores[np.arange(len(codes)), codes]
+        own = np.arange(len(codes)), codes
         wrong = (scores.argmax(axis=1) != codes).astype(float)
         temperature, loss = 1.0, np.full(len(codes), np.inf)
-        if len(codes) and np.isfinite(own).all():
-            fitted_ = fit_temperature(scores, codes, self.weight[self.known])
-            temperature = fitted_.temperature
-            log_p = log_softmax(scores / temperature, axis=1)
-            loss = -log_p[np.arange(len(codes)), codes]
+        if len(codes) and np.isfinite(scores[own]).all():
+            found = fit_calibration([scores], codes, self.weight[self.known])
+            temperature = 1.0 / found.multipliers[0]
+            loss = -found.log_posterior([scores])[own]
         row = {
             "temperature": temperature,
             "log_loss": self._mean(loss),

@@ -150,7 +150,8 @@ class PooledMoments:
         if shrinkage == 0 or not varies.any():
             return np.sqrt(variance), 0.0
         exponent = np.frexp(self.unit)[1]
-        common = self.variance * np.ldexp(1.0, 2 * (exponent - exponent[varies].max()))
+        below = np.minimum(exponent - exponent[varies].max(), 0)
+        common = self.variance * np.ldexp(1.0, 2 * below)
         middle = np.median(common[varies])
         if shrinkage == "auto":
             noise = 2.0 * (common**2).sum()

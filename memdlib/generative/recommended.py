@@ -27,6 +27,7 @@ _SETTINGS = {
             "correlated",
             "shrunken",
             "plain",
+            ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
             *(
                 (
                     f"regularised, {s}, {g}",
@@ -57,13 +58,20 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     Returns
     -------
     sklearn.pipeline.Pipeline
-        Unfitted. Preparation, model and temperature are chosen inside ``fit``, by the
+        Unfitted. Preparation, model and calibration are chosen inside ``fit``, by the
         rows that it is given.
 
     Raises
     ------
     ValueError
         If there is no such kind, or no such parameter.
+
+    Notes
+    -----
+    Some candidates of "table" take a value outside the range of the training rows for
+    the end of that range (:class:`memdlib.generative.RegularisedMeMdClassifier`), so
+    that predictions far outside need not be those of a linear rule. A lone value far
+    outside in the training rows gives a warning.
 
     Examples
     --------

@@ -32,14 +32,14 @@ from sklearn.utils import check_random_state
 from memdlib.bayes import BayesClassifier
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
+from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.indicators import IndicatorRegression
 from memdlib.generative.marginals import (
     DIVERGENCES,
     ClassMarginals,
     fold_moments,
 )
-from memdlib.generative.multipliers import fit_multipliers
-from memdlib.generative.ridge_model import RidgeModel, marginal_scores
+from memdlib.generative.ridge_model import RidgeModel, holds_any, marginal_scores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
@@ -59,8 +59,9 @@ Array = NDArray[np.float64]
 # larger penalties, which are chosen as a rule, is smaller by far.
 FOLD_TOL = 0.1
 
-# Rows of unknown class beside those held out, for the multipliers: the rule of [3].
-_UNKNOWN = 4.0
+# Nats by which the first class of the median row is expected to lead. A discriminant
+# of few rows, its penalty chosen on the same, is less sure than other models.
+_LEAD = 1.0
 
 
 class RidgeDiscriminantClassifier(BayesClassifier):
@@ -69,10 +70,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     Maximum entropy with class means and pooled second moments, relaxed by a penalty:
     ridge regression on the indicators of the classes. Posteriors are softmax(scores /
     T) with one temperature T, or, with a ``family``, softmax(scores / T + beta b),
-    where b are the log posteriors of plain marginals. Penalty, power, T and beta are
-    those of least log-loss on rows held out in turn and four more of unknown class,
-    without which a few rows told apart by accident would make posteriors too sure
-    [3]_.
+    where b are the log posteriors of plain marginals, mixed with a small share of
+    uniform ones: a calibration on rows held out in turn (see
+    :func:`memdlib.generative.fit_calibration`). Penalty and power are those of least
+    log-loss on the same rows.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     family : None, str or Family, default=None
         Maximum-entropy family whose class marginals score the rows as well, all
         features taken as independent: a second opinion, from first moments, with a
-        multiplier of its own (see :func:`memdlib.generative.fit_multipliers`).
+        multiplier of its own.
     folds : int >= 2, default=5
         Parts that are held out in turn.
     tol : float, default=1e-3
@@ -120,14 +121,16 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         1 / T and beta; 1 and 0 if no row could be held out.
     temperature_ : float
         T.
+    uniform_share_ : float
+        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (n + 1), n the
+        weight of the rows held out.
     residual_ : float
         Certificate: what ``tol`` bounds, computed anew from the solution.
     n_iter_ : int
         Products that the last fit took.
     validation_log_loss_ : ndarray of shape (n_powers, n_penalties)
-        Nats a row, of those held out and the four; NaN for powers not tried. All are
-        NaN if no row could be held out: then the largest penalty and the first power
-        are used.
+        Nats a row held out; NaN for powers not tried. All are NaN if no row could be
+        held out: then the largest penalty and the first power are used.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
@@ -138,9 +141,6 @@ class RidgeDiscriminantClassifier(BayesClassifier):
        Statistics 23 (1995).
     .. [2] Zhang & Oles, Text categorization based on regularized linear classification
        methods, Information Retrieval 4 (2001).
-    .. [3] Platt, Probabilistic outputs for support vector machines, in: Advances in
-       Large Margin Classifiers, MIT Press (1999): four rows are its rule for two
-       classes of as many rows.
 
     Examples
     --------
@@ -174,6 +174,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     feature_weights_ = fitted("feature_weights")
     multipliers_ = fitted("multipliers")
     temperature_ = fitted("temperature")
+    uniform_share_ = fitted("uniform_share")
+    _uniform_share = uniform_share_
     residual_ = fitted("residual")
     n_iter_ = fitted("n_iter")
     validation_log_loss_ = fitted("validation_log_loss")
@@ -245,8 +247,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         presence = "bernoulli" if max(powers) > 0 else None
         own, held_out = self._marginals(presence, *data)
         plain, others = self._marginals(self.family, *data)
+        known = np.ravel(X.sum(axis=0)) > 0 if self._documents() else None
         power, penalty = powers[0], max(penalties)
-        multipliers = np.eye(1 if plain is None else 2)[0]
+        multipliers, uniform_share = np.eye(1 if plain is None else 2)[0], 0.0
         losses = np.full((len(powers), len(penalties)), np.nan)
         splits = self._splits(X, fold)
         second = []
@@ -258,19 +261,22 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             scores, tested = self._held_out_scores(
                 splits, codes, weight, K, held_out, tried, penalties
             )
+            if known is not None:
+                tested &= holds_any(X, known)
             if not tested.any():
                 break
             target = codes[tested], weight[tested]
             beside = [part[tested] for part in second]
             found = [
-                fit_multipliers([part[tested], *beside], *target, smoothing=_UNKNOWN)
+                fit_calibration([part[tested], *beside], *target, lead=_LEAD)
                 for part in scores
             ]
             losses[p] = [one.log_loss for one in found]
             if p and losses[p].min() >= losses[p - 1].min():
                 break
             q = losses[p].argmin()
-            power, penalty, multipliers = tried, penalties[q], found[q].values
+            power, penalty = tried, penalties[q]
+            multipliers, uniform_share = found[q].multipliers, found[q].uniform_share
         features = self._feature_weights(own, power)
         if features is not None:
             X = weighted_rows(X, features)
@@ -283,7 +289,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             features,
             *ridge.coefficients(space, penalty),
             plain,
+            known,
             multipliers,
+            uniform_share,
             penalty,
             power,
             residual,
@@ -353,10 +361,15 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        counts = self.family is not None and get(self.family).nonnegative
-        powers = np.any(np.asarray(self.powers) > 0)
-        tags.input_tags.positive_only = bool(powers or counts)
+        tags.input_tags.positive_only = self._documents()
+        # presence may say little, or all but nothing, of values that are no counts
+        tags.classifier_tags.poor_score = bool(np.all(np.asarray(self.powers) > 0))
         return tags
+
+    def _documents(self) -> bool:
+        """Whether rows are counts of words; one that holds none says nothing."""
+        counts = self.family is not None and get(self.family).nonnegative
+        return bool(counts or np.any(np.asarray(self.powers) > 0))
 
 
 def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
@@ -386,7 +399,7 @@ def _check_products(X, weight: Array) -> None:
         raise ValueError(
             f"feature {int(columns.argmax())} holds {largest:.6g}, and the largest "
             f"weight is {weight.max():.6g}: products of rows overflow; rescale it (for "
-            "example with StandardScaler)"
+            "example with MaxAbsScaler)"
         )
 
 

@@ -25,7 +25,10 @@ class RidgeModel:
     intercept : ndarray of shape (K,)
     marginals : ClassMarginals or None
         Of the rows as they are.
+    known : ndarray of bool, shape (d,), or None
+        Words that a training document holds; None where rows are no documents.
     multipliers : ndarray of shape (1,) or (2,)
+    uniform_share : float
     penalty, power, residual : float
     n_iter : int
     validation_log_loss : ndarray of shape (n_powers, n_penalties)
@@ -37,7 +40,9 @@ class RidgeModel:
     coef: Array
     intercept: Array
     marginals: ClassMarginals | None
+    known: NDArray[np.bool_] | None
     multipliers: Array
+    uniform_share: float
     penalty: float
     power: float
     residual: float
@@ -51,7 +56,7 @@ class RidgeModel:
             return float(1.0 / self.multipliers[0])
 
     def joint_log_density(self, X) -> Array:
-        """Scores times their multipliers, added, (n, K)."""
+        """Scores times their multipliers, added, (n, K); empty documents: the prior."""
         rows = X
         if self.feature_weights is not None:
             rows = weighted_rows(X, self.feature_weights)
@@ -59,7 +64,26 @@ class RidgeModel:
             score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
         if self.marginals is not None and self.multipliers[1]:
             score = score + self.multipliers[1] * marginal_scores(self.marginals, X)
-        return finite_scores(score, X)
+        score = finite_scores(score, X)
+        if self.known is not None:
+            score[~holds_any(X, self.known)] = np.log(self.class_prior)
+        return score
+
+
+def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether each document holds a known word.
+
+    Parameters
+    ----------
+    X : {ndarray, csr} of shape (n, d)
+        Counts.
+    known : ndarray of bool, shape (d,)
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    return (X != 0) @ known.astype(np.intp) > 0
 
 
 def marginal_scores(marginals: ClassMarginals, X) -> Array:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from memdlib.validation import check_real_array
+
 Array = NDArray[np.float64]
 
 
@@ -33,7 +35,7 @@ def standardised(X) -> Array:
     >>> standardised([[1.0, 2.0, 3.0], [5.0, 5.0, 5.0]]).round(6).tolist()
     [[-1.224745, 0.0, 1.224745], [0.0, 0.0, 0.0]]
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = _rows(X)
     X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), _TINY)
     X = X - X.mean(axis=1, keepdims=True)
     scale = np.sqrt((X**2).mean(axis=1, keepdims=True))
@@ -61,7 +63,7 @@ def normal_scores(X) -> Array:
     >>> normal_scores([[10.0, 1e6, -3.0]]).round(3).tolist()
     [[0.0, 0.967, -0.967]]
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = _rows(X)
     d = X.shape[1]
     # at the ranks 1, 3/2, 2, ..., d, for ties lie between
     quantiles = ndtri(np.arange(1, 2 * d) / (2 * d))
@@ -72,6 +74,16 @@ def normal_scores(X) -> Array:
         end = np.append(start[1:], d)
         z[by_size] = np.repeat(quantiles[start + end - 1], end - start)
     return found
+
+
+def _rows(X) -> Array:
+    X = check_real_array(X, "X")
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; give rows and columns, (n, d)")
+    if not np.isfinite(X).all():
+        i, j = np.argwhere(~np.isfinite(X))[0]
+        raise ValueError(f"X[{i}, {j}] = {X[i, j]}; values must be finite")
+    return X
 
 
 _TINY = np.finfo(np.float64).tiny

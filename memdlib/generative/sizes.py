@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.generative.model import MarginalModel
 from memdlib.moments.sums import ClassMoments
+from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
 
@@ -46,6 +47,7 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
     >>> size_grid([100, 10], 200).tolist()
     [10, 100]
     """
+    d = check_integer(d, "d")
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
         while grid[-1] < d:
@@ -53,7 +55,8 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
         return np.array(grid)
     if isinstance(asked, str):
         return np.arange(1, d + 1)
-    grid = np.unique(asked)
+    grid = np.asarray(asked)
+    grid = np.unique(grid) if grid.dtype.kind in "iu" else grid.ravel()
     if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
         raise ValueError(
             f"n_features_grid={asked!r} must hold integers from 1 to {d}, the number "

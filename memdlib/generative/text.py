@@ -12,9 +12,11 @@ def text_pipeline(**overrides) -> Pipeline:
     Log counts times inverse document frequency, rows of length one; then two scores of
     each document. One is the discriminant of pooled second moments, on words weighted
     by their divergence to the power 0, 0.25 or 0.5; the other is that of multinomial
-    MeMd, on all words. Power, penalty and a multiplier of each score are those of least
-    log-loss on rows held out, in five folds of the training rows, and four more rows of
-    unknown class. With some ten documents the posteriors are still worth little.
+    MeMd, on all words. Power and penalty are those of least log-loss on rows held out,
+    in five folds of the training rows, on which both scores are calibrated together
+    (:func:`memdlib.generative.fit_calibration`). A document without a word that the
+    training rows hold gets the shares of the classes, counted with one more row of
+    unknown class. With some ten documents the posteriors are worth little.
 
     Parameters
     ----------

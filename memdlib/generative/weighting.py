@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.families import get
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
@@ -20,6 +20,7 @@ from memdlib.validation import (
     POSITIVE,
     Words,
     check_parameters,
+    checked_data,
     labelled_data,
     sum_duplicates,
 )
@@ -30,8 +31,6 @@ COUNTS = ("log", "presence", "raw")
 
 # Squares below it have lost digits, or are about to.
 _TINY = 1e-290
-# A power of two whose inverse is a number.
-_LEAST_EXPONENT = -1022
 
 
 def divergence_weights(marginals: ClassMarginals, divergence: str) -> Array:
@@ -80,10 +79,8 @@ def weighted_rows(X, weight: Array):
     [[5.0, 0.0]]
     """
     before = _lengths(X)
-    X = _scaled_columns(X, weight)
-    after = _lengths(X)
-    ratio = np.divide(before, after, out=np.zeros_like(after), where=after > 0)
-    return _scaled_rows(X, ratio)
+    with np.errstate(over="ignore", invalid="ignore"):  # rows longer than any number
+        return _scaled_rows(*_directions(_scaled_columns(X, weight), before))
 
 
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -229,7 +226,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             On negative counts.
         """
         check_is_fitted(self)
-        X = validate_data(
+        X = checked_data(
             self,
             X,
             accept_sparse="csr",
@@ -247,9 +244,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 1.0 if self.counts == "presence" else _log_counts(values[positive])
             )
         X = _scaled_columns(X, self.weights_)
-        length = _lengths(X)
-        inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        return _scaled_rows(X, inverse).astype(kept, copy=False)
+        return _scaled_rows(*_directions(X, 1.0)).astype(kept, copy=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,21 +269,35 @@ def _log_counts(counts: Array) -> Array:
     return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
 
 
+def _directions(X, length) -> tuple:
+    """Rows in a range where they have squares, and the factors to these lengths."""
+    X, _ = _in_range(X)
+    own = np.sqrt(_squares(X))
+    return X, np.divide(length, own, out=np.zeros_like(own), where=own > 0)
+
+
 def _lengths(X) -> Array:
     """Euclidean lengths of the rows, also where their squares are out of range."""
+    X, exponent = _in_range(X)
+    with np.errstate(over="ignore"):
+        return np.ldexp(np.sqrt(_squares(X)), exponent)
+
+
+def _in_range(X) -> tuple:
+    """Rows over powers of two, where squares are out of range, and their exponents."""
     with np.errstate(over="ignore"):
         squares = _squares(X)
-    lengths = np.sqrt(squares)
+    exponent = np.zeros(X.shape[0], dtype=np.intp)
     doubtful = np.flatnonzero((squares < _TINY) | (squares == np.inf))
-    if doubtful.size:
-        rows = X[doubtful]
-        largest = rows.max(axis=1)
-        largest = largest.toarray().ravel() if sparse.issparse(X) else largest
-        exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1]
-        exponent = np.maximum(exponent, _LEAST_EXPONENT)
-        scaled = _scaled_rows(rows, np.ldexp(1.0, -exponent))
-        lengths[doubtful] = np.ldexp(np.sqrt(_squares(scaled)), exponent)
-    return lengths
+    if not doubtful.size:
+        return X, exponent
+    largest = abs(X[doubtful]).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
+    exponent[doubtful] = np.frexp(largest)[1]
+    if sparse.issparse(X):
+        values = np.ldexp(X.data, -np.repeat(exponent, np.diff(X.indptr)))
+        return _with_values(X, values), exponent
+    return np.ldexp(X, -exponent[:, None]), exponent
 
 
 def _squares(X) -> Array:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from memdlib.bayes import BayesClassifier
+from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlations import PooledMoments
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import finite_scores
 from memdlib.generative.sizes import size_grid, smallest_best
-from memdlib.generative.tempered import fit_temperature
 from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.moments.folds import content_positions
 from memdlib.state import all_or_nothing, fitted
@@ -110,7 +110,8 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         Variances v become (1 - variance_shrinkage) v + variance_shrinkage median(v).
         Leave it at zero unless all features are in the same units.
     criterion : {"accuracy", "log_loss"}, default="accuracy"
-        What "auto" means by best; "log_loss" is taken after one temperature each.
+        What "auto" means by best; "log_loss" is that of calibrated posteriors;
+        see :func:`memdlib.generative.fit_calibration`.
     validation : float in (0, 1) or int >= 2, default=5
         How "auto" holds rows out: a share of them once, or in so many folds.
     n_features_grid : None, "every" or array-like of int, default=None
@@ -289,7 +290,8 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         if not known.any():
             return None
         scores, codes, weight = scores[:, known], codes[known], weight[known]
-        return np.array([fit_temperature(s, codes, weight).log_loss for s in scores])
+        found = [fit_calibration([s], codes, weight).log_loss for s in scores]
+        return np.array(found)
 
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)

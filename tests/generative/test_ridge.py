@@ -56,8 +56,8 @@ def test_coefficients_are_those_of_ridge_on_indicators(data, penalty, weighted):
     np.testing.assert_allclose(clf.coef_, theirs.coef_, rtol=0, atol=1e-8)
     np.testing.assert_allclose(clf.intercept_, theirs.intercept_, rtol=0, atol=1e-8)
     scores = theirs.predict(dense(X)) / clf.temperature_
-    expected = special.log_softmax(scores, axis=1)
-    np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=0, atol=1e-6)
+    expected = mixture_by_hand(scores, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=0, atol=1e-6)
 
 
 def test_two_classes_have_the_direction_of_the_regularised_discriminant():
@@ -93,7 +93,7 @@ def test_choice_and_temperature_against_dense_solves(monkeypatch):
                 ridge = Ridge(penalty, solver="cholesky")
                 ridge.fit(Z[train], np.eye(3)[y[train]])
                 scores[test] = ridge.predict(Z[test])
-            losses[p, q], temperatures[p, q] = tempered_loss(scores, y)
+            losses[p, q], temperatures[p, q] = calibrated_loss(scores, y)
     np.testing.assert_allclose(clf.validation_log_loss_, losses, rtol=0, atol=1e-7)
     p, q = np.unravel_index(losses.argmin(), losses.shape)
     assert (clf.power_, clf.penalty_) == (powers[p], penalties[q])
@@ -141,18 +141,27 @@ def weighted_by_hand(train, y, X, power):
     return Z / length * np.linalg.norm(X.toarray(), axis=1, keepdims=True)
 
 
-def tempered_loss(scores, y):
-    """Least log-loss with four rows of unknown class, and its temperature."""
-    n, K = scores.shape
-    target = (np.eye(K)[y] + 4 / n / K) / (1 + 4 / n)
+def mixture_by_hand(scores, share):
+    """Posteriors softmax(scores), mixed with uniform ones."""
+    return (1 - share) * special.softmax(scores, axis=1) + share / scores.shape[1]
+
+
+def calibrated_loss(scores, y):
+    """Log-loss where it is least beside the price of a median lead other than 1 nat."""
+    n = len(y)
+    top = np.sort(scores, axis=1)
+    lead = np.median(top[:, -1] - top[:, -2])
 
     def loss(log_beta):
-        return -np.mean(
-            (target * special.log_softmax(np.exp(log_beta) * scores, axis=1)).sum(1)
-        )
+        q = mixture_by_hand(np.exp(log_beta) * scores, 1 / (n + 1))
+        return -np.mean(np.log(q[np.arange(n), y]))
 
-    found = optimize.minimize_scalar(loss, bracket=(0.0, 3.0), options={"xtol": 1e-12})
-    return found.fun, np.exp(-found.x)
+    found = optimize.minimize_scalar(
+        lambda b: n * loss(b) + (b + np.log(lead)) ** 2 / 2,
+        bracket=(0.0, 3.0),
+        options={"xtol": 1e-10},
+    )
+    return loss(found.x), np.exp(-found.x)
 
 
 @pytest.mark.parametrize("powers", [0.0, 0.25])
@@ -171,6 +180,7 @@ def test_weights_mean_copies(powers):
 
 def test_dense_sparse_and_single_precision_agree():
     X, y = words()
+    X = X.astype(np.float32).astype(np.float64)
     options = {"powers": (0.0, 0.5), "tol": 1e-9, "random_state": 0}
     one = RidgeDiscriminantClassifier(**options).fit(X, y)
     two = RidgeDiscriminantClassifier(**options).fit(X.toarray(), y)
@@ -263,8 +273,8 @@ def test_rows_too_few_to_hold_any_out():
     assert clf.predict([[0.0, 2.0], [3.0, 0.0]]).tolist() == ["a", "b"]
 
 
-def test_rows_of_unknown_class_help_where_rows_are_few(monkeypatch):
-    """Ten documents of classes that hardly differ: posteriors must not be sure."""
+def test_few_documents_make_no_posterior_sure(monkeypatch):
+    """Ten documents of classes that hardly differ: the lead expected must be small."""
 
     def loss(seed):
         text = simulate_text_counts(
@@ -277,10 +287,30 @@ def test_rows_of_unknown_class_help_where_rows_are_few(monkeypatch):
         log_p = clf.fit(X[rows], y[rows]).predict_log_proba(X[rest])
         return -log_p[np.arange(len(rest)), y[rest]].mean()
 
-    four = np.array([loss(seed) for seed in range(20)])
-    monkeypatch.setattr(ridge_module, "_UNKNOWN", 1.0)
-    gain = np.array([loss(seed) for seed in range(20)]) - four
+    small = np.array([loss(seed) for seed in range(20)])
+    monkeypatch.setattr(ridge_module, "_LEAD", 3.0)
+    gain = np.array([loss(seed) for seed in range(20)]) - small
     assert gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(len(gain))
+
+
+def test_documents_without_known_words_get_the_class_shares():
+    X, y = words(n_documents=200)
+    X, unseen = X.tolil(), np.flatnonzero(X.sum(axis=0) > 0)[:3]
+    X[:, unseen] = 0.0
+    X = sparse.csr_array(X)
+    y = np.where(np.arange(200) < 4, 2, y % 2)
+    clf = RidgeDiscriminantClassifier(family="multinomial", random_state=0).fit(X, y)
+    new = sparse.lil_array((3, X.shape[1]))
+    new[1, unseen] = 5.0
+    new[2, np.flatnonzero(X.sum(axis=0) > 0)[0]] = 1.0
+    n_held_out = 200 - (X.count_nonzero(axis=1) == 0).sum()
+    shares = (n_held_out * np.bincount(y) / 200 + 1 / 3) / (n_held_out + 1)
+    for rows in (sparse.csr_array(new), new.toarray()):
+        p = clf.predict_proba(rows)
+        np.testing.assert_allclose(p[:2], [shares, shares], rtol=1e-12)
+        assert np.abs(p[2] - shares).max() > 1e-6
+    score = clf.decision_function(sparse.csr_array(new))[0]
+    np.testing.assert_allclose(score, np.log(np.bincount(y) / 200), rtol=1e-12)
 
 
 def test_a_class_that_a_fold_does_not_see():
@@ -360,20 +390,28 @@ def test_a_family_is_a_second_score(monkeypatch):
         ridge = Ridge(2.0, solver="cholesky").fit(dense(X[train]), np.eye(3)[y[train]])
         both[0, test] = ridge.predict(dense(X[test]))
         both[1, test] = multinomial_by_hand(X[train], y[train], X[test])
-    target = (np.eye(3)[y] + 4 / len(y) / 3) / (1 + 4 / len(y))
+    top = np.sort(both, axis=2)
+    leads = np.median(top[..., -1] - top[..., -2], axis=1)
 
     def loss(beta):
-        log_p = special.log_softmax(np.tensordot(beta, both, 1), axis=1)
-        return -np.mean((target * log_p).sum(axis=1))
+        q = mixture_by_hand(np.tensordot(beta, both, 1), 1 / (len(y) + 1))
+        return -np.mean(np.log(q[np.arange(len(y)), y]))
 
-    found = optimize.minimize(loss, [5.0, 0.1], method="Nelder-Mead", tol=1e-10)
-    np.testing.assert_allclose(clf.multipliers_, found.x, rtol=1e-3)
-    assert clf.validation_log_loss_[0, 0] == pytest.approx(found.fun, abs=1e-8)
+    found = optimize.minimize(
+        lambda u: len(y) * loss(np.exp(u)) + np.log(np.exp(u) @ leads) ** 2 / 2,
+        np.log([5.0, 0.1]),
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-12},
+    )
+    np.testing.assert_allclose(clf.multipliers_, np.exp(found.x), rtol=1e-3)
+    assert clf.validation_log_loss_[0, 0] == pytest.approx(
+        loss(np.exp(found.x)), abs=1e-6
+    )
     assert clf.temperature_ == 1 / clf.multipliers_[0]
     scores = clf.multipliers_[0] * (X @ clf.coef_.T + clf.intercept_)
     scores = scores + clf.multipliers_[1] * multinomial_by_hand(X, y, X)
-    expected = special.log_softmax(scores, axis=1)
-    np.testing.assert_allclose(clf.predict_log_proba(X), expected, rtol=0, atol=1e-9)
+    expected = mixture_by_hand(scores, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
 def multinomial_by_hand(X, y, rows):
@@ -415,6 +453,7 @@ def test_a_second_score_where_a_fold_lacks_a_class_and_without_folds():
     few = RidgeDiscriminantClassifier(family="multinomial")
     few.fit([[0.0, 1.0], [2.0, 0.0]], ["a", "b"])
     assert few.multipliers_.tolist() == [1.0, 0.0]
+    assert few.uniform_share_ == 0.0
     assert few.predict([[0.0, 2.0], [3.0, 0.0]]).tolist() == ["a", "b"]
 
 
