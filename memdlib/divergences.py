@@ -8,6 +8,8 @@ from another.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.validation import check_positive, check_real_array
+
 # sum_j s^(2j) / (2j + 3) to double precision for |s| <= 1/3
 _ATANH_TAIL = 1.0 / (2.0 * np.arange(18)[::-1] + 3.0)
 
@@ -169,7 +171,7 @@ def kl(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     >>> float(kl([0.5, 0.5], [1.0, 0.0]))
     inf
     """
-    p, q = _distribution(p, "p"), _distribution(q, "q")
+    p, q = _pair(p, q)
     return kl_terms(p, q, q - p).sum(axis=-1)
 
 
@@ -201,7 +203,7 @@ def jeffreys(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     >>> round(float(jeffreys([0.5, 0.5], [0.25, 0.75])), 6)
     0.274653
     """
-    p, q = _distribution(p, "p"), _distribution(q, "q")
+    p, q = _pair(p, q)
     return ((p - q) * log_ratio(p, q)).sum(axis=-1)
 
 
@@ -295,8 +297,7 @@ def jensen_tsallis(
     >>> float(jensen_tsallis([[1, 0], [0, 1]], q=2))
     0.5
     """
-    if not (np.isfinite(q) and q > 0):
-        raise ValueError(f"q={q!r} must be a finite number above zero")
+    q = check_positive(q, "q")
     if q == 1:
         return jensen_shannon(P, weights)
     P, w = _mixture(P, weights)
@@ -361,7 +362,7 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]
 
 
 def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
-    p = np.asarray(p, dtype=np.float64)
+    p = check_real_array(p, name)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise ValueError(f"{name} needs at least one cell; got shape {p.shape}")
     bad = ~np.isfinite(p) | (p < 0)
@@ -379,6 +380,19 @@ def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
             f"divide by {name}.sum(axis=-1, keepdims=True)"
         )
     return p
+
+
+def _pair(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Two distributions, or stacks of them, on the same cells."""
+    p, q = _distribution(p, "p"), _distribution(q, "q")
+    try:
+        np.broadcast_shapes(p.shape, q.shape)
+    except ValueError as error:
+        raise ValueError(
+            f"p of shape {p.shape} and q of shape {q.shape} have no common shape; give "
+            "both the same cells, and rows of one number or a single row"
+        ) from error
+    return p, q
 
 
 def _mixture(P: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray, NDArray]:

@@ -340,7 +340,7 @@ def _dense_sums(X: Array, Y: Array, q: float) -> Array:
     own_x, own_y = (np.vecdot(rows, _deformed_log(rows, q)) for rows in (X, Y))
     zeros = not (X.all() or Y.all())
     n_x, (n_y, d) = len(X), Y.shape
-    K = np.empty((n_x, n_y))
+    K = np.zeros((n_x, n_y))
     width = min(n_y, max(1, _BLOCK // d))
     room = np.empty((2, width, d))
     for i in range(n_x):

@@ -74,6 +74,34 @@ POSITIVE = Number(Real, 0, None, "neither")
 NONNEGATIVE = Number(Real, 0, None)
 COUNT = Number(Integral, 1, None)
 
+# Below it products of weights leave the range of numbers; of more instances, one more
+# is below the last digit of their count.
+_LEAST_WEIGHT, _MOST_INSTANCES = 1e-100, 2.0**53
+
+# What to do about data that are no numbers, by what scikit-learn says of them.
+_ENCODE = (
+    "put sklearn.preprocessing.OneHotEncoder in front for columns of categories "
+    "(OrdinalEncoder for those in an order), "
+    "sklearn.feature_extraction.text.CountVectorizer for one of texts"
+)
+_REMEDIES = {
+    "Input X contains NaN": (
+        "Put sklearn.impute.SimpleImputer in front, or leave these rows out"
+    ),
+    "Input X contains infinity": (
+        "Replace these values by finite ones, or leave these rows out"
+    ),
+    "could not convert string": f"X holds strings; {_ENCODE}",
+    "argument must be a string or a real number": (
+        f"X holds objects that are no numbers; {_ENCODE}, "
+        "or sklearn.impute.SimpleImputer for missing values"
+    ),
+}
+_VECTORISE = (
+    "X holds texts; put sklearn.feature_extraction.text.CountVectorizer in front, "
+    "which counts their words"
+)
+
 
 def check_parameters(estimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
@@ -99,6 +127,39 @@ def check_parameters(estimator) -> None:
         estimator.get_params(deep=False),
         caller_name=type(estimator).__name__,
     )
+
+
+def checked_data(estimator, X, *y, **options):
+    """Validate data as scikit-learn does, and say what to put in front if they fail.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : {array-like, sparse matrix} of shape (n, d)
+    *y : array-like of shape (n,)
+        None, or one.
+    **options
+        Of :func:`sklearn.utils.validation.validate_data`.
+
+    Returns
+    -------
+    X or (X, y)
+        As arrays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As scikit-learn, with a remedy for missing, infinite and text values of X.
+    """
+    try:
+        return validate_data(estimator, X, *y, **options)
+    except (TypeError, ValueError) as error:
+        for phrase, remedy in _REMEDIES.items():
+            if phrase in str(error):
+                if "string" in phrase and np.ndim(X) == 1:
+                    remedy = _VECTORISE
+                raise type(error)(f"{error}\n{remedy}") from error
+        raise
 
 
 def labelled_data(
@@ -152,7 +213,7 @@ def labelled_data(
             f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
             "data with these parameters; use X.toarray()"
         )
-    X, y = validate_data(
+    X, y = checked_data(
         estimator,
         X,
         y,
@@ -184,6 +245,7 @@ def labelled_data(
                 f"{by_class[k]}; weights of classes must be above zero"
             )
         weight = weight * by_class[codes]
+        _check_range(weight, "(sample_weight * class_weight)", np.flatnonzero(kept))
     return X, codes, weight, classes
 
 
@@ -238,6 +300,42 @@ def labelled_batch(estimator, X, y, sample_weight, classes, known, **options):
     return X, np.searchsorted(known, seen)[codes], weight, known
 
 
+def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return real numbers as a float64 array; NaN and infinities pass.
+
+    Parameters
+    ----------
+    values : array_like
+    name : str
+        How the message names it.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If the values are sparse, complex, text, of other types or of unequal lengths.
+
+    Examples
+    --------
+    >>> check_real_array([1, True], "p").tolist()
+    [1.0, 1.0]
+    """
+    if sparse.issparse(values):
+        raise ValueError(f"{name} is sparse; pass {name}.toarray()")
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "cmM":
+            raise TypeError(f"{found.dtype} is no real type")
+        return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be real numbers, in rows of equal length: {error}"
+        ) from error
+
+
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> NDArray[np.float64]:
@@ -256,11 +354,23 @@ def check_sample_weight(
     Raises
     ------
     ValueError
-        If the length is wrong, a weight is negative or not finite, or all are zero.
+        If the length is wrong, a weight is negative, not finite or between 0 and
+        1e-100, all are zero, or their sum is above 2^53.
+
+    Notes
+    -----
+    Weights are counts of instances: smoothing, and the choice of intensities, compare
+    them with one. So they are never rescaled, and their sum ends where one instance
+    more would be lost in rounding.
+
+    Examples
+    --------
+    >>> check_sample_weight([2, 0.5, 0], 3).tolist()
+    [2.0, 0.5, 0.0]
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = check_real_array(sample_weight, "sample_weight")
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
@@ -279,7 +389,29 @@ def check_sample_weight(
         raise ValueError(
             "Sample weights must contain at least one non-zero number; all are zero"
         )
+    _check_range(weight, "sample_weight", range(n_samples))
     return weight
+
+
+def _check_range(weight, name, rows):
+    """Raise, naming the row, if a weight or their sum is out of range."""
+    bad = (weight > 0) & (weight < _LEAST_WEIGHT)
+    if bad.any():
+        i = int(bad.argmax())
+        raise ValueError(
+            f"{name}[{rows[i]}] = {weight[i]:.6g} is neither zero nor "
+            f"{_LEAST_WEIGHT:g} or more; weights are counts of instances: divide them "
+            "by their mean, and set those to zero that are to count for nothing"
+        )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if total > _MOST_INSTANCES:
+        i = int(weight.argmax())
+        raise ValueError(
+            f"the sum of {name} is {total:.6g}, and {name}[{rows[i]}] = "
+            f"{weight[i]:.6g}; weights are counts of instances, of which there may be "
+            f"{_MOST_INSTANCES:.6g}: divide them by their mean"
+        )
 
 
 def sum_duplicates(X):

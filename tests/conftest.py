@@ -3,6 +3,8 @@
 import os
 import re
 from collections import Counter
+from functools import wraps
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -13,6 +15,31 @@ os.environ["SCIPY_ARRAY_API"] = "1"  # scikit-learn leaves a check out without i
 
 settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
+
+
+def unwritten(create):
+    """What creates arrays, with signalling NaN in the place of whatever was there."""
+    import numpy as np
+
+    signalling = np.array(0x7FF4000000000000).view(np.float64)
+
+    @wraps(create)
+    def created(*args, **kwargs):
+        found = create(*args, **kwargs)
+        if isinstance(found, np.ndarray) and found.dtype == np.float64:
+            found[...] = signalling
+        return found
+
+    return created
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure():
+    """Let arithmetic on memory that nothing was written to fail, and not by chance."""
+    import numpy as np
+
+    if not find_spec("numba"):  # it compiles the originals only
+        np.empty, np.empty_like = unwritten(np.empty), unwritten(np.empty_like)
 
 
 @pytest.fixture(autouse=True)

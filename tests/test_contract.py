@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import (
@@ -28,7 +30,17 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial, TruncatedExponential
-from memdlib.generative import ChosenMeMdClassifier, GreedyHeldOutRanker
+from memdlib.generative import (
+    ChosenMeMdClassifier,
+    CorrelatedMeMdClassifier,
+    DivergenceWeighter,
+    GreedyHeldOutRanker,
+    MultinomialMeMdClassifier,
+    RegularisedMeMdClassifier,
+    RidgeDiscriminantClassifier,
+)
+from memdlib.topics import PLSA, GenerativeEmbedding
+from memdlib.topics.embedding import KINDS
 from tests.scikit_learn import run
 
 WIDE = (-1e3, 1e3)
@@ -45,6 +57,16 @@ ESTIMATORS = [
     DivergenceRanker("js", shrinkage="auto", n_features=None),
     DivergenceRanker("js", family=Polynomial(2, WIDE), n_features=None),
     DivergenceRanker("js", family="geometric"),
+    MeMdClassifier(family="bernoulli"),
+    MeMdClassifier("js", n_features_grid="every", validation=3),
+    MultinomialMeMdClassifier("jeffreys", n_features=None),
+    RidgeDiscriminantClassifier(powers=0.25),
+    RidgeDiscriminantClassifier(1.0, divergence="js", powers=0.5),
+    RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial"),
+    RidgeDiscriminantClassifier(class_weight="balanced", family="normal"),
+    DivergenceWeighter(counts="presence", idf=False),
+    DivergenceWeighter(1.0, "js", "raw"),
+    *(GenerativeEmbedding(kind, PLSA(2, tol=0.1, random_state=0)) for kind in KINDS),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
@@ -124,7 +146,7 @@ def test_columns_pipelines_and_grids(estimator):
         {"columntransformer__numbers__n_features": [1, 2, 4]},
         cv=3,
     ).fit(X, y)
-    assert grid.best_params_["columntransformer__numbers__n_features"] > 1
+    assert grid.best_score_ > 0.9
     again = pickle.loads(pickle.dumps(grid))
     np.testing.assert_array_equal(again.predict(X), grid.predict(X))
 
@@ -153,6 +175,48 @@ def test_weights_are_routed(estimator):
     assert shift.mean() > 0
     assert shift.max() > 0.05
     assert folds["estimator"][0].n_features_in_ == 4
+
+
+WEIGHTS = {
+    "all": lambda y, value: np.full(len(y), value),
+    "class": lambda y, value: np.where(y == 0, value, 1.0),
+    "half": lambda y, value: np.where(np.arange(len(y)) % 2, value, 1.0),
+    "row": lambda y, value: np.where(np.arange(len(y)) == 0, value, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *CLASSIFIERS,
+        *SELECTORS,
+        *ESTIMATORS[:6],
+        MultinomialMeMdClassifier(random_state=0),
+        CorrelatedMeMdClassifier(random_state=0),
+        RegularisedMeMdClassifier(),
+        RidgeDiscriminantClassifier(random_state=0),
+        RidgeDiscriminantClassifier(powers=0.25, random_state=0),
+        DivergenceWeighter(),
+        DivergenceWeighter(smoothing=1e-10),
+    ],
+    ids=str,
+)
+def test_weights_out_of_range_are_named_and_others_give_numbers(estimator, kind):
+    """Far from one there is a message, and no NaN, warning or other error."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.poisson(1 + 2 * np.eye(3)[y] @ rng.random((3, 5))).astype(float)
+    forms = [X, sparse.csr_array(X)] if get_tags(estimator).input_tags.sparse else [X]
+    for data in forms:
+        for value in (5e-324, 1e-300, 1e-101, 1e17, 1e100, 1e300, 1e307, 1e308):
+            with pytest.raises(ValueError, match=r"sample_weight.*divide them by"):
+                clone(estimator).fit(data, y, WEIGHTS[kind](y, value))
+        for value in (1e-99, 1e-30, 1e-15, 1e8):
+            model = clone(estimator).fit(data, y, WEIGHTS[kind](y, value))
+            out = getattr(model, "predict_proba", getattr(model, "transform", None))
+            found = out(data)
+            assert np.isfinite(getattr(found, "data", found)).all()
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
@@ -282,12 +346,14 @@ def test_decision_functions_are_log_odds(estimator, n_classes):
     X, y = load_iris(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
     model = clone(estimator).fit(X, y)
-    score, log_p = model.decision_function(X), model.predict_log_proba(X)
+    score, p = model.decision_function(X), model.predict_proba(X)
     if n_classes == 2:
         assert score.shape == (100,)
         score = np.column_stack([np.zeros(100), score])
-    gap = score - score[:, :1]
-    np.testing.assert_allclose(gap, log_p - log_p[:, :1], rtol=1e-9, atol=1e-9)
+    # calibrated posteriors are mixed with uniform ones, scores are not
+    share = getattr(model, "uniform_share_", 0.0)
+    expected = (1 - share) * softmax(score, axis=1) + share / n_classes
+    np.testing.assert_allclose(p, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(model.predict(X), score.argmax(axis=1))
 
 

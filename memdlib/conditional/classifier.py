@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.bayes import BayesClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
+from memdlib.moments.sums import OVERFLOW, UNDERFLOW
 from memdlib.state import all_or_nothing
 from memdlib.validation import (
     COUNT,
@@ -153,8 +154,9 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         Warns
         -----
         ConvergenceWarning
-            If the moments are not matched to ``tol``, or if ``l2`` is zero and classes
-            are separable, even some of them only, so that no optimum exists.
+            If the moments are not matched to ``tol``, or, without an intercept, means
+            far from zero hide that they are not; or if ``l2`` is zero and classes are
+            separable, even some of them only, so that no optimum exists.
         """
         check_parameters(self)
         X, codes, weight, classes = labelled_data(
@@ -162,8 +164,11 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         )
         solver, l2, first = self.solver, float(self.l2), int(self.fit_intercept)
         max_iter = self.max_iter or MAX_ITERATIONS[solver]
-        shift, scale = _standard_units(X, weight, l2, first, solver in ("gis", "iis"))
-        Z = _standardise(X, shift, scale, first)
+        scaling = solver in ("gis", "iis")
+        shift = _shift(X, weight, self.fit_intercept, scaling)
+        moved = _moved(X, shift)
+        scale = _scale(moved, shift, weight, l2, scaling)
+        Z = _with_ones(moved, scale, first)
         penalty = np.concatenate([np.zeros(first), l2 / scale / scale])
         dual = ConditionalDual.of(Z, codes, len(classes), weight, penalty)
         found = solve(dual, solver, self.tol, max_iter)
@@ -176,6 +181,8 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.n_iter_ = len(found.history) - 1
         self.moment_residual_ = found.residual
         text = _shortfall(dual, codes, found, solver, l2, self.tol, max_iter)
+        if not text and not first:
+            text = _far_from_zero(dual, found, self.tol)
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -224,42 +231,88 @@ def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:
     return ""
 
 
-def _standard_units(
-    X, weight: Array, l2: float, intercept: int, nonnegative: bool
-) -> tuple[Array, Array]:
-    """Shift and scale that bring the features, or the curvatures, to order one.
+def _far_from_zero(dual, found, tol: float) -> str:
+    """What to know where means that are not shifted hide how the features vary.
 
-    Features are divided by their range, if they must not be negative, or by the root of
-    their variance, to which 4 l2 / total weight is added in squares: the Hessian then
-    has diagonal entries of at most 1/4, whatever the units and the penalty. What is
-    dense and has an intercept to make up for it is shifted before.
+    Uncorrelated features of means m and variances v have the second moments
+    S = diag(v) + m m', whose inverse is that of Sherman and Morrison. In units in which
+    S is the identity the misfit g of the moments has the square g' S^-1 g, which is of
+    the order of what the dual could still fall by.
     """
-    share = weight / weight.sum()
-    movable = bool(intercept) and not sparse.issparse(X)
-    if nonnegative and not movable and X.min() < 0:
+    gradient = dual.evaluate(found.theta)[1]
+    square = dual.Z.power(2) if sparse.issparse(dual.Z) else dual.Z**2
+    mean = dual.share @ dual.Z
+    variance = np.maximum(dual.share @ square - mean**2, np.finfo(np.float64).eps)
+    along = (gradient * mean / variance).sum(axis=1) ** 2
+    misfit = (gradient**2 / variance).sum(axis=1)
+    misfit -= along / (1.0 + (mean**2 / variance).sum())
+    if misfit.max() <= tol:
+        return ""
+    return (
+        "the means of the features are so far from zero that without an intercept the "
+        f"solver did not see how they vary: it matched that to "
+        f"{np.sqrt(misfit.max()):.1e} only; use fit_intercept=True, or StandardScaler"
+    )
+
+
+def _shift(X, weight: Array, intercept: bool, nonnegative: bool) -> Array:
+    """What to take off the features, for an intercept to make up for it, shape (d,).
+
+    Their least values, if they must not be negative, or their means. A feature that is
+    zero for half of the weight, or more, has a variance of at least half of its mean
+    square, by Cauchy and Schwarz: if it is sparse, it stays so.
+    """
+    if nonnegative and not (intercept and not sparse.issparse(X)) and X.min() < 0:
         remedy = "X.toarray() and an" if sparse.issparse(X) else "an"
         raise ValueError(
             "Negative values in data: iterative scaling needs nonnegative features, "
             f"and the smallest value is {X.min()}; use {remedy} intercept, which "
             'lets them be shifted, or solver="lbfgs"'
         )
-    shift = np.zeros(X.shape[1])
+    if not intercept:
+        return np.zeros(X.shape[1])
+    if nonnegative:
+        return _dense_row(X.min(axis=0))
+    share = weight / weight.sum()
+    mean = share @ X.astype(np.float64, copy=False)
+    if sparse.issparse(X):
+        return np.where(share @ (X != 0).astype(np.float64) > 0.5, mean, 0.0)
+    return mean
+
+
+def _moved(X, shift: Array):
+    """X - shift; the columns of a sparse X that are shifted become full."""
+    if not sparse.issparse(X):
+        return X - shift
+    ones = sparse.csr_array(np.ones((X.shape[0], 1)))
+    return sparse.csr_array(X, dtype=np.float64) - ones @ sparse.csr_array(shift[None])
+
+
+def _scale(moved, shift: Array, weight: Array, l2: float, nonnegative: bool) -> Array:
+    """Scale that brings the features, or the curvatures, to order one.
+
+    Features are divided by their range, if they must not be negative, or by the root of
+    their mean square, to which 4 l2 / total weight is added in squares: the Hessian
+    then has diagonal entries of at most 1/4, whatever the units and the penalty.
+    """
     with np.errstate(over="ignore"):
         if nonnegative:
-            shift = X.min(axis=0).astype(np.float64) if movable else shift
-            width = _dense_row(X.max(axis=0)) - shift
+            width = _dense_row(moved.max(axis=0))
         else:
-            shift = share @ X.astype(np.float64, copy=False) if movable else shift
-            width = np.sqrt(_mean_squares(X, shift, share))
+            square = moved.power(2) if sparse.issparse(moved) else moved**2
+            width = np.sqrt(weight / weight.sum() @ square)
     if not np.isfinite(width).all():
         raise ValueError(
-            f"the squares of feature {int(np.argmin(np.isfinite(width)))} overflow; "
-            "rescale it (for example with StandardScaler)"
+            f"the squares of feature {int(np.argmin(np.isfinite(width)))} {OVERFLOW}"
         )
     # what varies by rounding alone is constant
-    width = np.where(width > 1e-12 * np.abs(shift), width, 0.0)
+    rounding = 1e-12 * np.abs(shift)
+    lost = (width == 0) & (_dense_row(abs(moved).max(axis=0)) > rounding)
+    if l2 == 0 and lost.any():
+        raise ValueError(f"the squares of feature {int(lost.argmax())} {UNDERFLOW}")
+    width = np.where(width > rounding, width, 0.0)
     width = np.hypot(width, 2.0 * np.sqrt(l2 / weight.sum()))
-    return shift, np.where(width > 0, width, 1.0)
+    return np.where(width > 0, width, 1.0)
 
 
 def _dense_row(row) -> Array:
@@ -267,15 +320,9 @@ def _dense_row(row) -> Array:
     return np.ravel(row).astype(np.float64)
 
 
-def _mean_squares(X, shift, share) -> Array:
-    if sparse.issparse(X):
-        return share @ X.astype(np.float64).power(2)
-    return share @ (X - shift) ** 2
-
-
-def _standardise(X, shift: Array, scale: Array, intercept: int):
-    """Features (x - shift) / scale, after a column of ones if there is an intercept."""
-    ones = np.ones((X.shape[0], intercept))
-    if sparse.issparse(X):
-        return sparse.csr_array(sparse.hstack([ones, X.multiply(1.0 / scale)]))
-    return np.hstack([ones, (X - shift) / scale])
+def _with_ones(moved, scale: Array, intercept: int):
+    """Features in units of their scale, after a column of ones for an intercept."""
+    ones = np.ones((moved.shape[0], intercept))
+    if sparse.issparse(moved):
+        return sparse.csr_array(sparse.hstack([ones, moved.multiply(1.0 / scale)]))
+    return np.hstack([ones, moved / scale])

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from memdlib.densities.distribution import Distribution
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
+    RoundedMomentsError,
     measure_moments,
     measure_sample,
 )
@@ -19,7 +20,12 @@ from memdlib.densities.moment_problem import match_functions
 from memdlib.densities.power_moments import match_powers
 from memdlib.densities.support import Support, feature_values, powers, read_support
 from memdlib.moments.sums import translate_natural
-from memdlib.validation import check_integer, check_positive, check_sample_weight
+from memdlib.validation import (
+    check_integer,
+    check_positive,
+    check_real_array,
+    check_sample_weight,
+)
 
 Array = NDArray[np.float64]
 
@@ -149,6 +155,8 @@ class MaxEntDensity(Distribution, BaseEstimator):
             If ``x`` is sparse.
         ValueError
             If a value is not finite or lies outside the support.
+        RoundedMomentsError
+            If powers of x leave the range of numbers: bring x to a scale of order one.
         InfeasibleMomentsError
             If the moments of the sample lie on the boundary (a constant sample, or m
             moments of m/2 distinct values), or the entropy has no maximum.
@@ -160,7 +168,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
                 f"x is a sparse {type(x).__name__}; densities are found for every "
                 "column of a dense array: give x.toarray(), or a few columns of it"
             )
-        x = np.asarray(x, dtype=np.float64)
+        x = check_real_array(x, "x")
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
                 f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
@@ -182,7 +190,14 @@ class MaxEntDensity(Distribution, BaseEstimator):
             )
         m = _count_moments(self.moments, support)
         measures = measure_sample(columns, share, m, support)
-        raw = np.einsum("i,ibj->bj", share, powers(columns, m))
+        with np.errstate(over="ignore"):  # refused in the next lines
+            raw = np.einsum("i,ibj->bj", share, powers(columns, m))
+        if not np.isfinite(raw).all():
+            b, j = (int(i) for i in np.argwhere(~np.isfinite(raw))[0])
+            raise RoundedMomentsError(
+                f"density {b}: E x^{j + 1} is beyond the range of numbers for x up to "
+                f"{np.abs(columns[:, b]).max():g}; bring x to a scale of order one"
+            )
         return self._match_powers(measures, raw, batch, support)
 
     def from_moments(self, mu: ArrayLike):
@@ -204,11 +219,12 @@ class MaxEntDensity(Distribution, BaseEstimator):
             If no density on the support has these moments, or the entropy has no
             maximum; names the moment and the range it must lie in.
         RoundedMomentsError
-            If rounding the moments about zero leaves the density in doubt: shift x.
+            If rounding the moments about zero leaves the density in doubt: shift x; or
+            if powers of x leave the range of numbers: bring it to order one.
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, mu = self._read(None), np.asarray(mu, dtype=np.float64)
+        support, mu = self._read(None), check_real_array(mu, "mu")
         custom = _feature_functions(self.moments)
         m = len(self.moments) if custom else _count_moments(self.moments, support)
         if mu.ndim == 0 or mu.shape[-1] != m:

@@ -17,6 +17,7 @@ from memdlib.densities.log_polynomial import (
     LogPolynomials,
     Problem,
     State,
+    Work,
     descend,
 )
 from memdlib.densities.panels import mirror
@@ -45,6 +46,7 @@ def solve_log_polynomials(
     points: Array | None = None,
     start: tuple[Recurrence, Array] | None = None,
     doubt: Array | float = 0.0,
+    work: Work | None = None,
 ) -> LogPolynomials:
     """Find exp(-polynomial of degree m) with the moments of discrete measures.
 
@@ -62,6 +64,9 @@ def solve_log_polynomials(
         On bounded supports, densities to start from where they come close.
     doubt : ndarray of shape (B, m), default=0
         Error of E u, ..., E u^m that the rounding of what was given leaves.
+    work : Work, default=None
+        Of the densities of more moments that these are wanted for. None where they are
+        wanted for themselves: mixtures are followed then only.
 
     Returns
     -------
@@ -79,22 +84,25 @@ def solve_log_polynomials(
     which there is one, for q of m - 1 moments.
     """
     doubt = np.broadcast_to(doubt, (len(nodes), n_moments))
+    counted = work or Work.of(len(nodes))
     if not np.isfinite(lower).all() and np.isfinite(upper).all():
         found = solve_log_polynomials(
-            -nodes, weights, n_moments, -upper, -lower, doubt=doubt
+            -nodes, weights, n_moments, -upper, -lower, doubt=doubt, work=counted
         )
         basis, theta = mirror(found.basis, found.theta)
         excess = (-1.0) ** n_moments * found.excess
         return replace(found, basis=basis, theta=theta, excess=excess)
     unbounded = points is None and not np.isfinite(upper[0])
-    problem = Problem(nodes, weights, n_moments, lower, upper, points, unbounded)
+    measure, ends = (nodes, weights, n_moments), (lower, upper)
+    problem = Problem(*measure, *ends, points, unbounded, counted)
     if unbounded and n_moments % 2 and not np.isfinite(lower[0]):
         return _solve_odd(problem, doubt)
-    state = problem.start()
-    if start is not None:
-        # what a grid was too coarse for need not be a density here
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            given = problem.measure(*start)
+    # what a grid was too coarse for need not be a density here, nor need a normal
+    # density on levels far apart
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        state = problem.start()
+        given = None if start is None else problem.measure(*start)
+    if given is not None:
         close = np.abs(given.gradient).max(axis=1) < _CLOSE
         state.take(close, given[close])
     found = descend(problem, state, problem.barrier())
@@ -107,7 +115,7 @@ def solve_log_polynomials(
         rows = found.failed
         if rows.size and n_moments > fewer and points is None:
             _extend_lower(problem, found, rows, fewer, doubt[rows])
-    if points is None and not unbounded:
+    if work is None and points is None and not unbounded:
         for row in found.failed:
             _follow_mixture(problem, found, [row])
     return found
@@ -117,7 +125,11 @@ def _solve_odd(problem: Problem, doubt: Array) -> LogPolynomials:
     """Densities of one moment less, on the line, and whether they have the last one."""
     measure, ends = (problem.nodes, problem.weights), (problem.lower, problem.upper)
     plain = solve_log_polynomials(
-        *measure, problem.m - 1, *ends, doubt=doubt[:, : problem.m - 1]
+        *measure,
+        problem.m - 1,
+        *ends,
+        doubt=doubt[:, : problem.m - 1],
+        work=problem.work,
     )
     basis = problem.extend(plain)
     found = _lift(problem, basis, plain.theta)
@@ -158,7 +170,12 @@ def _extend_lower(
     part = problem[rows]
     ends, n_moments = (part.lower, part.upper), part.m - fewer
     plain = solve_log_polynomials(
-        part.nodes, part.weights, n_moments, *ends, doubt=doubt[:, :n_moments]
+        part.nodes,
+        part.weights,
+        n_moments,
+        *ends,
+        doubt=doubt[:, :n_moments],
+        work=part.work,
     )
     basis, sound = part.extend(plain), plain.residual <= NEAR
     theta = np.pad(plain.theta, ((0, 0), (0, fewer)))

@@ -21,6 +21,8 @@ MAX_ITERATIONS = 120
 _EXACT, NEAR = 1e-14, 1e-8
 # Leading coefficient, in its orthonormal polynomial, that is zero to rounding.
 _VANISHED = 1e-10
+# Evaluations of a density, a millisecond or so each, after which no step is begun.
+MOST_EVALUATIONS = 3000
 # Strength of the logarithmic barrier that keeps the leading coefficient of an unbounded
 # end positive, to begin with and in the end, before it is dropped.
 _BARRIERS = (1.0, 1e-6)
@@ -83,6 +85,38 @@ class LogPolynomials:
         return self.basis.alpha, self.basis.beta, self.theta, self.residual, self.gap
 
 
+@dataclass(frozen=True)
+class Work:
+    """Evaluations so far of the densities of a batch, counted by all its parts.
+
+    Parameters
+    ----------
+    spent : ndarray of int, shape (B,)
+    rows : ndarray of int
+        Which of them the part holds.
+    """
+
+    spent: NDArray[np.intp]
+    rows: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, n_densities: int) -> "Work":
+        """No work so far."""
+        return cls(np.zeros(n_densities, dtype=np.intp), np.arange(n_densities))
+
+    def __getitem__(self, rows) -> "Work":
+        return Work(self.spent, self.rows[rows])
+
+    def count(self) -> None:
+        """Count one evaluation of each density."""
+        self.spent[self.rows] += 1
+
+    @property
+    def left(self) -> NDArray[np.bool_]:
+        """Which densities may be evaluated once more."""
+        return self.spent[self.rows] < MOST_EVALUATIONS
+
+
 @dataclass
 class State:
     """Where the solver stands: normalised densities in their own polynomials."""
@@ -129,6 +163,7 @@ class Problem:
         The support itself where it is a finite set.
     proper : bool
         Whether the leading coefficient is kept positive.
+    work : Work
     lowered : ndarray of shape (B,), default=None
         How much smaller the highest moment is to be.
     """
@@ -140,6 +175,7 @@ class Problem:
     upper: Array
     points: Array | None
     proper: bool
+    work: Work
     lowered: Array | None = None
 
     def __getitem__(self, rows) -> "Problem":
@@ -147,7 +183,8 @@ class Problem:
         lowered = None if self.lowered is None else self.lowered[rows]
         measure = self.nodes[rows], self.weights[rows], self.m
         ends = self.lower[rows], self.upper[rows]
-        return Problem(*measure, *ends, points, self.proper, lowered)
+        rest = points, self.proper, self.work[rows], lowered
+        return Problem(*measure, *ends, *rest)
 
     @property
     def unbounded(self) -> bool:
@@ -209,7 +246,8 @@ class Problem:
         return np.full(len(self.nodes), _BARRIERS[0] if self.proper else 0.0)
 
     def grid(self, basis: Recurrence, theta: Array, check: bool) -> tuple[Array, Array]:
-        """Nodes and weights for densities."""
+        """Nodes and weights for densities, which counts as an evaluation of each."""
+        self.work.count()
         if self.points is not None:
             return self.points, np.ones(self.points.shape)
         depths, n_nodes = (CHECK, 18) if check else (STEPS, 11)
@@ -251,6 +289,8 @@ class Problem:
 def descend(problem: Problem, state: State, barrier: Array, limit=MAX_ITERATIONS):
     """Newton's method from a start; the barrier of each row weakens as it goes.
 
+    Rows that have been evaluated ``MOST_EVALUATIONS`` times stay where they are.
+
     Parameters
     ----------
     problem : Problem
@@ -268,7 +308,7 @@ def descend(problem: Problem, state: State, barrier: Array, limit=MAX_ITERATIONS
         part, strength = state[active], barrier[active]
         gradient, curvature = _barred(part, strength)
         size = np.sqrt((gradient**2 / curvature).sum(axis=1))
-        alive = size > _EXACT
+        alive = (size > _EXACT) & problem.work[active].left
         if problem.proper:
             alive &= part.theta[:, -1] > 1e-4 * _VANISHED
         if not alive.any():

@@ -23,6 +23,9 @@ _ROUNDING = 1e-12
 # Error of a moment in units of its density, left by rounding moments about zero, above
 # which they do not tell the density.
 _COARSE = 1e-6
+# Standard deviations from the mean, beyond which a node has a weight, one over their
+# square at most (Chebyshev), that is below the rounding of eigenvectors.
+_FARTHEST = 1e16
 
 
 class InfeasibleMomentsError(ValueError):
@@ -30,7 +33,7 @@ class InfeasibleMomentsError(ValueError):
 
 
 class RoundedMomentsError(ValueError):
-    """Moments about zero have lost, by rounding, the digits that tell the density."""
+    """Rounding, or the range of numbers, has cost moments what tells the density."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,14 @@ def measure_sample(columns: Array, share: Array, m: int, support: Support) -> Me
     ------
     InfeasibleMomentsError
         If a column holds too few distinct values for m moments of a density.
+    RoundedMomentsError
+        If the m-th power of its spread leaves the range of numbers.
     """
     kept = share > 0
     columns, share = columns[kept], share[kept]
     mean = share @ columns
-    sd = np.sqrt(share @ (columns - mean) ** 2)
+    with np.errstate(over="ignore"):  # an infinite one is refused below
+        sd = np.sqrt(share @ (columns - mean) ** 2)
     constant = columns.max(axis=0) == columns.min(axis=0)
     mean = np.where(constant, columns[0], mean)
     if constant.any():
@@ -131,7 +137,8 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     InfeasibleMomentsError
         If no distribution has these moments.
     RoundedMomentsError
-        If the rounding of the moments leaves the density in doubt.
+        If the rounding of the moments, or the range of numbers, leaves the density in
+        doubt.
     """
     m, mean = rows.shape[1], rows[:, 0]
     for end, beyond in ((support.lower, -1.0), (support.upper, 1.0)):
@@ -141,15 +148,23 @@ def measure_moments(rows: Array, support: Support) -> Measures:
             raise InfeasibleMomentsError(
                 f"density {worst}: E x = {mean[worst]:g} {_between(support)}"
             )
+    doubt = np.zeros(rows.shape)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        for j in range(m):
+            doubt[:, j] = np.abs(mean) ** (j + 1)
+            for i in range(j + 1):
+                size = comb(j + 1, i + 1) * np.abs(mean) ** (j - i)
+                doubt[:, j] += size * np.abs(rows[:, i])
+    if not np.isfinite(doubt).all():
+        worst, j = (int(i) for i in np.argwhere(~np.isfinite(doubt))[0])
+        raise RoundedMomentsError(
+            f"density {worst}: E x^{j + 1} = {rows[worst, j]:g} with E x = "
+            f"{mean[worst]:g}: moments about the mean are beyond the range of numbers; "
+            "bring x to a scale of order one"
+        )
+    doubt *= 2.0**-53
     about_mean = translate(rows, np.ones(1), -mean)
     variance = about_mean[:, 1] if m > 1 else np.ones(len(rows))
-    doubt = np.zeros(rows.shape)
-    for j in range(m):
-        doubt[:, j] = np.abs(mean) ** (j + 1)
-        for i in range(j + 1):
-            size = comb(j + 1, i + 1) * np.abs(mean) ** (j - i) * np.abs(rows[:, i])
-            doubt[:, j] += size
-    doubt *= 2.0**-53
     flat = variance <= (4.0 * doubt[:, 1] if m > 1 else 0.0)
     if flat.any():
         worst = int(np.argmax(flat))
@@ -179,8 +194,18 @@ def measure_moments(rows: Array, support: Support) -> Measures:
             f"by {doubt[row, j]:.1e}; give the moments of x - {mean[row]:g}, or call "
             "fit(x)"
         )
-    basis = _recurrence(standard, mean, unit)
-    return Measures(mean, unit, *basis.gauss(), doubt)
+    nodes, weights = _recurrence(standard, mean, unit).gauss()
+    far = np.abs(nodes).max(axis=1)
+    if (far > _FARTHEST).any():
+        worst = int(np.argmax(far))
+        raise RoundedMomentsError(
+            f"density {worst}: E u^{m} with u = (x - {mean[worst]:g}) / "
+            f"{unit[worst]:g} = {standard[worst, -1]:g} takes a probability of "
+            f"{far[worst] ** -2.0:.0e} at most some {far[worst]:.0e} units from the "
+            "mean, which floating-point numbers do not hold; check it, use fewer "
+            "moments, or a bounded support"
+        )
+    return Measures(mean, unit, nodes, weights, doubt)
 
 
 def check_possible(measures: Measures, m: int, support: Support) -> Measures:
@@ -275,9 +300,19 @@ def _between(support: Support) -> str:
 
 
 def _unit(mean: Array, sd: Array, m: int, support: Support) -> Array:
-    if m > 1:
-        return sd
-    return np.minimum(mean - support.lower, support.upper - mean)
+    unit = sd
+    if m == 1:
+        unit = np.minimum(mean - support.lower, support.upper - mean)
+    with np.errstate(over="ignore"):
+        power = unit**m
+    lost = ~((power >= np.finfo(np.float64).tiny) & np.isfinite(power))
+    if lost.any():
+        worst = int(np.argmax(lost))
+        raise RoundedMomentsError(
+            f"density {worst}: the spread of x rounds to {unit[worst]:g}, whose power "
+            f"{m} leaves the range of numbers; bring x to a scale of order one"
+        )
+    return unit
 
 
 def _recurrence(standard: Array, mean: Array, unit: Array) -> Recurrence:

@@ -227,8 +227,8 @@ def _check_converged(residual: Array, tol: float, m: int, support: Support) -> N
         raise NotConvergedError(
             f"density {row}: {m} moments were matched to {residual[row]:.1e} only, not "
             f"to tol={tol:g}: {why} that a density in floating-point numbers does not "
-            "reach them; use fewer moments, a bounded support, or moments smoothed "
-            "towards those of a wider sample"
+            "reach them, or not within bounded work; use fewer moments, a bounded "
+            "support, or moments smoothed towards those of a wider sample"
         )
 
 

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import roots_legendre, wrightomega
 
-from memdlib.validation import check_integer
+from memdlib.validation import check_integer, check_real_array
 
 Array = NDArray[np.float64]
 
 # Largest |u| of the grids on unbounded supports.
 _FAR = 1e12
+# Largest distance of finite ends.
+_WIDEST = 1e300
 # Largest r t in u = tanh(pi/2 sinh(r t)), whose nodes crowd at the ends of an interval.
 _ENDS_REACH = 2.9
 
@@ -64,14 +66,14 @@ class Support:
         Raises
         ------
         ValueError
-            If they are not in order.
+            If they are not in order, or finite and more than 1e300 apart.
         """
         lower, upper = float(lower), float(upper)
         if not lower < upper:
             raise ValueError(
                 f"support=({lower:g}, {upper:g}) must be (a, b) with a < b"
             )
-        return cls(lower, upper)
+        return cls(*_check_width(lower, upper))
 
     @classmethod
     def of(cls, levels: ArrayLike) -> "Support":
@@ -80,7 +82,7 @@ class Support:
         Parameters
         ----------
         levels : array_like of shape (L,)
-            At least two, finite and distinct.
+            At least two, finite and distinct, over a range of 1e300 at most.
 
         Returns
         -------
@@ -91,13 +93,14 @@ class Support:
         ValueError
             If they are not.
         """
-        values = np.asarray(levels, dtype=np.float64)
+        values = check_real_array(levels, "levels")
         distinct = np.unique(values)
         if distinct.size < max(values.size, 2) or not np.isfinite(distinct).all():
             raise ValueError(
                 f"levels {values.tolist()} must be finite and distinct, two at least"
             )
-        return cls(float(distinct[0]), float(distinct[-1]), tuple(distinct.tolist()))
+        ends = _check_width(float(distinct[0]), float(distinct[-1]))
+        return cls(*ends, tuple(distinct.tolist()))
 
     @property
     def kind(self) -> str:
@@ -247,8 +250,8 @@ def read_support(support: Sequence[float] | Support) -> Support:
     if isinstance(support, Support):
         return support
     try:
-        values = np.asarray(support, dtype=np.float64)
-    except (TypeError, ValueError):
+        values = check_real_array(support, "support")
+    except ValueError:
         values = np.empty(0)
     if values.ndim != 1 or values.size < 2:
         raise ValueError(
@@ -258,6 +261,17 @@ def read_support(support: Sequence[float] | Support) -> Support:
     if isinstance(support, tuple) and len(support) == 2:
         return Support.interval(*support)
     return Support.of(values)
+
+
+def _check_width(lower: float, upper: float) -> tuple[float, float]:
+    """Return the ends of a support; raise if finite ones are too far apart."""
+    if np.isfinite([lower, upper]).all() and upper / 2.0 - lower / 2.0 > _WIDEST / 2.0:
+        raise ValueError(
+            f"the support from {lower:g} to {upper:g} is wider than {_WIDEST:g}, and "
+            "products of its ends leave the range of numbers; bring x to a scale of "
+            "order one"
+        )
+    return lower, upper
 
 
 def _towards_the_ends(t: Array) -> tuple[Array, Array]:

@@ -295,8 +295,10 @@ def smooth_towards_pooled(
     total = weight + smoothing
     own = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 0.0)
     smooth = own[..., None, None] * mu
+    # a share that rounds to one leaves the pooled mean its digits
+    rest = np.where(own < 1.0, 1.0 - own, smoothing / np.where(total > 0, total, 1.0))
     for place in np.ndindex(own.shape):
-        smooth[place] += (1.0 - own[place]) * pooled[place[:-1]]
+        smooth[place] += rest[place] * pooled[place[:-1]]
     return smooth, pooled[..., None, :, :]
 
 

@@ -166,6 +166,8 @@ class Bernoulli(CountFamily):
         information. ``shrinkage`` has no effect.
         """
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        if smoothing > 0:  # what is added to a mean of one may be lost in rounding
+            np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
         np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
         return smooth
 
@@ -355,7 +357,8 @@ class Multinomial(CountFamily):
         np.copyto(theta, 1.0, where=length == 0)
         length = np.where(length > 0, length, mu.shape[-2])
         share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
-        theta *= (1.0 - share) / length
+        theta /= length
+        theta *= 1.0 - share
         theta += share / mu.shape[-2]
         return theta
 

@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 # Panels of exp(-t): what lies beyond the last end has probability exp(-40).
 _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 32, 40])
 
+# The inverse of a mean, and its products with means, are numbers.
+_LEAST_MEAN = 1e-300
+
 
 @dataclass(frozen=True)
 class Exponential(MarginalFamily):
@@ -39,7 +42,13 @@ class Exponential(MarginalFamily):
     nonnegative: ClassVar[bool] = True
 
     def natural(self, mu: ArrayLike) -> Array:
-        return 1.0 / self._positive(mu)
+        mu = self._positive(mu)
+        if (mu < _LEAST_MEAN).any():
+            raise ValueError(
+                f"the mean {mu.min():.6g} is too small for its rate, 1 over the mean; "
+                "multiply the feature by a large number"
+            )
+        return 1.0 / mu
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)

@@ -53,7 +53,8 @@ class MultivariateNormal(Family):
         ndarray of shape (..., d, d + 1)
         """
         mean = np.asarray(mean, dtype=np.float64)[..., None]
-        second = covariance + mean * np.swapaxes(mean, -1, -2)
+        with np.errstate(over="ignore"):  # second moments may be no numbers
+            second = covariance + mean * np.swapaxes(mean, -1, -2)
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
         return np.concatenate([mean, second], axis=-1)
 

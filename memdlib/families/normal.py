@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import ROUNDING, MarginalFamily, check_domain
 from memdlib.families.jensen_shannon import jensen_shannon_quadrature
-from memdlib.moments.sums import ClassMoments
+from memdlib.moments.sums import OVERFLOW, UNDERFLOW, ClassMoments
 
 Array = NDArray[np.float64]
 
@@ -218,13 +218,12 @@ class Normal(MarginalFamily):
             differs, between = self._between(mu, weight, location)
             needed = differs & ~(within > 0)
             for broken, what in (
-                (needed & ~np.isfinite(between), "overflow"),
-                (needed & (between < np.finfo(np.float64).tiny), "underflow"),
+                (needed & ~np.isfinite(between), OVERFLOW),
+                (needed & (between < np.finfo(np.float64).tiny), UNDERFLOW),
             ):
                 if broken.any():
                     raise ValueError(
-                        f"the moments of feature {np.argwhere(broken)[0][-1]} {what}; "
-                        "rescale it (for example with StandardScaler)"
+                        f"the moments of feature {np.argwhere(broken)[0][-1]} {what}"
                     )
             fallback = np.where(within > 0, within, np.where(differs, between, 1.0))
             variance = np.where(variance > 0, variance, fallback)

@@ -105,14 +105,24 @@ class Polynomial(MarginalFamily):
         return np.tile(ends, (len(mu), 1))
 
     def observe(self, X):
-        values = X.data if sparse.issparse(X) else np.asarray(X)
         if sparse.issparse(X):
-            values = np.append(values, 0.0)
+            entries = X.tocoo()
+            values, feature = entries.data, entries.col
+            stored = np.bincount(feature, minlength=X.shape[1])
+            thin = np.flatnonzero(stored < X.shape[0])[:1]
+            # zeros that are not stored
+            values = np.append(values, np.zeros(thin.size))
+            feature = np.append(feature, thin)
+        else:
+            values = np.asarray(X)
+            feature = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
         outside = ~self._support.contains(values)
         if outside.any():
             raise ValueError(
-                f"the value {values[outside].flat[0]} is not on the support "
-                f"{self._support}"
+                f"feature {feature[outside].flat[0]} holds the value "
+                f"{values[outside].flat[0]}, which is not on the support "
+                f"{self._support}; give a support that holds all values, or bring the "
+                "feature to an interval with MinMaxScaler(clip=True)"
             )
         return X
 

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
     check_non_negative,
-    validate_data,
 )
 
 from memdlib.state import all_or_nothing
@@ -21,7 +21,7 @@ from memdlib.topics.scores import (
     log_likelihoods,
     posterior_divergences,
 )
-from memdlib.validation import Words, check_parameters, labelled_data
+from memdlib.validation import Words, check_parameters, checked_data, labelled_data
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     -----
     Documents of the training set are treated like any others. Without the log-odds
     themselves "TOP" is "LLR" with the signs of the first class changed, and gives the
-    same linear kernel.
+    same linear kernel. If some class can bear all topics of ``plsa``, one of fewer
+    different documents, or of fewer words, gets as many topics as it has of them.
 
     References
     ----------
@@ -146,8 +147,8 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            On other than two classes for "TOP", a missing ``y``, or as
-            :meth:`PLSA.fit`.
+            On other than two classes for "TOP", a single class or a missing ``y`` for
+            the kinds with one model a class, or as :meth:`PLSA.fit`.
         """
         check_parameters(self)
         for stale in ("classes_", "class_prior_"):
@@ -157,7 +158,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         if self.random_state is not None:
             model.set_params(random_state=self.random_state)
         if not kind.by_class:
-            X = validate_data(
+            X = checked_data(
                 self, X, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
             self.models_ = [clone(model).fit(X, sample_weight=sample_weight)]
@@ -167,16 +168,29 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                     f"GenerativeEmbedding(kind={self.kind!r}) requires y to be passed, "
                     "but the target y is None: it has one model a class"
                 )
-            X, codes, weight, classes = labelled_data(self, X, y, sample_weight)
+            X, codes, weight, classes = labelled_data(
+                self, X, y, sample_weight, several=False
+            )
             check_non_negative(X, "GenerativeEmbedding (input X)")
+            if len(classes) < 2:
+                one = {"MT-1": "MT-2", "FESS-1": "FESS-2"}.get(self.kind, "FS")
+                raise ValueError(
+                    f"y holds one class only ({classes.tolist()[0]!r}), and "
+                    f"kind={self.kind!r} has one model a class; use kind={one!r}, "
+                    "which has one model for all"
+                )
             if self.kind == "TOP" and len(classes) != 2:
                 raise ValueError(
                     f"kind='TOP' is for two classes, and y holds {len(classes)}; use "
                     "kind='LLR'"
                 )
+            parts = [(X[codes == k], weight[codes == k]) for k in range(len(classes))]
+            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
+            if max(topics) < model.n_topics:  # too many for all, which its fit says
+                topics = [model.n_topics] * len(parts)
             self.models_ = [
-                clone(model).fit(X[codes == k], sample_weight=weight[codes == k])
-                for k in range(len(classes))
+                clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
+                for n, (rows, own) in zip(topics, parts, strict=True)
             ]
             self.classes_ = classes
             self.class_prior_ = np.bincount(codes, weight) / weight.sum()
@@ -203,7 +217,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             ``kind`` is "MT-1" or "MT-2".
         """
         check_is_fitted(self)
-        X = validate_data(
+        X = checked_data(
             self,
             X,
             accept_sparse="csr",
@@ -254,4 +268,19 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.target_tags.required = self.kind in KINDS and KINDS[self.kind].by_class
+        if self.kind == "TOP":
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
+
+
+def _most_topics(X, n_topics: int) -> int:
+    """Number of topics, but no more than there are different documents, or words."""
+    most = min(n_topics, max(np.count_nonzero((X > 0).sum(axis=0)), 1))
+    different: set[bytes] = set()
+    for i in range(X.shape[0]):
+        if len(different) == most:
+            break
+        row = X[i : i + 1].toarray() if sparse.issparse(X) else X[i]
+        if row.any():
+            different.add((row + 0.0).tobytes())
+    return max(len(different), 1)

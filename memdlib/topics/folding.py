@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 Array = NDArray[np.float64]
 
+# Sum of counts above which its products with logarithms may be no numbers.
+MOST = 1e305
 _MAX_STEPS = 100
 # Nats a count, far above the rounding of a gradient.
 _TOLERANCE = 1e-9
@@ -41,6 +43,11 @@ def fold_in(counts, components: Array, prior: Array) -> tuple[Array, Array]:
         are most likely, one in their midst.
     gap : ndarray of shape (n_documents,)
         Certificate, in nats: no theta has a log-likelihood larger by more.
+
+    Raises
+    ------
+    ValueError
+        If the counts of a document sum to 1e305 or more.
 
     Warns
     -----
@@ -81,11 +88,20 @@ def fold_in(counts, components: Array, prior: Array) -> tuple[Array, Array]:
         kept = known[place] & (number > 0)
         place, number = place[kept], number[kept]
         if place.size:
-            share = number / number.sum()
-            found, shortfall = _best_mixture(share, words[place])
+            with np.errstate(over="ignore"):  # refused in the next line
+                length = number.sum()
+            if not length < MOST:
+                raise ValueError(
+                    f"row {d} of the counts, with {number.max():.6g} at most, sums to "
+                    f"{length:.6g}, which leaves its logarithms no room among numbers; "
+                    "divide the row by its largest value"
+                )
+            share = number / length
+            seen = share > 0  # others are lost beside the largest count
+            found, shortfall = _best_mixture(share[seen], words[place[seen]])
             theta[d] = 0.0
             theta[d, used] = found
-            gap[d] = number.sum() * shortfall
+            gap[d] = length * shortfall
             worst = max(worst, shortfall)
     if worst > _TOLERANCE:
         warnings.warn(

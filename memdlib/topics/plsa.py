@@ -23,16 +23,12 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    check_is_fitted,
-    check_non_negative,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from memdlib.state import all_or_nothing
 from memdlib.topics.counts import as_counts, log_terms, mixture, times_rows
 from memdlib.topics.em import climb
-from memdlib.topics.folding import fold_in
+from memdlib.topics.folding import MOST, fold_in
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -41,10 +37,14 @@ from memdlib.validation import (
     Number,
     check_parameters,
     check_sample_weight,
+    checked_data,
     sum_duplicates,
 )
 
 Array = NDArray[np.float64]
+
+# Below it products of sums of counts with logarithms lose digits.
+_LEAST = 1e-300
 
 
 class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -178,7 +178,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             On negative amounts, a table of zeros, more topics than rows or columns with
-            counts, or a parameter out of range. A fit that fails changes nothing.
+            counts, counts whose sum is next to the ends of the range of numbers or,
+            without smoothing, of which a column has less than a share of 2e-308, or a
+            parameter out of range. A fit that fails changes nothing.
 
         Warns
         -----
@@ -216,6 +218,11 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n, n_topics)
             P(z | d); ``topic_prior_`` for a row that has no known word.
 
+        Raises
+        ------
+        ValueError
+            On negative amounts, or a row that sums to 1e305 or more.
+
         Warns
         -----
         ConvergenceWarning
@@ -250,7 +257,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _counts(self, X, reset):
-        X = validate_data(
+        X = checked_data(
             self,
             X,
             accept_sparse="csr",
@@ -309,9 +316,18 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 def _table(X, weight: Array, n_topics: int, every_word: bool):
     """Weighted counts of the rows, and of the columns, that hold any."""
-    rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
-    X = times_rows(X[rows], weight[rows])
-    used = np.flatnonzero(np.asarray(X.sum(axis=0)).ravel() > 0)
+    with np.errstate(over="ignore"):
+        rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
+        X = times_rows(X[rows], weight[rows])
+        total = X.sum()
+    if rows.size and not _LEAST < total < MOST:
+        raise ValueError(
+            f"the counts, times their weights, sum to {total:.3g}, which leaves their "
+            "logarithms no room among numbers; bring X and sample_weight to order one "
+            "(divide each by its largest value)"
+        )
+    by_word = np.asarray(X.sum(axis=0)).ravel()
+    used = np.flatnonzero(by_word > 0)
     if not used.size:
         raise ValueError(
             "X holds no counts: all its numbers are zero; pLSA needs one row with words"
@@ -321,6 +337,13 @@ def _table(X, weight: Array, n_topics: int, every_word: bool):
             f"n_topics={n_topics} is more than the counts can tell apart: they stand "
             f"in n_samples={len(rows)} rows and n_features={len(used)} columns; use "
             f"n_topics={min(len(rows), len(used))} or less"
+        )
+    rarest = used[by_word[used].argmin()]
+    if not every_word and by_word[rarest] < np.finfo(float).tiny * total:
+        raise ValueError(
+            f"column {rarest} of X has {by_word[rarest]:.3g} of {total:.3g} counts, "
+            "which leaves its probability no digits; leave the feature out, or use "
+            "smoothing above zero"
         )
     columns = np.arange(X.shape[1]) if every_word else used
     return as_counts(X if every_word else X[:, used]), columns

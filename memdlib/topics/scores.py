@@ -19,6 +19,7 @@ from memdlib.families import get
 from memdlib.families.base import MarginalFamily
 from memdlib.topics.counts import log_terms, mixture, ratios, times_rows, with_values
 from memdlib.topics.plsa import PLSA
+from memdlib.validation import check_real_array
 
 Array = NDArray[np.float64]
 
@@ -69,7 +70,8 @@ def fisher_scores(model: PLSA, X):
     Raises
     ------
     ValueError
-        If a document has a word that the model gives no probability.
+        If a document has a word that the model gives no probability, or its scores are
+        no finite numbers.
 
     Notes
     -----
@@ -93,7 +95,7 @@ def fisher_scores(model: PLSA, X):
     >>> fisher_scores(model, [[2, 1]]).round(3).tolist()
     [[3.0, 6.0, 1.5]]
     """
-    found = _fold(model, X).gradients()
+    found = _finite(_fold(model, X), Folded.gradients)
     if sparse.issparse(X):
         return sparse.csr_array(found)
     return found.toarray() if sparse.issparse(found) else found
@@ -118,7 +120,8 @@ def free_energy_terms(model: PLSA, X) -> Array:
     Raises
     ------
     ValueError
-        If a document has a word that the model gives no probability.
+        If a document has a word that the model gives no probability, or its scores are
+        no finite numbers.
 
     References
     ----------
@@ -131,7 +134,7 @@ def free_energy_terms(model: PLSA, X) -> Array:
     >>> abs(free_energy_terms(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 3.296]]
     """
-    return np.hstack(_fold(model, X).energies())
+    return _finite(_fold(model, X), Folded.energies)
 
 
 def posterior_divergences(model: PLSA, X) -> Array:
@@ -154,7 +157,8 @@ def posterior_divergences(model: PLSA, X) -> Array:
     Raises
     ------
     ValueError
-        If a document has a word that the model gives no probability.
+        If a document has a word that the model gives no probability, or its scores are
+        no finite numbers.
 
     Notes
     -----
@@ -173,7 +177,7 @@ def posterior_divergences(model: PLSA, X) -> Array:
     >>> abs(posterior_divergences(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 1.763, 0.6]]
     """
-    return np.hstack(_fold(model, X).divergences())
+    return _finite(_fold(model, X), Folded.divergences)
 
 
 def maxent_scores(
@@ -199,7 +203,8 @@ def maxent_scores(
     Raises
     ------
     ValueError
-        If the family is none of independent features, or a value is outside.
+        If the family is none of independent features, a value is outside, a shape is
+        another, or a moment is infinite.
 
     Notes
     -----
@@ -223,9 +228,28 @@ def maxent_scores(
             "family='multinomial' has features that depend on each other; use a "
             "family of one feature at a time, or fisher_scores of a PLSA of one topic"
         )
-    x = np.asarray(family.observe(np.asarray(X, dtype=np.float64)))
-    powers = np.stack([x**j for j in range(1, family.n_moments + 1)], axis=-1)
-    return family.mean(np.asarray(lam, dtype=np.float64)) - powers
+    X, lam = check_real_array(X, "X"), check_real_array(lam, "lam")
+    expected = (X.shape[-1] if X.ndim else 1, family.n_moments)
+    if X.ndim != 2 or lam.shape != expected:
+        raise ValueError(
+            f"X has shape {X.shape} and lam {lam.shape}; expected (n, d) and (d, m), "
+            f"with m = {family.n_moments} for family={family.name!r}"
+        )
+    x = np.asarray(family.observe(X))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        powers = np.stack([x**j for j in range(1, family.n_moments + 1)], axis=-1)
+        mean = family.mean(lam)
+    for name, given, far in (
+        ("X", X, np.isinf(powers)),
+        ("lam", lam, ~np.isfinite(mean)),
+    ):
+        if far.any():
+            *place, j = (int(i) for i in np.argwhere(far)[0])
+            raise ValueError(
+                f"{name}{place} = {given[tuple(place)]} has a moment {j + 1} beyond "
+                "the range of numbers; bring the feature to a scale of order one"
+            )
+    return mean - powers
 
 
 @dataclass(frozen=True)
@@ -326,4 +350,22 @@ def _fold(model: PLSA, X) -> Folded:
             "not among its training rows; use PLSA(smoothing=...) above zero, or leave "
             "the feature out"
         )
-    return Folded(model, counts, ratios(counts, probability), theta, terms)
+    with np.errstate(over="ignore"):  # scores that are infinite by it are refused
+        quotient = ratios(counts, probability)
+    return Folded(model, counts, quotient, theta, terms)
+
+
+def _finite(folded: Folded, score):
+    """Scores of documents, or an error where they leave the range of numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = score(folded)
+        found = np.hstack(found) if isinstance(found, tuple) else found
+    bad = ~np.isfinite(found.data if sparse.issparse(found) else found)
+    if bad.any():
+        d = int(with_values(found, bad).nonzero()[0][0])
+        raise ValueError(
+            f"row {d} has scores beyond the range of numbers: its counts are too "
+            "large, or a word of it too rare in the model; divide the row by its "
+            "largest value, or use PLSA(smoothing=...)"
+        )
+    return found

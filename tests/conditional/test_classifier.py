@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import ConditionalMaxEntClassifier
@@ -490,3 +490,60 @@ def test_bad_data_are_named():
     model = ConditionalMaxEntClassifier().fit(np.eye(3), [0, 1, 1])
     with pytest.raises(ValueError, match="X has 2 features, but"):
         model.predict(np.eye(2))
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "gradient", "gis", "iis"])
+@pytest.mark.parametrize("zeros", [0.0, 0.3, 0.7])
+def test_offsets_of_sparse_features_do_no_harm(solver, zeros):
+    rng = np.random.default_rng(67)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 3)) + 1.5 * y[:, None] * [1.0, 0.0, -0.5]
+    X = X * [1.0, 1e-5, 1e8] + [1e6, 3.0, 1e11]
+    X[rng.random(X.shape) < zeros] = 0.0
+    weight = rng.exponential(size=200)
+    thin = sparse.csr_array(X)
+    clf = ConditionalMaxEntClassifier(solver, l2=20.0, tol=1e-9)
+    dense = clone(clf).fit(X, y, weight)
+    found = clone(clf).fit(thin, y, weight)
+    difference = found.predict_proba(thin) - dense.predict_proba(X)
+    assert np.abs(difference).max() < 1e-8
+    np.testing.assert_allclose(
+        found.coef_ * X.std(axis=0), dense.coef_ * X.std(axis=0), rtol=0, atol=1e-8
+    )
+
+
+def test_sparse_features_of_mean_a_million_tell_classes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = 1e6 + rng.normal(size=(300, 2)) + 2.5 * y[:, None]
+    thin = sparse.csr_array(X)
+    clf = ConditionalMaxEntClassifier()
+    accuracy = clf.fit(thin, y).score(thin, y)
+    assert accuracy == clf.fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_means_far_from_zero_without_an_intercept_are_told(kind):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 3)) + 1.2 * y[:, None] * [1.0, 0.0, 0.5]
+    clf = ConditionalMaxEntClassifier(fit_intercept=False)
+    clf.fit(kind(X + 10.0), y)
+    with pytest.warns(ConvergenceWarning, match="use fit_intercept=True, or Standard"):
+        clf.fit(kind(X + 1e6), y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_squares_out_of_range_are_named(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 1] += y
+    clf = ConditionalMaxEntClassifier(l2=0.0)
+    with pytest.raises(ValueError, match="feature 0 overflow; .*MaxAbsScaler"):
+        clf.fit(kind(X * 1e170), y)
+    with pytest.raises(ValueError, match="feature 0 underflow; multiply it"):
+        clf.fit(kind(X * 1e-170), y)
+    remedied = clf.fit(kind(X * 1e-170 * 1e170), y).coef_
+    np.testing.assert_allclose(remedied, clf.fit(X, y).coef_, rtol=0, atol=1e-5)
+    clf.fit(MaxAbsScaler().fit_transform(X * 1e170), y)
+    assert np.abs(clf.coef_[:, 1]).min() > 0.5

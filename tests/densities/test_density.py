@@ -272,3 +272,54 @@ def test_powers_as_functions_agree_with_powers(seed):
             features.fit(x)
         with pytest.raises(InfeasibleMomentsError, match="is not attained"):
             MaxEntDensity(2, HALF).fit(x)
+
+
+@pytest.mark.parametrize("values", [[1.0, 3 + 1j], [[1.0], [2.0, 3.0]], ["a", "b"]])
+def test_samples_and_moments_are_real_numbers(values):
+    with pytest.raises(ValueError, match="mu must be real numbers"):
+        MaxEntDensity().from_moments(values)
+    with pytest.raises(ValueError, match="x must be real numbers"):
+        MaxEntDensity().fit(values)
+
+
+def test_sparse_moments_are_told_the_remedy():
+    with pytest.raises(ValueError, match="pass mu.toarray"):
+        MaxEntDensity().from_moments(csr_array([[1.0, 3.0]]))
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-200])
+@pytest.mark.parametrize("m", [2, 4])
+def test_samples_whose_powers_are_no_numbers_are_refused(scale, m):
+    x = np.random.default_rng([112, m]).normal(size=50)
+    with pytest.raises(RoundedMomentsError, match="to a scale of order one"):
+        MaxEntDensity(m).fit(scale * x)
+    MaxEntDensity(m).fit(x)
+
+
+def test_a_narrow_sample_far_out_is_refused_where_its_moments_are_no_numbers():
+    x = 1e80 * (1.0 + 1e-6 * np.random.default_rng(113).normal(size=50))
+    with pytest.raises(
+        RoundedMomentsError, match="E x.4 is beyond the range of numbers"
+    ):
+        MaxEntDensity(4).fit(x)
+
+
+@pytest.mark.parametrize(
+    ("mu", "message"),
+    [
+        ([1e306, 3e306], "beyond the range of numbers; bring x to a scale of order"),
+        ([0.0, 1e306, 0.0, 3e306], "rounds to 1e.153, whose power 4 leaves the range"),
+        ([0.0, 1e-308, 0.0, 3e-308], "rounds to 1e-154, whose power 4 leaves the ran"),
+        ([0.0, 1.0, 0.1, 1e60], "1e-60 at most some 1e.30 units from the mean"),
+        ([0.0, 1.0, 0.1, 1e300], "1e-300 at most some 1e.150 units from the mean"),
+    ],
+)
+def test_moments_that_no_numbers_hold_are_refused(mu, message):
+    with pytest.raises(RoundedMomentsError, match=message):
+        MaxEntDensity(len(mu)).from_moments(mu)
+
+
+@pytest.mark.parametrize("unit", [1e6, 1e15, 1e100, 1e299])
+def test_levels_too_far_apart_for_the_moments_are_refused(unit):
+    with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
+        MaxEntDensity(2, unit * np.arange(4.0)).from_moments([2.0, 6.0])

@@ -6,8 +6,14 @@ import pytest
 from scipy import integrate
 
 from memdlib import MaxEntDensity
+from memdlib.densities import NotConvergedError
 from memdlib.densities.fewer_moments import solve_log_polynomials
-from memdlib.densities.log_polynomial import Problem, descend
+from memdlib.densities.log_polynomial import (
+    MOST_EVALUATIONS,
+    Problem,
+    Work,
+    descend,
+)
 from memdlib.densities.measures import InfeasibleMomentsError, measure_sample
 from memdlib.densities.support import Support
 
@@ -20,7 +26,8 @@ def problem(x, m, support=LINE):
     measures = measure_sample(x, share, m, support)
     ends = measures.ends(support)
     proper = not np.isfinite(ends[1][0])
-    return Problem(measures.nodes, measures.weights, m, *ends, None, proper)
+    rest = None, proper, Work.of(x.shape[1])
+    return Problem(measures.nodes, measures.weights, m, *ends, *rest)
 
 
 def solve(part):
@@ -200,3 +207,20 @@ def test_a_solution_is_that_of_newton_in_mpmath():
     expected = [float(v) for v in lam]
     np.testing.assert_allclose(density.natural_params_, expected, rtol=1e-9, atol=1e-11)
     assert float(density.log_normaliser_) == pytest.approx(float(log_normaliser))
+
+
+def test_a_failure_takes_bounded_work(monkeypatch):
+    grid, evaluations = Problem.grid, []
+
+    def counted(self, *given):
+        evaluations.append(given)
+        return grid(self, *given)
+
+    monkeypatch.setattr(Problem, "grid", counted)
+    mu = [0.6440516946608834, 0.4148571050778699, 0.267234337993828]
+    mu += [0.1721434223513974, 0.11088935138582587, 0.07143147190512357]
+    mu += [0.04601394315636889, 0.029640759730267103]
+    with pytest.raises(NotConvergedError, match="bounded work; use fewer moments"):
+        MaxEntDensity(8, (-1, 1)).from_moments(mu)
+    # a step that was begun ends, and what was reached is checked
+    assert MOST_EVALUATIONS <= len(evaluations) <= 1.1 * MOST_EVALUATIONS

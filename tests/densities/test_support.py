@@ -181,3 +181,18 @@ def test_dependent_features_are_refused():
     twice = np.column_stack([u, 2 * u - 1])
     with pytest.raises(ValueError, match="not linearly independent on 4 points"):
         orthonormal_coefficients(twice, np.zeros(4))
+
+
+@pytest.mark.parametrize("make", [Support.interval, lambda *ends: Support.of(ends)])
+def test_ends_whose_products_are_no_numbers_are_refused(make):
+    with pytest.raises(ValueError, match="wider than 1e.300.* scale of order one"):
+        make(-1e308, 1e308)
+    assert make(-4e299, 4e299).standardise() == (0.0, 4e299)
+
+
+@pytest.mark.parametrize("levels", [[0, 1, 2j], [[0, 1], [2]], ["a", "b"]])
+def test_levels_are_real_numbers(levels):
+    with pytest.raises(ValueError, match="levels must be real numbers"):
+        Support.of(levels)
+    with pytest.raises(ValueError, match="at least two levels, all of them numbers"):
+        read_support(levels)

@@ -168,3 +168,27 @@ def test_the_parts_at_their_edges():
     assert itakura_saito(1e300, 1e-300) == np.inf
     assert log_ratio(1e-300, 1e300) == pytest.approx(-600 * np.log(10), rel=1e-15)
     assert log_ratio(5e-324, 1e-310) == -log_ratio(1e-310, 5e-324)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "multinomial", "poisson", "geometric"])
+@pytest.mark.parametrize(
+    ("weight", "smoothing"), [(1e7, 1e-12), (1e15, 1e-3), (1, 1e-20)]
+)
+def test_smoothing_below_the_last_digit_of_a_weight_still_smooths(
+    name, weight, smoothing
+):
+    """A class that never has the first word, and always the second, expects both."""
+    family = get(name)
+    mu = np.array([[[0.0], [1.0]], [[0.5], [0.5]]])
+    found = family.regularise(
+        mu, np.full(2, float(weight)), shrinkage=0.0, smoothing=smoothing
+    )
+    # smoothing instances of the pooled mean, 1/4 of the first word
+    expected = 0.25 * smoothing / (weight + smoothing)
+    if name == "multinomial":  # and those of a uniform one, to all classes together
+        expected += 0.5 * smoothing / (2.0 * weight + smoothing)
+    np.testing.assert_allclose(found[0, 0, 0], expected, rtol=1e-6)
+    assert (found > 0).all()
+    divergence = family.jeffreys(*found)
+    assert np.isfinite(divergence).all()
+    assert (divergence > 0).all()

@@ -190,7 +190,8 @@ def test_a_second_fit_forgets_the_first():
         ("MT-3", {}, "'kind' .* among {'MT-1', 'MT-2', 'FESS-1', .* Got 'MT-3' inst"),
         ("TOP", {}, "kind='TOP' is for two classes, and y holds 3; use kind='LLR'"),
         ("LLR", {"y": None}, r"requires y to be passed, but the target y is None"),
-        ("MT-1", {"y": np.zeros(90)}, "y holds one class only"),
+        ("MT-1", {"y": np.zeros(90)}, "one class only .* use kind='MT-2', which has"),
+        ("TOP", {"y": np.zeros(90)}, "one class only .* use kind='FS', which has one"),
         ("FS", {"plsa": "plsa"}, "'plsa' .* Got 'plsa' instead"),
         ("MT-1", {"plsa": PLSA(26)}, "n_topics=26 is more than the counts can tell"),
     ],
@@ -215,3 +216,39 @@ def test_a_word_that_a_class_never_has():
             GenerativeEmbedding(kind, plain).fit(X, y).transform(X)
         assert np.isfinite(GenerativeEmbedding(kind, QUICK).fit_transform(X, y)).all()
     assert np.isfinite(GenerativeEmbedding("MT-1", plain).fit_transform(X, y)).all()
+
+
+@pytest.mark.parametrize("kind", ["MT-1", "FESS-1", "LLR", "TOP"])
+def test_a_class_of_few_documents_has_as_many_topics(kind):
+    X = np.array([[4, 2, 0, 1], [2, 1, 3, 0], [0, 0, 3, 3], [1, 2, 3, 3], [9, 1, 2, 4]])
+    y = np.array([0, 0, 0, 1, 1])
+    plsa = PLSA(3, random_state=0, smoothing=0.1)
+    twice = np.r_[np.arange(5), 4, 4]
+    for rows, weight in ((twice, None), (np.arange(5), [1, 1, 1, 1, 3])):
+        for form in (np.array, sparse.csr_array):
+            model = GenerativeEmbedding(kind, plsa).fit(form(X[rows]), y[rows], weight)
+            assert [len(one.components_) for one in model.models_] == [3, 2]
+            names = model.get_feature_names_out()
+            assert model.transform(form(X)).shape == (5, len(names))
+
+
+def test_a_class_of_one_word_or_of_none_has_one_topic():
+    y = np.array([0, 0, 1, 1])
+    model = GenerativeEmbedding("MT-1", PLSA(2, random_state=0))
+    model.fit(np.array([[1, 0], [2, 0], [1, 2], [3, 4]]), y)
+    assert [len(one.components_) for one in model.models_] == [1, 2]
+    with pytest.raises(ValueError, match="X holds no counts"):
+        model.fit(np.array([[0, 0], [0, 0], [1, 2], [3, 4]]), y)
+
+
+@pytest.mark.parametrize("kind", ["MT-1", "FESS-1", "LLR", "TOP"])
+def test_one_class_is_told_which_kinds_need_none(kind):
+    with pytest.raises(ValueError, match=f"'a'.*kind='{kind}' has one model a class"):
+        GenerativeEmbedding(kind).fit([[1, 2], [2, 1]], ["a", "a"])
+
+
+def test_columns_that_have_no_sum_still_have_words():
+    X = np.array([[1.0, 1e306], [2.0, 1e306], [3.0, 1e306]] * 200)
+    y = np.arange(len(X)) % 2
+    with pytest.raises(ValueError, match="bring X and sample_weight to order one"):
+        GenerativeEmbedding("MT-1", QUICK).fit(X, y)

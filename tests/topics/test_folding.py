@@ -115,3 +115,23 @@ def test_a_solver_that_is_stopped_says_so(monkeypatch):
     best, _ = fold_in(X, Q, even(Q))
     for x, t, b, g in zip(X, theta, best, gap, strict=True):
         assert objective(x[None], b[None], Q) <= objective(x[None], t[None], Q) + g
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-308])
+def test_a_count_lost_beside_the_others_moves_nothing(tiny):
+    Q = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    with_it, gap = fold_in(np.array([[3e5, tiny, 1e5]]), Q, even(Q))
+    without, _ = fold_in(np.array([[3e5, 0.0, 1e5]]), Q, even(Q))
+    np.testing.assert_allclose(with_it, without, rtol=0, atol=1e-9)
+    assert gap[0] < 1e-3
+
+
+@pytest.mark.parametrize("large", [1e306, 1e308])
+def test_counts_that_have_no_sum_are_refused(large):
+    Q = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    counts = np.array([[1.0, 1.0, 0.0], [large, large, large]])
+    message = "row 1 of the counts, .* divide the row by its largest value"
+    with pytest.raises(ValueError, match=message):
+        fold_in(counts, Q, even(Q))
+    theta, _ = fold_in(counts / counts.max(axis=1, keepdims=True), Q, even(Q))
+    np.testing.assert_allclose(theta[1].sum(), 1, rtol=1e-14)

@@ -285,6 +285,9 @@ def test_too_few_steps_are_told():
         (np.ones((3, 3)), {"tol": 0}, "'tol' .* Got 0 instead"),
         (np.ones((3, 3)), {"verbose": -1}, "'verbose' .* Got -1 instead"),
         ([[1, np.nan]], {}, "contains NaN"),
+        (np.full((3, 3), 1e308), {}, "sum to inf, .*divide each by its largest value"),
+        (np.full((3, 3), 5e-324), {}, "sum to 4.45e-323, .* bring X and sample_weight"),
+        (1e308 * sparse.eye_array(8, format="csr"), {"smoothing": 1}, "sum to inf"),
     ],
 )
 def test_bad_input_is_named(X, options, message):
@@ -310,3 +313,28 @@ def test_new_documents_are_checked():
         model.transform(-np.ones((2, 25)))
     with pytest.raises(ValueError, match=r"sample_weight\[0\] = -1.0"):
         model.fit(documents()[0], sample_weight=-np.ones(40))
+
+
+@pytest.mark.parametrize("unit", [1e308, 5e-324])
+def test_the_remedy_for_counts_out_of_range_works(unit):
+    X = documents(seed=20)[0]
+    with pytest.raises(ValueError, match=r"sum to .*divide each by its largest value"):
+        PLSA(**QUICK).fit((X > 0) * unit)
+    found = PLSA(**QUICK).fit((X > 0) * unit / unit)
+    assert np.isfinite(found.bic_)
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-308])
+def test_a_column_next_to_nothing_is_named(tiny):
+    X = np.array([[4, 2, 0, 0], [2, 1, 0, 0], [0, 0, 3, 3], [4, 2, 3, 3.0]])
+    X[:, 1] = tiny
+    with pytest.raises(ValueError, match="column 1 of X has .* leave the feature out"):
+        PLSA(2, random_state=0).fit(X)
+    PLSA(2, random_state=0, smoothing=0.1, tol=1e-2).fit(X)
+    PLSA(2, random_state=0, tol=1e-2).fit(np.delete(X, 1, axis=1))
+
+
+def test_categories_are_told_what_encodes_them():
+    X = pd.DataFrame({"a": pd.Categorical(["u", "v"]), "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="OneHotEncoder"):
+        PLSA(1).fit(X)

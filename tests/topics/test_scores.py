@@ -251,3 +251,46 @@ def test_families_that_have_no_such_scores():
         maxent_scores([[-1.0]], [[0.0]], "poisson")
     with pytest.raises(ValueError, match="family='cauchy' is not known"):
         maxent_scores([[1.0]], [[0.0]], "cauchy")
+
+
+@pytest.mark.parametrize("scores", [fisher_scores, free_energy_terms])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scores_beyond_the_range_of_numbers_are_refused(scores, form):
+    model = PLSA(1, random_state=0).fit([[1e-7, 3, 0, 0, 0], [1, 1, 1, 1, 1e-300]])
+    X = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 0, 0, 1e20]])
+    with pytest.raises(ValueError, match="row 1 has scores beyond .* divide the row"):
+        scores(model, form(X))
+    found = scores(model, form(X[:1]))
+    assert np.isfinite(found.toarray() if sparse.issparse(found) else found).all()
+
+
+def test_divergences_beyond_the_range_of_numbers_are_refused():
+    model, X = fitted()
+    X[3] *= 1e304
+    with pytest.raises(ValueError, match="row 3"):
+        posterior_divergences(model, X)
+
+
+@pytest.mark.parametrize(
+    ("X", "lam", "message"),
+    [
+        ([[1.0], [1e300]], [[0.0, 0.5]], r"X\[1, 0\] = 1e\+300 has a moment 2 beyond"),
+        ([[1.0]], [[0.0, 1e-320]], r"lam\[0\] = .* has a moment 1 beyond"),
+        ([[1.0]], [[1.0, 1e-308]], r"lam\[0\] = .* has a moment 2 beyond"),
+        ([[1.0, 2.0]], [[0.0, 0.5]], r"lam \(1, 2\); expected \(n, d\) and \(d, m\)"),
+        ([1.0], [[0.0, 0.5]], r"X has shape \(1,\)"),
+        ([[1.0]], 0.5, r"lam \(\); expected"),
+        ([[1.0 + 1j]], [[0.0, 0.5]], "X must be real"),
+        ([[1.0]], [[0.0, 0.5 + 1j]], "lam must be real"),
+        (sparse.csr_array([[1.0]]), [[0.0, 0.5]], "X is sparse"),
+        ([[1.0]], sparse.csr_array([[0.0, 0.5]]), "lam is sparse"),
+    ],
+)
+def test_scores_of_families_name_what_they_cannot_take(X, lam, message):
+    with pytest.raises(ValueError, match=message):
+        maxent_scores(X, lam)
+
+
+def test_a_missing_value_has_missing_scores():
+    found = maxent_scores([[1.0], [np.nan]], [[0.0, 0.5]])
+    np.testing.assert_array_equal(np.isnan(found).all(axis=(1, 2)), [False, True])
