@@ -1,1 +1,1 @@
-"""Speed of memdlib as ratios against named peers: ``python -m benchmarks``."""
+"""Speed against named peers, and counts of random cases: ``python -m benchmarks``."""

@@ -3,8 +3,10 @@
 The floor is one pass over the bytes of the data, in the unit of the row (nan where the
 row is no time), and the column after it says how many floors ours takes.
 
-``moment_problems`` and ``nml_bounds`` print tables of their own, of ``--cases`` random
-cases, and only when they are named.
+``moment_problems``, ``nml_bounds`` and ``nml_claims`` print tables of their own, of
+``--cases`` random cases, and only when they are named. ``calibration``,
+``invariances``, ``hostile`` and ``out_of_core`` are run by themselves: ``python -m
+benchmarks.calibration``.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from benchmarks import (
     moment_problems,
     nml,
     nml_bounds,
+    nml_claims,
     sparse_choose_size,
     sparse_fit_and_rank,
     topics,
@@ -54,6 +57,7 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
     tables = {
         "moment_problems": partial(moment_problems.main, n_cases),
         "nml_bounds": partial(nml_bounds.main, n_cases, n_jobs),
+        "nml_claims": partial(nml_claims.main, n_cases, n_jobs),
     }
     unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))
     if unknown:

@@ -1,0 +1,147 @@
+"""How ``python -m benchmarks.hostile`` judges, on estimators and functions made up."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from benchmarks import hostile
+from benchmarks.hostile import (
+    ESTIMATORS,
+    FUNCTIONS,
+    TWO_CLASSES,
+    Outcome,
+    answers,
+    judged,
+    main,
+    of_estimators,
+    of_functions,
+)
+from benchmarks.hostile_inputs import arguments, asked, benign, fits, layouts
+from memdlib import JointMaxEntClassifier
+from memdlib.divergences import kl
+
+
+def warn():
+    warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+
+@pytest.mark.parametrize(
+    ("work", "kind"),
+    [
+        (lambda: 1, "fine"),
+        (lambda: kl([0.5, 0.6], [0.5, 0.5]), "clear"),
+        (lambda: JointMaxEntClassifier().fit([[1.0], [2.0]], [0, 0]), "clear"),
+        (lambda: JointMaxEntClassifier().fit([["a"], ["b"]], [0, 1]), "clear"),
+        (lambda: np.asarray(["a"], dtype=float), "NumPy's"),
+        (lambda: np.max([]), "obscure"),
+        (lambda: [][0], "obscure"),
+        (lambda: 1 / 0, "obscure"),
+        (lambda: np.linalg.inv(np.zeros((2, 2))), "obscure"),
+        (warn, "obscure"),
+    ],
+)
+def test_outcomes(work, kind):
+    assert judged(work).kind == kind
+
+
+def test_a_message_without_its_remedy_is_obscure():
+    def work():
+        JointMaxEntClassifier().fit([[np.nan], [2.0]], [0, 1])
+
+    assert judged(work, "mput").kind == "clear"
+    assert judged(work, "OneHotEncoder").kind == "obscure"
+
+
+def test_what_takes_too_long_is_stopped(monkeypatch):
+    monkeypatch.setattr(hostile, "SECONDS", 0.05)
+    assert judged(lambda: time.sleep(5.0)) == Outcome("slow", "more than 0.05 s")
+
+
+class Improper(GaussianNB):
+    def predict_proba(self, X):
+        return 0.9 * super().predict_proba(X)
+
+
+class NotANumber(GaussianNB):
+    def predict_log_proba(self, X):
+        return np.nan * super().predict_log_proba(X)
+
+
+class LeavesATrace(GaussianNB):
+    def fit(self, X, y):
+        self.trace_ = 1
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("model", [Improper(), NotANumber(), LeavesATrace()], ids=str)
+def test_answers_that_are_none_are_silent_errors(model):
+    assert judged(lambda: answers(model, benign(3))).kind == "silent"
+
+
+def test_other_answers_to_the_same_data_are_silent_errors(monkeypatch):
+    class Narrow(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            small = getattr(X, "dtype", None) == np.int8
+            return super().fit(np.asarray(X) * [-1 if small else 1, 1, 1, 1, 1], y)
+
+        def decision_function(self, X):
+            return self.predict_log_proba(X)
+
+    monkeypatch.setattr(hostile, "ESTIMATORS", {"narrow": Narrow()})
+    found = dict(of_estimators(["narrow"]))
+    assert found["narrow, X int8"].kind == "silent"
+    assert found["narrow, X Fortran"] == Outcome("fine")
+
+
+def test_inputs_that_say_the_same_do():
+    X = benign(3).X
+    for kind, Z in layouts(X).items():
+        same = Z.toarray() if sparse.issparse(Z) else np.asarray(Z, dtype=float)
+        np.testing.assert_array_equal(same, X, err_msg=kind)
+    for name, case in (fits(benign(2)) | asked(benign(2))).items():
+        assert case.same is None or case.same.X.dtype == float, name
+    for value, same in arguments(X).values():
+        assert same is None or np.array_equal(np.asarray(value, dtype=float), same)
+
+
+def test_one_estimator_and_one_function_go_through_all_inputs(monkeypatch):
+    base = benign(3)
+    expected = len(fits(base) | asked(base))
+    found = list(of_estimators(["JointMaxEntClassifier()"]))
+    assert len(found) == expected > 250
+    assert sum(outcome.kind == "clear" for _, outcome in found) > 80
+    monkeypatch.setattr(hostile, "FUNCTIONS", {"kl": FUNCTIONS["kl"]})
+    found = dict(of_functions(["kl"]))
+    assert len(found) == 2 * len(arguments(np.ones((2, 2))))
+    assert found["kl, argument 0: times -1"].kind == "clear"
+
+
+def test_every_estimator_has_benign_data():
+    for name, model in ESTIMATORS.items():
+        if "GenerativeEmbedding" not in name:
+            assert answers(model, benign(2 if name in TWO_CLASSES else 3))
+
+
+def test_every_function_has_benign_arguments():
+    for name, (function, given) in FUNCTIONS.items():
+        numbers = hostile.numbers(function(*given))
+        assert numbers, name
+        assert all(np.isfinite(part).all() for part in numbers), name
+
+
+def test_the_table_is_printed(capsys, monkeypatch):
+    monkeypatch.setattr(hostile, "ESTIMATORS", {})
+    monkeypatch.setattr(
+        hostile,
+        "FUNCTIONS",
+        {"largest": (np.max, (np.ones(3),)), "other": (DummyClassifier, (3,))},
+    )
+    main(["largest"])
+    said = capsys.readouterr().out
+    assert "largest, argument 0: empty: ValueError: zero-size array" in said
+    assert "other" not in said
