@@ -59,7 +59,7 @@ ROOMS = (
 # What memdlib and the study need of others; memdlib's extras are imported on use.
 _NEEDED = {"numpy", "scipy", "sklearn", *sys.stdlib_module_names}
 _STUDY = {"pandas"}  # outcomes are tables
-_ALLOWED = {"memdlib.parts": {"pathlib"}}
+_ALLOWED = {"memdlib.parts": {"io", "pathlib"}}
 _FILES = {"csv", "io", "pathlib", "pickle", "shutil", "tarfile", "tempfile", "tomllib"}
 
 

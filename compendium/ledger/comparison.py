@@ -44,11 +44,8 @@ GROWING = tuple(
         "correlated",
     )
 )
-# On these no default of make_memd was picked, as far as the records say.
-NOT_LOOKED_AT = (
-    "lung_1543",
-    "newsgroups_sci",
-)
+# On this one no default of make_memd was picked, as far as the records say.
+NOT_LOOKED_AT = ("lung_1543",)
 _OTHERS = {
     "breast_cancer": "breast cancer",
     "wine": "wine",
