@@ -67,9 +67,9 @@ from memdlib.generative import (
     js_gm_score,
     js_score,
     normal_scores,
-    size_grid,
     standardised,
 )
+from memdlib.generative.memd.classifier import size_grid
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 

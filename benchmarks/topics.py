@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.comparison import Comparison, compare_times
 from memdlib import PLSA
-from memdlib.topics.em import climb
+from memdlib.topics.plsa import climb
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, N_STEPS = 3000, 8000, 20, 50
 

@@ -2,21 +2,32 @@
 
 One chain runs through the package: data -> moments -> mean parameters -> natural
 parameters -> divergence of each feature -> ranking -> linear score -> class.
+
+Which to use when
+-----------------
+A table of measurements           ``make_memd("table")``
+Gene expression, wide and short   ``make_memd("expression")``
+Counts of words                   ``make_memd("text")``
+Few features, a density for each  :class:`MeMdClassifier`
+Only a ranking or a selection     :class:`DivergenceRanker`
+The same, without redundancy      :class:`GreedyInformationRanker`
+One covariance a class            :class:`JointMaxEntClassifier`
+Posteriors, no model of features  :class:`ConditionalMaxEntClassifier`
+A density with given moments      :class:`MaxEntDensity`
+Moments or genes by code length   :mod:`memdlib.nml`
 """
 
-from typing import TYPE_CHECKING
-
-from memdlib.generative.joint import JointMaxEntClassifier
-from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.ranking import DivergenceRanker
-from memdlib.on_use import on_use
-
-if TYPE_CHECKING:
-    from memdlib.conditional.classifier import ConditionalMaxEntClassifier
-    from memdlib.densities.density import MaxEntDensity
-    from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
-    from memdlib.generative.recommended import make_memd
-    from memdlib.topics.plsa import PLSA
+from memdlib.conditional import ConditionalMaxEntClassifier
+from memdlib.densities import MaxEntDensity
+from memdlib.generative import (
+    DivergenceRanker,
+    GreedyGaussianRanker,
+    GreedyInformationRanker,
+    JointMaxEntClassifier,
+    MeMdClassifier,
+    make_memd,
+)
+from memdlib.topics import PLSA
 
 __all__ = [
     "PLSA",
@@ -30,14 +41,3 @@ __all__ = [
     "make_memd",
 ]
 __version__ = "0.2.0"
-
-__getattr__, __dir__ = on_use(
-    __name__,
-    {
-        "conditional.classifier": ["ConditionalMaxEntClassifier"],
-        "densities.density": ["MaxEntDensity"],
-        "generative.greedy": ["GreedyGaussianRanker", "GreedyInformationRanker"],
-        "generative.recommended": ["make_memd"],
-        "topics.plsa": ["PLSA"],
-    },
-)

@@ -10,6 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.validation import check_positive, check_real_array
 
+__all__ = [
+    "jeffreys",
+    "jensen_shannon",
+    "jensen_tsallis",
+    "js_gm",
+    "kl",
+    "log_ratio",
+    "x_minus_log1p",
+]
+
 # sum_j s^(2j) / (2j + 3) to double precision for |s| <= 1/3
 _ATANH_TAIL = 1.0 / (2.0 * np.arange(18)[::-1] + 3.0)
 

@@ -28,6 +28,13 @@ from memdlib.validation import (
     sum_duplicates,
 )
 
+__all__ = [
+    "exponential_js_kernel",
+    "js_kernel",
+    "jt_kernel",
+    "weighted_jt_kernel",
+]
+
 Array = NDArray[np.float64]
 
 # Numbers in a block: two blocks stay in a processor's own cache.

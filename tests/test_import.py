@@ -33,7 +33,7 @@ import {module}
 ours = [name for name, by in asked if by.startswith("memdlib")]
 assert not ours, ours
 assert not set({extras!r}) & set(sys.modules)
-assert "memdlib.distributed" not in sys.modules
+assert "memdlib.parts.dask" not in sys.modules
 """
 
 
@@ -47,7 +47,7 @@ def test_the_core_brings_in_no_extra(module):
 
 def test_dask_is_left_to_one_module():
     program = PROGRAM.format(
-        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib.distributed"
+        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib.parts.dask"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

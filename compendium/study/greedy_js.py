@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from memdlib.families import Normal, get
-from memdlib.generative.greedy_steps import greedy_information
+from memdlib.generative.greedy import greedy_information
 from memdlib.generative.marginals import ClassMarginals, family_moments
 
 Array = NDArray[np.float64]

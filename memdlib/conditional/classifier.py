@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib.bayes import BayesClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
+from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.moments.sums import OVERFLOW, UNDERFLOW
-from memdlib.state import all_or_nothing
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,

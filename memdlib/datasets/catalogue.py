@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from memdlib.datasets.embedded import EMBEDDED, load_embedded
-from memdlib.datasets.extra import from_extra
-from memdlib.datasets.fetch import DatasetError, content_hash, locate
+from memdlib.datasets.fetch import DatasetError, content_hash, from_extra, locate
 from memdlib.datasets.readers import READERS, Table
 from memdlib.datasets.registry import Entry, entries
 

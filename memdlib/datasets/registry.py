@@ -22,7 +22,7 @@ class DataFile:
         Hash of the file, in hexadecimal.
     tree_sha256 : str, default=""
         For a tar archive, hash of what it holds (see
-        :func:`memdlib.datasets.archives.tree_sha256`): any archive of the same
+        :func:`memdlib.datasets.fetch.tree_sha256`): any archive of the same
         documents is then the right one.
     root : str, default=""
         Folder in the archive that holds them, if it holds more.

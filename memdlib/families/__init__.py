@@ -18,8 +18,7 @@ runs over the moments, any leading axes (classes, features) are kept.
 """
 
 from memdlib.families.base import Family, MarginalFamily
-from memdlib.families.binomial import Binomial
-from memdlib.families.counts import Bernoulli, Geometric, Multinomial, Poisson
+from memdlib.families.counts import Bernoulli, Binomial, Geometric, Multinomial, Poisson
 from memdlib.families.interval import Exponential, TruncatedExponential
 from memdlib.families.multivariate import MultivariateNormal
 from memdlib.families.normal import Normal

@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.divergences import itakura_saito
-from memdlib.families.base import ROUNDING, MarginalFamily, check_domain
-from memdlib.families.jensen_shannon import jensen_shannon_quadrature
+from memdlib.families.base import (
+    ROUNDING,
+    MarginalFamily,
+    check_domain,
+    jensen_shannon_quadrature,
+)
 from memdlib.moments.sums import OVERFLOW, UNDERFLOW, ClassMoments
 
 Array = NDArray[np.float64]

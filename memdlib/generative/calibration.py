@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from memdlib.bayes import log_posterior
+from memdlib.estimator import log_posterior
 from memdlib.validation import check_positive, check_real_array, check_sample_weight
 
 Array = NDArray[np.float64]

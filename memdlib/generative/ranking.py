@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib.estimator import all_or_nothing
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
-from memdlib.state import all_or_nothing
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,

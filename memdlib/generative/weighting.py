@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib.estimator import all_or_nothing
 from memdlib.families import get
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
-from memdlib.state import all_or_nothing
 from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
@@ -125,7 +125,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     The weights are fitted to the labels. What is chosen after them, such as a penalty,
     must be chosen on rows that they have not seen: put both into one pipeline, or use
-    ``powers`` of :class:`memdlib.generative.ridge.RidgeDiscriminantClassifier`.
+    ``powers`` of :class:`memdlib.generative.RidgeDiscriminantClassifier`.
 
     Examples
     --------

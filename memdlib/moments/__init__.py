@@ -1,7 +1,6 @@
-"""Class moments: power sums and joint sums, one pass, mergeable; folds of rows."""
+"""Class moments: power sums and joint sums, one pass, mergeable."""
 
 from memdlib.moments.collect import class_moments
-from memdlib.moments.folds import content_positions
 from memdlib.moments.joint import JointMoments, joint_moments
 from memdlib.moments.sums import (
     ClassMoments,
@@ -14,7 +13,6 @@ __all__ = [
     "ClassMoments",
     "JointMoments",
     "class_moments",
-    "content_positions",
     "joint_moments",
     "leave_one_out",
     "translate",

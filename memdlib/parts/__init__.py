@@ -2,8 +2,8 @@
 
 from memdlib.parts.chunks import ArrayChunks, ShardChunks, TableChunks
 from memdlib.parts.fit import fit_parts
-from memdlib.parts.passes import Parts
 from memdlib.parts.serial import fit_chunks
+from memdlib.parts.work import Parts
 
 __all__ = [
     "ArrayChunks",

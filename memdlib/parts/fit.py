@@ -4,6 +4,11 @@ With S fixed the data are read once, after a look at the labels. With
 ``n_features="auto"`` they are read five times: for the means and variances by which the
 rows are hashed, for a histogram of the hashes, for the hashes next to the cuts, for the
 moments, and for the accuracy on the rows set aside.
+
+The correlation-aware fit goes through the shorter side of the data. With no fewer rows
+than features, d x d products of features add up over blocks of rows
+(:mod:`memdlib.parts.tall`); else n x n products of rows add up over strips of columns
+(:mod:`memdlib.parts.wide`). From there on the formulas are those of ``fit``.
 """
 
 from dataclasses import replace
@@ -13,31 +18,40 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from memdlib.estimator import all_or_nothing
 from memdlib.families import get
-from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.generative.correlated.pooled import WhitenedMeans
+from memdlib.generative.correlated.whitened import (
+    CorrelatedMeMdClassifier,
+    _WhitenedModel,
+)
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.memd.classifier import MeMdClassifier, size_grid, smallest_best
+from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.ranking import DivergenceRanker, rank
-from memdlib.generative.sizes import size_grid, smallest_best
-from memdlib.generative.whitened import CorrelatedMeMdClassifier
+from memdlib.holdout import RowKeys, Spread
 from memdlib.moments import leave_one_out
-from memdlib.moments.folds import RowKeys
-from memdlib.moments.spread import Spread
-from memdlib.parts.correlated import fit_correlated
-from memdlib.parts.cuts import HashCuts, Shares
-from memdlib.parts.passes import (
+from memdlib.parts.tall import TallMoments
+from memdlib.parts.wide import WideMoments
+from memdlib.parts.work import (
     Accuracy,
     Border,
+    HashCuts,
     Hashes,
     Moments,
     Parts,
     Result,
+    Shares,
     Spreads,
     Survey,
     checked_result,
 )
-from memdlib.state import all_or_nothing
-from memdlib.validation import check_parameters, count_features, labelled_data
+from memdlib.validation import (
+    check_parameters,
+    check_priors,
+    count_features,
+    labelled_data,
+)
 
 
 @all_or_nothing
@@ -71,7 +85,7 @@ def fit_parts(estimator, parts: Parts, classes=None):
     -----
     The rows that "auto" sets aside are those of ``fit`` with the same
     ``random_state``, but for rounding errors: these give a row another place with a
-    probability of about 1e-9 (see :func:`memdlib.moments.content_positions`), and if
+    probability of about 1e-9 (see :func:`memdlib.holdout.content_positions`), and if
     weights are fractions, a row exactly on the border may change sides.
     """
     kinds = (
@@ -215,3 +229,50 @@ def _class_factors(bare, classes, weight, class_weight):
     known = clone(bare)
     scaled = labelled_data(known, row, classes, weight, class_weight=class_weight)[2]
     return scaled / weight
+
+
+def fit_correlated(
+    estimator, parts: Parts, known: tuple, n_rows: int, cuts: HashCuts | None
+) -> _WhitenedModel:
+    """What :meth:`memdlib.generative.CorrelatedMeMdClassifier.fit` leaves behind.
+
+    Parameters
+    ----------
+    estimator : CorrelatedMeMdClassifier
+    parts : Parts
+    known : tuple
+        Estimator that knows the features only, classes, and None.
+    n_rows : int
+        Of positive weight.
+    cuts : HashCuts or None
+        Into rows of training and rows set aside; None with S fixed.
+
+    Returns
+    -------
+    _WhitenedModel
+    """
+    classes, d = known[1], estimator.n_features_in_
+    prior = check_priors(estimator.priors, len(classes))
+
+    def whitened(moments):
+        how = prior, estimator.shrinkage, estimator.variance_shrinkage
+        return None if moments is None else WhitenedMeans.of(moments, *how)
+
+    n_folds = 1 if cuts is None else Shares.of(estimator.validation).n_folds
+    if n_rows < d:
+        data = WideMoments(parts, known, cuts, (n_rows, d))
+    else:
+        data = TallMoments(parts, known, cuts, n_folds)
+    found = whitened(data.all_rows())
+    if cuts is None:
+        size = count_features(estimator.n_features, d, "n_features")
+        return _WhitenedModel.of(classes, found, size)
+    grid = size_grid(estimator.n_features_grid, d)
+    held_out = 1 if estimator.validation < 1 else n_folds
+    models = [whitened(moments) for moments in data.other_folds(held_out)]
+    if not any(model is not None for model in models):
+        return _WhitenedModel.of(classes, found, d)
+    correct, tested = data.correct(models, grid)
+    accuracy = correct / tested
+    model = _WhitenedModel.of(classes, found, smallest_best(grid, accuracy))
+    return replace(model, validation_n_features=grid, validation_curve=accuracy)

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.generative.correlations import PooledMoments, beyond_rounding
+from memdlib.generative.correlated.pooled import (
+    PooledMoments,
+    WhitenedMeans,
+    beyond_rounding,
+)
 from memdlib.generative.ranking import rank
-from memdlib.generative.whitened_means import WhitenedMeans
 from memdlib.moments import ClassMoments, class_moments, leave_one_out
-from memdlib.parts.cuts import HashCuts
-from memdlib.parts.passes import Known, Parts, Result, checked_result
+from memdlib.parts.work import HashCuts, Known, Parts, Result, checked_result
 
 Array = NDArray[np.float64]
 

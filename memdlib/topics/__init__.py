@@ -1,8 +1,7 @@
 """Topics: pLSA, and what its models say of a document as numbers for a classifier."""
 
 from memdlib.topics.embedding import GenerativeEmbedding
-from memdlib.topics.folding import fold_in
-from memdlib.topics.plsa import PLSA
+from memdlib.topics.plsa import PLSA, fold_in
 from memdlib.topics.scores import (
     fisher_scores,
     free_energy_terms,

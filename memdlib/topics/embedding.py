@@ -13,7 +13,7 @@ from sklearn.utils.validation import (
     check_non_negative,
 )
 
-from memdlib.state import all_or_nothing
+from memdlib.estimator import all_or_nothing
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
     fisher_scores,

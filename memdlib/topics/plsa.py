@@ -7,14 +7,22 @@ Each count of word w in document d carries a topic z that is not seen,
 Were the topics seen, all these would be shares: the maximum-likelihood, and so the
 maximum-entropy, distributions with the moments E [z, w] and E [z, d]. EM puts the
 expected moments in the place of those that are not seen.
+
+The topics of a document under given topics of words are a convex problem: the
+log-likelihood sum_w c_w log sum_z theta_z Q_zw is concave in theta. Its maximum on
+the simplex is found by a primal-dual interior-point method, and certified by the dual.
 """
 
+import math
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lapack
 from scipy.special import xlogy
 from sklearn.base import (
     BaseEstimator,
@@ -25,10 +33,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from memdlib.state import all_or_nothing
-from memdlib.topics.counts import as_counts, log_terms, mixture, times_rows
-from memdlib.topics.em import climb
-from memdlib.topics.folding import MOST, fold_in
+from memdlib.estimator import all_or_nothing
+from memdlib.topics.counts import (
+    as_counts,
+    expected_ratios,
+    log_terms,
+    mixture,
+    times_rows,
+)
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -42,6 +54,266 @@ from memdlib.validation import (
 )
 
 Array = NDArray[np.float64]
+
+# A step may lose this share of the log-likelihood to rounding.
+_ROUNDING = 1e-11
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where EM stopped.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (n_documents, n_topics)
+        P(z | d).
+    words : ndarray of shape (n_words, n_topics)
+        Q, transposed: P(w | z).
+    history : ndarray of shape (n_steps + 1,)
+        Objective at the start and after each step, in nats.
+    gaps : tuple of float
+        Nats that other topics of all documents, or other words of all topics, could
+        add to the objective at most, the other part being as it is.
+    """
+
+    theta: Array
+    words: Array
+    history: Array
+    gaps: tuple[float, float]
+
+
+def climb(
+    counts,
+    theta: Array,
+    words: Array,
+    *,
+    beta: float,
+    smoothing: float,
+    tol: float,
+    max_iter: int,
+    report,
+) -> Found:
+    """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw.
+
+    Parameters
+    ----------
+    counts : ndarray or csr_array of shape (n_documents, n_words)
+        No document without counts and, without smoothing, no such word.
+    theta : ndarray of shape (n_documents, n_topics)
+    words : ndarray of shape (n_words, n_topics)
+        Start; every sum over topics is positive.
+    beta, smoothing : float
+    tol : float
+        Both gaps, in nats a count, to stop at.
+    max_iter : int
+    report : callable
+        Gets the number of steps, the objective and the gaps a count.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    FloatingPointError
+        If a step lowers the objective by more than rounding, which EM cannot do.
+
+    Notes
+    -----
+    With the expected counts m_dw = sum of both kinds of responsibilities, and
+    rho_w = max_z (gradient in Q_zw) / m_z, log x <= x - 1 gives for every other Q that
+    the objective is larger by sum_w C_w log rho_w at most, where C_w = sum_z m_zw; the
+    same holds for theta.
+    """
+    length = np.asarray(counts.sum(axis=1)).ravel()
+    used = np.asarray(counts.sum(axis=0)).ravel() + smoothing * words.shape[1]
+    total = float(length.sum())
+    history: list[float] = []
+    while True:
+        own, given = (theta, words) if beta == 1 else (theta**beta, words**beta)
+        by_document, by_word, objective = expected_ratios(counts, own, given)
+        objective /= beta
+        if beta < 1:
+            by_document *= _tilt(theta, beta)
+            by_word *= _tilt(words, beta)
+        if smoothing:
+            objective += smoothing * float(np.log(words).sum())
+            by_word += smoothing / words
+        new_theta, new_words = theta * by_document, words * by_word
+        mass = new_words.sum(axis=0)
+        alive = mass > 0
+        gaps = (
+            _bound(length, by_document.max(axis=1) / length),
+            _bound(used, (by_word[:, alive] / mass[alive]).max(axis=1)),
+        )
+        if history and objective < history[-1] - _ROUNDING * abs(history[-1]):
+            raise FloatingPointError(
+                f"step {len(history)} of EM lowered the objective from {history[-1]} "
+                f"to {objective}; counts that span many orders of magnitude leave too "
+                "few digits: drop the rarest words"
+            )
+        history.append(objective)
+        n_steps = len(history) - 1
+        report(n_steps, objective, tuple(gap / total for gap in gaps))
+        if max(gaps) <= tol * total or n_steps == max_iter:
+            return Found(theta, words, np.array(history), gaps)
+        theta = new_theta / new_theta.sum(axis=1, keepdims=True)
+        # a topic that gives no word any more keeps those it had
+        words = np.where(alive, new_words / np.where(alive, mass, 1.0), words)
+
+
+def _bound(weight: Array, ratio: Array) -> float:
+    """Sum of weight log ratio; not below zero, but for rounding."""
+    return max(math.fsum(weight * np.log(ratio)), 0.0)
+
+
+def _tilt(parameter: Array, beta: float) -> Array:
+    """parameter^(beta - 1): what the gradient of its power has besides the ratios."""
+    tilt = np.zeros(parameter.shape)
+    np.power(parameter, beta - 1.0, out=tilt, where=parameter > 0)
+    return tilt
+
+
+# Sum of counts above which its products with logarithms may be no numbers.
+MOST = 1e305
+_MAX_STEPS = 100
+# Nats a count, far above the rounding of a gradient.
+_TOLERANCE = 1e-9
+# Share of the way to the boundary that a step may go.
+_REACH = 0.995
+
+
+def fold_in(counts, components: Array, prior: Array) -> tuple[Array, Array]:
+    """Most likely topics of each document, the topics of words being given.
+
+    Parameters
+    ----------
+    counts : ndarray or csr_array of shape (n_documents, n_words)
+        Nonnegative.
+    components : ndarray of shape (n_topics, n_words)
+        Q_zw = P(w | z).
+    prior : ndarray of shape (n_topics,)
+        P(z): what a document without known words gets. A topic of prior zero is left
+        out.
+
+    Returns
+    -------
+    theta : ndarray of shape (n_documents, n_topics)
+        P(z | d). Words that no topic can give are passed over. Where several theta
+        are most likely, one in their midst.
+    gap : ndarray of shape (n_documents,)
+        Certificate, in nats: no theta has a log-likelihood larger by more.
+
+    Raises
+    ------
+    ValueError
+        If the counts of a document sum to 1e305 or more.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a gap is above 1e-9 nats a count.
+
+    Notes
+    -----
+    With g_z = sum_w c_w Q_zw / P_w and n counts, log x <= x - 1 gives for every other
+    theta' a log-likelihood that is larger by n log(max_z g_z / n) at most.
+
+    References
+    ----------
+    .. [1] Hofmann, Unsupervised learning by probabilistic latent semantic analysis,
+       Machine Learning 42 (2001), on folding-in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Q = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    >>> theta, gap = fold_in(np.array([[3.0, 4.0, 1.0]]), Q, np.array([0.5, 0.5]))
+    >>> theta.round(6).tolist(), bool(gap[0] < 1e-8)
+    ([[0.75, 0.25]], True)
+    """
+    n = counts.shape[0]
+    theta, gap = np.tile(prior, (n, 1)), np.zeros(n)
+    used = np.flatnonzero(prior > 0)
+    words = np.ascontiguousarray(components[used].T)
+    known = words.any(axis=1)
+    worst = 0.0
+    for d in range(n):
+        if sparse.issparse(counts):
+            part = slice(counts.indptr[d], counts.indptr[d + 1])
+            place, number = counts.indices[part], counts.data[part]
+        else:
+            place = np.flatnonzero(counts[d])
+            number = counts[d, place]
+        kept = known[place] & (number > 0)
+        place, number = place[kept], number[kept]
+        if place.size:
+            with np.errstate(over="ignore"):  # refused in the next line
+                length = number.sum()
+            if not length < MOST:
+                raise ValueError(
+                    f"row {d} of the counts, with {number.max():.6g} at most, sums to "
+                    f"{length:.6g}, which leaves its logarithms no room among numbers; "
+                    "divide the row by its largest value"
+                )
+            share = number / length
+            seen = share > 0  # others are lost beside the largest count
+            found, shortfall = _best_mixture(share[seen], words[place[seen]])
+            theta[d] = 0.0
+            theta[d, used] = found
+            gap[d] = length * shortfall
+            worst = max(worst, shortfall)
+    if worst > _TOLERANCE:
+        warnings.warn(
+            f"the topics of a document are certified to {worst:.1e} nats a count only; "
+            "counts or topics that span many orders of magnitude leave too few digits: "
+            "drop the rarest words, or use smoothing in PLSA",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return theta, gap
+
+
+def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
+    """Maximise sum_w share_w log (members @ theta)_w; shares add up to one.
+
+    Newton on the conditions grad f = s, theta s = mu, where f is sum(theta) less the
+    objective: its minimum over theta >= 0 has sum one by itself.
+    """
+    n_topics = members.shape[1]
+    # a word of tiny probability under all topics would spoil the digits of the others
+    members = members / members.max(axis=1, keepdims=True)
+    theta, slack = np.full(n_topics, 1.0 / n_topics), np.ones(n_topics)
+    best, least = theta, np.inf
+    for _ in range(_MAX_STEPS):
+        ratio = share / (members @ theta)
+        pull = ratio @ members
+        # at the sum of one that scaling gives, the best along a ray
+        gap = np.log(max(pull.max() * theta.sum(), 1.0))
+        if gap < least:
+            best, least = theta / theta.sum(), gap
+        if gap <= 0.01 * _TOLERANCE:
+            break
+        target = 0.1 * float(theta @ slack) / n_topics
+        scaled = members * (ratio / np.sqrt(share))[:, None]
+        system = scaled.T @ scaled
+        system[np.diag_indices(n_topics)] += slack / theta
+        step, failed = lapack.dposv(system, pull - 1.0 + target / theta)[1:]
+        if failed:
+            break
+        push = target / theta - slack - slack / theta * step
+        theta = theta + _reach(theta, step) * step
+        slack = slack + _reach(slack, push) * push
+    return best, float(least)
+
+
+def _reach(at: Array, step: Array) -> float:
+    """Longest step up to one that keeps all numbers above zero."""
+    down = step < 0
+    if not down.any():
+        return 1.0
+    return min(1.0, _REACH * float((-at[down] / step[down]).min()))
+
 
 # Below it products of sums of counts with logarithms lose digits.
 _LEAST = 1e-300

@@ -28,7 +28,8 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
-from memdlib.generative import ClassMarginals, InverseRoot
+from memdlib.generative import ClassMarginals
+from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, joint_features
 

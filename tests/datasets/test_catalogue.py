@@ -12,9 +12,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from compendium.ledger.published import printed_rows
 from memdlib.datasets import MissingDataError, catalogue, fingerprint, load, names
-from memdlib.datasets.archives import read_archive
 from memdlib.datasets.embedded import EMBEDDED
-from memdlib.datasets.fetch import locate
+from memdlib.datasets.fetch import locate, read_archive
 from memdlib.datasets.registry import entries
 from tests.data import at_hand, load_or_skip
 

@@ -6,7 +6,7 @@ from scipy import sparse, stats
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.families import Bernoulli, Multinomial, Normal, Poisson, get
-from memdlib.families import jensen_shannon as quadrature
+from memdlib.families import base as quadrature
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import MarginalScores

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.bayes import BayesClassifier
+from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 from memdlib.nml._engine.newton import damped_newton
 from memdlib.nml._engine.separation import on_boundary
@@ -13,7 +13,6 @@ from memdlib.nml.estimators.selector import (
     NMLFeatureSelector,
     two_classes,
 )
-from memdlib.state import all_or_nothing
 from memdlib.validation import (
     NONNEGATIVE,
     check_parameters,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib.state import all_or_nothing
+from memdlib.estimator import all_or_nothing
 from memdlib.validation import COUNT, Words, check_parameters, checked_data
 
 Array = NDArray[np.float64]

@@ -1,0 +1,194 @@
+"""What all estimators share: Bayes' rule, and fits that are all or nothing.
+
+A fit builds one finished object and assigns it last, so that a failure leaves the
+estimator as it was and prediction never looks at a constructor parameter again.
+"""
+
+from abc import ABCMeta, abstractmethod
+from functools import wraps
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from memdlib.validation import checked_data, sum_duplicates
+
+
+def log_posterior(joint, uniform_share: float = 0.0):
+    """Bayes' rule: log posteriors from log joint densities.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n, K)
+        Up to a constant a row; minus infinity for a class that is impossible, and that
+        stays so.
+    uniform_share : float in [0, 1], default=0.0
+        Share of rows that come from elsewhere, with equal shares of the possible
+        classes.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Nats. The class of largest joint density stays the most probable.
+
+    Examples
+    --------
+    >>> np.exp(log_posterior(np.array([[0.0, -100.0]]), 0.1)).round(3).tolist()
+    [[0.95, 0.05]]
+    """
+    with np.errstate(over="ignore"):  # further below the first than any number
+        log_p = log_softmax(joint, axis=1)
+    if not uniform_share:
+        return log_p
+    possible = joint > -np.inf
+    level = np.log(uniform_share / possible.sum(axis=1, keepdims=True))
+    with np.errstate(divide="ignore"):  # all of them come from elsewhere
+        found = np.logaddexp(np.log1p(-uniform_share) + log_p, level)
+    return np.where(possible, found, -np.inf)
+
+
+class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of classifiers that decide by Bayes' rule from joint log densities.
+
+    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`; one that is
+    calibrated also ``_uniform_share``, which posteriors are mixed with and decisions
+    and scores are not.
+    """
+
+    _uniform_share = 0.0
+
+    @abstractmethod
+    def _joint_log_density(self, X):
+        """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
+
+    def decision_function(self, X):
+        """Log-odds of the second of two classes, or one score a class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) for two classes, else (n, K)
+            Nats. With more than two classes the scores are the log posteriors, before
+            any mixture with uniform ones.
+        """
+        joint = self._scores(X)
+        if joint.shape[1] == 2:
+            return joint[:, 1] - joint[:, 0]
+        return log_posterior(joint)
+
+    def predict(self, X):
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_log_proba(self, X):
+        """Log posterior probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of ``classes_``.
+        """
+        return log_posterior(self._scores(X), self._uniform_share)
+
+    def predict_proba(self, X):
+        """Posterior probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of ``classes_``.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def _scores(self, X):
+        check_is_fitted(self)
+        accepted = "csr" if get_tags(self).input_tags.sparse else False
+        X = checked_data(
+            self,
+            X,
+            accept_sparse=accepted,
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        return self._joint_log_density(sum_duplicates(X))
+
+
+def all_or_nothing(method):
+    """Decorate a method so that a failure leaves its estimator unchanged.
+
+    Parameters
+    ----------
+    method : callable
+        ``fit`` or ``partial_fit``; it may replace attributes, not change them in place.
+
+    Returns
+    -------
+    callable
+        The number and names of the features, which scikit-learn sets while it checks
+        X, are put back too.
+
+    Examples
+    --------
+    >>> from memdlib import MeMdClassifier
+    >>> model = MeMdClassifier(n_features=1).fit([[0], [1], [5], [7]], [0, 0, 1, 1])
+    >>> try:
+    ...     model.fit([[0, 1], [1, 2]], [3, 3])
+    ... except ValueError:
+    ...     print(model.n_features_in_, model.classes_.tolist())
+    1 [0, 1]
+    """
+
+    @wraps(method)
+    def wrapped(self, *args, **kwargs):
+        before = vars(self).copy()
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:  # an interruption too
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return wrapped
+
+
+def fitted(name: str) -> property:
+    """Read an attribute of the object that ``fit`` assigned to ``_fitted``.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    property
+        Raises NotFittedError before ``fit``.
+    """
+
+    def read(self):
+        check_is_fitted(self)
+        return getattr(self._fitted, name)
+
+    return property(read)

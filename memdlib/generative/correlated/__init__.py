@@ -1,0 +1,1 @@
+"""Pooled second moments: whitened, regularised, and the penalised discriminant."""

@@ -1,0 +1,510 @@
+"""The discriminant of pooled second moments, for data too wide for their covariance.
+
+Of all class densities with given class means and one second-moment matrix for all
+classes, those of maximum entropy are normal with a common covariance, and Bayes' rule
+is linear. Where features outnumber rows the matrix is singular, and a penalty lambda
+relaxes the constraints: with S the covariance of all rows, Delta the class means less
+that of all, and P the class shares,
+
+    W = (S + (lambda / n) I)^-1 Delta' P,
+
+which are the coefficients of ridge regression on the indicators of the classes,
+
+    min_W  sum_i w_i |y_i - p - W'(x_i - m)|^2 + lambda |W|^2.
+
+For two classes this is the direction of the regularised linear discriminant; for more
+the two differ by a small matrix that mixes the classes. S is never formed: the
+solutions for all penalties and classes come from one Krylov space
+(:mod:`memdlib.generative.correlated.krylov`), by products with the rows as they are,
+sparse or dense.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.families import get
+from memdlib.families.base import MarginalFamily
+from memdlib.generative.calibration import fit_calibration
+from memdlib.generative.correlated.krylov import IndicatorRegression
+from memdlib.generative.marginals import (
+    DIVERGENCES,
+    ClassMarginals,
+    fold_moments,
+)
+from memdlib.generative.scores import MarginalScores, finite_scores
+from memdlib.generative.weighting import divergence_weights, weighted_rows
+from memdlib.holdout import content_positions
+from memdlib.validation import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
+    Number,
+    Words,
+    check_parameters,
+    labelled_data,
+)
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RidgeModel:
+    """What a fit leaves behind.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    class_prior : ndarray of shape (K,)
+    feature_weights : ndarray of shape (d,) or None
+    coef : ndarray of shape (K, d)
+    intercept : ndarray of shape (K,)
+    marginals : ClassMarginals or None
+        Of the rows as they are.
+    known : ndarray of bool, shape (d,), or None
+        Words that a training document holds; None where rows are no documents.
+    multipliers : ndarray of shape (1,) or (2,)
+    uniform_share : float
+    penalty, power, residual : float
+    n_iter : int
+    validation_log_loss : ndarray of shape (n_powers, n_penalties)
+    """
+
+    classes: NDArray
+    class_prior: Array
+    feature_weights: Array | None
+    coef: Array
+    intercept: Array
+    marginals: ClassMarginals | None
+    known: NDArray[np.bool_] | None
+    multipliers: Array
+    uniform_share: float
+    penalty: float
+    power: float
+    residual: float
+    n_iter: int
+    validation_log_loss: Array
+
+    @property
+    def temperature(self) -> float:
+        """What the discriminant's scores are divided by; inf if they say nothing."""
+        with np.errstate(divide="ignore"):
+            return float(1.0 / self.multipliers[0])
+
+    def joint_log_density(self, X) -> Array:
+        """Scores times their multipliers, added, (n, K); empty documents: the prior."""
+        rows = X
+        if self.feature_weights is not None:
+            rows = weighted_rows(X, self.feature_weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
+        if self.marginals is not None and self.multipliers[1]:
+            score = score + self.multipliers[1] * marginal_scores(self.marginals, X)
+        score = finite_scores(score, X)
+        if self.known is not None:
+            score[~holds_any(X, self.known)] = np.log(self.class_prior)
+        return score
+
+
+def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether each document holds a known word.
+
+    Parameters
+    ----------
+    X : {ndarray, csr} of shape (n, d)
+        Counts.
+    known : ndarray of bool, shape (d,)
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    return (X != 0) @ known.astype(np.intp) > 0
+
+
+def marginal_scores(marginals: ClassMarginals, X) -> Array:
+    """Log posteriors of all classes, up to a constant a row, of independent features.
+
+    Parameters
+    ----------
+    marginals : ClassMarginals
+        Of d features.
+    X : {ndarray, csr} of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        One instance of unknown class keeps the prior of a class above zero that the
+        rows of a fold do not hold.
+    """
+    family, moments = marginals.family, marginals.moments
+    log_prior = np.log(moments.weight + 1.0 / len(moments.weight))
+    scores = MarginalScores(
+        family, marginals.natural_params, moments.location, log_prior
+    )
+    return scores.total(family.observe(X), np.arange(X.shape[1]))
+
+
+# Residual of the smallest penalty in the folds, which only serve the choice: that of
+# larger penalties, which are chosen as a rule, is smaller by far.
+FOLD_TOL = 0.1
+
+# Nats by which the first class of the median row is expected to lead. A discriminant
+# of few rows, its penalty chosen on the same, is less sure than other models.
+_LEAD = 1.0
+
+
+class RidgeDiscriminantClassifier(BayesClassifier):
+    """Regularised discriminant of sparse or wide data, its penalty chosen inside.
+
+    Maximum entropy with class means and pooled second moments, relaxed by a penalty:
+    ridge regression on the indicators of the classes. Posteriors are softmax(scores /
+    T) with one temperature T, or, with a ``family``, softmax(scores / T + beta b),
+    where b are the log posteriors of plain marginals, mixed with a small share of
+    uniform ones: a calibration on rows held out in turn (see
+    :func:`memdlib.generative.fit_calibration`). Penalty and power are those of least
+    log-loss on the same rows.
+
+    Parameters
+    ----------
+    penalties : float or array-like of float, default=(0.1, 0.3, 1.0, 3.0, 10.0)
+        Above zero: weights of the squared coefficients, beside squared errors summed
+        over the rows. The default suits rows of length one.
+    powers : float or array-like of float, default=0.0
+        Tried in this order, until one is no better than the one before. With a power
+        above zero, features are multiplied by their divergence to that power, and rows
+        then keep their length; see
+        :class:`memdlib.generative.DivergenceWeighter`. Divergences are of
+        presence (x > 0): X must be zero or above.
+    divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
+        For powers above zero.
+    family : None, str or Family, default=None
+        Maximum-entropy family whose class marginals score the rows as well, all
+        features taken as independent: a second opinion, from first moments, with a
+        multiplier of its own.
+    folds : int >= 2, default=5
+        Parts that are held out in turn.
+    tol : float, default=1e-3
+        Largest residual of the linear system, as a share, to stop at; see
+        :mod:`memdlib.generative.correlated.krylov`. In the folds, which only serve the
+        choice, 0.1 for the smallest penalty will do.
+    max_iter : int, default=200
+        Largest number of products by the rows and back.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class.
+    random_state : int, RandomState or None, default=None
+        Draws the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_prior_ : ndarray of shape (K,)
+        Shares of the weight.
+    coef_ : ndarray of shape (K, d)
+        Of the weighted rows, before the temperature.
+    intercept_ : ndarray of shape (K,)
+    penalty_, power_ : float
+        Those chosen.
+    feature_weights_ : ndarray of shape (d,) or None
+        What features are multiplied by; None for power 0.
+    multipliers_ : ndarray of shape (1,) or (2,)
+        1 / T and beta; 1 and 0 if no row could be held out.
+    temperature_ : float
+        T.
+    uniform_share_ : float
+        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (n + 1), n the
+        weight of the rows held out.
+    residual_ : float
+        Certificate: what ``tol`` bounds, computed anew from the solution.
+    n_iter_ : int
+        Products that the last fit took.
+    validation_log_loss_ : ndarray of shape (n_powers, n_penalties)
+        Nats a row held out; NaN for powers not tried. All are NaN if no row could be
+        held out: then the largest penalty and the first power are used.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Only when X has string column names.
+
+    References
+    ----------
+    .. [1] Hastie, Buja & Tibshirani, Penalized discriminant analysis, Annals of
+       Statistics 23 (1995).
+    .. [2] Zhang & Oles, Text categorization based on regularized linear classification
+       methods, Information Retrieval 4 (2001).
+
+    Examples
+    --------
+    >>> from memdlib.datasets import simulate_text_counts
+    >>> from memdlib.generative.weighting import DivergenceWeighter
+    >>> text = simulate_text_counts(n_documents=400, n_words=300, seed=1)
+    >>> X = DivergenceWeighter(power=0).fit_transform(text.X)
+    >>> clf = RidgeDiscriminantClassifier(random_state=0).fit(X[::2], text.y[::2])
+    >>> clf.score(X[1::2], text.y[1::2]), clf.penalty_
+    (0.735, 3.0)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "penalties": [POSITIVE, "array-like"],
+        "powers": [NONNEGATIVE, "array-like"],
+        "divergence": [Words(*DIVERGENCES)],
+        "family": [None, str, MarginalFamily],
+        "folds": [Number(Integral, 2, None)],
+        "tol": [Number(Real, 0, 1, "neither")],
+        "max_iter": [COUNT],
+        "class_weight": [None, Words("balanced"), dict],
+        "random_state": ["random_state"],
+    }
+
+    classes_ = fitted("classes")
+    class_prior_ = fitted("class_prior")
+    coef_ = fitted("coef")
+    intercept_ = fitted("intercept")
+    penalty_ = fitted("penalty")
+    power_ = fitted("power")
+    feature_weights_ = fitted("feature_weights")
+    multipliers_ = fitted("multipliers")
+    temperature_ = fitted("temperature")
+    uniform_share_ = fitted("uniform_share")
+    _uniform_share = uniform_share_
+    residual_ = fitted("residual")
+    n_iter_ = fitted("n_iter")
+    validation_log_loss_ = fitted("validation_log_loss")
+
+    def __init__(
+        self,
+        penalties=(0.1, 0.3, 1.0, 3.0, 10.0),
+        powers=0.0,
+        divergence="jeffreys",
+        folds=5,
+        tol=1e-3,
+        max_iter=200,
+        class_weight=None,
+        random_state=None,
+        *,
+        family=None,
+    ):
+        self.penalties = penalties
+        self.powers = powers
+        self.divergence = divergence
+        self.folds = folds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.family = family
+
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Choose penalty, power and multipliers on rows held out; then fit all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite; zero or above if a power is above zero.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            On a single class, negative values with a power or outside the support of
+            the family, values whose products overflow, or a parameter out of range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the residual is above ``tol`` after ``max_iter`` products, or where
+            features of very different scales let no product lower it.
+        """
+        check_parameters(self)
+        penalties = _numbers(self.penalties, "penalties", above_zero=True)
+        powers = _numbers(self.powers, "powers", above_zero=False)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
+        X = _short_indices(X.astype(np.float64, copy=False))
+        _check_products(X, weight)
+        K = len(classes)
+        rng = check_random_state(self.random_state)
+        fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
+        data = X, codes, weight, K, fold
+        presence = "bernoulli" if max(powers) > 0 else None
+        own, held_out = self._marginals(presence, *data)
+        plain, others = self._marginals(self.family, *data)
+        known = np.ravel(X.sum(axis=0)) > 0 if self._documents() else None
+        power, penalty = powers[0], max(penalties)
+        multipliers, uniform_share = np.eye(1 if plain is None else 2)[0], 0.0
+        losses = np.full((len(powers), len(penalties)), np.nan)
+        splits = self._splits(X, fold)
+        second = []
+        if plain is not None:
+            second = [np.zeros((len(codes), K))]
+            for f, _, test, _, rows in splits:
+                second[0][test] = marginal_scores(others[f], rows)
+        for p, tried in enumerate(powers):
+            scores, tested = self._held_out_scores(
+                splits, codes, weight, K, held_out, tried, penalties
+            )
+            if known is not None:
+                tested &= holds_any(X, known)
+            if not tested.any():
+                break
+            target = codes[tested], weight[tested]
+            beside = [part[tested] for part in second]
+            found = [
+                fit_calibration([part[tested], *beside], *target, lead=_LEAD)
+                for part in scores
+            ]
+            losses[p] = [one.log_loss for one in found]
+            if p and losses[p].min() >= losses[p - 1].min():
+                break
+            q = losses[p].argmin()
+            power, penalty = tried, penalties[q]
+            multipliers, uniform_share = found[q].multipliers, found[q].uniform_share
+        features = self._feature_weights(own, power)
+        if features is not None:
+            X = weighted_rows(X, features)
+        ridge = IndicatorRegression(X, codes, weight, K)
+        space = ridge.space(penalty, self.tol, self.max_iter)
+        residual = ridge.residual(space, penalty)
+        self._fitted = RidgeModel(
+            classes,
+            np.bincount(codes, weight, minlength=K) / weight.sum(),
+            features,
+            *ridge.coefficients(space, penalty),
+            plain,
+            known,
+            multipliers,
+            uniform_share,
+            penalty,
+            power,
+            residual,
+            space.n_iter,
+            losses,
+        )
+        if residual > self.tol:
+            warnings.warn(
+                f"the residual is {residual:.1e} after {space.n_iter} products, above "
+                f"tol={self.tol:g}; raise max_iter={self.max_iter} or tol, use larger "
+                "penalties, or bring the features to one scale",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _marginals(self, family, X, codes, weight, K, fold):
+        """Class marginals of all rows and of those outside each fold."""
+        if family is None:
+            return None, [None] * self.folds
+        family = get(family)
+        total, training = fold_moments(
+            family, family.observe(X), codes, K, weight, fold, self.folds
+        )
+        held_out = [
+            ClassMarginals(part, family) if part.weight.any() else None
+            for part in training
+        ]
+        return ClassMarginals(total, family), held_out
+
+    def _feature_weights(self, marginals, power):
+        if not power:
+            return None
+        return divergence_weights(marginals, self.divergence) ** power
+
+    def _splits(self, X, fold):
+        """Fold, training rows, test rows and both parts of X; none without rows."""
+        parts = ((f, np.flatnonzero(fold != f), np.flatnonzero(fold == f))
+                 for f in range(self.folds))  # fmt: skip
+        return [
+            (f, train, test, X[train], X[test])
+            for f, train, test in parts
+            if train.size and test.size
+        ]
+
+    def _held_out_scores(self, splits, codes, weight, K, marginals, power, penalties):
+        """Scores (n_penalties, n, K), and which rows have them."""
+        scores = np.zeros((len(penalties), len(codes), K))
+        tested = np.zeros(len(codes), dtype=bool)
+        for f, train, test, rows, others in splits:
+            tested[test] = True
+            features = self._feature_weights(marginals[f], power)
+            if features is not None:
+                rows = weighted_rows(rows, features)
+                others = weighted_rows(others, features)
+            ridge = IndicatorRegression(rows, codes[train], weight[train], K)
+            space = ridge.space(min(penalties), max(self.tol, FOLD_TOL), self.max_iter)
+            scores[:, test] = ridge.scores(space, penalties, others)
+        return scores, tested
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._documents()
+        # presence may say little, or all but nothing, of values that are no counts
+        tags.classifier_tags.poor_score = bool(np.all(np.asarray(self.powers) > 0))
+        return tags
+
+    def _documents(self) -> bool:
+        """Whether rows are counts of words; one that holds none says nothing."""
+        counts = self.family is not None and get(self.family).nonnegative
+        return bool(counts or np.any(np.asarray(self.powers) > 0))
+
+
+def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
+    """One number or several as a list."""
+    values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    bad = ~np.isfinite(values) | (values < 0) | (above_zero & (values == 0))
+    if values.ndim != 1 or not values.size or bad.any():
+        raise ValueError(
+            f"{name}={given!r} must be finite numbers, one at least, "
+            f"{'above zero' if above_zero else 'zero or above'}"
+        )
+    return values.tolist()
+
+
+def _check_products(X, weight: Array) -> None:
+    """Raise, naming the feature, if norms of products of rows may overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    with np.errstate(over="ignore"):
+        bound = np.square(largest * largest * values.size * weight.max())
+    if not np.isfinite(bound):
+        columns = (
+            np.ravel(abs(X).max(axis=0).toarray())
+            if sparse.issparse(X)
+            else (np.abs(X).max(axis=0))
+        )
+        raise ValueError(
+            f"feature {int(columns.argmax())} holds {largest:.6g}, and the largest "
+            f"weight is {weight.max():.6g}: products of rows overflow; rescale it (for "
+            "example with MaxAbsScaler)"
+        )
+
+
+def _short_indices(X):
+    """Sparse rows with indices of 32 bits, faster to read, where these will do."""
+    if not sparse.issparse(X):
+        return X
+    kind = sparse.get_index_dtype(maxval=max(*X.shape, X.nnz))
+    indices, indptr = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))
+    return sparse.csr_array((X.data, indices, indptr), X.shape)

@@ -1,0 +1,1 @@
+"""MeMd itself: one feature at a time, whole documents, or all features jointly."""

@@ -1,0 +1,1 @@
+"""What we recommend for a kind of data, and how it chooses."""

@@ -1,0 +1,575 @@
+"""What is done with one part of the data, and how the results of two parts add.
+
+A result is a dictionary of small arrays, so that it can be sent, added in a tree, or
+written to a checkpoint. A part without rows of positive weight has none.
+
+Rows are set aside by their keyed hash, where nobody holds all rows at once. In memory
+the rows of a class are put in the order of their hash, and cut at given shares of the
+weight (:func:`memdlib.holdout.content_positions`). The same cuts are
+found here without sorting all rows: a histogram of the hashes says in which narrow
+bucket each cut lies, and the few hashes of these buckets say where. A row then knows
+its fold by itself.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from memdlib.families import get
+from memdlib.generative.marginals import family_moments
+from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.memd.model import MarginalModel
+from memdlib.holdout import RowKeys, Spread
+from memdlib.moments import ClassMoments, JointMoments
+from memdlib.validation import check_sample_weight, labelled_batch
+
+Array = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+# Of the hashes, by their first 12 bits.
+N_BUCKETS, _SHIFT = 2**12, np.uint64(52)
+
+# Where no row lies beyond a cut; a row has this hash with probability 2^-128.
+_END = np.iinfo(np.uint64).max
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Where each class is cut: at shares of its weight.
+
+    Parameters
+    ----------
+    scale : float
+    thresholds : tuple of float
+        A row at position p lies beyond those cuts whose threshold p * scale reaches.
+
+    Examples
+    --------
+    >>> Shares.of(0.2), Shares.of(3)
+    (Shares(scale=1.0, thresholds=(0.2,)), Shares(scale=3, thresholds=(1, 2)))
+    """
+
+    scale: float
+    thresholds: tuple[float, ...]
+
+    @classmethod
+    def of(cls, validation: float) -> "Shares":
+        """Cuts of the parameter ``validation``: one share, or folds."""
+        if validation < 1:
+            return cls(1.0, (validation,))
+        return cls(int(validation), tuple(range(1, int(validation))))
+
+    @property
+    def n_folds(self) -> int:
+        """One more than there are cuts."""
+        return len(self.thresholds) + 1
+
+    def buckets(self, histogram: Array) -> NDArray[np.intp]:
+        """Buckets in which the cuts lie.
+
+        Parameters
+        ----------
+        histogram : ndarray of shape (K, N_BUCKETS)
+            Weight of the rows of each class by :func:`bucket`.
+
+        Returns
+        -------
+        ndarray of shape (K, B)
+        """
+        upto = np.cumsum(histogram, axis=1)
+        reached = upto / upto[:, -1:] * self.scale
+        at = [(reached >= t).argmax(axis=1) for t in self.thresholds]
+        return np.stack(at, axis=1)
+
+
+@dataclass(frozen=True)
+class HashCuts:
+    """Hashes at which the rows of each class are cut into folds.
+
+    Parameters
+    ----------
+    keys : RowKeys
+        Hashes of the rows.
+    first, second : ndarray of shape (K, B)
+        A row lies beyond a cut if its two hashes do, in lexicographic order.
+    """
+
+    keys: RowKeys
+    first: Words
+    second: Words
+
+    @classmethod
+    def find(
+        cls, keys: RowKeys, shares: Shares, histogram: Array, border: dict[str, NDArray]
+    ) -> "HashCuts":
+        """Cuts from the weights of the buckets and the rows in those that matter.
+
+        Parameters
+        ----------
+        keys : RowKeys
+        shares : Shares
+        histogram : ndarray of shape (K, N_BUCKETS)
+        border : dict of ndarray of shape (g,)
+            "code", "first", "second" and "size": class, hashes and weight of the
+            groups of equal rows in the buckets of the cuts, in this order.
+
+        Returns
+        -------
+        HashCuts
+        """
+        upto = np.cumsum(histogram, axis=1)
+        buckets = shares.buckets(histogram)
+        found = np.full((2, *buckets.shape), _END, dtype=np.uint64)
+        for (k, b), j in np.ndenumerate(buckets):
+            own = (border["code"] == k) & (bucket(border["first"]) == j)
+            size = border["size"][own]
+            before = np.cumsum(size) - 0.5 * size + (upto[k, j - 1] if j else 0.0)
+            beyond = before / upto[k, -1] * shares.scale >= shares.thresholds[b]
+            if beyond.any():
+                at = np.flatnonzero(own)[beyond.argmax()]
+                found[:, k, b] = border["first"][at], border["second"][at]
+            elif j + 1 < N_BUCKETS:  # the next bucket begins beyond the cut
+                found[:, k, b] = np.uint64(j + 1) << _SHIFT, 0
+        return cls(keys, *found)
+
+    def folds(self, X, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Fold of each row.
+
+        Parameters
+        ----------
+        X : ndarray or csr of shape (n, d)
+            Observed rows.
+        codes : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        first = self.keys.first(X)
+        cut = self.first[codes]
+        beyond = first[:, None] > cut
+        equal = first[:, None] == cut
+        rows = np.flatnonzero(equal.any(axis=1))
+        if rows.size:
+            second = self.keys.second(X[rows])
+            beyond[rows] |= equal[rows] & (second[:, None] >= self.second[codes[rows]])
+        return beyond.sum(axis=1)
+
+
+def bucket(first: Words) -> NDArray[np.intp]:
+    """Bucket of a first hash."""
+    return (first >> _SHIFT).astype(np.intp)
+
+
+def hash_histogram(X, codes, weight, n_classes: int, keys: RowKeys) -> Array:
+    """Weight of the rows of each class in each bucket.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+        Observed rows.
+    codes : ndarray of shape (n,)
+    weight : ndarray of shape (n,)
+    n_classes : int
+    keys : RowKeys
+
+    Returns
+    -------
+    ndarray of shape (n_classes, N_BUCKETS)
+    """
+    cell = codes * N_BUCKETS + bucket(keys.first(X))
+    size = n_classes * N_BUCKETS
+    return np.bincount(cell, weights=weight, minlength=size).reshape(-1, N_BUCKETS)
+
+
+def border_rows(X, codes, weight, buckets, keys: RowKeys) -> dict[str, NDArray]:
+    """Hashes and weights of the rows in the buckets of the cuts.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+        Observed rows.
+    codes : ndarray of shape (n,)
+    weight : ndarray of shape (n,)
+    buckets : ndarray of shape (K, B)
+        Those of each class.
+    keys : RowKeys
+
+    Returns
+    -------
+    dict of ndarray
+        As :meth:`HashCuts.find` takes it.
+    """
+    first = keys.first(X)
+    rows = (bucket(first)[:, None] == buckets[codes]).any(axis=1)
+    return merged_groups(
+        {
+            "code": codes[rows],
+            "first": first[rows],
+            "second": keys.second(X[rows]),
+            "size": weight[rows],
+        }
+    )
+
+
+def merged_groups(border: dict[str, NDArray]) -> dict[str, NDArray]:
+    """Rows of equal class and hashes as one, in the order of these.
+
+    Parameters
+    ----------
+    border : dict of ndarray
+        Of rows, or of groups of rows.
+
+    Returns
+    -------
+    dict of ndarray
+    """
+    keys = [border[name] for name in ("second", "first", "code")]
+    order = np.lexsort(keys)
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    found = {name: values[order][new] for name, values in border.items()}
+    group = np.cumsum(new) - 1
+    found["size"] = np.bincount(group, border["size"][order], len(found["code"]))
+    return found
+
+
+Result = dict[str, NDArray]
+
+
+class Pass(ABC):
+    """One pass over the parts; it is sent to where they are."""
+
+    name = "pass"
+    needs_X = True
+
+    def of(self, X, y, weight) -> Result | None:
+        """Result of one part.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, table} of shape (n, d) or None
+            None where the pass does without.
+        y : array-like of shape (n,)
+        weight : array-like of shape (n,) or None
+
+        Returns
+        -------
+        dict of ndarray, or None
+            None if no row has a positive weight.
+        """
+        y = np.asarray(y)
+        if X is not None:
+            check_rows(X, y)
+        if weight is not None:
+            weight = np.asarray(weight, dtype=np.float64)
+            if weight.shape == y.shape and not weight.any():
+                return None
+        return self._of(X, y, weight) if len(y) else None
+
+    @abstractmethod
+    def _of(self, X, y, weight) -> Result:
+        """Result of a part that has rows."""
+
+    def add(self, a: Result | None, b: Result | None) -> Result | None:
+        """Result of two parts together.
+
+        Parameters
+        ----------
+        a, b : dict of ndarray, or None
+
+        Returns
+        -------
+        dict of ndarray, or None
+        """
+        if a is None or b is None:
+            return b if a is None else a
+        return self._add(a, b)
+
+    def _add(self, a: Result, b: Result) -> Result:
+        return {name: a[name] + b[name] for name in a}
+
+
+class Parts(ABC):
+    """Data in parts, over which passes are made."""
+
+    @abstractmethod
+    def template(self):
+        """Return a row of X, with the names of its columns if it has any."""
+
+    @abstractmethod
+    def reduce(self, work: Pass) -> Result | None:
+        """Make one pass.
+
+        Parameters
+        ----------
+        work : Pass
+
+        Returns
+        -------
+        dict of ndarray, or None
+            Sum of the results of all parts.
+        """
+
+    @abstractmethod
+    def reduce_strips(self, work, shape: tuple[int, int]) -> Result | None:
+        """Make one pass over strips of columns, each with all rows.
+
+        Parameters
+        ----------
+        work : StripPass
+        shape : tuple of int
+            Numbers of rows of positive weight and of features.
+
+        Returns
+        -------
+        dict of ndarray, or None
+            Sum of the results of all strips, in the order of the columns.
+        """
+
+
+@dataclass(frozen=True)
+class Survey(Pass):
+    """Classes, their weights and numbers of rows."""
+
+    name = "classes"
+    needs_X = False
+
+    def _of(self, X, y, weight):
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        weight = check_sample_weight(weight, len(y))
+        y, weight = y[weight > 0], weight[weight > 0]
+        classes, codes = np.unique(y, return_inverse=True)
+        K = len(classes)
+        return {
+            "classes": classes,
+            "weight": np.bincount(codes, weight, K),
+            "rows": np.bincount(codes, minlength=K),
+        }
+
+    def _add(self, a, b):
+        texts = [part["classes"].dtype.kind in "OSUT" for part in (a, b)]
+        if texts[0] != texts[1]:
+            one, other = (part["classes"].tolist()[0] for part in (a, b))
+            raise ValueError(
+                f"some labels are text, some are numbers ({one!r}, {other!r}); "
+                "make them all one or the other"
+            )
+        classes = np.unique(np.concatenate([a["classes"], b["classes"]]))
+        found = {"classes": classes}
+        for name in a.keys() - {"classes"}:
+            total = np.zeros((len(classes), *a[name].shape[1:]))
+            for part in (a, b):
+                total[np.searchsorted(classes, part["classes"])] += part[name]
+            found[name] = total
+        return found
+
+
+@dataclass(frozen=True)
+class Known(Pass):
+    """A pass over rows whose classes and their weights are known.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, but for what it knows of the features.
+    classes : ndarray of shape (K,)
+    by_class : ndarray of shape (K,) or None
+        Factors of the weights.
+    """
+
+    estimator: object
+    classes: NDArray
+    by_class: NDArray[np.float64] | None
+
+    def _rows(self, X, y, weight):
+        X, codes, weight, _ = labelled_batch(
+            self.estimator,
+            X,
+            y,
+            weight,
+            None,
+            self.classes,
+            sparse_too=get_tags(self.estimator).input_tags.sparse,
+        )
+        if self.by_class is not None:
+            weight = weight * self.by_class[codes]
+        return observed(self.estimator, X), codes, weight
+
+
+@dataclass(frozen=True)
+class Spreads(Known):
+    """Means and variances of the columns, by which rows are hashed.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    """
+
+    name = "spread"
+
+    def _of(self, X, y, weight):
+        X, _, weight = self._rows(X, y, weight)
+        return vars(Spread.of(X, weight))
+
+    def _add(self, a, b):
+        return vars(Spread(**a).merge(Spread(**b)))
+
+
+@dataclass(frozen=True)
+class Hashes(Known):
+    """Weight of the rows of each class in each bucket of hashes.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    keys : RowKeys
+    """
+
+    keys: RowKeys
+    name = "hashes"
+
+    def _of(self, X, y, weight):
+        rows = self._rows(X, y, weight)
+        return {"weight": hash_histogram(*rows, len(self.classes), self.keys)}
+
+
+@dataclass(frozen=True)
+class Border(Known):
+    """Hashes of the rows next to the cuts.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    buckets : ndarray of shape (K, B)
+    keys : RowKeys
+    """
+
+    buckets: NDArray[np.intp]
+    keys: RowKeys
+    name = "rows set aside"
+
+    def _of(self, X, y, weight):
+        return border_rows(*self._rows(X, y, weight), self.buckets, self.keys)
+
+    def _add(self, a, b):
+        both = {name: np.concatenate([a[name], b[name]]) for name in a}
+        return merged_groups(both)
+
+
+@dataclass(frozen=True)
+class Moments(Known):
+    """Moments of each class, or of each fold and class.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    cuts : HashCuts or None
+        Into folds.
+    n_folds : int
+    """
+
+    cuts: HashCuts | None = None
+    n_folds: int = 1
+    name = "moments"
+
+    def _of(self, X, y, weight):
+        weighted = weight is not None
+        X, codes, weight = self._rows(X, y, weight)
+        K = len(self.classes)
+        cell, n_cells = codes, K * self.n_folds
+        if self.cuts is not None:
+            cell = self.cuts.folds(X, codes) * K + codes
+        if isinstance(self.estimator, JointMaxEntClassifier):
+            moments = self.estimator._collect(X, cell, n_cells, weight)
+        else:
+            family = get(self.estimator.family)
+            moments = family_moments(family, X, cell, n_cells, weight)
+        rows = np.bincount(codes, minlength=K)
+        return {**vars(moments), "rows": rows, "weighted": np.bool_(weighted)}
+
+    def _add(self, a, b):
+        moments = self.of_result(a).merge(self.of_result(b))
+        rows = a["rows"] + b["rows"]
+        weighted = a["weighted"] | b["weighted"]
+        return {**vars(moments), "rows": rows, "weighted": weighted}
+
+    def of_result(self, result: Result) -> ClassMoments:
+        """Moments that a result holds.
+
+        Parameters
+        ----------
+        result : dict of ndarray
+
+        Returns
+        -------
+        ClassMoments
+        """
+        joint = getattr(self.estimator, "covariance", "diagonal") != "diagonal"
+        kind = JointMoments if joint else ClassMoments
+        return kind(*(result[name] for name in ("weight", "sums", "location")))
+
+
+@dataclass(frozen=True)
+class Accuracy(Known):
+    """Weight of the rows set aside, and of those classified correctly.
+
+    Parameters
+    ----------
+    estimator, classes, by_class
+        As for all passes over rows of known classes.
+    cuts : HashCuts
+    models : tuple of MarginalModel or None
+        Entry f does not know fold f; None where that is not to be tested.
+    grid : ndarray of int of shape (G,)
+    """
+
+    cuts: HashCuts
+    models: tuple[MarginalModel | None, ...]
+    grid: NDArray[np.intp]
+    name = "accuracy"
+
+    def _of(self, X, y, weight):
+        X, codes, weight = self._rows(X, y, weight)
+        fold = self.cuts.folds(X, codes)
+        correct, tested = np.zeros(len(self.grid)), np.float64(0.0)
+        for f, model in enumerate(self.models):
+            test = np.flatnonzero(fold == f)
+            if model is not None and test.size:
+                part = X[test], codes[test], weight[test]
+                correct += model.correct_weight(*part, self.grid)
+                tested += part[-1].sum()
+        return {"correct": correct, "tested": tested}
+
+
+def observed(estimator, X):
+    """Rows as the family of the estimator sees them."""
+    family = getattr(estimator, "family", None)
+    return X if family is None else get(family).observe(X)
+
+
+def checked_result(parts: Parts, work: Pass) -> Result:
+    """Result of a pass, which some row must have."""
+    found = parts.reduce(work)
+    if found is None:
+        raise ValueError("there is no row of positive weight in any part of the data")
+    return found
+
+
+def check_rows(X, y) -> None:
+    """Raise ValueError if a part of X has not as many rows as it has labels."""
+    if X.shape[0] != len(y):
+        raise ValueError(
+            f"a part has {X.shape[0]} rows of X and {len(y)} labels; both must be "
+            "split alike"
+        )

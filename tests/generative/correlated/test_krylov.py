@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+from sklearn.linear_model import Ridge
+
+from memdlib.generative.correlated.krylov import IndicatorRegression, krylov_space
+from tests.generative.correlated.test_ridge import dense, tall, words
+
+
+def problem(seed, n=30, rank=30, K=3):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, rank)) * np.logspace(0, -2, rank)
+    return A @ A.T, rng.normal(size=(n, K))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 4))
+def test_all_shifts_at_once_against_dense_solves(seed, rank, K):
+    G, B = problem(seed, rank=rank, K=K)
+    space = krylov_space(lambda U: G @ U, B, shift=1e-2, tol=1e-9, max_iter=60)
+    for shift in (1e-2, 0.3, 10.0):
+        expected = linalg.solve(G + shift * np.eye(30), B, assume_a="pos")
+        found = space.solution(shift)
+        error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+        # the least eigenvalue is at least the shift
+        assert error <= 1e-8 * (linalg.norm(G, 2) + shift) / shift
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 7])
+def test_the_residual_is_the_one_computed_from_scratch(steps):
+    G, B = problem(3, n=60, rank=60)
+    space = krylov_space(lambda U: G @ U, B, shift=0.01, tol=0.0, max_iter=steps)
+    for shift in (0.01, 1.0):
+        rest = B - G @ space.solution(shift) - shift * space.solution(shift)
+        share = np.linalg.norm(rest) / np.linalg.norm(B)
+        assert space.residual(shift) == pytest.approx(share, rel=1e-9)
+
+
+def test_basis_is_orthonormal_and_the_operator_is_that_of_the_basis():
+    G, B = problem(5, n=80, rank=80, K=2)
+    space = krylov_space(lambda U: G @ U, B, shift=1e-6, tol=1e-12, max_iter=35)
+    U = space.basis
+    assert U.shape == (80, 70)
+    np.testing.assert_allclose(U.T @ U, np.eye(70), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(U.T @ G @ U, space.operator, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(U @ space.start, B, rtol=0, atol=1e-12)
+
+
+def test_larger_shifts_converge_faster():
+    G, B = problem(7, n=60, rank=60)
+    space = krylov_space(lambda U: G @ U, B, shift=0.1, tol=1e-3, max_iter=60)
+    residuals = [space.residual(shift) for shift in (0.1, 0.3, 1.0, 3.0)]
+    assert residuals == sorted(residuals, reverse=True)
+    assert residuals[0] <= 1e-3
+
+
+def test_dependent_columns_and_an_operator_of_low_rank_end_early():
+    calls = []
+    G = np.diag([3.0, 3.0, 2.0, 0.0, 0.0])
+    B = np.ones((5, 1)) @ [[1.0, -1.0, 2.0]]
+
+    def product(U):
+        calls.append(U.shape[1])
+        return G @ U
+
+    space = krylov_space(product, B, shift=0.5, tol=1e-12, max_iter=50)
+    assert calls == [1, 1, 1]  # three different eigenvalues
+    expected = B / (np.diag(G) + 0.5)[:, None]
+    np.testing.assert_allclose(space.solution(0.5), expected, rtol=1e-12)
+
+
+def test_nothing_to_solve():
+    space = krylov_space(lambda U: U, np.zeros((4, 2)), shift=1.0, tol=1e-3, max_iter=5)
+    assert space.residual(1.0) == 0.0
+    assert not space.solution(1.0).any()
+
+
+def test_directions_that_are_left_out_count_as_residual():
+    G, B = np.diag([1.0, 2.0, 3.0, 1e12]), np.ones((4, 1))
+    space = krylov_space(lambda U: G @ U, B, shift=1e-3, tol=1e-12, max_iter=20)
+    found = space.solution(1e-3)
+    rest = np.linalg.norm(B - G @ found - 1e-3 * found) / np.linalg.norm(B)
+    assert rest > 0.1
+    assert space.n_iter < 20
+    assert space.residual(1e-3) == pytest.approx(rest, rel=1e-3)
+
+
+PENALTIES = [0.1, 1.0, 30.0]
+
+
+@pytest.mark.parametrize(("data", "side"), [(words, 120), (tall, 4)])
+def test_the_space_is_of_the_shorter_side(data, side):
+    X, y = data()
+    ridge = IndicatorRegression(X, y, np.ones(len(y)), 3)
+    assert ridge.space(1.0, tol=1e-3, max_iter=50).basis.shape[0] == side
+
+
+@pytest.mark.parametrize("data", [words, tall])
+def test_scores_of_all_penalties_are_those_of_ridge(data):
+    X, y = data()
+    weight = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
+    train, others = slice(None, None, 2), slice(1, None, 2)
+    ridge = IndicatorRegression(X[train], y[train], weight[train], 3)
+    space = ridge.space(min(PENALTIES), tol=1e-10, max_iter=200)
+    found = ridge.scores(space, PENALTIES, X[others])
+    for scores, penalty in zip(found, PENALTIES, strict=True):
+        theirs = Ridge(penalty, solver="cholesky")
+        theirs.fit(dense(X[train]), np.eye(3)[y[train]], sample_weight=weight[train])
+        expected = theirs.predict(dense(X[others]))
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)

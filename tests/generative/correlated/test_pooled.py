@@ -1,0 +1,272 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import linalg
+
+from memdlib.families.shrinkage import correlation_intensity
+from memdlib.generative.correlated.pooled import (
+    PooledMoments,
+    WhitenedMeans,
+    beyond_rounding,
+    inverse_root,
+)
+
+
+def sample(seed, n=12, d=7, n_classes=3):
+    """Rows of correlated features, each class with a row at least, and weights."""
+    rng = np.random.default_rng([41, seed])
+    codes = rng.permutation(np.arange(n) % n_classes)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + codes[:, None]
+    return X, codes, rng.integers(1, 4, size=n).astype(float)
+
+
+def literal(X, codes, weight):
+    """Means and within-class covariance, written out row by row."""
+    classes = np.unique(codes)
+    means = np.array(
+        [np.average(X[codes == k], axis=0, weights=weight[codes == k]) for k in classes]
+    )
+    S = sum(
+        w * np.outer(x - means[k], x - means[k])
+        for x, k, w in zip(X, codes, weight, strict=True)
+    )
+    return means, S / weight.sum()
+
+
+def root_by_hand(S, shrinkage):
+    s = np.sqrt(np.diag(S))
+    R = (1 - shrinkage) * S / np.outer(s, s) + shrinkage * np.eye(len(S))
+    return linalg.inv(linalg.sqrtm(R)).real
+
+
+@given(st.integers(0, 10**6), st.integers(4, 20), st.integers(1, 20))
+@settings(max_examples=40, deadline=None)
+def test_moments_are_those_of_a_loop(seed, n, d):
+    X, codes, weight = sample(seed, n, d)
+    moments = PooledMoments.of(X, codes, 3, weight)
+    means, S = literal(X, codes, weight)
+    np.testing.assert_allclose(moments.unit * moments.means, means, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        moments.unit**2 * moments.variance, np.diag(S), rtol=1e-10
+    )
+    R = S / np.sqrt(np.outer(np.diag(S), np.diag(S)))
+    np.testing.assert_allclose(
+        moments.residuals.T @ moments.residuals, R, rtol=0, atol=1e-10
+    )
+    assert moments.degrees_of_freedom == weight.sum() - 3
+
+
+@pytest.mark.parametrize("shrinkage", ["auto", 0.001, 0.3, 1.0])
+@pytest.mark.parametrize(("n", "d"), [(6, 30), (30, 6), (9, 9), (40, 39), (4, 1)])
+def test_both_sides_are_the_inverse_square_root(n, d, shrinkage):
+    for seed in range(5):
+        X, codes, weight = sample(seed, n, d)
+        moments = PooledMoments.of(X, codes, 3, weight)
+        Z, freedom = moments.residuals, moments.degrees_of_freedom
+        rows = inverse_root(Z, freedom, shrinkage, side="rows")
+        features = inverse_root(Z, freedom, shrinkage, side="features")
+        R = Z.T @ Z
+        if shrinkage == "auto":
+            squares = sum(R[s, t] ** 2 for s in range(d) for t in range(d) if s != t)
+            expected = correlation_intensity(squares, d, weight.sum() - 3)
+            assert rows.shrinkage == pytest.approx(expected, rel=1e-10)
+        assert rows.shrinkage == pytest.approx(features.shrinkage, rel=1e-12)
+        expected = root_by_hand(literal(X, codes, weight)[1], rows.shrinkage)
+        np.testing.assert_allclose(rows(np.eye(d)), expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(features(np.eye(d)), expected, rtol=0, atol=1e-10)
+
+
+def test_a_feature_without_variance_keeps_to_itself():
+    X, codes, weight = sample(1, 9, 12)
+    X[:, 4] = codes
+    X[:, 7] = 3.0
+    moments = PooledMoments.of(X, codes, 3, weight)
+    assert moments.variance[[4, 7]].tolist() == [0, 0]
+    assert moments.between[4] > 0 == moments.between[7]
+    for side in ("rows", "features"):
+        W = inverse_root(moments.residuals, 5.0, 0.4, side)(np.eye(12))
+        np.testing.assert_allclose(W[[4, 7]], np.eye(12)[[4, 7]], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(
+            W[:, [4, 7]], np.eye(12)[:, [4, 7]], rtol=0, atol=1e-13
+        )
+    deviations, _ = moments.standard_deviations(0.5)
+    assert deviations[7] == 1.0
+    assert deviations[4] == np.sqrt(moments.between[4])
+
+
+def test_correlations_that_are_singular_are_an_error():
+    X, codes, weight = sample(2, 20, 5)
+    X[:, 3] = X[:, 1] - X[:, 2]
+    Z = PooledMoments.of(X, codes, 3, weight).residuals
+    message = 'smallest eigenvalue of the correlations is .*; use shrinkage > 0 or "au'
+    with pytest.raises(ValueError, match=message):
+        inverse_root(Z, 17.0, 0.0)
+    with pytest.raises(ValueError, match=message):
+        inverse_root(Z, 17.0, 0.0, side="rows")
+    inverse_root(Z, 17.0, 1e-3)
+
+
+@pytest.mark.parametrize("power", [-1000, -40, 40, 1000])
+def test_units_change_nothing_but_units(power):
+    X, codes, weight = sample(3)
+    scale = np.ldexp(1.0, [power, 0, 0, 2, -power, 0, 0])
+    plain = PooledMoments.of(X, codes, 3, weight)
+    scaled = PooledMoments.of(X * scale, codes, 3, weight)
+    np.testing.assert_array_equal(scaled.residuals, plain.residuals)
+    np.testing.assert_array_equal(scaled.unit, plain.unit * scale)
+    np.testing.assert_array_equal(scaled.means, plain.means)
+    for shrinkage in (0.0, 0.5, "auto"):
+        deviations, used = scaled.standard_deviations(shrinkage)
+        assert 0 <= used <= 1
+        assert not np.isnan(deviations).any()
+        assert (deviations > 0).all()
+
+
+def test_the_largest_and_smallest_numbers():
+    top = np.finfo(float).max
+    X = np.array([[top, 5e-324], [-top, 0], [top / 2, 0], [0, 5e-324]])
+    moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
+    assert np.isfinite(moments.means).all()
+    assert np.isfinite(moments.residuals).all()
+    assert (moments.variance > 0).all()
+
+
+def test_variances_move_towards_their_median():
+    X, codes, weight = sample(4, 30, 9)
+    v = np.diag(literal(X, codes, weight)[1])
+    moments = PooledMoments.of(X, codes, 3, weight)
+    for asked in (0.25, 1.0, "auto"):
+        deviations, used = moments.standard_deviations(asked)
+        if asked == "auto":
+            noise = sum(2 * x * x / (weight.sum() - 3 + 2) for x in v)
+            asked = min(1, noise / sum((x - np.median(v)) ** 2 for x in v))
+        assert used == pytest.approx(asked)
+        expected = (1 - asked) * v + asked * np.median(v)
+        np.testing.assert_allclose((moments.unit * deviations) ** 2, expected)
+    assert moments.standard_deviations(0.0)[1] == 0.0
+
+
+@pytest.mark.parametrize("offset", [1e6, 1.7e9, 1e12])
+def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
+    X, codes, weight = sample(2, n=60, d=3)
+    far = X + offset
+    near = PooledMoments.of(far - offset, codes, 3, weight)
+    moments = PooledMoments.of(far, codes, 3, weight)
+    # the means of the classes are known to an ulp of the offset
+    ulp = np.spacing(offset)
+    for name in ("variance", "between"):
+        expected = near.unit**2 * getattr(near, name)
+        found = moments.unit**2 * getattr(moments, name)
+        slack = 8 * ulp * np.sqrt(expected) + 16 * ulp**2
+        assert (np.abs(found - expected) <= slack + 1e-12 * expected).all()
+    np.testing.assert_allclose(moments.residuals, near.residuals, rtol=0, atol=8 * ulp)
+
+
+@pytest.mark.parametrize("value", [0.3, -1e9, 1e-300, 2e300])
+def test_a_constant_that_rounding_has_touched_has_no_variance(value):
+    steps = np.array([0, 1, -1, 2, 0, -2, 1, 0])
+    X = (value + steps * np.spacing(value))[:, None]
+    moments = PooledMoments.of(X, np.arange(8) % 2, 2, np.ones(8))
+    assert moments.variance == 0 and moments.between == 0
+    assert not moments.residuals.any()
+
+
+def test_what_rounding_may_explain():
+    share, means = np.array([0.25, 0.75]), np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])
+    centres = np.array([[0.0, 1e3], [0.0, 1e3]])
+    within, between = beyond_rounding(share, means, centres, np.array([1e-20, 1e-8]))
+    # sums about a point a thousand away lose six digits of a variance
+    assert within.tolist() == [1e-20, 0.0]
+    assert between.tolist() == [0.0, 0.0]
+
+
+def test_a_median_that_underflows_is_told():
+    X, codes, weight = sample(5, d=3)
+    moments = PooledMoments.of(X * [1.0, 1e170, 1.0], codes, 3, weight)
+    with pytest.raises(ValueError, match="underflows beside that of feature 1; bring"):
+        moments.standard_deviations(1.0)
+    deviations, _ = moments.standard_deviations(0.5)
+    assert (deviations > 0).all()
+
+
+def case(n=90, d=4, seed=0):
+    rng = np.random.default_rng([51, seed])
+    codes = np.arange(n) % 3
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 2 * codes[:, None]
+    return X, codes, rng.integers(1, 4, size=n).astype(float)
+
+
+def found(X, codes, weight, **options):
+    return WhitenedMeans.of(PooledMoments.of(X, codes, 3, weight), **options)
+
+
+def test_coordinates_are_uncorrelated_within_the_classes():
+    X, codes, weight = case()
+    means = found(X, codes, weight, shrinkage=0.0)
+    z = means.whiten(X)
+    residuals = z - means.means[codes]
+    covariance = (residuals * weight[:, None]).T @ residuals / weight.sum()
+    np.testing.assert_allclose(covariance, np.eye(4), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(means.prior @ means.means, 0.0, rtol=0, atol=1e-10)
+
+
+def test_divergences_add_up_to_those_of_pairs_of_normal_classes():
+    X, codes, weight = case(seed=1)
+    means = found(X, codes, weight, shrinkage=0.0)
+    prior = np.bincount(codes, weight) / weight.sum()
+    centre = np.stack(
+        [np.average(X[codes == k], 0, weight[codes == k]) for k in range(3)]
+    )
+    residuals = X - centre[codes]
+    within = (residuals * weight[:, None]).T @ residuals / weight.sum()
+    precision = linalg.inv(within)
+    pairs = [(k, j) for k in range(3) for j in range(k)]
+    total = sum(
+        prior[k]
+        * prior[j]
+        * (centre[k] - centre[j])
+        @ precision
+        @ (centre[k] - centre[j])
+        for k, j in pairs
+    )
+    assert means.divergences.sum() == pytest.approx(total, rel=1e-9)
+
+
+def test_scores_are_those_of_the_normal_densities():
+    X, codes, weight = case(seed=2)
+    means = found(X, codes, weight, shrinkage=0.3)
+    order, grid = np.array([2, 0, 3, 1]), np.array([1, 4])
+    scores = means.scores(X[:5], order, grid)
+    z = means.whiten(X[:5])
+    for g, size in enumerate(grid):
+        used = order[:size]
+        gap = z[:, None, used] - means.means[:, used]
+        log_density = np.log(means.prior) - 0.5 * (gap**2).sum(axis=2)
+        shift = scores[g] - log_density
+        np.testing.assert_allclose(shift - shift[:, :1], 0.0, rtol=0, atol=1e-10)
+
+
+def test_shrunken_correlations_by_a_matrix_root():
+    X, codes, weight = case(seed=3)
+    means = found(X, codes, weight, shrinkage=0.4)
+    plain = found(X, codes, weight, shrinkage=0.0)
+    residuals = (X / plain.unit - plain.centre) / plain.deviations
+    residuals = (
+        residuals
+        - np.stack(
+            [np.average(residuals[codes == k], 0, weight[codes == k]) for k in range(3)]
+        )[codes]
+    )
+    R = (residuals * weight[:, None]).T @ residuals / weight.sum()
+    half = linalg.inv(linalg.sqrtm(0.4 * np.eye(4) + 0.6 * R).real)
+    rows = (X / plain.unit - plain.centre) / plain.deviations
+    np.testing.assert_allclose(means.whiten(X), rows @ half, rtol=0, atol=1e-9)
+
+
+def test_a_class_without_rows_has_the_average_mean():
+    X, codes, weight = case(seed=4)
+    here = codes != 1
+    means = found(X[here], codes[here], weight[here])
+    np.testing.assert_array_equal(means.means[1], 0.0)
+    np.testing.assert_array_equal(means.root(np.zeros((1, 4))), 0.0)

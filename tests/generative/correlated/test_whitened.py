@@ -1,0 +1,208 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from scipy.special import log_softmax
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from memdlib import JointMaxEntClassifier
+from memdlib.families import MultivariateNormal
+from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
+
+ESTIMATORS = [
+    CorrelatedMeMdClassifier(),
+    CorrelatedMeMdClassifier("auto", variance_shrinkage="auto"),
+    CorrelatedMeMdClassifier("auto", criterion="log_loss", validation=0.3),
+    CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def blobs(seed=0, n=40, d=6, n_classes=3):
+    rng = np.random.default_rng([43, seed])
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
+    return X + rng.normal(size=(n_classes, d))[y], y
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("shrinkage", ["auto", 0.2])
+def test_all_coordinates_are_discriminant_analysis(load, shrinkage):
+    X, y = load(return_X_y=True)
+    ours = CorrelatedMeMdClassifier(shrinkage=shrinkage).fit(X, y)
+    other = JointMaxEntClassifier("pooled", shrinkage=shrinkage).fit(X, y)
+    assert ours.shrinkage_ == pytest.approx(float(other.shrinkage_), rel=1e-9)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-9
+    )
+
+
+def test_without_shrinkage_it_is_that_of_scikit_learn():
+    X, y = load_wine(return_X_y=True)
+    ours = CorrelatedMeMdClassifier(shrinkage=0.0).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize(("n", "d"), [(9, 30), (50, 5)])
+def test_the_divergences_add_up_to_that_of_the_joint_densities(n, d):
+    for seed in range(5):
+        X, y = blobs(seed, n, d)
+        model = CorrelatedMeMdClassifier().fit(X, y)
+        means = np.array([X[y == k].mean(axis=0) for k in range(3)])
+        residuals = X - means[y]
+        S = residuals.T @ residuals / n
+        s = np.sqrt(np.diag(S))
+        S *= (1 - model.shrinkage_) + model.shrinkage_ * np.eye(d)
+        joint = MultivariateNormal()
+        mu = joint.mean_parameters(means, np.broadcast_to(S, (3, d, d)))
+        expected = joint.js_gm(mu, model.class_prior_)
+        assert model.feature_divergences_.sum() == pytest.approx(expected, rel=1e-9)
+        # each by the literal root
+        W = linalg.inv(linalg.sqrtm(S / np.outer(s, s))).real
+        M = ((means - model.class_prior_ @ means) / s) @ W
+        np.testing.assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            model.feature_divergences_, model.class_prior_ @ M**2, rtol=0, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 30), (50, 7)])
+@pytest.mark.parametrize("size", [1, 3, None])
+def test_posteriors_of_some_coordinates_by_hand(n, d, size):
+    X, y = blobs(7, n, d)
+    prior = np.array([0.2, 0.3, 0.5])
+    model = CorrelatedMeMdClassifier(size, shrinkage=0.4, priors=prior).fit(X, y)
+    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
+    residuals = X - means[y]
+    s = np.sqrt((residuals**2).mean(axis=0))
+    Z = residuals / s
+    W = linalg.inv(linalg.sqrtm(0.6 * Z.T @ Z / n + 0.4 * np.eye(d))).real
+    centre = prior @ means
+    M, z = (means - centre) / s @ W, (X - centre) / s @ W
+    best = np.argsort(-(prior @ M**2), kind="stable")[: size or d]
+    score = np.log(prior) - 0.5 * ((z[:, None, best] - M[None, :, best]) ** 2).sum(
+        axis=2
+    )
+    np.testing.assert_allclose(
+        model.predict_log_proba(X), log_softmax(score, axis=1), rtol=0, atol=1e-8
+    )
+    assert model.n_selected_ == (size or d)
+
+
+@pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])
+def test_the_number_chosen_is_the_best_on_rows_held_out(criterion):
+    rng = np.random.default_rng(3)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 60))
+    X[:, :4] += 1.2 * y[:, None]
+    model = CorrelatedMeMdClassifier("auto", criterion=criterion, random_state=0)
+    model.fit(X, y)
+    curve = model.validation_curve_
+    assert curve.shape == model.validation_n_features_.shape == (60,)
+    best = curve.argmax() if criterion == "accuracy" else curve.argmin()
+    assert model.n_selected_ == model.validation_n_features_[best] < 40
+    assert set(model.order_[:4]) & {0, 1, 2, 3}
+    assert (curve >= 0).all()
+    again = CorrelatedMeMdClassifier("auto", criterion=criterion, random_state=0)
+    order = rng.permutation(80)
+    again.fit(X[order], y[order])
+    np.testing.assert_allclose(again.validation_curve_, curve, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+def test_values_of_any_size(scale):
+    X, y = blobs(5, 14, 20)
+    plain = CorrelatedMeMdClassifier(5).fit(X, y)
+    scaled = CorrelatedMeMdClassifier(5).fit(scale * X, y)
+    np.testing.assert_allclose(
+        scaled.predict_proba(scale * X), plain.predict_proba(X), rtol=0, atol=1e-9
+    )
+    one = X.copy()
+    one[:, 3] *= scale
+    mixed = CorrelatedMeMdClassifier(5).fit(one, y)
+    np.testing.assert_allclose(
+        mixed.predict_proba(one), plain.predict_proba(X), rtol=0, atol=1e-9
+    )
+
+
+def test_constant_features_and_classes_of_one_row():
+    X, y = blobs(6, 11, 8)
+    X[:, 2] = 4.0
+    y = np.where(np.arange(11) == 10, 7, y)
+    model = CorrelatedMeMdClassifier().fit(X, y)
+    assert model.feature_divergences_[2] < 1e-25
+    with np.errstate(all="raise"):
+        far = X.copy()
+        far[:, 2] = 1e200
+        np.testing.assert_allclose(
+            model.predict_proba(far), model.predict_proba(X), rtol=0, atol=1e-9
+        )
+    # every class one row: no residuals, no correlations
+    model = CorrelatedMeMdClassifier().fit(X[:3], [0, 1, 2])
+    assert model.shrinkage_ == 1.0
+    assert model.predict(X[:3]).tolist() == [0, 1, 2]
+    auto = CorrelatedMeMdClassifier("auto").fit(X[:3], [0, 1, 2])
+    assert auto.n_selected_ in range(1, 9)
+
+
+def test_weights_are_copies():
+    X, y = blobs(8, 20, 30)
+    weight = 1 + np.arange(20) % 3
+    for size in (4, "auto"):
+        model = CorrelatedMeMdClassifier(size, random_state=1).fit(X, y, weight)
+        twice = CorrelatedMeMdClassifier(size, random_state=1)
+        twice.fit(X.repeat(weight, axis=0), y.repeat(weight))
+        np.testing.assert_allclose(
+            model.predict_proba(X), twice.predict_proba(X), rtol=0, atol=1e-8
+        )
+
+
+def test_what_cannot_be_used_is_named():
+    X, y = blobs(1, 12, 20)
+    with pytest.raises(ValueError, match="smallest eigenvalue of the correlations"):
+        CorrelatedMeMdClassifier(shrinkage=0.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"priors=\[0.5, 0.6, 0.2\]"):
+        CorrelatedMeMdClassifier(priors=[0.5, 0.6, 0.2]).fit(X, y)
+    with pytest.raises(ValueError, match="'criterion' parameter"):
+        CorrelatedMeMdClassifier(criterion="loss").fit(X, y)
+    with pytest.raises(ValueError, match="X has 20 features"):
+        CorrelatedMeMdClassifier(21).fit(X, y)
+    with pytest.raises(ValueError, match="one class only"):
+        CorrelatedMeMdClassifier().fit(X, np.zeros(12))
+    with pytest.raises(TypeError, match="toarray"):
+        CorrelatedMeMdClassifier().fit(sparse.csr_array(X), y)
+    with pytest.raises(NotFittedError):
+        CorrelatedMeMdClassifier().predict(X)
+    model = CorrelatedMeMdClassifier().fit(X, y)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="one class only"):
+        model.fit(X[:, :3], np.zeros(12))
+    assert pickle.dumps(model) == before
+    small = CorrelatedMeMdClassifier().fit(1e-200 * X, y)
+    with pytest.raises(ValueError, match="1e\\+200 overflow"):
+        small.predict(np.full((1, 20), 1e200))
+
+
+def test_seconds_since_1970():
+    """Values a million standard deviations from zero."""
+    rng = np.random.default_rng([46, 7])
+    y = np.arange(400) % 2
+    X = np.c_[300 * rng.normal(size=400) + 900 * y, rng.normal(size=400)]
+    later = X + np.array([1.7e9, 0.0])
+    near = CorrelatedMeMdClassifier().fit(X, y)
+    far = CorrelatedMeMdClassifier().fit(later, y)
+    assert near.score(X, y) > 0.9
+    np.testing.assert_allclose(
+        far.predict_proba(later), near.predict_proba(X), rtol=0, atol=1e-6
+    )

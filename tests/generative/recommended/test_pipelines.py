@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
+
+from memdlib import MeMdClassifier, make_memd
+from memdlib.datasets import simulate_text_counts
+from memdlib.generative.recommended.chosen import ChosenMeMdClassifier
+from memdlib.generative.recommended.pipelines import text_pipeline
+
+
+@pytest.mark.parametrize("kind", ["expression", "table"])
+def test_a_pipeline_that_fits_and_predicts(kind):
+    X, y = load_iris(return_X_y=True)
+    model = make_memd(kind, random_state=0)
+    assert isinstance(model, Pipeline)
+    assert isinstance(model[-1], ChosenMeMdClassifier)
+    model.fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    np.testing.assert_array_equal(clone(model).fit(X, y).classes_, [0, 1, 2])
+
+
+def test_expression_does_not_care_for_increasing_functions_of_a_sample():
+    rng = np.random.default_rng(5)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 200))
+    X[:, :9] += 1.5 * y[:, None]
+    wild = np.exp(X * rng.uniform(0.5, 3, size=(30, 1)))
+    fixed = {"preparations": ["normal_scores"], "models": ["correlated"]}
+    one = make_memd("expression", **fixed).fit(X, y)
+    two = make_memd("expression", **fixed).fit(wild, y)
+    assert one.predict(X).tolist() == two.predict(wild).tolist()
+    np.testing.assert_array_equal(
+        one[-1].best_estimator_.whitened_means_,
+        two[-1].best_estimator_.whitened_means_,
+    )
+
+
+def test_overrides_reach_the_classifier():
+    model = make_memd("expression", n_folds=3, criterion="accuracy", margin=0.5)
+    params = model[-1].get_params()
+    assert (params["n_folds"], params["criterion"], params["margin"]) == (
+        3,
+        "accuracy",
+        0.5,
+    )
+    assert params["preparations"][0] == "normal_scores"
+    # one call does not change the next
+    assert make_memd("expression")[-1].n_folds == 5
+
+
+@pytest.mark.parametrize("kind", ["expression", "table"])
+def test_every_pipeline_has_candidates_of_its_own(kind):
+    one, two = make_memd(kind)[-1], make_memd(kind)[-1]
+    pairs = [m for m in one.models if not isinstance(m, str)]
+    assert pairs
+    for _, model in pairs:
+        model.set_params(**{sorted(model.get_params())[-1]: 0.77})
+    later = make_memd(kind)[-1]
+    for other in (two, later):
+        assert "0.77" not in repr(other.models)
+
+
+def test_text_is_made_by_its_own_module():
+    ours, theirs = make_memd("text", powers=(0.1,)), text_pipeline(powers=(0.1,))
+    assert [name for name, _ in ours.steps] == [name for name, _ in theirs.steps]
+    assert repr(ours) == repr(theirs)
+
+
+def test_genes_select_where_few_features_carry_everything():
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(120, 1500))
+    X[:, :6] *= np.where(np.tile(y, 2), 4.0, 1.0)[:, None]
+    fixed = {"preparations": ["unchanged"], "random_state": 0}
+    model = make_memd("expression", **fixed).fit(X[:60], y)[-1]
+    assert model.chosen_["model"] == "selected"
+    assert model.score(X[60:], y) > 0.9
+
+
+def test_tables_choose_how_far_class_covariances_are_shrunken():
+    rng = np.random.default_rng(8)
+    y = np.arange(400) % 2
+    apart = rng.normal(size=(400, 3)) + 3.0 * y[:, None]
+    # the classes differ in the sign of a correlation, and in nothing else
+    tilted = rng.normal(size=(400, 2))
+    tilted[:, 1] = 0.5 * tilted[:, 1] + np.where(y, 1, -1) * tilted[:, 0]
+    linear = make_memd("table", random_state=0).fit(apart, y)[-1]
+    quadratic = make_memd("table", random_state=0).fit(tilted, y)[-1]
+    assert quadratic.chosen_["model"].startswith("regularised")
+    assert quadratic.best_estimator_.class_shrinkage < 0.5
+    assert quadratic.score(tilted, y) > 0.8
+    assert linear.score(apart, y) > 0.99
+
+
+def test_what_there_is_not():
+    with pytest.raises(ValueError, match="kind='images' must be one of"):
+        make_memd("images")
+    with pytest.raises(ValueError, match="'folds' is no parameter for kind='table'"):
+        make_memd("table", folds=3)
+
+
+def text(seed=3, n_classes=3):
+    found = simulate_text_counts(
+        n_documents=300, n_words=400, n_classes=n_classes, seed=seed
+    )
+    return sparse.csr_array(found.X), found.y
+
+
+def test_counts_in_and_posteriors_out():
+    X, y = text()
+    model = text_pipeline(random_state=0)
+    assert isinstance(model, Pipeline)
+    model.fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.8
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    scores = cross_val_score(clone(model), X, y, cv=3)
+    assert scores.min() > 0.8
+
+
+def test_parameters_reach_the_classifier():
+    model = text_pipeline(penalties=2.0, powers=(0.5,), folds=3, random_state=1)
+    last = model[-1]
+    assert (last.penalties, last.powers, last.folds) == (2.0, (0.5,), 3)
+    with pytest.raises(ValueError, match="'smoothing' is no parameter.*'penalties'"):
+        text_pipeline(smoothing=2.0)
+
+
+def test_tokens_never_seen_say_nothing():
+    X, y = text()
+    wide = sparse.csr_array(sparse.hstack([X, sparse.csr_array((300, 50))]))
+    model = text_pipeline(powers=0.5, random_state=0).fit(wide, y)
+    junk = sparse.hstack([X[:20], sparse.csr_array(np.full((20, 50), 9.0))])
+    np.testing.assert_allclose(
+        model.predict_log_proba(sparse.csr_array(junk)),
+        model.predict_log_proba(wide[:20]),
+        rtol=0,
+        atol=1e-10,
+    )
+
+
+def test_a_file_sent_as_text_moves_little():
+    """Where the family of counts is thrown off by one attachment, this is not."""
+    X, y = text(n_classes=2)
+    train, test = slice(0, 150), slice(150, 300)
+    rng = np.random.default_rng(0)
+    spoilt = X[train].tolil()
+    # one message of class 0 with an attachment of the words that tell class 1
+    spoilt[int(np.flatnonzero(y[train] == 0)[0])] = 300 * rng.poisson(1.0, X.shape[1])
+    spoilt = sparse.csr_array(spoilt)
+
+    def changed(model):
+        clean = clone(model).fit(X[train], y[train]).predict(X[test])
+        return np.mean(clone(model).fit(spoilt, y[train]).predict(X[test]) != clean)
+
+    ours = changed(text_pipeline(random_state=0))
+    assert ours <= 0.05
+    assert ours < changed(MeMdClassifier(family="multinomial", n_features=None))
+
+
+def test_rows_that_are_weighted_already():
+    X, y = text()
+    weighted = TfidfTransformer().fit_transform(X)
+    model = text_pipeline(random_state=0).fit(weighted, y)
+    assert model.score(weighted, y) > 0.9

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from memdlib.generative.recommended.samples import normal_scores, standardised
+
+
+def chips(seed=0, n=5, d=40):
+    rng = np.random.default_rng([44, seed])
+    return np.exp(rng.normal(6, 2, size=(n, d)))
+
+
+def test_rows_have_mean_zero_and_variance_one():
+    X = chips()
+    np.testing.assert_allclose(
+        standardised(X), stats.zscore(X, axis=1), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e290])
+def test_standardised_rows_have_no_scale(scale):
+    X = chips(1)
+    np.testing.assert_allclose(standardised(scale * X), standardised(X), rtol=1e-12)
+
+
+def test_a_constant_row_is_zero():
+    X = np.array([[0.1, 0.1, 0.1], [0.0, 0.0, 0.0], [5e-324, 0.0, 0.0]])
+    assert standardised(X)[:2].tolist() == [[0.0] * 3] * 2
+    assert np.isfinite(standardised(X)).all()
+    assert normal_scores(X)[:2].tolist() == [[0.0] * 3] * 2
+
+
+def test_normal_scores_are_quantiles_of_ranks():
+    X = chips(2)
+    Z = normal_scores(X)
+    for x, z in zip(X, Z, strict=True):
+        for s in range(40):
+            rank = 1 + (x < x[s]).sum()
+            assert z[s] == pytest.approx(stats.norm.ppf((rank - 0.5) / 40))
+
+
+def test_normal_scores_forget_increasing_functions():
+    X = chips(3)
+    np.testing.assert_array_equal(normal_scores(np.log(X)), normal_scores(X))
+    np.testing.assert_array_equal(normal_scores(X**3 - 7), normal_scores(X))
+
+
+def test_equal_values_share_a_score():
+    z = normal_scores([[2.0, 2.0, 1.0, 9.0]])[0]
+    assert z[0] == z[1] == 0.0
+    assert -z[2] == z[3] == pytest.approx(stats.norm.ppf(0.875))

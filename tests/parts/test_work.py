@@ -1,0 +1,92 @@
+"""Cuts found from a histogram against positions found by sorting all rows."""
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from memdlib.holdout import RowKeys, Spread, content_positions
+from memdlib.parts import work
+from memdlib.parts.work import (
+    HashCuts,
+    Shares,
+    border_rows,
+    hash_histogram,
+    merged_groups,
+)
+
+
+def sorted_folds(X, codes, weight, validation, seed):
+    at = content_positions(X, codes, weight, np.random.RandomState(seed))
+    if validation < 1:
+        return (at >= validation).astype(int)
+    return (at * validation).astype(int)
+
+
+def cut_folds(parts, n_classes, validation, seed):
+    seed = np.frombuffer(np.random.RandomState(seed).bytes(8), dtype=np.uint64)
+    codes, weight = (
+        np.concatenate(values) for values in list(zip(*parts, strict=True))[1:]
+    )
+    by_class = 1 / np.bincount(codes, weight)
+    spreads = [Spread.of(X, by_class[codes] * weight) for X, codes, weight in parts]
+    keys = RowKeys.of(seed, reduce(Spread.merge, spreads))
+    histogram = sum(hash_histogram(*part, n_classes, keys) for part in parts)
+    shares = Shares.of(validation)
+    buckets = shares.buckets(histogram)
+    rows = [border_rows(*part, buckets, keys) for part in parts]
+    border = merged_groups(
+        {name: np.concatenate([r[name] for r in rows]) for name in rows[0]}
+    )
+    found = HashCuts.find(keys, shares, histogram, border)
+    return np.concatenate([found.folds(X, codes) for X, codes, _ in parts])
+
+
+def rows(n, n_values, seed, dtype=np.float64):
+    """Few values make copies of rows; tiny steps make ties of rounded distances."""
+    rng = np.random.default_rng([18, 1, seed])
+    X = rng.integers(n_values, size=(n, 2)) * 1.0
+    X[::3] += 1e-12
+    return X.astype(dtype), rng.integers(3, size=n), rng.integers(1, 4, size=n) * 1.0
+
+
+@given(
+    n=st.integers(3, 120),
+    n_values=st.integers(1, 30),
+    seed=st.integers(0, 99),
+    validation=st.sampled_from([0.2, 0.5, 0.9, 2, 3, 5]),
+    n_bits=st.integers(1, 12),
+)
+def test_every_row_gets_the_fold_that_sorting_gives(
+    n, n_values, seed, validation, n_bits
+):
+    X, codes, weight = rows(n, n_values, seed)
+    codes[:3] = range(3)
+    with pytest.MonkeyPatch.context() as patch:  # few buckets hold many rows
+        patch.setattr(work, "N_BUCKETS", 2**n_bits)
+        patch.setattr(work, "_SHIFT", np.uint64(64 - n_bits))
+        parts = [(X[i::3], codes[i::3], weight[i::3]) for i in range(3)]
+        found = cut_folds(parts, 3, validation, seed)
+    order = np.concatenate([np.arange(n)[i::3] for i in range(3)])
+    expected = sorted_folds(X, codes, weight, validation, seed)
+    np.testing.assert_array_equal(found, expected[order])
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asarray])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_formats_and_precisions(kind, dtype):
+    X, codes, weight = rows(400, 12, 0, dtype)
+    X = kind(X)
+    found = cut_folds([(X, codes, weight)], 3, 0.3, 7)
+    np.testing.assert_array_equal(found, sorted_folds(X, codes, weight, 0.3, 7))
+    assert 0 < (found == 0).sum() < 400
+
+
+def test_one_heavy_row_leaves_nothing_to_set_aside():
+    X, codes = np.array([[1.0], [2.0]]), np.array([0, 1])
+    weight = np.ones(2)
+    assert cut_folds([(X, codes, weight)], 2, 0.2, 0).tolist() == [1, 1]
+    assert cut_folds([(X, codes, weight)], 2, 0.6, 0).tolist() == [0, 0]
