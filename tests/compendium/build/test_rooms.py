@@ -133,7 +133,7 @@ def test_imports_that_the_digests_would_miss(house, code, kind):
             "import dask\n",
             "imports dask, which memdlib.parts must",
         ),
-        ("memdlib/parts/dask.py", "import pathlib\n", "uses files (pathlib)"),
+        ("memdlib/topics/x.py", "import pathlib\n", "uses files (pathlib)"),
         (
             "compendium/study/x.py",
             "import papermill\n",
