@@ -120,7 +120,7 @@ def read_checked(readme: Path = HERE / "README.md") -> dict[str, Checked]:
 
 
 def counted(statements: int, checked: Collection[Checked]) -> str:
-    """How many statements are checked, and how far, as a sentence of MyST.
+    """How many statements are checked, and how far, as a sentence.
 
     Parameters
     ----------
@@ -136,14 +136,13 @@ def counted(statements: int, checked: Collection[Checked]) -> str:
     Examples
     --------
     >>> counted(3, [Checked("thm-a", "", "part 2", ())])  # doctest: +ELLIPSIS
-    '1 of 3 statements are {ref}`machine-checked <proofs>` ... in part and 0 more ...'
+    '1 of 3 statements are machine-checked for finite ..., 1 of them in part and 0 ...'
     """
     parts = sum(bool(one.not_checked) for one in checked)
     more = sum(bool(one.only_for and not one.not_checked) for one in checked)
     return (
-        f"{len(checked)} of {statements} statements are {{ref}}`machine-checked "
-        f"<proofs>` for finite sample spaces, {parts} of them in part and {more} more "
-        "on a further condition."
+        f"{len(checked)} of {statements} statements are machine-checked for finite "
+        f"sample spaces, {parts} of them in part and {more} more on a condition."
     )
 
 

@@ -16,7 +16,7 @@ from proofs.check import sources
 
 _HEAD = re.compile(r"\(\*\* (?P<title>.*?)[.:]\s+(?P<text>.*?)\s*\*\)\s*", re.DOTALL)
 _CHAPTER = re.compile(r" \(book/[\w/-]+\.md\)")
-_NAME = re.compile(r"^(?P<kind>Lemma|Theorem) (?P<name>\w+)", re.MULTILINE)
+_NAME = re.compile(r"^(?P<kind>Lemma|Theorem|End) (?P<name>\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Piece:
 
     Parameters
     ----------
-    kind : {"Theorem", "Lemma", ""}
-        Empty for definitions, hypotheses and remarks.
+    kind : {"Theorem", "Lemma", "End", ""}
+        Empty for definitions, hypotheses and remarks; "End" closes sections.
     names : tuple of str
-        Of the theorem or the lemmas.
+        Of the theorem, the lemmas or the section; empty for definitions.
     text : str
     """
 
@@ -63,7 +63,7 @@ def pieces(source: str) -> list[Piece]:
     found = []
     for (kind, *_), group in groupby(named, lambda p: p[: 1 + (p[0] == "Theorem")]):
         _, names, texts = zip(*group, strict=True)
-        found.append(Piece(kind, names if kind else (), "\n\n".join(texts)))
+        found.append(Piece(kind, tuple(filter(None, names)), "\n\n".join(texts)))
     return found
 
 
@@ -90,6 +90,7 @@ def page(source: str, checked: Iterable[Checked], titles: Mapping[str, str]) -> 
     for statement in checked:
         formal = {one.theorem.name: one for one in statement.theorems}
         last = max(i for i, piece in enumerate(rest) if formal.keys() & {*piece.names})
+        last += [piece.kind for piece in rest[last + 1 : last + 2]].count("End")
         own, rest = rest[: last + 1], rest[last + 1 :]
         lines += _section(statement, titles)
         for piece in own:
