@@ -4,6 +4,7 @@
     Features j in Φ, with values φ j x; parameters λ j; means μ j. *)
 
 From Proofs Require Export Gibbs.
+Require Import FunctionalExtensionality.
 
 Section Family.
 Context {A F : Type} (X : list A) (Φ : list F) (φ : F -> A -> R).
@@ -17,8 +18,9 @@ Definition has_means p μ := distribution X p /\ equal_on Φ (mean p) μ.
 (** exp(-λ0 - λ.φ(x)) *)
 Definition exponential λ0 λ x := exp (- λ0 - dot λ (at_value x)).
 
-(** log of the sum of exp(-λ.φ), and the member p_λ of the family *)
-Definition ψ λ := ln (∑ x ∈ X, exp (- dot λ (at_value x))).
+(** The sum of exp(-λ.φ), its logarithm, and the member p_λ of the family *)
+Definition mass λ := ∑ x ∈ X, exp (- dot λ (at_value x)).
+Definition ψ λ := ln (mass λ).
 Definition member λ := exponential (ψ λ) λ.
 
 Lemma dot_ext λ a b : equal_on Φ a b -> dot λ a = dot λ b.
@@ -43,15 +45,21 @@ Lemma ln_exponential λ0 λ x :
   ln (exponential λ0 λ x) = - λ0 - dot λ (at_value x).
 Proof. apply ln_exp. Qed.
 
+Lemma mass_pos λ : X <> [] -> 0 < mass λ.
+Proof. intros N; apply sum_pos; trivial; intros; apply exp_pos. Qed.
+
+Lemma member_eq λ x : X <> [] ->
+  member λ x = exp (- dot λ (at_value x)) * / mass λ.
+Proof.
+  intros N; unfold member, exponential, ψ, Rminus.
+  rewrite exp_plus, exp_Ropp, exp_ln by (apply mass_pos, N); ring.
+Qed.
+
 Lemma member_distribution λ : X <> [] -> distribution X (member λ).
 Proof.
   intros N; split; [apply exponential_measure|].
-  unfold member, exponential, ψ.
-  set (Z := ∑ x ∈ X, exp (- dot λ (at_value x))).
-  assert (0 < Z) by (apply sum_pos; trivial; intros; apply exp_pos).
-  rewrite (sum_ext X _ (fun x => / Z * exp (- dot λ (at_value x)))).
-  - rewrite sum_scale; fold Z; field; lra.
-  - intros x _; unfold Rminus; rewrite exp_plus, exp_Ropp, exp_ln; trivial.
+  rewrite (sum_ext X _ _ (fun x _ => member_eq λ x N)), sum_scale_r.
+  pose proof (mass_pos λ N); unfold mass in *; field; lra.
 Qed.
 
 Lemma mean_dot p d : ∑ x ∈ X, p x * dot d (at_value x) = dot d (mean p).
@@ -200,44 +208,24 @@ Proof.
     intros x I; symmetry; apply Q; trivial; nra.
 Qed.
 
-(** The other way round: a step against the difference of the means would
-    lower the dual. *)
-Lemma exp_quadratic v : v <= / 2 -> exp v <= 1 + v + 2 * (v * v).
+(** The other way round: beyond the best λ, in the direction d, the mean of d.φ
+    is at most that of the sample; by continuity at the best λ, too. *)
+Lemma beyond_the_best rows λ d t : X <> [] -> rows <> [] -> 0 < t ->
+  (forall λ', likelihood rows (member λ') <= likelihood rows (member λ)) ->
+  let λt := fun j => λ j + t * d j in
+  dot d (mean (member λt)) <= dot d (sample_mean rows).
 Proof.
-  intros V; pose proof (exp_ineq1_le (- v)) as L.
-  apply (Rmult_le_compat_l (exp v)) in L; [|apply Rlt_le, exp_pos].
-  rewrite <- exp_plus, Rplus_opp_r, exp_0 in L.
-  apply (Rmult_le_reg_r (1 - v)); [lra|].
-  apply Rle_trans with 1; [lra|].
-  assert (0 <= v * v * (1 - 2 * v)) by (apply Rmult_le_pos; nra); nra.
-Qed.
-
-Lemma dual_step λ d t : X <> [] ->
-  (forall x, In x X -> - t * dot d (at_value x) <= / 2) ->
-  ψ (fun j => λ j + t * d j) <= ψ λ - t * dot d (mean (member λ)) +
-    2 * (t * t) * (∑ x ∈ X, member λ x * (dot d (at_value x))²).
-Proof.
-  intros N V; pose proof (proj2 (member_distribution λ N)) as S.
-  set (u := fun x => dot d (at_value x)) in *.
-  set (E := ∑ x ∈ X, member λ x * exp (- t * u x)).
-  assert (P : 0 < E) by (apply sum_pos; trivial; intros;
-    apply Rmult_lt_0_compat; [apply exponential_pos|apply exp_pos]).
-  assert (Step : ψ (fun j => λ j + t * d j) = ψ λ + ln E).
-  { rewrite <- (ln_exp (ψ λ)), <- ln_mult by auto using exp_pos.
-    unfold ψ at 1, E; f_equal; rewrite <- sum_scale; apply sum_ext; intros x _.
-    unfold member, exponential, u; rewrite <- !exp_plus; f_equal.
-    transitivity (- (dot λ (at_value x) + t * dot d (at_value x))); [|ring].
-    unfold dot; rewrite <- sum_scale, <- sum_add; f_equal.
-    apply sum_ext; intros; ring. }
-  assert (B : E <= 1 - t * dot d (mean (member λ)) +
-    2 * (t * t) * (∑ x ∈ X, member λ x * (u x)²)).
-  { rewrite <- S, <- mean_dot, <- !sum_scale, <- sum_sub, <- sum_add.
-    apply sum_le; intros x I.
-    pose proof (exp_quadratic _ (V x I)) as Q.
-    apply (Rmult_le_compat_l (member λ x)) in Q;
-      [|apply Rlt_le, exponential_pos].
-    unfold Rsqr, u in *; lra. }
-  pose proof (ln_tangent E P); unfold u in B; lra.
+  intros NX N T Best λt; specialize (Best λt).
+  destruct (gibbs X (member λt) (member λ)) as [G _];
+    auto using member_distribution; [apply exponential_dominates|].
+  rewrite (proj1 (parameters_times_means λt λ NX)), dot_sub_l in G.
+  rewrite !likelihood_eq in Best by trivial; pose proof (size_pos rows N).
+  assert (Shift : forall a, dot λt a = dot λ a + t * dot d a).
+  { intros a; unfold dot; rewrite <- sum_scale, <- sum_add.
+    apply sum_ext; intros; unfold λt; ring. }
+  rewrite Shift in *; apply Rnot_lt_le; intros L.
+  assert (ψ λt + t * dot d (sample_mean rows) < ψ λ) by nra.
+  apply Rle_not_lt in Best; apply Best, exp_increasing; nra.
 Qed.
 
 (* book: prop-me-likelihood *)
@@ -247,53 +235,40 @@ Theorem largest_likelihood_has_the_means rows λ : X <> [] -> rows <> [] ->
 Proof.
   intros NX N Best; split; [apply member_distribution, NX|].
   set (d := fun j => mean (member λ) j - sample_mean rows j).
-  assert (Z : ∑ j ∈ Φ, d j * d j = 0).
-  { set (s := ∑ j ∈ Φ, d j * d j).
-    assert (0 <= s) by (apply sum_nonneg; intros; nra).
-    destruct (Req_dec s 0) as [|Ns]; trivial; exfalso.
-    set (Q := ∑ x ∈ X, member λ x * (dot d (at_value x))²).
-    assert (0 <= Q) by (apply sum_nonneg; intros; apply Rmult_le_pos;
-      [apply Rlt_le, exponential_pos|apply Rle_0_sqr]).
-    set (C := ∑ x ∈ X, Rabs (dot d (at_value x))).
-    assert (0 <= C) by (apply sum_nonneg; intros; apply Rabs_pos).
-    set (t := / (2 * (C + 1) + 4 * (Q + 1) / s)).
-    assert (0 < 4 * (Q + 1) / s) by (apply Rdiv_lt_0_compat; lra).
-    assert (T : 0 < t) by (apply Rinv_0_lt_compat; lra).
-    assert (Inv : t * (2 * (C + 1) + 4 * (Q + 1) / s) = 1)
-      by (apply Rinv_l; lra).
-    assert (TC : t * C <= / 2) by nra.
-    assert (TQ : t * (4 * (Q + 1)) <= s).
-    { replace (4 * (Q + 1)) with (4 * (Q + 1) / s * s) by (field; trivial).
-      apply Rle_trans with (1 * s); [|lra].
-      rewrite <- Rmult_assoc; apply Rmult_le_compat_r; nra. }
-    assert (V : forall x, In x X -> - t * dot d (at_value x) <= / 2).
-    { intros x I; pose proof (term_le_sum X
-        (fun x => Rabs (dot d (at_value x))) x
-        (fun y _ => Rabs_pos _) I) as L.
-      cbv beta in L; fold C in L.
-      pose proof (Rle_abs (- dot d (at_value x))) as L'.
-      rewrite Rabs_Ropp in L'; apply Rle_trans with (t * C); trivial.
-      rewrite <- Ropp_mult_distr_l, Ropp_mult_distr_r.
-      apply Rmult_le_compat_l; lra. }
-    pose proof (dual_step λ d t NX V) as Step; fold Q in Step.
-    specialize (Best (fun j => λ j + t * d j)).
-    rewrite !likelihood_eq in Best by trivial.
-    pose proof (size_pos rows N).
-    assert (Dual : ψ λ + dot λ (sample_mean rows) <=
-      ψ (fun j => λ j + t * d j) + dot (fun j => λ j + t * d j)
-        (sample_mean rows)).
-    { apply Rnot_lt_le; intros L; apply Rle_not_lt in Best; apply Best.
-      apply exp_increasing; nra. }
-    assert (Lin : dot (fun j => λ j + t * d j) (sample_mean rows) =
-      dot λ (sample_mean rows) + t * dot d (sample_mean rows)).
-    { unfold dot; rewrite <- sum_scale, <- sum_add; apply sum_ext.
-      intros; ring. }
-    assert (Sq : dot d (mean (member λ)) - dot d (sample_mean rows) = s)
-      by (rewrite <- dot_sub; reflexivity).
-    rewrite Lin in Dual; nra. }
+  set (λt := fun t j => λ j + t * d j); set (c := dot d (sample_mean rows)).
+  set (h := fun t => ∑ x ∈ X,
+    exp (- dot (λt t) (at_value x)) * (dot d (at_value x) - c)).
+  assert (Eq : forall t, h t = mass (λt t) * (dot d (mean (member (λt t))) - c)).
+  { intros t; pose proof (mass_pos (λt t) NX).
+    rewrite <- mean_dot, <- (Rmult_1_l c).
+    rewrite <- (proj2 (member_distribution (λt t) NX)), <- sum_scale_r.
+    rewrite <- sum_sub, <- sum_scale; apply sum_ext; intros x _.
+    rewrite member_eq by trivial; field; lra. }
+  assert (At0 : λt 0 = λ)
+    by (apply functional_extensionality; intros; unfold λt; ring).
+  assert (C : continuity h).
+  { apply sum_continuous; intros x _.
+    replace (fun t => _) with (fun t => exp (- dot λ (at_value x) +
+      t * - dot d (at_value x)) * (dot d (at_value x) - c)); [reg|].
+    apply functional_extensionality; intros t; do 2 f_equal; unfold λt, dot.
+    rewrite <- !sum_opp, <- sum_scale, <- sum_add; apply sum_ext; intros; ring. }
+  assert (Z : ∑ j ∈ Φ, d j * d j <= 0).
+  { apply Rnot_lt_le; intros P.
+    assert (H0 : 0 < h 0).
+    { rewrite Eq, At0; unfold c; rewrite <- dot_sub.
+      apply Rmult_lt_0_compat; [apply mass_pos, NX|trivial]. }
+    destruct (C 0 _ H0) as (a & A0 & Near).
+    assert (L : dot d (mean (member (λt (a / 2)))) <= c)
+      by (apply beyond_the_best; trivial; lra).
+    assert (B : Rabs (h (a / 2) - h 0) < h 0).
+    { apply (Near (a / 2)); simpl; unfold R_dist.
+      rewrite Rminus_0_r, Rabs_pos_eq; repeat split; lra. }
+    apply Rabs_def2 in B; rewrite Eq in B.
+    pose proof (mass_pos (λt (a / 2)) NX); nra. }
   intros j I; assert (E : 0 = d j * d j).
   { revert j I; apply (sum_le_eq Φ (fun _ => 0) (fun j => d j * d j));
-      [intros; nra|rewrite sum_zero; lra]. }
+      [intros; nra|rewrite sum_zero].
+    apply Rle_antisym; trivial; apply sum_nonneg; intros; nra. }
   unfold d in E; nra.
 Qed.
 

@@ -155,6 +155,13 @@ Qed.
 
 End Algebra.
 
+Lemma sum_continuous {A} (X : list A) (f : A -> R -> R) :
+  (forall x, In x X -> continuity (f x)) -> continuity (fun t => ∑ x ∈ X, f x t).
+Proof.
+  induction X as [|a X IH]; simpl; intros C; [now apply continuity_const|].
+  apply (continuity_plus (f a) (fun t => ∑ x ∈ X, f x t)); auto.
+Qed.
+
 Lemma sum_map {A B} (T : A -> B) X f :
   ∑ y ∈ (map T X), f y = ∑ x ∈ X, f (T x).
 Proof. induction X as [|a X IH]; simpl; [|rewrite IH]; trivial. Qed.

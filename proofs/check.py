@@ -116,15 +116,20 @@ def compiled(library: Path, path: Path) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def assumptions(library: Path) -> dict[str, list[str]]:
-    """What each theorem rests on, as Coq prints it."""
+def query() -> str:
+    """Return the file that makes Coq print what each theorem rests on."""
     lines = ["Require " + " ".join(f"Proofs.{path.stem}" for path in sources()) + "."]
     for theorem in theorems():
         lines.append(f'Goal True. idtac "== {theorem.name}". Abort.')
         lines.append(f"Print Assumptions Proofs.{theorem.path.stem}.{theorem.name}.")
-    query = library / "assumptions.v"
-    query.write_text("\n".join(lines))
-    done = compiled(library, query)
+    return "\n".join(lines) + "\n"
+
+
+def assumptions(library: Path) -> dict[str, list[str]]:
+    """What each theorem rests on, as Coq prints it."""
+    path = library / "assumptions.v"
+    path.write_text(query())
+    done = compiled(library, path)
     if done.returncode:
         raise RuntimeError(f"Print Assumptions failed:\n{done.stderr}")
     parts = re.split(r"^== (\w+)$", done.stdout, flags=re.MULTILINE)[1:]

@@ -12,7 +12,7 @@ import yaml
 from docutils import nodes
 
 # Pages below these are looked up, not read one after the other.
-_LOOKED_UP = ("book/lab-records", "book/api")
+_LOOKED_UP = ("book/lab-records", "book/api", "book/proofs")
 
 _COMPUTED = ("book/notebooks/", "book/records/")
 _LONGEST = 300  # characters of a description

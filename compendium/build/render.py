@@ -26,6 +26,7 @@ from compendium.build.gates import (
 from compendium.build.independence import lint_independence
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
+from compendium.build.proof_pages import write_proof_pages
 from compendium.build.reference import write_pages
 from compendium.build.rooms import lint_imports
 from compendium.build.statements import lint_statements
@@ -56,6 +57,7 @@ def render(project: Path, target: Path) -> None:
     if failed:
         raise RenderError("\n".join(failed))
     write_pages(project)
+    write_proof_pages(project)
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:

@@ -14,6 +14,7 @@ from sphinx.util.fileutil import copy_asset_file
 
 from compendium.build.bibliography import register
 from compendium.build.legible import number_tables, with_least_widths
+from compendium.build.machine_checked import read_checked
 from compendium.build.pages import (
     citation,
     description,
@@ -164,7 +165,7 @@ class StatementsDirective(SphinxDirective):
         for path in {statement.source for statement in statements}:
             self.env.note_dependency(str(path))
         holder = nodes.container()
-        lines = StringList(index_table(statements), source="statements")
+        lines = StringList(index_table(statements, read_checked()), source="statements")
         self.state.nested_parse(lines, 0, holder)
         return holder.children
 

@@ -8,11 +8,13 @@ reference page back to the statements, and a gate are all read from there.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from compendium.build.cells import cells_of
+from compendium.build.machine_checked import Checked, counted
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
 ROOMS = ("theory", "nml", "objects")  # folders of the book that state and prove
@@ -174,22 +176,30 @@ def lint_statements(project: Path) -> list[str]:
     return problems + [f"the label {label} is given twice" for label in repeated]
 
 
-def index_table(statements: list[Statement]) -> list[str]:
+def index_table(
+    statements: list[Statement], checked: Mapping[str, Checked]
+) -> list[str]:
     """The index of statements as lines of MyST.
 
     Parameters
     ----------
     statements : list of Statement
+    checked : mapping of str to Checked
+        What Coq has checked, by label.
 
     Returns
     -------
     list of str
     """
-    lines = [f"{len(statements)} statements.", ""]
-    lines += ["| statement | says | in code |", "| :--- | :--- | :--- |"]
+    here = [checked[s.label] for s in statements if s.label in checked]
+    lines = [counted(len(statements), here), ""]
+    lines += ["| statement | says | machine-checked | in code |"]
+    lines += ["| :--- | :--- | :--- | :--- |"]
     for s in statements:
+        formal = checked.get(s.label)
+        machine = f"{{ref}}`{formal.extent} <{formal.anchor}>`" if formal else ""
         code = ", ".join(f"{{py:obj}}`~{name}`" for name in s.functions)
-        lines.append(f"| {{prf:ref}}`{s.label}` | {s.title} | {code} |")
+        lines.append(f"| {{prf:ref}}`{s.label}` | {s.title} | {machine} | {code} |")
     return lines
 
 

@@ -247,7 +247,13 @@ def test_in_the_dark_a_page_is_dark_and_can_be_read(visit, script, scheme):
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, ground.removeprefix("rgb(").rstrip(")").split(","))) < 80
-    for what in ("article p", "article h1", "article h2", "article mjx-container svg"):
+    for what in (
+        "article p",
+        "article h1",
+        "article h2",
+        "article mjx-container svg",
+        "article p.machine-checked a",
+    ):
         ratios = page.evaluate(CONTRAST, what)
         assert ratios
         assert min(ratios) > 4.5, what
@@ -283,6 +289,21 @@ def test_in_print_the_text_stands_alone(visit, name):
     assert page.evaluate(PRINTED) == expected
     if name.startswith("theory"):
         assert verdicts > 0
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_a_mark_leads_to_the_theorem_in_coq(visit, size):
+    one = visit(size)
+    page = one.open(THEOREM)
+    page.get_by_role("link", name="Machine-checked for finite sample spaces").click()
+    page.wait_for_url("**/book/proofs/Margin.html#proof-thm-margin")
+    source = page.locator("#margins-add-up-to-j .highlight-coq")
+    assert "Theorem margins_add_up_to_J" in "".join(source.all_text_contents())
+    proof = page.locator("details.folded").last
+    assert not proof.locator("pre").is_visible()
+    proof.locator("summary").press("Enter")
+    assert proof.locator("pre").is_visible()
     assert one.problems == []
 
 

@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from compendium.build.machine_checked import Checked
 from compendium.build.statements import (
     index_table,
     lint_statements,
@@ -101,9 +102,12 @@ def test_the_index_follows_the_book_and_links_both_ways(tmp_path):
     chapter(tmp_path, CHAPTER.replace("thm-a", "lem-b"), "two")
     found = read_statements(tmp_path)
     assert [s.label for s in found] == ["lem-b", "thm-a"]
-    lines = index_table(found)
-    assert lines[0] == "2 statements."
-    assert lines[4].startswith("| {prf:ref}`lem-b` | A title | {py:obj}`~memdlib.div")
+    lines = index_table(found, {"thm-a": Checked("thm-a", "", "part 2", ())})
+    assert lines[0].startswith("1 of 2 statements are machine-checked")
+    assert lines[4].startswith(
+        "| {prf:ref}`lem-b` | A title |  | {py:obj}`~memdlib.div"
+    )
+    assert "| A title | {ref}`in part <proof-thm-a>` | {py:obj}" in lines[5]
     assert len(lines) == 6
     links = statements_by_function(found)
     assert links["memdlib.divergences.kl"] == ["lem-b", "thm-a"]
