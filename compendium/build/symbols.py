@@ -42,6 +42,17 @@ _GREEK = re.compile(
 )
 _ROW = re.compile(r"^\| (?P<symbols>\$.*?\$) \| (?P<meaning>.*) \| (?P<where>.*) \|$")
 _REF = re.compile(r"\{ref\}`([\w-]+)`")
+# Words that say what kind of thing a letter stands for, as in "the eigenvalue $t$".
+_KIND = re.compile(
+    r"(?:eigenvalue|share|measure|norm|order|rate|step|length|threshold|temperature"
+    r"|penalty|strength|constant|matrix|error|density|distribution|code|parameter"
+    r"|weight|prior|feature|class|row|instance|divergence|normaliser|probability|score"
+    r"|topic|level|word|document|multiplier)\Z"
+)
+_CALLED = re.compile(
+    r"\b(?P<before>[a-z-]+)\s+\$(?P<of>[^$]+)\$"
+    r"|\$(?P<is>[^$]+)\$\s+(?:is|be|are)\s+(?:the|an?)\s+(?:[a-z]+est\s+)?(?P<after>[a-z-]+)"
+)
 _LABEL = re.compile(r"(?m)^\(([\w-]+)\)=$")
 
 
@@ -130,8 +141,33 @@ def declared(project: Path) -> list[Symbol]:
     return found
 
 
+def called(text: str) -> Iterator[tuple[str, str]]:
+    r"""What single symbols are called: each symbol, without its marks, and the word.
+
+    Examples
+    --------
+    >>> list(called(r"the norm $q$, the shares $\pi_k$ of $n$; $m$ is the largest step"))
+    [('q', 'norm'), ('\\pi', 'share'), ('m', 'step')]
+    """
+    for match in _CALLED.finditer(_NOT_TEXT.sub(" ", text)):
+        word = match["before"] or match["after"]
+        word = re.sub(r"(?<=[sx])es\Z|ies\Z|(?<!s)s\Z", _singular, word)
+        formula = match["of"] or match["is"]
+        first = next(written(f"${formula}$"), None)
+        alone = re.fullmatch(r"[^-+=<>/(,|^]+(?:[=<>,].*)?", formula, re.DOTALL)
+        if first and alone and _KIND.match(word):
+            yield first[1], word
+
+
+def _singular(ending: re.Match) -> str:
+    return "y" if ending[0] == "ies" else ""
+
+
 def lint_symbols(project: Path) -> list[str]:
     """Symbols that are not declared, declared twice, or declared and not used.
+
+    A symbol of all chapters that a chapter calls by a word of another kind, as in "the
+    share $\\lambda$", is reported, too: its meaning on the page has to hold that word.
 
     Parameters
     ----------
@@ -162,6 +198,12 @@ def lint_symbols(project: Path) -> list[str]:
             if not {form, form.rstrip("_")} & free
         ]
         problems += [
+            f"{path.relative_to(project)}: {name} is called {word}, and the page "
+            "of symbols does not say so"
+            for name, word in dict.fromkeys(called(text))
+            if _everywhere(symbols, name) and not _says(here, name, word)
+        ]
+        problems += [
             f"symbols.md: {s.form} is not used in {label}"
             for s in here
             if label in s.chapters and s.form not in used
@@ -170,3 +212,14 @@ def lint_symbols(project: Path) -> list[str]:
     return problems + [
         f"symbols.md: no chapter is {label}" for label in sorted(unknown)
     ]
+
+
+def _everywhere(symbols: list[Symbol], name: str) -> bool:
+    return any(s.part == EVERYWHERE and s.form.rstrip("_") == name for s in symbols)
+
+
+def _says(here: list[Symbol], name: str, word: str) -> bool:
+    """Whether a meaning in this chapter, of the symbol or of a marked one, has it."""
+    stem = re.sub(r"(?:y|e)\Z", "", word)
+    meanings = (s.meaning for s in here if s.form.rstrip("_") == name)
+    return any(re.search(rf"\b{stem}", meaning) for meaning in meanings)

@@ -88,6 +88,18 @@ def test_a_book_that_keeps_to_its_page_passes(project):
             "symbols.md: g has two meanings in one",
         ),
         (
+            {"two": TWO + r"With few rows the share $\lambda$ is near one."},
+            r"book/nml/two.md: \lambda is called share",
+        ),
+        (
+            {"one": ONE + r"Here $\lambda_2$ is the largest eigenvalue."},
+            r"book/theory/one.md: \lambda is called eigenvalue",
+        ),
+        (
+            {"two": TWO + r"measures $\lambda_a = t$ and rows $n$"},
+            r"book/nml/two.md: \lambda is called measure",
+        ),
+        (
             {
                 "page": PAGE.replace(
                     "| sum | {ref}`two`", "| sum | {ref}`two`, {ref}`three`"
