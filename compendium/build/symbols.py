@@ -146,7 +146,7 @@ def called(text: str) -> Iterator[tuple[str, str]]:
 
     Examples
     --------
-    >>> list(called(r"the norm $q$, the shares $\pi_k$ of $n$; $m$ is the largest step"))
+    >>> list(called(r"norm $q$, the shares $\pi_k$ of $n$; $m$ is the largest step"))
     [('q', 'norm'), ('\\pi', 'share'), ('m', 'step')]
     """
     for match in _CALLED.finditer(_NOT_TEXT.sub(" ", text)):
@@ -164,10 +164,10 @@ def _singular(ending: re.Match) -> str:
 
 
 def lint_symbols(project: Path) -> list[str]:
-    """Symbols that are not declared, declared twice, or declared and not used.
+    r"""Symbols that are not declared, declared twice, or declared and not used.
 
     A symbol of all chapters that a chapter calls by a word of another kind, as in "the
-    share $\\lambda$", is reported, too: its meaning on the page has to hold that word.
+    share $\lambda$", is reported, too: its meaning on the page has to hold that word.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ to the last of its checks that are listed; each wrong statement takes the place 
 right one in a copy of the cell, before the cell itself is run.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -17,7 +18,12 @@ from compendium.build.cells import cells_of
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
 
-WRONG = tomllib.loads(Path(__file__).with_name("wrong_statements.toml").read_text())
+HERE = Path(__file__)
+WRONG = tomllib.loads(HERE.with_name("wrong_statements.toml").read_text())
+INEQUALITIES = tomllib.loads(HERE.with_name("inequalities.toml").read_text())
+BOUNDS = re.compile(
+    r"\\[lg]eq?\b|\bat (?:most|least)\b|\bno (?:more|larger|fewer|less)\b"
+)
 OF = {name: name.split(", ")[0] for name in WRONG}  # the statement that is made wrong
 TAGS = {f"{entry['check']}-{OF[name]}": [] for name, entry in WRONG.items()}
 for name, entry in WRONG.items():
@@ -77,3 +83,26 @@ def test_every_wrong_statement_is_one_of_the_book():
 def test_every_statement_on_codes_is_stated_wrongly():
     labels = (CHAPTERS[path] for path in CHAPTERS if path.parent.name == "nml")
     assert set().union(*labels) <= set(OF.values())
+
+
+def stated(path):
+    """Label and text of each statement of a chapter, without its proof."""
+    directive = re.compile(
+        r"(?ms)^:{3,}\{prf:(?:theorem|proposition|lemma|corollary)\}.*?^:::$"
+    )
+    for match in directive.finditer(path.read_text()):
+        yield re.search(r":label: (\S+)", match[0])[1], match[0]
+
+
+def test_every_inequality_is_tried_at_nine_tenths_or_called_not_sharp():
+    sharp, not_sharp = INEQUALITIES["sharp"], INEQUALITIES["not_sharp"]
+    texts = dict(pair for path in CHAPTERS for pair in stated(path))
+    bounding = {label for label, text in texts.items() if BOUNDS.search(text)}
+    listed = {*sharp, *not_sharp, *INEQUALITIES["no_bound"]}
+    assert bounding - listed == set()
+    assert listed <= set(texts)
+    assert not set(INEQUALITIES["no_bound"]) & {*sharp, *not_sharp}
+    for label, words in not_sharp.items():
+        assert words in texts[label] and "not sharp" in words, label
+    for label, entries in sharp.items():
+        assert entries and set(entries) <= set(WRONG), label
