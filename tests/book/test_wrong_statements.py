@@ -47,10 +47,16 @@ def run(code, scope):
 
 
 def is_noticed(code, scope):
+    """Whether the wrong cell fails; the right one draws what it would have drawn."""
+    drawing = [v for v in scope.values() if isinstance(v, np.random.Generator)]
+    states = [generator.bit_generator.state for generator in drawing]
     try:
         run(code, dict(scope))
     except AssertionError:
         return True
+    finally:
+        for generator, state in zip(drawing, states, strict=True):
+            generator.bit_generator.state = state
     return False
 
 
