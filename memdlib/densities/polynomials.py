@@ -345,6 +345,7 @@ class Problem:
         found.theta[theta == 0.0] = 0.0
         return found
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def check(self, state: State, history: list[Array], proper: bool) -> LogPolynomials:
         """Residual and duality gap on other, finer panels.
 
@@ -453,8 +454,9 @@ def solve_log_polynomials(
     history = descend(problem, state, barred=unbounded)
     found = problem.check(state, history, unbounded)
     for fewer in (2,) if line else (1, 2):
-        if unbounded and n_moments > fewer and found.failed.size:
-            _extend_lower(problem, found, found.failed, fewer, doubt)
+        rows = found.failed
+        if unbounded and n_moments > fewer and rows.size:
+            _extend_lower(problem, found, rows, fewer, doubt[rows])
     follow(problem, found, found.failed, plain[found.failed])
     return found
 
