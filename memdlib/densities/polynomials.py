@@ -549,13 +549,15 @@ def _extend_lower(
             if not found.residual[rows[row]] <= NEAR:
                 follow(problem, found, rows[[row]], one.measure(*start))
     # what is missing of the last polynomial, with the sign turned, is its coefficient
-    # to first order; a positive one otherwise, of the size of the one before
+    # to first order; a positive one otherwise, of the size of the one before; or less
     theta[:, -1] = np.where(last < 0, -last, np.abs(missing[:, -min(2, part.m)]))
-    near = np.flatnonzero(sound & ~(found.residual[rows] <= NEAR))
-    if near.size:
-        start = part[near].measure(basis[near], theta[near])
-        fair = np.linalg.norm(start.gradient, axis=1) < _FAIR
-        follow(problem, found, rows[near[fair]], start[fair])
+    for lead in theta[:, -1] * np.array([[1.0], [0.1], [0.01]]):
+        theta[:, -1] = lead
+        near = np.flatnonzero(sound & ~(found.residual[rows] <= NEAR))
+        if near.size:
+            start = part[near].measure(basis[near], theta[near])
+            fair = np.linalg.norm(start.gradient, axis=1) < _FAIR
+            follow(problem, found, rows[near[fair]], start[fair])
 
 
 def _tolerance(problem: Problem, basis: Recurrence, doubt: Array) -> Array:
