@@ -20,6 +20,7 @@ from memdlib.densities.polynomials import (
     Problem,
     Work,
     descend,
+    follow,
     match_powers,
     solve_log_polynomials,
 )
@@ -543,3 +544,88 @@ def test_no_random_problem_is_answered_wrongly(name):
 )
 def test_what_is_possible_is_decided_by_the_edges_known(mu, support, possible):
     assert moment_problems.is_possible(np.array(mu), support) == possible
+
+
+# Which Newton's method does not reach from a normal or exponential density.
+FOLLOWED = [
+    # a mode at 700 standard deviations, four millionths of one wide
+    (
+        LINE,
+        [
+            -0.5142294002971491,
+            7.432750601049139,
+            -12.275618772299609,
+            90.97134859410214,
+            -236.13400667192744,
+            1456.6880466754062,
+        ],
+    ),
+    # two moments less, with a positive coefficient
+    (
+        LINE,
+        [
+            -1.151527108431115,
+            5.498897721974007,
+            -24.327680333840963,
+            130.6902600572979,
+            -751.9307275823426,
+            4672.879438866003,
+        ],
+    ),
+    # from a normal density
+    (
+        LINE,
+        [
+            0.9107024234181738,
+            5.142401851645243,
+            10.752814501737856,
+            49.74028773609387,
+            147.9057379729257,
+            647.4636435307842,
+            2347.83061883437,
+            10250.198014973457,
+        ],
+    ),
+    # one moment less, and a tenth of what is missing
+    (
+        HALF,
+        [
+            1.690940166358332,
+            2.913401725353598,
+            5.102909609465205,
+            9.068460229719886,
+            16.324464588126457,
+            29.726666050166514,
+            54.697614220630655,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("support", "mu"), FOLLOWED)
+def test_moments_that_are_followed_from_a_density_of_others(support, mu):
+    asked = moment_problems.Problem(np.array(mu), support, possible=True)
+    found = MaxEntDensity(len(mu), support).from_moments(mu)
+    assert found.residual_ < 1e-8 and moment_problems.is_matched(found, asked)
+
+
+def test_a_density_is_followed_to_moments_that_are_far_from_its_own():
+    x = np.random.default_rng([67, 5]).beta(0.3, 0.2, size=(40, 3)) * 9
+    part = sampled(x, 8, (0.0, 9.0))
+    start = part.measure(part.hermite(), np.zeros((3, 9)))
+    found = part.check(start[np.arange(3)], [start.value], False)
+    assert found.residual.min() > 1e-2
+    follow(part, found, np.arange(3), start)
+    assert found.residual.max() < 1e-8
+    for j in range(9):
+        moment, _ = integrate.quad(
+            lambda u, j=j: float(
+                u**j
+                * np.exp(-found.basis.expand(found.theta, np.full((3, 1), u)))[1, 0]
+            ),
+            part.lower[1],
+            part.upper[1],
+            limit=400,
+        )
+        wanted = part.weights[1] @ part.nodes[1] ** j
+        assert moment == pytest.approx(wanted, abs=1e-7)
