@@ -3,8 +3,7 @@
 from memdlib.densities.density import MaxEntDensity
 from memdlib.densities.display import MaxEntDensityDisplay
 from memdlib.densities.measures import InfeasibleMomentsError, RoundedMomentsError
-from memdlib.densities.moment_problem import NotConvergedError
-from memdlib.densities.newton import solve_dual
+from memdlib.densities.moment_problem import NotConvergedError, solve_dual
 from memdlib.densities.support import Support, gauss_legendre, read_support
 
 __all__ = [

@@ -8,16 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from memdlib.densities.distribution import Distribution
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     RoundedMomentsError,
     measure_moments,
     measure_sample,
 )
-from memdlib.densities.members import Members
+from memdlib.densities.members import Distribution, Members
 from memdlib.densities.moment_problem import match_functions
-from memdlib.densities.power_moments import match_powers
+from memdlib.densities.polynomials import match_powers
 from memdlib.densities.support import Support, feature_values, powers, read_support
 from memdlib.moments.sums import translate_natural
 from memdlib.validation import (

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib.densities.newton import evaluate_dual
+from memdlib.densities.moment_problem import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import MarginalFamily, smooth_towards_pooled

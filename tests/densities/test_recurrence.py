@@ -1,10 +1,6 @@
-from itertools import pairwise
-
 import numpy as np
-import pytest
-from scipy import integrate, special
+from scipy import special
 
-from memdlib.densities.panels import CHECK, STEPS, breakpoints, panel_nodes
 from memdlib.densities.recurrence import Recurrence, stieltjes
 
 
@@ -48,37 +44,3 @@ def test_other_polynomials_and_other_coordinates():
     other = hermite(3, 2).move(np.array([0.5, -1.0]), np.array([2.0, 0.3]))
     found = np.einsum("bij,jbn->ibn", basis.coefficients(other), values)
     np.testing.assert_allclose(found, other.evaluate(x), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("levels", [STEPS, CHECK])
-@pytest.mark.parametrize(
-    ("powers", "lower", "upper"),
-    [
-        ([0, 0, 0.5, 0, 0], -np.inf, np.inf),
-        ([0, 0.3, -8.0, 0, 2.0], -np.inf, np.inf),
-        ([0, -900.0, 450.0, 0, 0], -1.0, 5.0),
-        ([0, 2.0, 0, 0, 1e-3], 0.0, np.inf),
-        ([0, -2.0, 0, 0, 1e-3], -np.inf, 0.0),
-        ([0, 0, 0, 0, 0], -1.0, 1.0),
-        ([0, 30.0, 0, -700.0, 0], -1.0, 1.0),
-    ],
-)
-def test_panels_integrate_what_lives_on_them(powers, lower, upper, levels):
-    basis, log_density = hermite(4), np.polynomial.Polynomial(powers)
-    u = np.linspace(-1, 1, 5)
-    change = basis.evaluate(u[None])[:, 0].T
-    theta = np.linalg.solve(change, log_density(u))[None]
-    ends = breakpoints(basis, theta, np.array([lower]), np.array([upper]), levels)
-    nodes, weights = panel_nodes(ends, 20)
-    turns = [t.real for t in log_density.deriv().roots()] if any(powers) else [0.0]
-    inside = np.clip([*turns, 0.0], lower, upper)
-    low, high = max(lower, inside.min() - 40), min(upper, inside.max() + 40)
-    least = log_density(np.linspace(low, high, 200001)).min()
-    around = [low, high, *inside, *(inside + 1), *(inside - 1)]
-    cuts = np.unique(np.clip(around, low, high))
-    expected = sum(
-        integrate.quad(lambda x: np.exp(least - log_density(x)), a, b, epsabs=1e-15)[0]
-        for a, b in pairwise(cuts)
-    )
-    found = (weights * np.exp(least - log_density(nodes))).sum()
-    assert found == pytest.approx(expected, rel=1e-9)

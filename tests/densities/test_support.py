@@ -1,13 +1,20 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
+from scipy import integrate, special
 
+from memdlib.densities.recurrence import Recurrence
 from memdlib.densities.support import (
+    CHECK,
+    STEPS,
     Support,
+    breakpoints,
     gauss_legendre,
     orthonormal_coefficients,
+    panel_nodes,
     powers,
     read_support,
 )
@@ -196,3 +203,38 @@ def test_levels_are_real_numbers(levels):
         Support.of(levels)
     with pytest.raises(ValueError, match="at least two levels, all of them numbers"):
         read_support(levels)
+
+
+@pytest.mark.parametrize("levels", [STEPS, CHECK])
+@pytest.mark.parametrize(
+    ("coef", "lower", "upper"),
+    [
+        ([0, 0, 0.5, 0, 0], -np.inf, np.inf),
+        ([0, 0.3, -8.0, 0, 2.0], -np.inf, np.inf),
+        ([0, -900.0, 450.0, 0, 0], -1.0, 5.0),
+        ([0, 2.0, 0, 0, 1e-3], 0.0, np.inf),
+        ([0, -2.0, 0, 0, 1e-3], -np.inf, 0.0),
+        ([0, 0, 0, 0, 0], -1.0, 1.0),
+        ([0, 30.0, 0, -700.0, 0], -1.0, 1.0),
+    ],
+)
+def test_panels_integrate_what_lives_on_them(coef, lower, upper, levels):
+    basis = Recurrence(np.zeros((1, 4)), np.sqrt([[1.0, 2.0, 3.0, 4.0]]))
+    log_density = np.polynomial.Polynomial(coef)
+    u = np.linspace(-1, 1, 5)
+    change = basis.evaluate(u[None])[:, 0].T
+    theta = np.linalg.solve(change, log_density(u))[None]
+    ends = breakpoints(basis, theta, np.array([lower]), np.array([upper]), levels)
+    nodes, weights = panel_nodes(ends, 20)
+    turns = [t.real for t in log_density.deriv().roots()] if any(coef) else [0.0]
+    inside = np.clip([*turns, 0.0], lower, upper)
+    low, high = max(lower, inside.min() - 40), min(upper, inside.max() + 40)
+    least = log_density(np.linspace(low, high, 200001)).min()
+    around = [low, high, *inside, *(inside + 1), *(inside - 1)]
+    cuts = np.unique(np.clip(around, low, high))
+    expected = sum(
+        integrate.quad(lambda x: np.exp(least - log_density(x)), a, b, epsabs=1e-15)[0]
+        for a, b in pairwise(cuts)
+    )
+    found = (weights * np.exp(least - log_density(nodes))).sum()
+    assert found == pytest.approx(expected, rel=1e-9)

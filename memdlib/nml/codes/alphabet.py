@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib.densities.moment_problem import NotConvergedError
-from memdlib.densities.newton import evaluate_dual, solve_dual
+from memdlib.densities.moment_problem import (
+    NotConvergedError,
+    evaluate_dual,
+    solve_dual,
+)
 from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml.codes.checks import check_counts
 from memdlib.nml.codes.codelength import Codelength
