@@ -30,7 +30,7 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals, InverseRoot
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet, joint_features
+from memdlib.nml.codes import alphabet
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -222,7 +222,7 @@ MUTANTS = {
         "maximum-entropy-nml",
     ),
     "error of several genes in bits": (
-        joint_features,
+        nml,
         "joint_error",
         scaled(1 / np.log(2)),
         "beyond-one-gene",

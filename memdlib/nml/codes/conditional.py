@@ -146,8 +146,7 @@ def _of_several_classes(
         raise ValueError(
             f"n_classes is {n_classes} and {model.dimension} parameters a class do not "
             f"saturate {len(model.counts)} levels; use "
-            "memdlib.nml.codes.multiclass.multiclass_complexity, or raise n_moments to "
-            "the number of levels"
+            "memdlib.nml.joint_complexity, or raise n_moments to the number of levels"
         )
     return saturated_complexity(model, n_classes)
 

@@ -217,7 +217,7 @@ def test_several_classes():
         total += np.prod(share[table > 0] ** table[table > 0])
     found = conditional_complexity(counts, 2, n_classes=3)
     assert found == pytest.approx(math.log(total), abs=1e-12)
-    with pytest.raises(ValueError, match="1 parameters.*multiclass_complexity"):
+    with pytest.raises(ValueError, match="1 parameters.*joint_complexity"):
         conditional_complexity(counts, 1, n_classes=3)
 
 
