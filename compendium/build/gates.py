@@ -9,6 +9,7 @@ import ast
 import re
 import tomllib
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -119,6 +120,30 @@ def lint_toc(project: Path, expected: set[str]) -> list[str]:
         f"_toc.yml lists {name}, which does not exist"
         for name in sorted(listed - expected)
     ]
+
+
+def lint_ends(project: Path) -> list[str]:
+    """Numbered chapters whose last paragraph does not lead to the page that follows."""
+    contents = yaml.safe_load((project / "_toc.yml").read_text())
+    pages = [_source(project, name) for name in _toc_files(contents)]
+    chapters = {
+        _source(project, name)
+        for part in contents.get("parts", [])
+        if part.get("numbered")
+        for name in _toc_files(part)
+    }
+    problems = []
+    for page, following in pairwise(pages):
+        if page in chapters and page.is_file() and following.is_file():
+            last = page.read_text().rstrip().rpartition("\n\n")[2]
+            named = re.findall(r"\{ref\}`([\w-]+)`", last)
+            label = re.search(r"(?m)^\(([\w-]+)\)=$", following.read_text())
+            if label is None or named != [label[1]]:
+                problems.append(
+                    f"{page.relative_to(project)}: the last paragraph names {named}; "
+                    f"the page that follows is {label[1] if label else following.name}"
+                )
+    return problems
 
 
 def lint_environment(project: Path) -> list[str]:
@@ -279,6 +304,11 @@ def _toc_files(node) -> list[str]:
     if isinstance(node, list):
         return [f for item in node for f in _toc_files(item)]
     return []
+
+
+def _source(project: Path, name: str) -> Path:
+    """The MyST source of a page: a notebook is made from one of the same name."""
+    return project / f"{name.replace('book/notebooks/', 'book/', 1)}.md"
 
 
 def _pins(text: str) -> dict[str, str]:

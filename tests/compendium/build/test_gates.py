@@ -8,6 +8,7 @@ import pytest
 from compendium.build.gates import (
     compare_folders,
     lint_chapter_code,
+    lint_ends,
     lint_environment,
     lint_figure_files,
     lint_notebook,
@@ -323,3 +324,26 @@ def test_two_builds_are_compared_byte_by_byte(tmp_path):
     for folder, name in ((one, "b.html"), (two, "c.html")):
         (folder / name).write_text("")
         assert f"only in one build: {name}" in compare_folders(one, two)
+
+
+def test_a_chapter_ends_with_the_page_that_follows(project):
+    project.write(
+        "_toc.yml",
+        "root: book/index\nparts:\n"
+        "  - chapters: [{file: book/install}]\n"
+        "  - numbered: true\n"
+        "    chapters: [{file: book/notebooks/one}, {file: book/two}]\n"
+        "  - chapters: [{file: book/list}]\n",
+    )
+    project.write("book/index.md", "(start)=\n# Start\n")
+    project.write("book/install.md", "(install)=\n# Install\n")
+    project.write("book/one.md", "# One\n\nA.\n\nWhy? {ref}`second` says it.\n")
+    project.write("book/two.md", "(second)=\n# Two\n\nWe return to {ref}`start`.\n")
+    project.write("book/list.md", "(lists)=\n# Lists\n")
+    assert lint_ends(project.root) == [
+        "book/two.md: the last paragraph names ['start']; the page that follows is lists"
+    ]
+    project.write("book/two.md", "(second)=\n# Two\n\nNext is {ref}`lists`.\n")
+    assert lint_ends(project.root) == []
+    project.write("book/list.md", "# Lists\n")
+    assert "the page that follows is list.md" in lint_ends(project.root)[0]
