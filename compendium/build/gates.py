@@ -48,7 +48,7 @@ _IMAGE = re.compile(
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
-LOCKED_EXTRAS = ("data", "plot")
+LOCKED_EXTRAS = ("data", "plot", "notebooks")
 
 
 def lint_source(name: str, text: str) -> list[str]:
@@ -170,6 +170,8 @@ def lint_environment(project: Path) -> list[str]:
     for requirement in wanted:
         declared_range = Requirement(requirement)
         package = declared_range.name.lower()
+        if package == declared["project"].get("name"):
+            continue  # an extra that takes in others
         if package not in pins:
             problems.append(f"{package} is in pyproject.toml, but not in the lock")
         elif pins[package] not in declared_range.specifier:
@@ -180,10 +182,10 @@ def lint_environment(project: Path) -> list[str]:
     if conda.get("channels") != ["conda-forge", "nodefaults"]:
         problems.append("environment.yml: channels must be conda-forge, nodefaults")
     items = conda.get("dependencies", [])
-    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e ."]}]:
+    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e .[notebooks]"]}]:
         problems.append(
-            "environment.yml must hold python, pip and the pip lines "
-            "'-r requirements.txt', '-e .': versions are the lock's business"
+            "environment.yml must hold python, pip and the pip lines '-r "
+            "requirements.txt', '-e .[notebooks]': versions are the lock's business"
         )
     elif not _satisfies(items[0], declared["project"]["requires-python"]):
         problems.append(f"environment.yml: {items[0]} is outside requires-python")
