@@ -119,8 +119,8 @@ def _preamble(project: Path, codes: list[str], partly: bool) -> list:
         oldest = package["requires-python"].removeprefix(">=")
         pins = locked_versions((project / "requirements.lock").read_text(), _SHOWN)
         lines += [
-            f"It needs Python {oldest} or later. The first cell installs what is missing:"
-            f" memdlib and all that its notebooks import, {_origin(project)}.",
+            f"It needs Python {oldest} or later. Its first cell installs what is "
+            f"missing of memdlib and what its notebooks import, {_origin(project)}.",
             "The outputs below were computed with "
             + ", ".join(f"{name} {pins[name]}" for name in _SHOWN)
             + ".",
