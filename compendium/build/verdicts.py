@@ -8,7 +8,7 @@ from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific
 from compendium.build.readable import escaped
-from compendium.ledger.claims import VERDICTS, Claim, Finding, counts
+from compendium.ledger.claims import Claim, Finding, counts
 from compendium.ledger.names import METHODS, NAMES
 
 # The page that has a card for each claim.
