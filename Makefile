@@ -61,8 +61,8 @@ readme: $(READY)  ## write the tables of README.md
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --no-annotate --group all --extra data \
-	    --extra plot pyproject.toml -o requirements.lock
+	    --no-emit-index-url --no-header --no-annotate --group all --extra notebooks \
+	    pyproject.toml -o requirements.lock
 	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
 
 setup: $(READY)  ## only set up .venv

@@ -31,6 +31,18 @@ def declared():
     return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 
 
+def in_extra(name):
+    """What an extra asks for, with that of the extras which it takes in."""
+    found = []
+    for item in declared()["optional-dependencies"][name]:
+        requirement = Requirement(item)
+        if requirement.name == declared()["name"]:
+            found += [one for extra in requirement.extras for one in in_extra(extra)]
+        else:
+            found.append(item)
+    return found
+
+
 def needed(names):
     """Distributions that these packages need, without extras, themselves included."""
     found, waiting = {}, list(names)
@@ -50,7 +62,7 @@ def environment(folder, wheel, extras=()):
     (site,) = folder.glob("env/lib/python*/site-packages")
     project = declared()
     wanted = [*project["dependencies"]]
-    wanted += [i for name in extras for i in project["optional-dependencies"][name]]
+    wanted += [item for name in extras for item in in_extra(name)]
     tops = {
         package.locate_file(top)
         for package in needed(Requirement(item).name for item in wanted)

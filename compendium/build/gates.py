@@ -9,6 +9,7 @@ import ast
 import re
 import tomllib
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -47,7 +48,7 @@ _IMAGE = re.compile(
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
-LOCKED_EXTRAS = ("data", "plot")
+LOCKED_EXTRAS = ("data", "plot", "notebooks")
 
 
 def lint_source(name: str, text: str) -> list[str]:
@@ -121,6 +122,30 @@ def lint_toc(project: Path, expected: set[str]) -> list[str]:
     ]
 
 
+def lint_ends(project: Path) -> list[str]:
+    """Numbered chapters whose last paragraph does not lead to the page that follows."""
+    contents = yaml.safe_load((project / "_toc.yml").read_text())
+    pages = [_source(project, name) for name in _toc_files(contents)]
+    chapters = {
+        _source(project, name)
+        for part in contents.get("parts", [])
+        if part.get("numbered")
+        for name in _toc_files(part)
+    }
+    problems = []
+    for page, following in pairwise(pages):
+        if page in chapters and page.is_file() and following.is_file():
+            last = page.read_text().rstrip().rpartition("\n\n")[2]
+            named = re.findall(r"\{ref\}`([\w-]+)`", last)
+            label = re.search(r"(?m)^\(([\w-]+)\)=$", following.read_text())
+            if label is None or named != [label[1]]:
+                problems.append(
+                    f"{page.relative_to(project)}: the last paragraph names {named}; "
+                    f"the page that follows is {label[1] if label else following.name}"
+                )
+    return problems
+
+
 def lint_environment(project: Path) -> list[str]:
     """Disagreements between pyproject, the lock, its export and environment.yml."""
     problems = []
@@ -145,6 +170,8 @@ def lint_environment(project: Path) -> list[str]:
     for requirement in wanted:
         declared_range = Requirement(requirement)
         package = declared_range.name.lower()
+        if package == declared["project"].get("name"):
+            continue  # an extra that takes in others
         if package not in pins:
             problems.append(f"{package} is in pyproject.toml, but not in the lock")
         elif pins[package] not in declared_range.specifier:
@@ -155,10 +182,10 @@ def lint_environment(project: Path) -> list[str]:
     if conda.get("channels") != ["conda-forge", "nodefaults"]:
         problems.append("environment.yml: channels must be conda-forge, nodefaults")
     items = conda.get("dependencies", [])
-    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e ."]}]:
+    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e .[notebooks]"]}]:
         problems.append(
-            "environment.yml must hold python, pip and the pip lines "
-            "'-r requirements.txt', '-e .': versions are the lock's business"
+            "environment.yml must hold python, pip and the pip lines '-r "
+            "requirements.txt', '-e .[notebooks]': versions are the lock's business"
         )
     elif not _satisfies(items[0], declared["project"]["requires-python"]):
         problems.append(f"environment.yml: {items[0]} is outside requires-python")
@@ -279,6 +306,11 @@ def _toc_files(node) -> list[str]:
     if isinstance(node, list):
         return [f for item in node for f in _toc_files(item)]
     return []
+
+
+def _source(project: Path, name: str) -> Path:
+    """The MyST source of a page: a notebook is made from one of the same name."""
+    return project / f"{name.replace('book/notebooks/', 'book/', 1)}.md"
 
 
 def _pins(text: str) -> dict[str, str]:

@@ -7,6 +7,8 @@ extension of Sphinx, since only Sphinx knows the printed numbers.
 
 import ast
 import inspect
+import json
+import sys
 import tomllib
 from pathlib import Path
 
@@ -21,10 +23,10 @@ from compendium.build.pages import citation, repository
 from compendium.build.portable import imported, needed_cells, portable_code
 from compendium.build.provenance import locked_versions
 from compendium.build.readable import RECORD
+from compendium.build.wheel import install_missing, wheel_name
 from compendium.project import root, write_whole
 
 GIVEN = {"number": number}  # small enough to stand in a notebook that uses them
-_BESIDE = ("mpmath", "sympy")  # packages of chapters that memdlib does not bring
 _SHOWN = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
@@ -111,21 +113,14 @@ def write_plain(app: Sphinx, pagename, templatename, context, doctree) -> None:
 def _preamble(project: Path, codes: list[str], partly: bool) -> list:
     """What the notebook is and needs, and the small functions that it is given."""
     about = citation(project)
-    modules = {module for code in codes for module in imported(ast.parse(code))}
-    tops = {module.split(".")[0] for module in modules}
-    pins = locked_versions((project / "requirements.lock").read_text(), _SHOWN)
     lines = [f"*From the book* **{about['title']}**."]
     if codes:
-        memdlib = f'"memdlib[data,plot]=={about["version"]}"'
-        if repository(project):
-            memdlib = f'"memdlib[data,plot] @ git+{repository(project)}"'
-        needs = [memdlib, *(name for name in _BESIDE if name in tops)]
         package = tomllib.loads((project / "pyproject.toml").read_text())["project"]
         oldest = package["requires-python"].removeprefix(">=")
+        pins = locked_versions((project / "requirements.lock").read_text(), _SHOWN)
         lines += [
-            f"To run this notebook, Python {oldest} or later and these "
-            "packages are needed:",
-            fenced(f"pip install {' '.join(needs)}", "bash"),
+            f"It needs Python {oldest} or later. Its first cell installs what is "
+            f"missing of memdlib and what its notebooks import, {_origin(project)}.",
             "The outputs below were computed with "
             + ", ".join(f"{name} {pins[name]}" for name in _SHOWN)
             + ".",
@@ -137,11 +132,44 @@ def _preamble(project: Path, codes: list[str], partly: bool) -> list:
             "repository of the book."
         )
     cells = [nbformat.v4.new_markdown_cell("\n\n".join(lines))]
+    if codes:
+        cells.append(nbformat.v4.new_code_cell(_installation(project, codes)))
     read = "\n".join(codes)
     sources = [inspect.getsource(f) for name, f in GIVEN.items() if name in read]
     if sources:
         cells.append(nbformat.v4.new_code_cell("\n\n".join(sources).strip()))
     return cells
+
+
+def _origin(project: Path) -> str:
+    """Where the first cell gets memdlib from, in words."""
+    if repository(project):
+        return "from its repository"
+    return (
+        f"from the file `{wheel_name(citation(project)['version'])}`, which the page "
+        "*Install and first steps* of the book offers: put it beside this notebook"
+    )
+
+
+def _installation(project: Path, codes: list[str]) -> str:
+    """The first cell: what installs the modules that are missing, and its call."""
+    source = wheel_name(citation(project)["version"])
+    if repository(project):
+        source = f"memdlib[notebooks] @ git+{repository(project)}"
+    tops = {name.split(".")[0] for code in codes for name in imported(ast.parse(code))}
+    modules = sorted({"memdlib", *tops} - {"IPython", *sys.stdlib_module_names})
+    return "\n".join(
+        [
+            "import subprocess",
+            "import sys",
+            "from importlib.util import find_spec",
+            "from pathlib import Path",
+            "\n",
+            inspect.getsource(install_missing),
+            "",
+            f"install_missing({json.dumps(modules)}, {json.dumps(source)})",
+        ]
+    )
 
 
 def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:

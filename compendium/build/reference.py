@@ -1,4 +1,7 @@
-"""A page of reference for each public object that ``book/api.md`` lists in a table."""
+"""Pages of reference: one for each section of ``book/api.md``.
+
+It describes the public objects that the tables of the section list.
+"""
 
 import inspect
 import re
@@ -45,24 +48,35 @@ def members(thing: type) -> Iterator[str]:
                         yield name
 
 
-def page(name: str) -> str:
-    """The page of an object, as reStructuredText."""
-    thing, own = find(name), name.rpartition(".")[2]
-    lines = [own, "=" * len(own), ""]
-    if inspect.isclass(thing):
-        lines += [f".. autoclass:: {name}"]
-        listed = ", ".join(dict.fromkeys(members(thing)))
-        lines += [f"   :members: {listed}"] * bool(listed)
-    else:
-        lines += [f".. autofunction:: {name}"]
+def sections(text: str) -> dict[str, list[str]]:
+    """Full names in the tables of each section of a page, by heading."""
+    parts = re.split(r"(?m)^## (.+)\n", text)
+    found = zip(parts[1::2], map(documented, parts[2::2]), strict=True)
+    return {heading: names for heading, names in found if names}
+
+
+def page(heading: str, names: list[str]) -> str:
+    """The page of a section, as reStructuredText."""
+    lines = [heading, "=" * len(heading)]
+    for name in names:
+        thing = find(name)
+        if inspect.isclass(thing):
+            lines += ["", f".. autoclass:: {name}"]
+            listed = ", ".join(dict.fromkeys(members(thing)))
+            lines += [f"   :members: {listed}"] * bool(listed)
+        else:
+            lines += ["", f".. autofunction:: {name}"]
     return "\n".join(lines) + "\n"
 
 
 def write_pages(project: Path) -> None:
-    """Write all pages of reference anew, and remove those of objects that went."""
+    """Write all pages of reference anew, and remove those of sections that went."""
     folder = project / FOLDER
-    names = documented((project / "book" / "api.md").read_text())
-    wanted = {folder / f"{name}.rst": page(name) for name in names}
+    found = sections((project / "book" / "api.md").read_text())
+    wanted = {
+        folder / f"{heading.lower().replace(' ', '-')}.rst": page(heading, names)
+        for heading, names in found.items()
+    }
     for path in set(folder.glob("*.rst")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():

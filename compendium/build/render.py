@@ -16,6 +16,7 @@ from compendium.build.form import ROOMS, lint_form
 from compendium.build.gates import (
     compare_folders,
     lint_chapter_code,
+    lint_ends,
     lint_environment,
     lint_figure_files,
     lint_notebook,
@@ -109,7 +110,7 @@ def check_sources(project: Path) -> list[str]:
     }
     expected = {f"book/records/{run.name}" for run in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
-    return problems + lint_toc(project, pages)
+    return problems + lint_toc(project, pages) + lint_ends(project)
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific
 from compendium.build.readable import escaped
-from compendium.ledger.claims import VERDICTS, Claim, Finding, counts
+from compendium.ledger.claims import Claim, Finding, counts
 from compendium.ledger.names import METHODS, NAMES
 
 # The page that has a card for each claim.
@@ -237,38 +237,3 @@ def markdown_table(headings: list[str], rows: list[list[str]], alignment: str) -
     marks = {"l": ":---", "r": "---:"}
     lines = [headings, [marks[letter] for letter in alignment], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def claims_table(claims: Sequence[Claim], columns: pd.DataFrame) -> str:
-    """Verdicts by group, the columns of Tables II and III, and each statement.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-    columns : DataFrame
-        As :func:`compendium.ledger.columns.summary` gives it.
-
-    Returns
-    -------
-    str
-        Markdown for the README.
-    """
-    of_sources = [claim for claim in claims if not claim.ours]
-    statements = [
-        [claim.statement, bound_text(claim), finding_text(claim), claim.verdict]
-        for claim in of_sources
-        if claim.published is None
-    ]
-    parts = [
-        counts_text(of_sources),
-        markdown_table(["claims", "all", *VERDICTS], tally(of_sources), "lrrrrrr"),
-        markdown_table(
-            COLUMN_HEADS,
-            [column_cells(line) for _, line in columns.iterrows()],
-            COLUMN_ALIGNMENT,
-        ),
-        markdown_table(
-            ["statement", "claimed", "our result", "verdict"], statements, "llll"
-        ),
-    ]
-    return "\n\n".join(parts)

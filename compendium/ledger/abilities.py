@@ -99,16 +99,15 @@ ABILITIES = {
 }
 
 
-def abilities_table() -> str:
-    """What each estimator can do, as a table in Markdown."""
-    lines = [
-        f"| estimator | {' | '.join(ABILITIES)} |",
-        "| :--- |" + " :---: |" * len(ABILITIES),
+def abilities() -> list[list[str]]:
+    """Each estimator, with "yes" or a dash for each of ``ABILITIES``."""
+    return [
+        [
+            f"`{estimator!r}`",
+            *("yes" if able(estimator) else "–" for able in ABILITIES.values()),
+        ]
+        for estimator in estimators()
     ]
-    for estimator in estimators():
-        cells = ["yes" if able(estimator) else "–" for able in ABILITIES.values()]
-        lines.append(f"| `{estimator!r}` | {' | '.join(cells)} |")
-    return "\n".join(lines)
 
 
 def _fresh(estimator: BaseEstimator) -> BaseEstimator:

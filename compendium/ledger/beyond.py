@@ -7,6 +7,25 @@ import numpy as np
 
 from compendium.ledger.tables import Evidence
 
+# Runs that compare the recommended classifier with its peers, by kind of data.
+DUELS = {
+    "gene expression": tuple(
+        f"beyond-{name}"
+        for name in (
+            "colon",
+            "leukemia-5147",
+            "cns",
+            "dlbcl",
+            "prostate",
+            "srbct",
+            "gcm-1363",
+        )
+    ),
+    "texts, Table III": ("beyond-text",),
+    "texts, official halves": ("beyond-text-official",),
+    "tables": ("beyond-tables",),
+}
+
 
 @dataclass(frozen=True)
 class Duel:
@@ -79,6 +98,37 @@ def mean_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]
     middle = float(np.mean([d.difference for d in found]))
     half = np.linalg.norm([(d.high - d.low) / 2 for d in found]) / len(found)
     return {"median": middle, "low": middle - half, "high": middle + half}
+
+
+def duel_rows(evidence: Evidence) -> list[list[str]]:
+    """What the duels say, a row for each kind of data in ``DUELS``.
+
+    Returns
+    -------
+    list of list of str
+        Kind; number of sets; mean difference of the accuracies with its interval, if it
+        has one, and least difference, in points; sets with the lower log-loss; range of
+        the ratios of times.
+    """
+    rows = []
+    for kind, runs in DUELS.items():
+        found = list(duels(evidence, runs))
+        mean = mean_difference(evidence, runs)
+        points = f"{mean['median']:+.1f}"
+        if mean["low"] < mean["high"]:
+            points += f" ({mean['low']:.1f} to {mean['high']:.1f})"
+        least, most = min(d.cost for d in found), max(d.cost for d in found)
+        rows.append(
+            [
+                kind,
+                str(len(found)),
+                points,
+                f"{min(d.difference for d in found):+.1f}",
+                str(sum(d.loss < 0 for d in found)),
+                f"{least:.2f} to {most:.2f}",
+            ]
+        )
+    return rows
 
 
 def least_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:

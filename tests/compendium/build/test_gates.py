@@ -8,6 +8,7 @@ import pytest
 from compendium.build.gates import (
     compare_folders,
     lint_chapter_code,
+    lint_ends,
     lint_environment,
     lint_figure_files,
     lint_notebook,
@@ -166,11 +167,13 @@ def test_pages_and_contents_agree(project):
 
 PYPROJECT = """
 [project]
+name = "memdlib"
 requires-python = ">=3.11"
 dependencies = ["numpy>=1", "scipy<3"]
 [project.optional-dependencies]
 data = ["pandas>=1"]
 plot = ["matplotlib<2"]
+notebooks = ["memdlib[data,plot]", "tqdm"]
 arrow = ["pyarrow"]
 [dependency-groups]
 book = ["tqdm"]
@@ -182,7 +185,7 @@ LOCK = "".join(
 )
 PLAIN = "matplotlib==1.0\nnumpy==1.0\npandas==1.0\nscipy==1.0\ntqdm==1.0\n"
 CONDA = """channels: [conda-forge, nodefaults]
-dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e ."]}]
+dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e .[notebooks]"]}]
 """
 
 
@@ -205,6 +208,8 @@ dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e ."]}]
         ("pyproject.toml", PYPROJECT.replace('"tqdm"', '"rich"'), "rich is in pyproj"),
         ("pyproject.toml", PYPROJECT.replace("pandas>=1", "rdata"), "rdata is in pyp"),
         ("pyproject.toml", PYPROJECT.replace("lib<2", "lib>2"), "wants >2"),
+        ("pyproject.toml", PYPROJECT.replace(', "tqdm"]', ', "sympy"]'), "sympy is in"),
+        ("environment.yml", CONDA.replace("[notebooks]", ""), "must hold python"),
         ("environment.yml", CONDA.replace("nodefaults", "defaults"), "channels must"),
         ("environment.yml", CONDA.replace("pip, {", "numpy=2, {"), "must hold python"),
         ("environment.yml", CONDA.replace("3.11", "3.10"), "outside requires-python"),
@@ -323,3 +328,26 @@ def test_two_builds_are_compared_byte_by_byte(tmp_path):
     for folder, name in ((one, "b.html"), (two, "c.html")):
         (folder / name).write_text("")
         assert f"only in one build: {name}" in compare_folders(one, two)
+
+
+def test_a_chapter_ends_with_the_page_that_follows(project):
+    project.write(
+        "_toc.yml",
+        "root: book/index\nparts:\n"
+        "  - chapters: [{file: book/install}]\n"
+        "  - numbered: true\n"
+        "    chapters: [{file: book/notebooks/one}, {file: book/two}]\n"
+        "  - chapters: [{file: book/list}]\n",
+    )
+    project.write("book/index.md", "(start)=\n# Start\n")
+    project.write("book/install.md", "(install)=\n# Install\n")
+    project.write("book/one.md", "# One\n\nA.\n\nWhy? {ref}`second` says it.\n")
+    project.write("book/two.md", "(second)=\n# Two\n\nWe return to {ref}`start`.\n")
+    project.write("book/list.md", "(lists)=\n# Lists\n")
+    (problem,) = lint_ends(project.root)
+    assert problem.startswith("book/two.md: the last paragraph names ['start'];")
+    assert problem.endswith("the page that follows is lists")
+    project.write("book/two.md", "(second)=\n# Two\n\nNext is {ref}`lists`.\n")
+    assert lint_ends(project.root) == []
+    project.write("book/list.md", "# Lists\n")
+    assert "the page that follows is list.md" in lint_ends(project.root)[0]

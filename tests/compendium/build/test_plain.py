@@ -183,7 +183,9 @@ def test_a_page_gives_a_plain_notebook(book):
     nbformat.validate(notebook)
     text = "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     assert notebook.cells[0].source.startswith("*From the book* **Tiny**.")
-    assert 'pip install "memdlib[data,plot]==1.2.3" mpmath' in notebook.cells[0].source
+    assert (
+        "the file `memdlib-1.2.3-py3-none-any.whl`, which" in notebook.cells[0].source
+    )
     assert "Python 3.11 or later" in text and "numpy 1.0" in text
     assert "# 1. There" in text
     assert "[Smith, 2000], see Theorem 1.1 and (1.1); a_b costs 5 \\$, 1 \\< 2." in text
@@ -207,7 +209,11 @@ def test_a_page_gives_a_plain_notebook(book):
 
 def check_code(notebook, text):
     """Code stays that runs without the book."""
-    given, *cells = [c for c in notebook.cells if c.cell_type == "code"]
+    first, given, *cells = [c for c in notebook.cells if c.cell_type == "code"]
+    assert first.source.endswith(
+        '\ninstall_missing(["memdlib", "mpmath"], "memdlib-1.2.3-py3-none-any.whl")'
+    )
+    exec(compile(first.source, "cell", "exec"), {})  # all is here: it does nothing
     assert given.source.startswith("def number(")
     assert [c.source for c in cells] == [
         "import math",
@@ -241,8 +247,9 @@ def test_with_an_address_pages_lead_to_the_repository(book):
     start = (target / "book/index.html").read_text()
     assert "mybinder" not in start and "/blob/HEAD/book/index.md" in start
     notebook = json.loads((target / "book/notebooks/c.ipynb").read_text())
-    needs = "".join(notebook["cells"][0]["source"])
-    assert '"memdlib[data,plot] @ git+https://github.com/a/b"' in needs
+    about, first = ("".join(cell["source"]) for cell in notebook["cells"][:2])
+    assert "from its repository." in about
+    assert '"memdlib[notebooks] @ git+https://github.com/a/b")' in first
 
 
 def test_what_has_no_plain_form_stops_the_build(book):

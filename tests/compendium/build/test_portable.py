@@ -1,6 +1,23 @@
-import pytest
+import sys
+from importlib.metadata import packages_distributions
 
-from compendium.build.portable import needed_cells, portable_code
+import pytest
+from packaging.requirements import Requirement
+
+from compendium.build.portable import PUBLIC, needed_cells, portable_code
+from tests.wheel import declared, in_extra
+
+
+def test_public_packages_are_those_of_the_extra_for_notebooks():
+    """What a plain notebook may import, it can install; IPython is Jupyter's own."""
+    wanted = [*declared()["dependencies"], *in_extra("notebooks"), "memdlib", "ipython"]
+    names = {Requirement(item).name for item in wanted}
+    modules = PUBLIC - set(sys.stdlib_module_names)
+    brought = packages_distributions() | {"memdlib": ["memdlib"]}
+    for module in modules:
+        assert names & set(brought[module]), module
+    needless = {"pooch", "rdata", "xarray"}  # for the readers of memdlib.datasets
+    assert len(modules) == len(names - needless)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,16 @@
 import importlib
+import inspect
 
 import pytest
 
-from compendium.build.reference import documented, find, members, page, write_pages
+from compendium.build.reference import (
+    documented,
+    find,
+    members,
+    page,
+    sections,
+    write_pages,
+)
 from compendium.build.rooms import ROOMS
 from compendium.project import root
 from memdlib import MeMdClassifier
@@ -11,12 +19,19 @@ from memdlib.nml import Codelength
 
 TABLE = """# Reference
 
+What is below.
+
+## Two things
+
 ```{eval-rst}
 .. autosummary::
 
    ~memdlib.MeMdClassifier
    ~memdlib.divergences.kl
 ```
+
+## Nothing
+
 Prose that names ~memdlib.nothing.
 """
 
@@ -47,24 +62,32 @@ def test_members_are_our_own_and_public():
     assert list(members(Support))
 
 
-def test_a_page_names_its_object():
-    text = page("memdlib.MeMdClassifier")
-    assert text.startswith("MeMdClassifier\n==============\n")
+def test_each_section_with_a_table_is_found():
+    names = ["memdlib.MeMdClassifier", "memdlib.divergences.kl"]
+    assert sections(TABLE) == {"Two things": names}
+
+
+def test_a_page_describes_its_objects():
+    text = page("Two", ["memdlib.MeMdClassifier", "memdlib.divergences.kl"])
+    assert text.startswith("Two\n===\n")
     assert ".. autoclass:: memdlib.MeMdClassifier\n   :members: " in text
-    assert ".. autofunction:: memdlib.divergences.kl" in page("memdlib.divergences.kl")
+    assert "\n\n.. autofunction:: memdlib.divergences.kl\n" in text
     with pytest.raises(AttributeError, match="lost"):
-        page("memdlib.divergences.lost")
+        page("One", ["memdlib.divergences.lost"])
 
 
-def test_pages_of_objects_that_went_are_removed(project):
+def test_functions_do_not_stand_among_the_classes_of_estimators():
+    for heading, names in sections((root() / "book" / "api.md").read_text()).items():
+        if heading in ("Classifiers", "Rankers and weighters"):
+            assert all(inspect.isclass(find(name)) for name in names), heading
+
+
+def test_pages_of_sections_that_went_are_removed(project):
     project.write("book/api.md", TABLE)
-    project.write("book/api/memdlib.gone.rst", "gone")
+    project.write("book/api/gone.rst", "gone")
     write_pages(project.root)
-    folder = project.root / "book" / "api"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "memdlib.MeMdClassifier.rst",
-        "memdlib.divergences.kl.rst",
-    ]
-    before = (folder / "memdlib.divergences.kl.rst").stat().st_mtime_ns
+    (path,) = (project.root / "book" / "api").iterdir()
+    assert path.name == "two-things.rst"
+    before = path.stat().st_mtime_ns
     write_pages(project.root)
-    assert (folder / "memdlib.divergences.kl.rst").stat().st_mtime_ns == before
+    assert path.stat().st_mtime_ns == before

@@ -9,7 +9,6 @@ from compendium.build import verdicts
 from compendium.build.verdicts import (
     bound_text,
     claim_badge,
-    claims_table,
     column_cells,
     column_name,
     counts_text,
@@ -238,22 +237,3 @@ def test_a_column_in_one_line():
         others = {part.rsplit(" ", 3)[0] for part in cells[4].split("; ")}
         assert own not in others and len(others) == 1 + (line["table"] == "table3")
     assert len(verdicts.COLUMN_ALIGNMENT) == len(verdicts.COLUMN_HEADS)
-
-
-def test_the_table_of_the_readme():
-    text = {"published": None, "kind": "at_least", "bound": 4.0, "group": "Text"}
-    claims = [claim(), claim(**text), claim(**text, ours=True, statement="ours")]
-    columns = summary(Evidence(root()))
-    sentence, tally_, column, statements = claims_table(claims, columns).split("\n\n")
-    assert sentence.startswith("Of 2 claims 2 are reproduced, 0 agree")
-    assert tally_.splitlines()[0] == f"| claims | all | {' | '.join(VERDICTS)} |"
-    assert tally_.splitlines()[2:] == [
-        "| Table 1 | 1 | 1 | 0 | 0 | 0 | 0 |",
-        "| Text | 1 | 1 | 0 | 0 | 0 | 0 |",
-    ]
-    assert len(column.splitlines()) == 2 + len(columns)
-    assert statements.splitlines()[2:] == [
-        "| it is so | at least 4 | 86.00 ± 1.00 | reproduced |"
-    ]
-    for table in (tally_, column, statements):
-        assert len({re.sub(r"[^|]", "", line) for line in table.splitlines()}) == 1
