@@ -2,17 +2,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import DivergenceRanker
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative.weighting import DivergenceWeighter, weighted_rows
-from tests.scikit_learn import run
-
-
-@parametrize_with_checks([DivergenceWeighter(), DivergenceWeighter(0, counts="raw")])
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def text(n_classes=2):

@@ -8,7 +8,6 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Bernoulli, Normal
@@ -20,18 +19,6 @@ from memdlib.generative.correlated.ridge import (
 )
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.holdout import content_positions
-from tests.scikit_learn import run
-
-
-@parametrize_with_checks(
-    [
-        RidgeDiscriminantClassifier(),
-        RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), folds=2),
-        RidgeDiscriminantClassifier(1.0, folds=2, family="poisson"),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def words(n_documents=120, n_words=300, n_classes=3, seed=4):

@@ -7,23 +7,10 @@ from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
-
-ESTIMATORS = [
-    CorrelatedMeMdClassifier(),
-    CorrelatedMeMdClassifier("auto", variance_shrinkage="auto"),
-    CorrelatedMeMdClassifier("auto", criterion="log_loss", validation=0.3),
-    CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
-]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def blobs(seed=0, n=40, d=6, n_classes=3):

@@ -7,24 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import MeMdClassifier
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Binomial
 from memdlib.generative import MultinomialMeMdClassifier
-from tests.scikit_learn import run
-
-
-@parametrize_with_checks(
-    [
-        MultinomialMeMdClassifier(),
-        MultinomialMeMdClassifier("jeffreys", n_features=None, smoothing=0.1),
-        MultinomialMeMdClassifier("js", validation=3),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def documents(seed=1, n=240, d=40, K=3):

@@ -5,27 +5,11 @@ from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import JointMaxEntClassifier, MeMdClassifier
 from memdlib.generative.recommended.chosen import MODELS, ChosenMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.holdout import content_positions
-
-
-@parametrize_with_checks(
-    [
-        ChosenMeMdClassifier(),
-        ChosenMeMdClassifier(
-            ["plain", "correlated"],
-            ["unchanged", "standardised"],
-            "accuracy",
-            n_folds=3,
-        ),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def wine():
