@@ -66,8 +66,8 @@ DEFAULTS = [
     LevelQuantiser(),
     MeMdClassifier(),
     MultinomialMeMdClassifier(),
-    NMLClassifier(),
-    NMLFeatureSelector(),
+    NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
+    NMLFeatureSelector(n_moments=2, n_bins=3),
     RegularisedMeMdClassifier(),
     RidgeDiscriminantClassifier(),
 ]

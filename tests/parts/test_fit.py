@@ -93,11 +93,23 @@ def test_classes_that_are_not_those_of_the_labels(auto, classes):
     assert not hasattr(model, "classes_")
 
 
-def test_a_class_of_one_row_is_told():
+@pytest.mark.parametrize("n_features", [2, "auto"])
+def test_a_class_of_one_row_is_told(n_features):
     X, y = counts()
     y = np.where(np.arange(len(y)) == 5, 9, y)
     with pytest.warns(UserWarning, match="one row only of class 9"):
-        fit_chunks(MeMdClassifier(n_features=2), in_parts(X, y))
+        fit_chunks(MeMdClassifier(n_features=n_features), in_parts(X, y))
+
+
+@pytest.mark.parametrize("validation", [0.2, 3])
+def test_weights_of_classes_count_in_every_pass(validation):
+    X, y = counts()
+    how = {"class_weight": {0: 9.0, 1: 0.2, 2: 1.0}, "random_state": 0}
+    model = MeMdClassifier(validation=validation, shrinkage="auto", **how)
+    one, other = clone(model).fit(X, y), fit_chunks(clone(model), in_parts(X, y))
+    agree(one, other, X)
+    plain = clone(model).set_params(class_weight=None).fit(X, y)
+    assert (plain.validation_curve_ != one.validation_curve_).any()
 
 
 def test_too_few_rows_to_set_any_aside():

@@ -51,7 +51,7 @@ def data(kind="MT-2", seed=0):
 def fitted_apart(kind):
     """Fitted on every other row: embedding, X, shares of classes and their models."""
     X, y = data(kind)
-    weight = 1.0 + np.arange(len(X)) % 2
+    weight = 1.0 + np.arange(len(X)) // 2 % 2
     X_half, y_half, weight = X[::2], y[::2], weight[::2]
     embedding = GenerativeEmbedding(kind, QUICK).fit(X_half, y_half, weight)
     rows = [slice(None)]

@@ -191,3 +191,12 @@ def test_the_family_is_fixed():
     model = MultinomialMeMdClassifier()
     assert model.family == Binomial()
     assert not {"family", "shrinkage"} & set(model.get_params())
+
+
+def test_one_word_left_out_counts_too():
+    X = np.array([[5.0, 0.0], [6.0, 1.0], [5.0, 50.0], [6.0, 40.0]])
+    y = np.array([0, 0, 1, 1])
+    model = MultinomialMeMdClassifier(n_features=1).fit(X, y)
+    sizes, accuracy = model.accuracy_curve(X, y)
+    assert (sizes.tolist(), accuracy.tolist()) == ([1, 2], [1.0, 1.0])
+    assert model.score(X, y) == 1.0
