@@ -179,9 +179,10 @@ def narrow(monkeypatch):
     monkeypatch.setattr(tall, "_SCORES", 1000)
 
 
-@pytest.mark.parametrize("name", CORRELATED)
 @pytest.mark.parametrize("d", [20, 200, 250])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("name", "weighted"), [(name, i % 2 == 0) for i, name in enumerate(CORRELATED)]
+)
 def test_correlated_parts_of_any_length_give_the_fit(narrow, name, d, weighted):
     X, y = correlated(d=d)
     weight = np.random.default_rng([18, 2]).integers(4, size=len(y)) * 1.0
@@ -204,7 +205,7 @@ def test_correlated_parts_of_any_length_give_the_fit(narrow, name, d, weighted):
 def test_far_from_zero_in_any_unit_and_type(narrow, d, change):
     X, y = correlated(d=d)
     X = change(X)
-    for name in ("all", "folds"):
+    for name in ("all", "folds" if d == 20 else "share"):  # five wide fits take long
         one = clone(CORRELATED[name]).fit(X, y)
         agree(one, fit_chunks(clone(CORRELATED[name]), in_parts(X, y)), X)
 
