@@ -25,7 +25,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html test prove experiments test-browser benchmarks lab readme lock setup clean help
+.PHONY: book html test test-nightly prove experiments test-browser benchmarks lab readme lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -40,6 +40,9 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules
 	echo "== chapters, re-executed"; $(RUN) verify
 	echo "== gates";                 $(RUN) check
+
+test-nightly: $(READY)  ## scikit-learn's checks of other settings than the defaults
+	@$(BIN)/python -m pytest -n auto tests/nightly/check_*.py
 
 prove:  ## check the proofs by Coq (says how to get it)
 	@$(PYTHON) proofs/check.py

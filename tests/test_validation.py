@@ -202,3 +202,17 @@ def test_duplicates_are_summed_in_a_copy_only_where_there_are_any():
     assert sum_duplicates(twice).data.tolist() == [3.0]
     assert twice.data.tolist() == [1.0, 2.0]
     assert sum_duplicates(sparse.lil_array(X)).shape == (3, 3)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_of_weight_zero_are_left_out_before_classes_are_read(kind):
+    X, y = np.arange(8.0).reshape(4, 2), np.array(["a", "b", "c", "a"])
+    X, codes, weight, classes = labelled_data(
+        MeMdClassifier(), kind(X), y, [1.0, 2.0, 0.0, 0.0]
+    )
+    X = X.toarray() if sparse.issparse(X) else X
+    assert X.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert (codes.tolist(), weight.tolist()) == ([0, 1], [1.0, 2.0])
+    assert classes.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="one class only"):
+        labelled_data(MeMdClassifier(), kind(X), ["a", "b"], [1.0, 0.0])

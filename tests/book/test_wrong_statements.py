@@ -41,9 +41,11 @@ def made_wrong(code, entry):
 
 
 def run(code, scope):
-    with plt.rc_context(), np.errstate(all="ignore"):
-        exec(compile(code, "cell", "exec"), scope)
-    plt.close("all")
+    try:
+        with plt.rc_context(), np.errstate(all="ignore"):
+            exec(compile(code, "cell", "exec"), scope)
+    finally:  # an assertion that fails leaves no figure either
+        plt.close("all")
 
 
 def is_noticed(code, scope):

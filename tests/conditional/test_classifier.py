@@ -11,26 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import ConditionalMaxEntClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.datasets import simulate_text_counts
 
 SOLVERS = ["lbfgs", "gis", "iis", "gradient"]
-
-
-@parametrize_with_checks(
-    [
-        ConditionalMaxEntClassifier(),
-        ConditionalMaxEntClassifier(l2=0.01),
-        ConditionalMaxEntClassifier("gradient", l2=3.0, tol=1e-3),
-        ConditionalMaxEntClassifier("gis", l2=3.0, tol=0.02, class_weight="balanced"),
-        ConditionalMaxEntClassifier("iis", l2=3.0, tol=0.02),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def documents(n_classes=3, n=150, d=8):

@@ -192,3 +192,13 @@ def test_smoothing_below_the_last_digit_of_a_weight_still_smooths(
     divergence = family.jeffreys(*found)
     assert np.isfinite(divergence).all()
     assert (divergence > 0).all()
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_an_end_that_rounding_has_moved_is_still_the_end(upper):
+    a, b = 0.1, 0.3
+    end = np.nextafter(b, a) if upper else np.nextafter(a, b)
+    mu = TruncatedExponential(a, b).regularise(
+        np.full((2, 1, 1), end), np.ones(2), shrinkage=0.0, smoothing=1.0
+    )
+    np.testing.assert_allclose(mu, 0.2, rtol=1e-15)

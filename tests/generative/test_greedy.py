@@ -8,7 +8,6 @@ from sklearn.metrics import log_loss
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import DivergenceRanker
 from memdlib.families import Normal
@@ -22,25 +21,10 @@ from memdlib.generative.greedy import (
 )
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.holdout import content_positions
-from tests.scikit_learn import run
 
 BOTH = pytest.mark.parametrize(
     "ranker", [GreedyGaussianRanker, GreedyInformationRanker]
 )
-
-
-@parametrize_with_checks(
-    [
-        GreedyGaussianRanker(),
-        GreedyGaussianRanker(n_features=None, shrinkage=0.0),
-        GreedyGaussianRanker(n_features=1, shrinkage=0.3),
-        GreedyInformationRanker(),
-        GreedyInformationRanker(n_features=None, divergence="jeffreys", shrinkage=0.5),
-        GreedyInformationRanker(n_features=0.5, family="bernoulli"),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def joint_divergence(model, features):
@@ -346,19 +330,6 @@ def test_information_against_a_search_over_all_next_features():
         }
         assert max(value, key=value.get) == s
         assert score == pytest.approx(value[s], rel=1e-12)
-
-
-@parametrize_with_checks(
-    [
-        GreedyHeldOutRanker(random_state=0),
-        GreedyHeldOutRanker(n_features=None, shrinkage="auto", n_folds=3),
-        GreedyHeldOutRanker(n_features=1, n_candidates=2, divergence="js_gm"),
-        GreedyHeldOutRanker(n_features=0.5, family="bernoulli"),
-        GreedyHeldOutRanker(family="poisson", n_candidates=None),
-    ]
-)
-def test_scikit_learn_contract_held_out(estimator, check):
-    run(check, estimator)
 
 
 def folds_of(X, y, n_folds, seed):

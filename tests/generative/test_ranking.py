@@ -186,6 +186,10 @@ def test_ties_keep_the_order_of_the_columns():
     assert ranker.order_.tolist() == [0, 1, 2]
     assert ranker.feature_divergences_[2] == 0
     assert rank(np.array([0, np.inf, 0, np.inf])).tolist() == [1, 3, 0, 2]
+    # so many that a sort which is not stable mixes them
+    many = np.arange(1000) % 2
+    order = [*range(1, 1000, 2), *range(0, 1000, 2)]
+    assert rank(many.astype(float)).tolist() == order
 
 
 def test_it_lives_in_pipelines_and_frames():

@@ -14,26 +14,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import PLSA
 from memdlib.topics import plsa
 from memdlib.topics.plsa import climb, fold_in
-from tests.scikit_learn import run
 from tests.topics.reference import documents, objective, parameters, step
 
 QUICK = {"random_state": 0, "tol": 1e-2}
-
-
-@parametrize_with_checks(
-    [
-        PLSA(random_state=0),
-        PLSA(n_topics=1),
-        PLSA(smoothing=0.5, beta=0.8, n_init=2, tol=0.01, random_state=0),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def joint(X, theta, Q):

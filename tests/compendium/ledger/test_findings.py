@@ -82,6 +82,16 @@ def test_wins_are_strict_and_range_over_what_is_clear(
         assert found == {"median": median, "low": low, "high": high}
 
 
+def test_to_lie_below_one_of_several_takes_a_smaller_p(evidence):
+    for row in "ac":
+        evidence.values(f"table3-{row}").pop("x")
+    gaps = evidence.values("table3-b")["x"]["differences"]
+    for p, high in ((0.03, 1), (0.02, 0)):  # twice that is above 0.05, or below
+        gaps["js_minus_svm"]["p"] = p
+        found = wins(evidence, "table3", "x.js", ["x.svm", "x.dme"])
+        assert found == {"median": 0, "low": 0, "high": high}
+
+
 def test_a_difference_may_stand_one_folder_up(evidence):
     path = "x.full.js", "x.full.svm"
     values = evidence.values("table3-a")

@@ -46,7 +46,7 @@ def evidence(tmp_path):
         return {"accuracy": {"mean": mean, "sd": 1.0}, "correct": [0] * 10}
 
     for row, means in (
-        ("two", {"svm": 91.0, "js": 80.5, "far": 85.0, "tuned": 80.0}),
+        ("two", {"svm": 91.0, "js": 80.5, "far": 85.0, "tuned": 80.0, "j": 80.5}),
         ("four", {"svm": 80.0, "js": 52.0, "far": 45.0, "tuned": 50.0, "j": 59.5}),
     ):
         values = {"a": {name: part(mean) for name, mean in means.items()}}
@@ -79,6 +79,12 @@ def test_figures_of_two_classes_have_no_j(evidence):
     np.testing.assert_allclose(frame["z1"], score)
     np.testing.assert_allclose(frame["z5"], score * np.sqrt(1.1 / 0.3))
     assert frame["agrees"].tolist() == (score <= 2).tolist()
+
+
+def test_the_rule_takes_the_fewest_runs_that_can_have_printed_a_figure(evidence):
+    frame = agreement(evidence, "table3", "memd").assign(runs=5)
+    np.testing.assert_array_equal(judged(frame)["z"], frame["z5"])
+    assert (judged(frame)["agrees"] != frame["agrees"]).any()
 
 
 def test_settings_by_their_fit(evidence):

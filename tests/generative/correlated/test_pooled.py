@@ -147,6 +147,18 @@ def test_variances_move_towards_their_median():
     assert moments.standard_deviations(0.0)[1] == 0.0
 
 
+def test_constant_features_have_no_part_in_the_median():
+    X, codes, weight = sample(4, 30, 9)
+    constant = np.column_stack([X, np.ones((30, 12))])
+    one, two = (PooledMoments.of(v, codes, 3, weight) for v in (X, constant))
+    for asked in (0.25, "auto"):
+        (deviations, used), (others, same) = (
+            moments.standard_deviations(asked) for moments in (one, two)
+        )
+        assert used == pytest.approx(same, rel=1e-12)
+        np.testing.assert_allclose(others[:9], deviations, rtol=1e-12)
+
+
 @pytest.mark.parametrize("offset", [1e6, 1.7e9, 1e12])
 def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
     X, codes, weight = sample(2, n=60, d=3)

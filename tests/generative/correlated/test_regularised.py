@@ -10,20 +10,8 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-
-ESTIMATORS = [
-    RegularisedMeMdClassifier(),
-    RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
-    RegularisedMeMdClassifier(0.05, 0.9, 0.0),
-]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def blobs(seed=0, n=40, d=6, n_classes=3):

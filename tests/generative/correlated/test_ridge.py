@@ -8,7 +8,6 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Bernoulli, Normal
@@ -20,18 +19,6 @@ from memdlib.generative.correlated.ridge import (
 )
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.holdout import content_positions
-from tests.scikit_learn import run
-
-
-@parametrize_with_checks(
-    [
-        RidgeDiscriminantClassifier(),
-        RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), folds=2),
-        RidgeDiscriminantClassifier(1.0, folds=2, family="poisson"),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def words(n_documents=120, n_words=300, n_classes=3, seed=4):
@@ -542,3 +529,21 @@ def test_scores_times_their_multipliers_are_added(multipliers):
         expected = expected + multipliers[1] * marginal_scores(marginals, X)
     np.testing.assert_allclose(model.joint_log_density(X), expected, rtol=0, atol=1e-10)
     assert model.temperature == (1 / multipliers[0] if multipliers[0] else np.inf)
+
+
+@pytest.mark.parametrize(("data", "power"), [(words, 0.5), (tall, 0.0)])
+def test_the_last_fit_has_the_power_that_was_chosen(data, power):
+    X, y = data()
+    X = X if sparse.issparse(X) else X - X.min(axis=0)
+    clf = RidgeDiscriminantClassifier(powers=(0.0, 0.5), random_state=0).fit(X, y)
+    assert clf.power_ == power
+    single = RidgeDiscriminantClassifier(clf.penalty_, powers=power).fit(X, y)
+    np.testing.assert_array_equal(clf.coef_, single.coef_)
+    assert (clf.feature_weights_ is None) == (power == 0)
+
+
+def test_weights_whose_products_overflow_are_named():
+    X, y = 1e70 * np.array([[1.0, 2.0], [3.0, 1.0]] * 5), [0, 1] * 5
+    RidgeDiscriminantClassifier(1e140).fit(X, y)
+    with pytest.raises(ValueError, match=r"the largest weight is 1e\+14: products"):
+        RidgeDiscriminantClassifier(1e140).fit(X, y, np.full(10, 1e14))

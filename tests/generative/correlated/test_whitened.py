@@ -7,23 +7,11 @@ from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
-
-ESTIMATORS = [
-    CorrelatedMeMdClassifier(),
-    CorrelatedMeMdClassifier("auto", variance_shrinkage="auto"),
-    CorrelatedMeMdClassifier("auto", criterion="log_loss", validation=0.3),
-    CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
-]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+from memdlib.holdout import content_positions
 
 
 def blobs(seed=0, n=40, d=6, n_classes=3):
@@ -206,3 +194,32 @@ def test_seconds_since_1970():
     np.testing.assert_allclose(
         far.predict_proba(later), near.predict_proba(X), rtol=0, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("validation", [0.45, 3])
+def test_the_curve_is_the_accuracy_of_each_number_on_rows_held_out(validation):
+    rng = np.random.default_rng(5)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 8))
+    X[:, 5:] += 1.5 * np.eye(3)[y]
+    model = CorrelatedMeMdClassifier("auto", validation=validation, random_state=1)
+    model.fit(X, y)
+    at = content_positions(X, y, np.ones(60), np.random.RandomState(1))
+    folds = [at < validation]
+    if validation == 3:
+        folds = [np.floor(3 * at) == f for f in range(3)]
+    right = np.zeros(8)
+    for test in folds:
+        for S in range(1, 9):
+            part = CorrelatedMeMdClassifier(S).fit(X[~test], y[~test])
+            right[S - 1] += (part.predict(X[test]) == y[test]).sum()
+    assert model.validation_n_features_.tolist() == list(range(1, 9))
+    share = right / np.sum(folds)
+    np.testing.assert_allclose(model.validation_curve_, share, rtol=1e-12)
+
+
+def test_a_class_that_a_fold_did_not_train_does_not_count_in_the_log_loss():
+    X, y = blobs(3, n=41, n_classes=2)
+    y[-1] = 2
+    model = CorrelatedMeMdClassifier("auto", criterion="log_loss", random_state=0)
+    assert np.isfinite(model.fit(X, y).validation_curve_).all()

@@ -14,10 +14,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import (
-    estimator_checks_generator,
-    parametrize_with_checks,
-)
 
 from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
@@ -30,36 +26,6 @@ from memdlib.generative.memd.classifier import (
     smallest_best,
 )
 from memdlib.holdout import content_positions
-from tests.scikit_learn import run
-
-ESTIMATORS = [
-    MeMdClassifier(),
-    MeMdClassifier("jeffreys", n_features=None),
-    MeMdClassifier(validation=3, shrinkage=0.3),
-    MeMdClassifier(n_features=0.9),
-    MeMdClassifier(family="bernoulli"),
-    MeMdClassifier("jeffreys", family="bernoulli", validation=4, smoothing=0.1),
-    DivergenceRanker(),
-    DivergenceRanker(n_features=None, shrinkage=0.5),
-    DivergenceRanker("jeffreys", family="bernoulli", n_features=1),
-]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
-
-
-def test_scikit_learn_contract_of_a_fixed_size():
-    checks = [
-        (estimator, check)
-        for estimator, check in estimator_checks_generator(MeMdClassifier(n_features=1))
-        # asks for an accuracy that takes two features
-        if "check_classifiers_train" not in str(check)
-    ]
-    assert len(checks) > 50
-    for estimator, check in checks:
-        check(estimator)
 
 
 def wine():

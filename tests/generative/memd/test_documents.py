@@ -7,24 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import MeMdClassifier
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Binomial
 from memdlib.generative import MultinomialMeMdClassifier
-from tests.scikit_learn import run
-
-
-@parametrize_with_checks(
-    [
-        MultinomialMeMdClassifier(),
-        MultinomialMeMdClassifier("jeffreys", n_features=None, smoothing=0.1),
-        MultinomialMeMdClassifier("js", validation=3),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
 
 
 def documents(seed=1, n=240, d=40, K=3):
@@ -204,3 +191,12 @@ def test_the_family_is_fixed():
     model = MultinomialMeMdClassifier()
     assert model.family == Binomial()
     assert not {"family", "shrinkage"} & set(model.get_params())
+
+
+def test_one_word_left_out_counts_too():
+    X = np.array([[5.0, 0.0], [6.0, 1.0], [5.0, 50.0], [6.0, 40.0]])
+    y = np.array([0, 0, 1, 1])
+    model = MultinomialMeMdClassifier(n_features=1).fit(X, y)
+    sizes, accuracy = model.accuracy_curve(X, y)
+    assert (sizes.tolist(), accuracy.tolist()) == ([1, 2], [1.0, 1.0])
+    assert model.score(X, y) == 1.0

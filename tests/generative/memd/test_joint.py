@@ -11,7 +11,6 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import MeMdClassifier
 from memdlib.families import Normal
@@ -20,14 +19,6 @@ from memdlib.generative.memd.joint import COVARIANCES, JointMaxEntClassifier
 from memdlib.moments import joint
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
-
-
-@parametrize_with_checks(
-    [JointMaxEntClassifier(kind) for kind in COVARIANCES]
-    + [JointMaxEntClassifier(kind, shrinkage=0.5) for kind in COVARIANCES]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def wine():

@@ -5,27 +5,12 @@ from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import JointMaxEntClassifier, MeMdClassifier
+from memdlib.estimator import BayesClassifier
 from memdlib.generative.recommended.chosen import MODELS, ChosenMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.holdout import content_positions
-
-
-@parametrize_with_checks(
-    [
-        ChosenMeMdClassifier(),
-        ChosenMeMdClassifier(
-            ["plain", "correlated"],
-            ["unchanged", "standardised"],
-            "accuracy",
-            n_folds=3,
-        ),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def wine():
@@ -259,3 +244,49 @@ def test_a_lone_value_is_named():
     ranks = ChosenMeMdClassifier(["correlated"], ["normal_scores"], random_state=0)
     Z[8, 2] = 0.0
     ranks.fit(Z, y)
+
+
+def test_the_margin_decides_between_the_first_candidate_and_a_better_one():
+    X, y = load_breast_cancer(return_X_y=True)
+
+    def chosen(margin):
+        models = ["plain", "correlated"]
+        return ChosenMeMdClassifier(models, margin=margin, random_state=0).fit(X, y)
+
+    table = chosen(0.0).cv_results_
+    reached = table["gained"][1] / table["error"][1]
+    assert reached > 0
+    for share, best in ((0.99, "correlated"), (1.01, "plain")):
+        assert chosen(share * reached).chosen_["model"] == best
+
+
+def test_what_is_fitted_is_the_model_that_is_named():
+    X, y = genes()
+    ways = ["unchanged", "normal_scores"]
+    for models in (["correlated", "plain"], ["plain", "correlated"]):
+        clf = ChosenMeMdClassifier(models, ways, margin=0.0, random_state=0).fit(X, y)
+        assert clf.chosen_ == {"model": "correlated", "preparation": "normal_scores"}
+        assert type(clf.best_estimator_) is type(MODELS["correlated"])
+
+
+class Sure(BayesClassifier):
+    """Knows the classes of negative and other values, and is wrong in one row."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def _joint_log_density(self, X):
+        return np.where((X[:, :1] < 0) == [[True, False]], 0.0, -np.inf)
+
+
+def test_a_first_candidate_of_infinite_loss_is_beaten():
+    rng = np.random.default_rng([45, 10])
+    y = np.arange(60) % 2
+    X = np.where(y, 1.0, -1.0)[:, None] + 0.1 * rng.normal(size=(60, 2))
+    X[0, 0] = 1.0
+    clf = ChosenMeMdClassifier([("sure", Sure()), "plain"], random_state=0).fit(X, y)
+    assert np.isinf(clf.cv_results_["log_loss"]).tolist() == [True, False]
+    assert clf.cv_results_["gained"].tolist() == [0.0, np.inf]
+    assert clf.cv_results_["error"].tolist() == [np.inf, 0.0]
+    assert clf.chosen_["model"] == "plain"

@@ -9,6 +9,12 @@ from sklearn.pipeline import Pipeline
 
 from memdlib import MeMdClassifier, make_memd
 from memdlib.datasets import simulate_text_counts
+from memdlib.generative import (
+    CorrelatedMeMdClassifier,
+    DivergenceWeighter,
+    RegularisedMeMdClassifier,
+    RidgeDiscriminantClassifier,
+)
 from memdlib.generative.recommended.chosen import ChosenMeMdClassifier
 from memdlib.generative.recommended.pipelines import text_pipeline
 
@@ -63,6 +69,38 @@ def test_every_pipeline_has_candidates_of_its_own(kind):
     later = make_memd(kind)[-1]
     for other in (two, later):
         assert "0.77" not in repr(other.models)
+
+
+def whole(model):
+    """Its settings, in words that no line is too short for."""
+    return model.__repr__(N_CHAR_MAX=10**6)
+
+
+def test_the_settings_are_those_that_the_book_reports():
+    """One choice for all data sets of a kind, made before any of them was scored.
+
+    Results in the book carry the names "table", "expression" and "text": with other
+    settings they would be results of something else.
+    """
+    table, genes = (make_memd(kind)[-1] for kind in ("table", "expression"))
+    grid = [
+        (f"regularised, {s}, {g}", RegularisedMeMdClassifier(g, s, 0.3))
+        for s in ("auto", 0.5, 0.9)
+        for g in (0.9, 0.6, 0.2, 0.05)
+    ]
+    linear = ("linear", CorrelatedMeMdClassifier(shrinkage=0.001))
+    models = ("correlated", "shrunken", "plain", linear, *grid)
+    assert whole(table) == whole(ChosenMeMdClassifier(models, margin=0.0))
+    models = (
+        ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
+        ("selected", MeMdClassifier(validation=3)),
+    )
+    ways = ("normal_scores", "unchanged")
+    assert whole(genes) == whole(ChosenMeMdClassifier(models, ways))
+    weights, text = (step for _, step in make_memd("text").steps)
+    assert whole(weights) == whole(DivergenceWeighter(power=0.0))
+    ridge = RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial")
+    assert whole(text) == whole(ridge)
 
 
 def test_text_is_made_by_its_own_module():

@@ -3,29 +3,11 @@ import pandas as pd
 import pytest
 from scipy import optimize
 from scipy.special import expit, logit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compendium.study.preparations import ExpressionFilter
 from memdlib.nml import NMLClassifier
 from memdlib.nml.estimators.classifier import level_evidence
 from tests.data import load_or_skip
-
-
-@parametrize_with_checks(
-    [
-        NMLClassifier(n_moments=2, n_bins=3),
-        NMLClassifier(
-            n_features=0.5,
-            n_moments=(2,),
-            n_bins=4,
-            strategy="quantile",
-            intercept=True,
-            criterion="error",
-        ),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def simulated(n=40, d=8, seed=1):

@@ -6,29 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compendium.study.preparations import ExpressionFilter
 from memdlib.nml import Codelength, NMLFeatureSelector, conditional_codelength
 from memdlib.nml.estimators import selector
 from tests.data import load_or_skip
-
-
-@parametrize_with_checks(
-    [
-        NMLFeatureSelector(n_moments=2, n_bins=3),
-        NMLFeatureSelector(
-            n_moments=(2, 3),
-            n_bins=3,
-            n_features=1,
-            strategy="quantile",
-            intercept=True,
-            criterion="error",
-        ),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def simulated(n=12, d=6, seed=1):

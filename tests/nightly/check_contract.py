@@ -1,0 +1,139 @@
+"""scikit-learn's checks of every estimator, with settings other than the default ones.
+
+Run them by ``make test-nightly``; those of default settings are in
+``tests/test_contract.py``.
+"""
+
+from sklearn.utils.estimator_checks import (
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
+
+from memdlib import (
+    PLSA,
+    ConditionalMaxEntClassifier,
+    DivergenceRanker,
+    GreedyGaussianRanker,
+    GreedyInformationRanker,
+    JointMaxEntClassifier,
+    MeMdClassifier,
+)
+from memdlib.families import Polynomial, TruncatedExponential
+from memdlib.generative import (
+    ChosenMeMdClassifier,
+    CorrelatedMeMdClassifier,
+    DivergenceWeighter,
+    GreedyHeldOutRanker,
+    MultinomialMeMdClassifier,
+    RegularisedMeMdClassifier,
+    RidgeDiscriminantClassifier,
+)
+from memdlib.generative.memd.joint import COVARIANCES
+from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
+from memdlib.topics import GenerativeEmbedding
+from memdlib.topics.embedding import KINDS
+from tests.scikit_learn import run
+
+WIDE = (-1e3, 1e3)
+ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, smoothing=0.1)
+VARIANTS = [
+    ConditionalMaxEntClassifier(l2=0.01),
+    ConditionalMaxEntClassifier("gradient", l2=3.0, tol=1e-3),
+    ConditionalMaxEntClassifier("gis", l2=3.0, tol=0.02, class_weight="balanced"),
+    ConditionalMaxEntClassifier("iis", l2=3.0, tol=0.02),
+    MeMdClassifier("jeffreys", n_features=None),
+    MeMdClassifier("js", shrinkage="auto"),
+    MeMdClassifier(validation=3, shrinkage=0.3),
+    MeMdClassifier(n_features=0.9),
+    MeMdClassifier("js", n_features_grid="every", validation=3),
+    MeMdClassifier(family="bernoulli"),
+    MeMdClassifier("jeffreys", family="bernoulli", validation=4, smoothing=0.1),
+    MeMdClassifier(family="multinomial"),
+    MeMdClassifier("jeffreys", family="multinomial", n_features=None, smoothing=0.1),
+    MeMdClassifier("js", family="poisson"),
+    MeMdClassifier(family="geometric", n_features=None),
+    MeMdClassifier("jeffreys", family="exponential"),
+    MeMdClassifier("js", family=TruncatedExponential(*WIDE)),
+    MeMdClassifier(family=Polynomial(2, WIDE), n_features=None),
+    MultinomialMeMdClassifier("jeffreys", n_features=None),
+    MultinomialMeMdClassifier("jeffreys", n_features=None, smoothing=0.1),
+    MultinomialMeMdClassifier("js", validation=3),
+    *(JointMaxEntClassifier(kind) for kind in COVARIANCES),
+    *(JointMaxEntClassifier(kind, shrinkage=0.5) for kind in COVARIANCES),
+    DivergenceRanker(n_features=None, shrinkage=0.5),
+    DivergenceRanker("jeffreys", family="bernoulli", n_features=1),
+    DivergenceRanker("js", family="multinomial", n_features=None),
+    DivergenceRanker("js", shrinkage="auto", n_features=None),
+    DivergenceRanker("js", family=Polynomial(2, WIDE), n_features=None),
+    DivergenceRanker("js", family="geometric"),
+    GreedyGaussianRanker(n_features=None, shrinkage=0.0),
+    GreedyGaussianRanker(n_features=1, shrinkage=0.3),
+    GreedyInformationRanker(n_features=None, divergence="jeffreys", shrinkage=0.5),
+    GreedyInformationRanker(n_features=0.5, family="bernoulli"),
+    GreedyHeldOutRanker(n_features=None, shrinkage="auto", n_folds=3),
+    GreedyHeldOutRanker(n_features=1, n_candidates=2, divergence="js_gm"),
+    GreedyHeldOutRanker(n_features=0.5, family="bernoulli"),
+    GreedyHeldOutRanker(family="poisson", n_candidates=None),
+    DivergenceWeighter(0, counts="raw"),
+    DivergenceWeighter(counts="presence", idf=False),
+    DivergenceWeighter(1.0, "js", "raw"),
+    CorrelatedMeMdClassifier("auto", variance_shrinkage="auto"),
+    CorrelatedMeMdClassifier("auto", criterion="log_loss", validation=0.3),
+    CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
+    RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
+    RegularisedMeMdClassifier(0.05, 0.9, 0.0),
+    RidgeDiscriminantClassifier(powers=0.25),
+    RidgeDiscriminantClassifier(1.0, divergence="js", powers=0.5),
+    RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), folds=2),
+    RidgeDiscriminantClassifier(1.0, folds=2, family="poisson"),
+    RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial"),
+    RidgeDiscriminantClassifier(class_weight="balanced", family="normal"),
+    ChosenMeMdClassifier(
+        ["plain", "correlated"], ["unchanged", "standardised"], "accuracy", n_folds=3
+    ),
+    *(
+        LevelQuantiser(strategy=strategy, n_bins=n)
+        for strategy in ("uniform", "quantile", "kmeans")
+        for n in (1, 5)
+    ),
+    NMLFeatureSelector(
+        n_moments=(2, 3),
+        n_bins=3,
+        n_features=1,
+        strategy="quantile",
+        intercept=True,
+        criterion="error",
+    ),
+    NMLClassifier(
+        n_features=0.5,
+        n_moments=(2,),
+        n_bins=4,
+        strategy="quantile",
+        intercept=True,
+        criterion="error",
+    ),
+    ONE_TOPIC,
+    PLSA(smoothing=0.5, beta=0.8, n_init=2, tol=0.01, random_state=0),
+    *(GenerativeEmbedding(kind, ROUGH) for kind in KINDS),
+    GenerativeEmbedding("PD", PLSA(random_state=0)),
+    GenerativeEmbedding("FS", ONE_TOPIC),
+    GenerativeEmbedding("LLR", ONE_TOPIC),
+    GenerativeEmbedding("FESS-1", ONE_TOPIC),
+]
+
+
+@parametrize_with_checks(VARIANTS)
+def test_scikit_learn_contract(estimator, check):
+    run(check, estimator)
+
+
+def test_scikit_learn_contract_of_a_fixed_size():
+    checks = [
+        (estimator, check)
+        for estimator, check in estimator_checks_generator(MeMdClassifier(n_features=1))
+        # asks for an accuracy that takes two features
+        if "check_classifiers_train" not in str(check)
+    ]
+    assert len(checks) > 50
+    for estimator, check in checks:
+        check(estimator)
