@@ -13,6 +13,7 @@ EXTRA = ("pandas", "pooch", "rdata", "xarray")
 
 PROGRAM = """
 import importlib.util
+import pkgutil
 import sys
 
 import numpy as np
@@ -65,6 +66,11 @@ assert "pandas" in refused(datasets.load, "iris", as_frame=True)
 assert "pandas" in refused(READERS["csv_class_last"], "lost.csv")
 assert "rdata" in refused(READERS["r_list"], "lost.RData")
 assert "pyarrow" in refused(parts.TableChunks, "lost.parquet", "y", extra="arrow")
+for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
+    if module.name == "memdlib.parts.dask":
+        assert "Dask" in refused(importlib.import_module, module.name, extra="dask")
+    else:
+        importlib.import_module(module.name)
 """
 
 
