@@ -13,6 +13,7 @@ EXTRA = ("pandas", "pooch", "rdata", "xarray")
 
 PROGRAM = """
 import importlib.util
+import pkgutil
 import sys
 
 import numpy as np
@@ -31,6 +32,9 @@ from memdlib import datasets, nml, parts
 from memdlib.datasets.readers import READERS
 
 assert memdlib.__file__.startswith(sys.prefix), memdlib.__file__
+
+for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
+    importlib.import_module(module.name)  # extras on use only
 
 for name in ("breast_cancer", "digits", "iris", "wine"):
     X, y = datasets.load(name, return_X_y=True)

@@ -28,7 +28,6 @@ from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
 from compendium.build.proof_pages import write_proof_pages
 from compendium.build.reference import write_pages
-from compendium.build.rooms import lint_imports
 from compendium.build.statements import lint_statements
 from compendium.build.symbols import lint_symbols
 from compendium.build.tolerances import lint_tolerances
@@ -81,8 +80,8 @@ def render(project: Path, target: Path) -> None:
 def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
-    problems = lint_environment(project) + lint_imports(project)
-    problems += lint_statements(project) + lint_independence(project)
+    problems = lint_environment(project) + lint_statements(project)
+    problems += lint_independence(project)
     problems += lint_tolerances(project) + lint_symbols(project)
     chapters = sources(project)
     for path in sorted(book.rglob("*.md")):

@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 import memdlib
 from compendium.build import chapters, experiments, readme
 from compendium.build.render import check_sources
-from compendium.build.rooms import ROOMS, room_map
 from compendium.ledger.claims import VERDICTS, read_claims
 from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result
@@ -33,14 +32,20 @@ def test_every_gate_on_sources_is_open():
     assert check_sources(ROOT) == []
 
 
-def test_the_map_of_the_rooms_is_in_step():
-    """Every line of the list stands in CONTRIBUTING.md, in its order, and is true."""
-    text = text_of("CONTRIBUTING.md")
-    shown = [line for line in text.splitlines() if line.startswith("- `")]
-    assert shown == room_map()
-    for room in ROOMS:
-        place = ROOT / room.name.replace(".", "/")
-        assert place.is_dir() or place.with_suffix(".py").is_file(), room.name
+def test_the_map_has_the_rooms_of_the_contracts_in_their_order():
+    contracts = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]
+    layers = {c["name"]: c["layers"][::-1] for c in contracts["contracts"][:5]}
+    memdlib = [f"memdlib.{room}" for room in layers.pop("The rooms of memdlib")]
+    packages = layers.pop("The packages")
+    text = text_of("CONTRIBUTING.md").split("## The rooms")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("- `")]
+    shown = re.findall(r"(?:- |; )`([\w.]+)`: ", "\n".join(lines))
+    assert shown == memdlib + packages and len(lines) == 10
+    for name, inside in layers.items():
+        (told,) = re.findall(
+            rf"`{name.split()[-1]}`:[^;]*?\((`.*?)\)", "\n".join(lines)
+        )
+        assert re.findall(r"`(\w+)`", told) == inside
 
 
 def test_every_claim_has_a_verdict_and_a_known_source():

@@ -5,8 +5,7 @@ import pytest
 from compendium import __main__ as command
 from compendium.build import chapters, experiments, readme, render
 from memdlib.datasets import DatasetError
-
-from .conftest import cell
+from tests.compendium.conftest import cell
 
 HERE = {"jobs": None, "scheduler": None}
 

@@ -1,6 +1,5 @@
 from compendium.build import chapters
-
-from ..conftest import cell
+from tests.compendium.conftest import cell
 
 # Kernels know the package itself, not that of the tiny project.
 UNCALLED = "def f():\n    from memdlib.core import VALUE\n    return VALUE\n"

@@ -14,8 +14,7 @@ from distributed import LocalCluster
 from compendium.build import experiments
 from compendium.ledger.results import read_result
 from memdlib.datasets import MissingDataError
-
-from ..conftest import HEADER, cell
+from tests.compendium.conftest import HEADER, cell
 
 RUNS = """
 [first]

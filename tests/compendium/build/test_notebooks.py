@@ -15,8 +15,7 @@ from compendium.build.notebooks import (
     store,
     to_text,
 )
-
-from ..conftest import HEADER, cell
+from tests.compendium.conftest import HEADER, cell
 
 
 def run(project, *cells, parameters=None):

@@ -1,9 +1,10 @@
 import importlib
+import pkgutil
 
 import pytest
 
+import memdlib
 from compendium.build.reference import documented, find, members, page, write_pages
-from compendium.build.rooms import ROOMS
 from compendium.project import root
 from memdlib import MeMdClassifier
 from memdlib.densities import Support
@@ -28,8 +29,8 @@ def test_names_are_those_of_the_tables():
 def test_every_public_name_has_a_page():
     named = map(find, documented((root() / "book" / "api.md").read_text()))
     described = {id(thing) for thing in named}
-    packages = [room.name for room in ROOMS if room.name.startswith("memdlib")]
-    for module in map(importlib.import_module, packages):
+    rooms = [m.name for m in pkgutil.iter_modules(memdlib.__path__, "memdlib.")]
+    for module in map(importlib.import_module, ["memdlib", *rooms]):
         missing = [
             name
             for name in getattr(module, "__all__", ())

@@ -5,8 +5,7 @@ import pytest
 
 from compendium.build import render
 from compendium.build.gates import compare_folders
-
-from ..conftest import HEADER, cell
+from tests.compendium.conftest import HEADER, cell
 
 CONFIG = """title: Tiny
 author: nobody
