@@ -36,7 +36,7 @@ html: $(READY)  ## execute stale chapters only, render the book
 	$(RUN) render
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
-	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check
+	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
 	echo "== rooms";                $(BIN)/lint-imports --no-cache --no-logo
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules
 	echo "== chapters, re-executed"; $(RUN) verify
