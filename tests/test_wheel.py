@@ -33,9 +33,6 @@ from memdlib.datasets.readers import READERS
 
 assert memdlib.__file__.startswith(sys.prefix), memdlib.__file__
 
-for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
-    importlib.import_module(module.name)  # extras on use only
-
 for name in ("breast_cancer", "digits", "iris", "wine"):
     X, y = datasets.load(name, return_X_y=True)
     assert datasets.fingerprint(name)
@@ -69,6 +66,11 @@ assert "pandas" in refused(datasets.load, "iris", as_frame=True)
 assert "pandas" in refused(READERS["csv_class_last"], "lost.csv")
 assert "rdata" in refused(READERS["r_list"], "lost.RData")
 assert "pyarrow" in refused(parts.TableChunks, "lost.parquet", "y", extra="arrow")
+for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
+    if module.name == "memdlib.parts.dask":
+        assert "Dask" in refused(importlib.import_module, module.name, extra="dask")
+    else:
+        importlib.import_module(module.name)
 """
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 from PIL import Image
 
-from compendium.build.provenance import digest
+from compendium.build.provenance.digests import digest
 
 # Okabe and Ito's palette without yellow and black, in an order that keeps contrast on
 # both grounds; every colour comes with a marker and a dash of its own.

@@ -28,7 +28,7 @@ from compendium.build.notebooks import (
     store,
     to_text,
 )
-from compendium.build.provenance import (
+from compendium.build.provenance.digests import (
     NUMERICAL_PACKAGES,
     digest,
     installed_versions,

@@ -17,12 +17,12 @@ from pathlib import Path
 from types import ModuleType
 
 from compendium.build.cells import cells_of
+from compendium.build.provenance.syntax import bound_by_imports
 from compendium.build.statements import (
     Statement,
     chapters_with_statements,
     statements_of,
 )
-from compendium.build.syntax import bound_by_imports
 from memdlib.families import Family
 
 FREE = {

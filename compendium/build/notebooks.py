@@ -21,7 +21,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from compendium.build.folds import label_fold, without_errors
-from compendium.build.provenance import code_digest, digest
+from compendium.build.provenance.digests import code_digest, digest
 from compendium.build.readable import glued_values, readable
 from compendium.project import root, write_whole
 
@@ -116,7 +116,7 @@ def notebook_digest(
     label : str
         How messages name it.
     without, words : iterable of str, default=()
-        As in :func:`compendium.build.provenance.code_digest`.
+        As in :func:`compendium.build.provenance.digests.code_digest`.
 
     Returns
     -------

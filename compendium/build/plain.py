@@ -19,7 +19,7 @@ from compendium.build.markdown import CodeBlock, Page, Shown, fenced
 from compendium.build.notebooks import INJECTED, KERNEL, LANGUAGE, to_text
 from compendium.build.pages import citation, repository
 from compendium.build.portable import imported, needed_cells, portable_code
-from compendium.build.provenance import locked_versions
+from compendium.build.provenance.digests import locked_versions
 from compendium.build.readable import RECORD
 from compendium.project import root, write_whole
 

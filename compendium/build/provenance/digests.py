@@ -1,9 +1,9 @@
 """Digests of what a result was computed from, and so whether it is stale.
 
 A notebook depends on its code, on the definitions of the project that it reaches (see
-:mod:`compendium.build.definitions`), on the published tables that they name, on the
-locked packages and on data. Neither better wording nor a definition that moves to
-another module sends an hour of experiments back to the start.
+:mod:`compendium.build.provenance.definitions`), on the published tables that they
+name, on the locked packages and on data. Neither better wording nor a definition that
+moves to another module sends an hour of experiments back to the start.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from threadpoolctl import threadpool_info
 
-from compendium.build.definitions import reach
+from compendium.build.provenance.definitions import reach
 
 NUMERICAL_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 

@@ -2,8 +2,9 @@
 
 A statement is written down as its syntax without docstrings, annotations of functions
 and imports. The names in it that the module imports or defines are left open, as
-chains such as ``np.linalg.solve``, for :mod:`compendium.build.definitions` to follow.
-Each entry of a dictionary called ``_REGISTRY`` is a statement by itself.
+chains such as ``np.linalg.solve``, for
+:mod:`compendium.build.provenance.definitions` to follow. Each entry of a dictionary
+called ``_REGISTRY`` is a statement by itself.
 """
 
 import ast

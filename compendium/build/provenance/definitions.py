@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compendium.build.syntax import (
+from compendium.build.provenance.syntax import (
     PACKAGES,
     Module,
     Statement,

@@ -1,6 +1,6 @@
 import pytest
 
-from compendium.build.definitions import reach
+from compendium.build.provenance.definitions import reach
 
 BASE = {
     "__init__.py": "from memdlib.sub import f\n",

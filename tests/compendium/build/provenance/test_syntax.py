@@ -1,6 +1,6 @@
 import pytest
 
-from compendium.build.syntax import imported_modules
+from compendium.build.provenance.syntax import imported_modules
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from compendium.build.provenance import (
+from compendium.build.provenance.digests import (
     code_digest,
     digest,
     locked_versions,
