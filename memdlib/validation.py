@@ -460,13 +460,6 @@ def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
     raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
 
 
-def check_shrinkage(shrinkage: float | str) -> float | str:
-    """Return a number in [0, 1] as float, or "auto"; raise ValueError otherwise."""
-    if isinstance(shrinkage, str):
-        return check_choice(shrinkage, "shrinkage", ("auto",))
-    return check_unit_interval(shrinkage, "shrinkage")
-
-
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
     """Return one of several words; raise ValueError naming them otherwise."""
     if isinstance(value, str) and value in choices:
