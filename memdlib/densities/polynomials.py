@@ -600,22 +600,22 @@ def _distant_modes(
     right, left = _PLACES < problem.upper[0], -_PLACES > problem.lower[0]
     for places in (_PLACES[right], -_PLACES[left]):
         for low, high in _brackets(_supply(problem, theta, basis, places)[0], places):
-            bulk, own = theta, basis
-            for _ in range(4):
+            bulk, own, place = theta, basis, low
+            for _ in range(8):
                 for _ in range(4):
                     places = np.linspace(low, high, 100)
                     lack, *rest = _supply(problem, bulk, own, places)
                     ends = _brackets(lack, places)
                     if not ends:
                         break
-                    low, high = ends[0]
+                    low, high = min(ends, key=lambda pair: abs(pair[0] - place))
                 if not ends:
                     break
                 before, lead, probability = (x[places == low][0] for x in rest)
                 whole = bulk.copy()
                 whole[0, -2:] += before, lead
                 start, place = (own, whole), low
-                low, high = 0.97 * place, 1.03 * place
+                low, high = 0.7 * place, 1.4 * place
                 u, mass = problem.grid(own, whole, True)
                 mass = mass * np.exp(-own.expand(whole, u))
                 mass[np.abs(1.0 - u / place) < _REACH] = 0.0
