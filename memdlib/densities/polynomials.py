@@ -601,7 +601,7 @@ def _distant_modes(
     for places in (_PLACES[right], -_PLACES[left]):
         for low, high in _brackets(_supply(problem, theta, basis, places)[0], places):
             bulk, own, place = theta, basis, low
-            for _ in range(8):
+            for _ in range(4):
                 for _ in range(4):
                     places = np.linspace(low, high, 100)
                     lack, *rest = _supply(problem, bulk, own, places)
