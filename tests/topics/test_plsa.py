@@ -543,3 +543,13 @@ def test_counts_that_have_no_sum_are_refused(large):
         fold_in(counts, Q, even(Q))
     theta, _ = fold_in(counts / counts.max(axis=1, keepdims=True), Q, even(Q))
     np.testing.assert_allclose(theta[1].sum(), 1, rtol=1e-14)
+
+
+def test_a_word_that_is_rare_under_all_topics_counts_like_any_other():
+    Q = np.array([[0.5, 0.1, 0.4], [0.1, 0.7, 0.2]])
+    X = np.array([[5.0, 3.0, 4.0], [0.0, 1.0, 6.0]])
+    rare = Q * np.array([1.0, 1.0, 2.0**-1028])  # 1 over it is no number
+    expected = fold_in(X, Q, even(Q))[0]
+    found, gap = fold_in(X, rare, even(Q))
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+    assert (gap <= 1e-9 * X.sum(axis=1)).all()
