@@ -72,6 +72,39 @@ def test_every_figure_of_the_lecture_has_a_verdict_with_record_and_command():
 
 def test_the_readme_is_in_step():
     assert readme.generated(ROOT) == text_of("README.md")
+    picture = ROOT / "book" / f"{readme.FIGURE}.png"
+    assert picture.read_bytes() == readme.figure(ROOT)
+
+
+def test_the_readme_is_short_and_leads_to_what_is_there():
+    text = text_of("README.md")
+    assert 3000 <= len(text.encode()) <= 4000
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 5
+    for link in links:
+        assert (ROOT / link).is_file(), link
+
+
+def test_the_verdicts_of_the_headlines_are_of_both_kinds():
+    verdicts = {c.id: c.verdict for c in read_claims(ROOT)}
+    assert {verdicts[name] for name in readme.HEADLINES} >= {"reproduced", "differs"}
+
+
+def test_the_first_page_of_the_contents_says_how_to_install():
+    contents = yaml.safe_load(text_of("_toc.yml"))
+    (first,) = contents["parts"][0]["chapters"]
+    assert first == {"file": "book/notebooks/install"}
+    assert "# Install" in text_of("book/install.md")
+
+
+def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
+    lines = memdlib.__doc__.split("-----\n")[1].strip().splitlines()
+    named = [re.search(r"`+(\S+?\([^`]*\)|[\w.]+)`+", line)[1] for line in lines]
+    assert len(named) == 10
+    page = text_of("book/install.md")
+    guide = page.split("## Which to use when")[1].split("\n\n")[1]
+    for line, name in zip(guide.splitlines()[2:], named, strict=True):
+        assert name in line
 
 
 def test_no_chapter_is_stale_and_no_notebook_is_an_orphan():

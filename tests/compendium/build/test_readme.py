@@ -1,13 +1,12 @@
+import base64
 import dataclasses
-import json
 
-import pandas as pd
+import nbformat
 import pytest
 
 from compendium.build import readme
 from compendium.ledger.claims import Claim, Finding
 
-MARKS = "<!-- {0}: begin -->\n{1}<!-- {0}: end -->\n"
 LEDGER = """
 [i]
 group = "Identities"
@@ -18,15 +17,8 @@ evidence = [{ run = "run", key = "error" }]
 tolerance = { absolute = 1e-9 }
 why = "exact"
 """
-TIMES = {
-    "machine": {"cores": 2, "python": "3.11.7", "system": "Linux"},
-    "with data": {"setup": 52, "book": 20, "test": 134},
-}
-METHODS = {
-    "make_memd": {"accuracy": {"mean": 90.0}, "log_loss": 0.2, "seconds": 1.0},
-    "svm": {"accuracy": {"mean": 88.5}, "log_loss": 0.3, "seconds": 2.0},
-}
-GAP = {"difference": 1.5, "low": 0.5, "high": 2.5}
+MARKS = f"{readme.BEGIN}\n{readme.END}\n"
+PICTURE = b"a picture"
 
 
 def claim(**given):
@@ -35,53 +27,50 @@ def claim(**given):
     return Claim(**(empty | {"bound": 0.0, "ours": False} | given))
 
 
+def first_page():
+    """A stored notebook that shows a figure."""
+    output = nbformat.v4.new_output(
+        "display_data",
+        data={"image/png": base64.b64encode(PICTURE).decode()},
+        metadata={"memdlib_figure": {"name": readme.FIGURE}},
+    )
+    cells = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell("f()")]
+    cells[1].outputs = [output]
+    return nbformat.writes(nbformat.v4.new_notebook(cells=cells))
+
+
 def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch):
-    monkeypatch.setattr(readme, "summary", lambda evidence: pd.DataFrame())
+    monkeypatch.setattr(readme, "HEADLINES", ("i",))
     project.write("data/claims.toml", LEDGER)
+    project.write("book/notebooks/index.ipynb", first_page())
     project.result("run", {"error": 1e-12})
-    project.write("benchmarks/fresh_clone.json", json.dumps(TIMES))
-    monkeypatch.setattr(readme, "DUELS", {"genes": ("genes",)})
-    genes = {"a": {"methods": METHODS, "difference": GAP}}
-    project.result("genes", {"sets": genes | {"b": genes["a"]}})
-    names = ("times", "headlines", "claims", "abilities", "duels")
-    empty = [MARKS.format(name, "") for name in names]
-    path = project.write("README.md", f"# Title\n\n{'between'.join(empty)}\nEnd.\n")
+    path = project.write("README.md", f"# Title\n\n{MARKS}End.\n")
     assert readme.main() == 0
     assert "written" in capsys.readouterr().out
     first = path.read_text()
-    assert "| left is right |" in first
-    assert "| `make book`, after set-up | 20 s |" in first
-    assert "on 2 cores, Python 3.11.7, Linux;" in first
-    assert "| `MeMdClassifier()` | yes | yes | yes | yes | yes |" in first
-    assert "| `GreedyGaussianRanker()` | – | yes | – | yes | yes |" in first
-    assert "| genes | 2 | +1.5 (0.8 to 2.2) | +1.5 | 2 | 0.50 to 0.50 |" in first
+    assert "- *left is right*: **reproduced**, we find error below" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
+    picture = project.root / "book" / f"{readme.FIGURE}.png"
+    assert picture.read_bytes() == PICTURE == readme.figure(project.root)
     project.result("run", {"error": 2e-12})
     assert readme.generated(project.root) != first
 
 
-def test_headlines_lead_to_single_claims(monkeypatch):
+def test_headlines_stand_in_their_order(monkeypatch):
     monkeypatch.setattr(readme, "HEADLINES", ("b", "lost", "a"))
     finding = Finding("", 2.0, "run", "differs")
     given = {"findings": (finding,), "verdict": "differs", "statement": "left is right"}
     stated = claim(id="a", published=None, kind="at_least", unit="sets", **given)
     printed = claim(id="b", published=1.5, kind="absolute", unit="", **given)
-    page = readme.CLAIMS_PAGE
     assert readme.headlines([stated, printed]).splitlines() == [
-        f"- [left is right]({page}#b): *differs*, published 1.50, we find 2.00",
-        f"- [left is right]({page}#a): *differs*, we find 2 sets",
+        "- *left is right*: **differs**, published 1.50, we find 2.00",
+        "- *left is right*: **differs**, we find 2 sets",
     ]
 
 
-@pytest.mark.parametrize("text", ["", MARKS.format("t", "") * 2, "<!-- t: begin -->"])
-def test_marks_that_are_not_there_once_are_named(text):
-    with pytest.raises(ValueError, match="README.md needs the marks <!-- t: begin -->"):
-        readme.with_tables(text, {"t": "new"})
-
-
-def test_tables_go_between_their_marks():
-    text = "a\n<!-- t: begin -->\nold\n<!-- t: end -->\nb\n"
-    expected = "a\n<!-- t: begin -->\nnew\n<!-- t: end -->\nb\n"
-    assert readme.with_tables(text, {"t": "new"}) == expected
-    assert readme.with_tables(expected, {"t": "new"}) == expected
+@pytest.mark.parametrize("text", ["", MARKS * 2, readme.BEGIN])
+def test_marks_that_are_not_there_once_are_named(project, text):
+    project.write("README.md", text)
+    with pytest.raises(ValueError, match="README.md needs the marks <!-- headlines"):
+        readme.generated(project.root)

@@ -1,7 +1,9 @@
 import pytest
 
+from compendium.ledger import beyond
 from compendium.ledger.beyond import (
     BEYOND,
+    duel_rows,
     duels,
     least_difference,
     mean_difference,
@@ -72,3 +74,11 @@ def test_shares():
 
 def test_the_ledger_knows_the_measures():
     assert BEYOND.items() <= MEASURES.items()
+
+
+def test_duels_in_rows(monkeypatch):
+    monkeypatch.setattr(beyond, "DUELS", {"genes": ("genes",), "both": RUNS})
+    assert duel_rows(Two()) == [
+        ["genes", "1", "+3.0 (-1.0 to 7.0)", "+3.0", "1", "0.50 to 0.50"],
+        ["both", "2", "+1.0 (-1.5 to 3.5)", "-1.0", "1", "0.50 to 1.50"],
+    ]
