@@ -476,6 +476,11 @@ def follow(
         Of the problem.
     state : State
         Of R densities to start from; their own moments are those to begin with.
+
+    Returns
+    -------
+    None
+        What is reached stands in ``found``.
     """
     nodes, weights = state.basis.gauss()
     share, ratio, active = np.ones(len(rows)), np.zeros(len(rows)), np.arange(len(rows))
