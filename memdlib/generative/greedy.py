@@ -473,8 +473,8 @@ class GreedyHeldOutRanker(RankedSelector):
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float, default=1.0
         Of the marginals, as in :class:`memdlib.DivergenceRanker`.
-    n_folds : int, default=5
-        Rows of a fold are scored by the marginals of the others.
+    validation : int >= 2, default=5
+        Folds: the rows of each are scored by the marginals of the others.
     random_state : int, RandomState or None, default=None
         Draws the folds; copies of a row stay in one.
 
@@ -517,7 +517,7 @@ class GreedyHeldOutRanker(RankedSelector):
         | SIZE_CONSTRAINTS
         | {
             "n_candidates": [COUNT, None],
-            "n_folds": [Number(Integral, 2, None)],
+            "validation": [Number(Integral, 2, None)],
             "random_state": ["random_state"],
         }
     )
@@ -530,7 +530,7 @@ class GreedyHeldOutRanker(RankedSelector):
         family="normal",
         shrinkage=0.0,
         smoothing=1.0,
-        n_folds=5,
+        validation=5,
         random_state=None,
     ):
         self.n_features = n_features
@@ -539,7 +539,7 @@ class GreedyHeldOutRanker(RankedSelector):
         self.family = family
         self.shrinkage = shrinkage
         self.smoothing = smoothing
-        self.n_folds = n_folds
+        self.validation = validation
         self.random_state = random_state
 
     @all_or_nothing
@@ -570,9 +570,9 @@ class GreedyHeldOutRanker(RankedSelector):
         size = count_features(self.n_features, X.shape[1], "n_features")
         X = family.observe(X)
         at = content_positions(X, codes, weight, check_random_state(self.random_state))
-        fold = (at * self.n_folds).astype(np.intp)
+        fold = (at * self.validation).astype(np.intp)
         moments, training = fold_moments(
-            family, X, codes, len(self.classes_), weight, fold, self.n_folds
+            family, X, codes, len(self.classes_), weight, fold, self.validation
         )
         whole = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
         self.feature_divergences_ = whole.divergences(self.divergence)

@@ -351,7 +351,7 @@ def held_out_loss(model, X, y, fold, features):
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_each_choice_is_the_best_by_another_naive_bayes(load):
     X, y = load(return_X_y=True)
-    ranker = GreedyHeldOutRanker(3, n_candidates=None, n_folds=4, random_state=3)
+    ranker = GreedyHeldOutRanker(3, n_candidates=None, validation=4, random_state=3)
     ranker.fit(X, y)
     fold, prior = folds_of(X, y, 4, 3), np.bincount(y) / len(y)
     model, chosen = GaussianNB(priors=prior, var_smoothing=0.0), []
@@ -435,7 +435,7 @@ def test_values_far_out_and_classes_of_one_row():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"n_folds": 1}, {"n_candidates": 0}, {"divergence": "chi2"}]
+    "wrong", [{"validation": 1}, {"n_candidates": 0}, {"divergence": "chi2"}]
 )
 def test_parameters_out_of_range(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

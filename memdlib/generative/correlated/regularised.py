@@ -154,6 +154,8 @@ class RegularisedMeMdClassifier(BayesClassifier):
     priors : array-like of shape (K,), default=None
         Class probabilities, in the order of ``classes_``; None takes the shares of the
         instance weight.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class.
 
     Attributes
     ----------
@@ -197,6 +199,7 @@ class RegularisedMeMdClassifier(BayesClassifier):
         "shrinkage": [Words("auto"), UNIT],
         "variance_shrinkage": [Words("auto"), UNIT],
         "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
     }
 
     def __init__(
@@ -206,11 +209,13 @@ class RegularisedMeMdClassifier(BayesClassifier):
         variance_shrinkage=0.3,
         *,
         priors=None,
+        class_weight=None,
     ):
         self.class_shrinkage = class_shrinkage
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
+        self.class_weight = class_weight
 
     classes_ = fitted("classes")
     class_prior_ = fitted("class_prior")
@@ -244,7 +249,12 @@ class RegularisedMeMdClassifier(BayesClassifier):
         """
         check_parameters(self)
         X, codes, weight, classes = labelled_data(
-            self, X, y, sample_weight, sparse_too=False
+            self,
+            X,
+            y,
+            sample_weight,
+            sparse_too=False,
+            class_weight=self.class_weight,
         )
         prior = check_priors(self.priors, len(classes))
         shares = _Range.of(X)

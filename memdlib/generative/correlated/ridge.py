@@ -190,8 +190,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         Maximum-entropy family whose class marginals score the rows as well, all
         features taken as independent: a second opinion, from first moments, with a
         multiplier of its own.
-    folds : int >= 2, default=5
-        Parts that are held out in turn.
+    validation : int >= 2, default=5
+        Folds that are held out in turn.
     tol : float, default=1e-3
         Largest residual of the linear system, as a share, to stop at; see
         :mod:`memdlib.generative.correlated.krylov`. In the folds, which only serve the
@@ -256,7 +256,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         "powers": [NONNEGATIVE, "array-like"],
         "divergence": [Words(*DIVERGENCES)],
         "family": [None, str, MarginalFamily],
-        "folds": [Number(Integral, 2, None)],
+        "validation": [Number(Integral, 2, None)],
         "tol": [Number(Real, 0, 1, "neither")],
         "max_iter": [COUNT],
         "class_weight": [None, Words("balanced"), dict],
@@ -283,7 +283,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         penalties=(0.1, 0.3, 1.0, 3.0, 10.0),
         powers=0.0,
         divergence="jeffreys",
-        folds=5,
+        validation=5,
         tol=1e-3,
         max_iter=200,
         class_weight=None,
@@ -294,7 +294,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         self.penalties = penalties
         self.powers = powers
         self.divergence = divergence
-        self.folds = folds
+        self.validation = validation
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -340,7 +340,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         _check_products(X, weight)
         K = len(classes)
         rng = check_random_state(self.random_state)
-        fold = (content_positions(X, codes, weight, rng) * self.folds).astype(np.intp)
+        at = content_positions(X, codes, weight, rng)
+        fold = (at * self.validation).astype(np.intp)
         data = X, codes, weight, K, fold
         presence = "bernoulli" if max(powers) > 0 else None
         own, held_out = self._marginals(presence, *data)
@@ -409,10 +410,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def _marginals(self, family, X, codes, weight, K, fold):
         """Class marginals of all rows and of those outside each fold."""
         if family is None:
-            return None, [None] * self.folds
+            return None, [None] * self.validation
         family = get(family)
         total, training = fold_moments(
-            family, family.observe(X), codes, K, weight, fold, self.folds
+            family, family.observe(X), codes, K, weight, fold, self.validation
         )
         held_out = [
             ClassMarginals(part, family) if part.weight.any() else None
@@ -428,7 +429,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def _splits(self, X, fold):
         """Fold, training rows, test rows and both parts of X; none without rows."""
         parts = ((f, np.flatnonzero(fold != f), np.flatnonzero(fold == f))
-                 for f in range(self.folds))  # fmt: skip
+                 for f in range(self.validation))  # fmt: skip
         return [
             (f, train, test, X[train], X[test])
             for f, train, test in parts

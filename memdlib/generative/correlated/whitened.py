@@ -117,6 +117,8 @@ class CorrelatedMeMdClassifier(BayesClassifier):
     priors : array-like of shape (K,), default=None
         Class probabilities, in the order of ``classes_``; None takes the shares of the
         instance weight.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class.
     random_state : int, RandomState or None, default=None
         Draws the rows that "auto" holds out.
 
@@ -176,6 +178,7 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
         "n_features_grid": [None, Words("every"), "array-like"],
         "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
         "random_state": ["random_state"],
     }
 
@@ -189,6 +192,7 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         validation=5,
         n_features_grid=None,
         priors=None,
+        class_weight=None,
         random_state=None,
     ):
         self.n_features = n_features
@@ -198,6 +202,7 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         self.validation = validation
         self.n_features_grid = n_features_grid
         self.priors = priors
+        self.class_weight = class_weight
         self.random_state = random_state
 
     classes_ = fitted("classes")
@@ -238,7 +243,12 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         """
         check_parameters(self)
         X, codes, weight, classes = labelled_data(
-            self, X, y, sample_weight, sparse_too=False
+            self,
+            X,
+            y,
+            sample_weight,
+            sparse_too=False,
+            class_weight=self.class_weight,
         )
         found = self._whitened(X, codes, weight, len(classes))
         if self.n_features != "auto":

@@ -185,3 +185,15 @@ def test_a_failed_fit_leaves_the_old_one():
     np.testing.assert_array_equal(model.predict_proba(X), before)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), before)
+
+
+def test_class_weights_multiply_the_weights_of_rows():
+    X, y = load_wine(return_X_y=True)
+    weighted = RegularisedMeMdClassifier(class_weight={0: 3, 2: 2}).fit(X, y)
+    copies = np.repeat(np.arange(len(y)), np.take([3, 1, 2], y))
+    expected = RegularisedMeMdClassifier().fit(X[copies], y[copies])
+    np.testing.assert_allclose(
+        weighted.predict_log_proba(X), expected.predict_log_proba(X), atol=1e-8
+    )
+    balanced = RegularisedMeMdClassifier(class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(balanced.class_prior_, 1 / 3)

@@ -71,7 +71,7 @@ def test_choice_and_temperature_against_dense_solves(monkeypatch):
     penalties, powers = (0.1, 1.0, 5.0), (0.0, 0.5)
     monkeypatch.setattr(ridge_module, "FOLD_TOL", 0.0)
     clf = RidgeDiscriminantClassifier(
-        penalties, powers, "js_gm", folds=3, tol=1e-12, random_state=7
+        penalties, powers, "js_gm", validation=3, tol=1e-12, random_state=7
     ).fit(X, y)
     rng = np.random.RandomState(7)
     fold = (3 * content_positions(X, y, np.ones(len(y)), rng)).astype(int)
@@ -341,7 +341,7 @@ def test_many_classes_of_dense_rows():
         ({"penalties": (1.0, np.nan)}, "finite"),
         ({"powers": (0.5, -0.5)}, "zero or above"),
         ({"divergence": "kl"}, "divergence"),
-        ({"folds": 1}, "folds"),
+        ({"validation": 1}, "validation"),
         ({"tol": 0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
     ],
@@ -373,7 +373,7 @@ def test_a_failure_leaves_the_model_as_it_was():
 def test_a_family_is_a_second_score(monkeypatch):
     X, y = words(n_documents=150)
     monkeypatch.setattr(ridge_module, "FOLD_TOL", 0.0)
-    options = {"folds": 3, "tol": 1e-12, "random_state": 7}
+    options = {"validation": 3, "tol": 1e-12, "random_state": 7}
     clf = RidgeDiscriminantClassifier(2.0, family="multinomial", **options).fit(X, y)
     rng = np.random.RandomState(7)
     fold = (3 * content_positions(X, y, np.ones(len(y)), rng)).astype(int)

@@ -223,3 +223,15 @@ def test_a_class_that_a_fold_did_not_train_does_not_count_in_the_log_loss():
     y[-1] = 2
     model = CorrelatedMeMdClassifier("auto", criterion="log_loss", random_state=0)
     assert np.isfinite(model.fit(X, y).validation_curve_).all()
+
+
+def test_class_weights_multiply_the_weights_of_rows():
+    X, y = load_wine(return_X_y=True)
+    weighted = CorrelatedMeMdClassifier(class_weight={0: 3, 2: 2}).fit(X, y)
+    copies = np.repeat(np.arange(len(y)), np.take([3, 1, 2], y))
+    expected = CorrelatedMeMdClassifier().fit(X[copies], y[copies])
+    np.testing.assert_allclose(
+        weighted.predict_log_proba(X), expected.predict_log_proba(X), atol=1e-8
+    )
+    balanced = CorrelatedMeMdClassifier(class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(balanced.class_prior_, 1 / 3)

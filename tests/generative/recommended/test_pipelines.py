@@ -161,9 +161,9 @@ def test_counts_in_and_posteriors_out():
 
 
 def test_parameters_reach_the_classifier():
-    model = text_pipeline(penalties=2.0, powers=(0.5,), folds=3, random_state=1)
+    model = text_pipeline(penalties=2.0, powers=(0.5,), validation=3, random_state=1)
     last = model[-1]
-    assert (last.penalties, last.powers, last.folds) == (2.0, (0.5,), 3)
+    assert (last.penalties, last.powers, last.validation) == (2.0, (0.5,), 3)
     with pytest.raises(ValueError, match="'smoothing' is no parameter.*'penalties'"):
         text_pipeline(smoothing=2.0)
 
