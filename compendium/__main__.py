@@ -1,27 +1,11 @@
 """Command line of the compendium: ``python -m compendium COMMAND``."""
 
 import argparse
-import os
 import signal
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 from compendium.build import chapters, experiments, readme, render
-from compendium.build.notebooks import CELL_TIMEOUT, kernel_environment
-from compendium.project import root
 from memdlib.datasets import DatasetError
-
-
-def verify(jobs: int | None) -> int:
-    """Re-execute the stored chapters with nbval and compare every output."""
-    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        command = [sys.executable, "-m", "pytest", "--nbval", "book/notebooks", "-q"]
-        command += ["--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"]
-        command += ["-n", str(jobs or os.cpu_count() or 1), "--dist", "loadfile"]
-        environment = os.environ | kernel_environment(Path(scratch))
-        return subprocess.run(command, cwd=root(), env=environment).returncode
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     make = commands.add_parser("experiments", help="make stale experiments")
     make.add_argument("runs", nargs="*", help="which; default: all")
     make.add_argument("--scheduler", help="of dask workers that make them: tcp://...")
-    commands.add_parser("verify", help="compare chapters with a new execution (nbval)")
+    commands.add_parser("verify", help="compare chapters with a new execution")
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("readme", help="write the README's tables")
@@ -50,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
                 how = {"jobs": given.jobs, "scheduler": given.scheduler}
                 return experiments.main(given.runs, **how)
             case "verify":
-                return verify(given.jobs)
+                return chapters.verify(given.jobs)
             case "render":
                 return render.main()
             case "check":

@@ -66,9 +66,9 @@ def _about(project: Path, source: Path) -> dict[str, str]:
 
 
 def execute_chapters(
-    project: Path, chapters: list[Path], jobs: int | None = None
+    project: Path, chapters: list[Path], jobs: int | None = None, *, keep: bool = True
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Execute chapters afresh and store their notebooks.
+    """Execute chapters afresh; store their notebooks if they are to be kept.
 
     Returns
     -------
@@ -78,19 +78,20 @@ def execute_chapters(
         Chapter to the message of its failure; its stored notebook is untouched.
     """
     names = [str(path.relative_to(project)) for path in chapters]
-    work = partial(execute_chapter, project)
+    work = partial(execute_chapter, project, keep=keep)
     return run_all(work, names, title="chapters", jobs=jobs)
 
 
-def execute_chapter(project: Path, name: str) -> list[str]:
-    """Execute one chapter, store it and say which cells differ from before."""
+def execute_chapter(project: Path, name: str, *, keep: bool) -> list[str]:
+    """Execute one chapter, keep it or not, and say which cells differ from before."""
     source = project / name
     path = notebook_path(project, source)
     path.parent.mkdir(parents=True, exist_ok=True)
     about = _about(project, source)
     executed = execute(read_source(source), name, path.parent, {})
     new, old = normalise(executed, about), read_notebook(path)
-    store(new, path)
+    if keep:
+        store(new, path)
     return differences(old, new)
 
 
@@ -100,13 +101,28 @@ def main(*, everything: bool, jobs: int | None = None) -> int:
     chapters = sources(project) if everything else stale(project)
     changes, failed = execute_chapters(project, chapters, jobs)
     print(f"{len(changes)} of {len(sources(project))} chapters executed.")
+    _report(changes, failed)
+    if everything and changes and not any(changes.values()):
+        print("Every output equals the stored one.")
+    return 1 if failed else 0
+
+
+def verify(jobs: int | None = None) -> int:
+    """Compare all stored chapters with a new execution, which is not kept."""
+    project = root()
+    chapters = sources(project)
+    changes, failed = execute_chapters(project, chapters, jobs, keep=False)
+    equal = sum(not cells for cells in changes.values())
+    print(f"{equal} of {len(chapters)} chapters equal what is stored.")
+    _report(changes, failed)
+    return 1 if equal < len(chapters) else 0
+
+
+def _report(changes: dict[str, list[str]], failed: dict[str, str]) -> None:
     for name, cells in sorted(changes.items()):
         if cells:
             print(f"  {name}: differs from the stored notebook")
             for cell in cells:
                 print(f"    {cell}")
-    if everything and changes and not any(changes.values()):
-        print("Every output equals the stored one.")
     for message in failed.values():
         print(f"\n{message}")
-    return 1 if failed else 0

@@ -2,8 +2,8 @@
 
 ``book/**/*.md`` is what we write; papermill executes it on a fresh kernel; what is
 committed under ``book/notebooks`` is the result with everything removed that depends on
-the time or the machine. The book renders these stored outputs and nbval compares them
-with a new execution, so what is read is what was verified.
+the time or the machine. The book renders these stored outputs, and ``verify`` compares
+them with a new execution, so what is read is what was verified.
 """
 
 import ast

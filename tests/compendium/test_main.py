@@ -5,7 +5,6 @@ import pytest
 from compendium import __main__ as command
 from compendium.build import chapters, experiments, readme, render
 from memdlib.datasets import DatasetError
-from tests.compendium.conftest import cell
 
 HERE = {"jobs": None, "scheduler": None}
 
@@ -71,15 +70,3 @@ def test_an_unknown_command_is_refused(capsys):
     with pytest.raises(SystemExit, match="2"):
         command.main(["bake"])
     assert "invalid choice: 'bake'" in capsys.readouterr().err
-
-
-def test_stored_outputs_are_verified_by_execution(project, in_process, capfd):
-    for name in ("same", "other"):
-        project.chapter(name, cell("print(6 * 7)"))
-    assert chapters.main(everything=True) == 0
-    path = project.root / "book/notebooks/other.ipynb"
-    path.write_text(path.read_text().replace("42", "43"))
-    assert command.verify(jobs=1) == 1
-    said = capfd.readouterr().out
-    assert "FAILED book/notebooks/other.ipynb::Cell 0" in said
-    assert "1 failed, 1 passed" in said

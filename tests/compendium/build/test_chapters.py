@@ -97,3 +97,45 @@ def test_a_chapter_whose_definitions_move_is_as_fresh_as_its_text(project, in_pr
     assert len(chapters.stale(project.root)) == 1
     assert chapters.main(everything=False) == 0
     assert stored(project, "c").read_bytes() == before.replace(b"core", b"room")
+
+
+FIGURE = """import matplotlib.pyplot as plt
+import pandas as pd
+from compendium.build.display import show
+figure, axis = plt.subplots()
+axis.plot([0, 1], [0, {height}])
+alt = "A straight line that rises from the lower left corner to the right."
+show(figure, "line", caption="A line.", alt=alt, data=pd.DataFrame({{"x": {x}}}))
+"""
+
+
+def test_stored_outputs_are_verified_by_execution(project, in_process, capsys):
+    for name in ("other", "same"):
+        project.chapter(name, cell("print(6 * 7)"))
+    assert chapters.main(everything=True) == 0
+    assert chapters.verify(jobs=1) == 0
+    path = stored(project, "other")
+    changed = path.read_text().replace("42", "43")
+    path.write_text(changed)
+    capsys.readouterr()
+    assert chapters.verify(jobs=1) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 chapters equal what is stored." in said
+    assert "book/other.md: differs from the stored notebook" in said
+    assert "book/same.md" not in said
+    assert path.read_text() == changed
+
+
+def test_a_figure_is_verified_by_its_data_whatever_the_processor_draws(
+    project, in_process
+):
+    project.chapter("c", cell(FIGURE.format(height=1, x=[0.5])))
+    assert chapters.main(everything=True) == 0
+    path = stored(project, "c")
+    text = path.read_text()
+    drawn = text.replace("<path", "<path data-other='1'", 1)
+    assert drawn != text
+    path.write_text(drawn)
+    assert chapters.verify(jobs=1) == 0
+    path.write_text(text.replace("0.5", "0.25"))
+    assert chapters.verify(jobs=1) == 1
