@@ -25,7 +25,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html test test-nightly prove experiments test-browser benchmarks lab readme lock setup clean help
+.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -34,6 +34,9 @@ book: $(READY)  ## execute every chapter, say what differs, render the book
 html: $(READY)  ## execute stale chapters only, render the book
 	@$(RUN) execute
 	$(RUN) render
+
+pdf: $(READY)  ## print the book to _build/memdlib.pdf by Chromium (make book first)
+	@$(RUN) pdf
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell

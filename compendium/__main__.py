@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from compendium.build import chapters, experiments, readme, render
+from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
 
 
@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("verify", help="compare chapters with a new execution")
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
+    commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
     commands.add_parser("readme", help="write the README's tables")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
@@ -39,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
                 return render.main()
             case "check":
                 return render.check()
+            case "pdf":
+                return pdf.main()
             case "readme":
                 return readme.main()
     except (DatasetError, ConnectionError) as error:
