@@ -399,7 +399,7 @@ def _padded(chunk):
 
 def _check_repeatable(estimator):
     """A fit that goes on must set the same rows aside."""
-    auto = getattr(estimator, "n_features", None) == "auto"
+    auto = estimator.get_params(deep=False).get("n_features") == "auto"
     if auto and not isinstance(estimator.random_state, Integral):
         raise ValueError(
             f"random_state={estimator.random_state!r} draws other rows when the fit "

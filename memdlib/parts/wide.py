@@ -11,6 +11,7 @@ Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by s
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,9 +20,20 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.correlated.pooled import (
+    PooledMoments,
+    WhitenedMeans,
+    standardised_residuals,
+)
 from memdlib.generative.ranking import rank
-from memdlib.parts.work import HashCuts, Known, Parts, Pass, check_rows, checked_result
+from memdlib.parts.work import (
+    Parts,
+    Pass,
+    Reader,
+    Result,
+    check_rows,
+    checked_result,
+)
 from memdlib.validation import labelled_data
 
 Array = NDArray[np.float64]
@@ -77,31 +89,28 @@ class WideMoments:
     Parameters
     ----------
     parts : Parts
-    known : tuple
-        Estimator, classes and factors of their weights.
-    cuts : HashCuts or None
-        None where no row is set aside.
+    reader : Reader
     shape : tuple of int
         Numbers of rows of positive weight and of features.
     """
 
-    def __init__(self, parts: Parts, known: tuple, cuts: HashCuts | None, shape):
-        self.parts, self.known, self.shape = parts, known, shape
-        if cuts is not None:
-            self.rows = checked_result(parts, Rows(*known, cuts))
+    def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]):
+        self.parts, self.reader, self.shape = parts, reader, shape
+        if reader.cuts is not None:
+            self.rows = checked_result(parts, Folds(reader))
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
         return self._moments(np.ones(self.shape[0], dtype=bool))
 
-    def other_folds(self, n_held_out: int) -> Iterator[PooledMoments | None]:
-        """Moments of all rows but those of each fold; None if there are none."""
-        for f in range(n_held_out):
+    def other_folds(self) -> Iterator[PooledMoments | None]:
+        """Moments of all rows but those of each fold that is held out, if any are."""
+        for f in range(self.reader.cuts.n_held_out):
             train = self.rows["fold"] != f
             kept = train.any() and not train.all()
             yield self._moments(train) if kept else None
 
-    def correct(self, models: list[WhitenedMeans | None], grid) -> tuple[Array, float]:
+    def correct(self, models: tuple, grid) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         correct, tested = np.zeros(len(grid)), 0.0
         for f, model in enumerate(models):
@@ -113,74 +122,46 @@ class WideMoments:
                 tested += weight.sum()
         return correct, tested
 
+    def _added(self, kind: type["StripPass"], train, *parameters) -> Result:
+        work = kind(self.reader.estimator, self.reader.classes, train, *parameters)
+        return self.parts.reduce_strips(work, self.shape)
+
     def _moments(self, train) -> PooledMoments:
-        known = *self.known[:2], train
-        found = self.parts.reduce_strips(RowProducts(*known), self.shape)
-        residuals = _Residuals(self, known, found["products"], found["variance"] > 0)
-        columns = (found[name] for name in RowProducts.side_by_side)
-        return PooledMoments(found["weight"], *columns, residuals)
+        found = self._added(RowProducts, train)
+        return PooledMoments(**found, apply=partial(self._through_rows, train))
+
+    def _through_rows(self, train, A, core) -> Array:
+        inner = self._added(TimesRows, train, A)["product"] @ core
+        return self._added(TimesColumns, train, inner)["product"]
 
     def _scores(self, model: WhitenedMeans, train, grid) -> Array:
         """As :meth:`WhitenedMeans.scores`, of the rows that are not for training."""
         ranks = np.empty(self.shape[1], dtype=np.intp)
         ranks[rank(model.divergences)] = np.arange(self.shape[1])
         interval = np.searchsorted(grid, ranks + 1)
-        known = *self.known[:2], train, model.centre, model.deviations
-        work = AsideProducts(*known)
-        found = self.parts.reduce_strips(work, self.shape)["product"]
-        A = found @ model.root.core
-        work = AsideScores(
-            *known, A, model.root.diagonal, model.means, interval, len(grid)
-        )
-        added = self.parts.reduce_strips(work, self.shape)["scores"]
+        scaled, root = (train, model.centre, model.deviations), model.root
+        A = self._added(AsideProducts, *scaled)["product"] @ root.core
+        coordinates = A, root.diagonal, model.means, interval, len(grid)
+        added = self._added(AsideScores, *scaled, *coordinates)["scores"]
         with np.errstate(divide="ignore"):
             return np.log(model.prior) + np.cumsum(added, axis=0)
 
 
-class _Residuals:
-    """Z of shape (n, d), or its transpose, as what multiplies an array."""
-
-    __array_ufunc__ = None  # leaves the product with an array to this class
-
-    def __init__(self, moments, known, products, varies, *, transposed=False):
-        self._given = moments, known, products, varies
-        self._transposed = transposed
-        n, d = len(products), len(varies)
-        self.shape = (d, n) if transposed else (n, d)
-
-    @property
-    def T(self):
-        return _Residuals(*self._given, transposed=not self._transposed)
-
-    def any(self, axis):
-        return self._given[-1]
-
-    def __matmul__(self, other):
-        return self._given[2].copy()
-
-    def __rmatmul__(self, A):
-        moments, known, *_ = self._given
-        work = (TimesRows if self._transposed else TimesColumns)(*known, A)
-        return moments.parts.reduce_strips(work, moments.shape)["product"]
-
-
 @dataclass(frozen=True)
-class Rows(Known):
+class Folds(Pass):
     """Fold, class and weight of each row.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
-    cuts : HashCuts
+    reader : Reader
     """
 
-    cuts: HashCuts
+    reader: Reader
     name = "folds"
 
     def _of(self, X, y, weight):
-        X, codes, weight = self._rows(X, y, weight)
-        return {"fold": self.cuts.folds(X, codes), "codes": codes, "weight": weight}
+        _, codes, weight, fold = self.reader.folded(X, y, weight)
+        return {"fold": fold, "codes": codes, "weight": weight}
 
     def _add(self, a, b):
         return {name: np.concatenate([a[name], b[name]]) for name in a}
@@ -225,12 +206,14 @@ class StripPass(Pass):
             clone(self.estimator), X, y, weight, sparse_too=False
         )
         rows = X[self.train], codes[self.train]
-        moments = PooledMoments.of(*rows, len(self.classes), weight[self.train])
-        return self._of_moments(moments, X[~self.train])
+        moments, Z = standardised_residuals(
+            *rows, len(self.classes), weight[self.train]
+        )
+        return self._of_strip(Z, moments, X[~self.train])
 
     @abstractmethod
-    def _of_moments(self, moments: PooledMoments, test):
-        """Result of one strip."""
+    def _of_strip(self, Z: Array, moments: dict[str, Array], test):
+        """Result of one strip: of its residuals and moments, and rows set aside."""
 
     def _add(self, a, b):
         return {
@@ -254,10 +237,8 @@ class RowProducts(StripPass):
     name = "products of rows"
     side_by_side = ("unit", "means", "variance", "between")
 
-    def _of_moments(self, moments, test):
-        found = {name: getattr(moments, name) for name in self.side_by_side}
-        Z = moments.residuals
-        return found | {"products": Z @ Z.T, "weight": moments.weight}
+    def _of_strip(self, Z, moments, test):
+        return moments | {"gram": Z @ Z.T}
 
     def _add(self, a, b):
         return super()._add(a, b) | {"weight": a["weight"]}
@@ -278,8 +259,8 @@ class TimesRows(StripPass):
     name = "features to rows"
     by_column = ("A",)
 
-    def _of_moments(self, moments, test):
-        return {"product": self.A @ moments.residuals.T}
+    def _of_strip(self, Z, moments, test):
+        return {"product": self.A @ Z.T}
 
 
 @dataclass(frozen=True)
@@ -297,8 +278,8 @@ class TimesColumns(StripPass):
     name = "rows to features"
     side_by_side = ("product",)
 
-    def _of_moments(self, moments, test):
-        return {"product": self.A @ moments.residuals}
+    def _of_strip(self, Z, moments, test):
+        return {"product": self.A @ Z}
 
 
 @dataclass(frozen=True)
@@ -318,10 +299,10 @@ class AsideProducts(StripPass):
     by_column = ("centre", "deviations")
 
     def _standardised(self, moments, test):
-        return (test / moments.unit - self.centre) / self.deviations
+        return (test / moments["unit"] - self.centre) / self.deviations
 
-    def _of_moments(self, moments, test):
-        return {"product": self._standardised(moments, test) @ moments.residuals.T}
+    def _of_strip(self, Z, moments, test):
+        return {"product": self._standardised(moments, test) @ Z.T}
 
 
 @dataclass(frozen=True)
@@ -350,9 +331,9 @@ class AsideScores(AsideProducts):
     name = "accuracy"
     by_column = ("centre", "deviations", "diagonal", "means", "interval")
 
-    def _of_moments(self, moments, test):
+    def _of_strip(self, Z, moments, test):
         z = self._standardised(moments, test) * self.diagonal
-        z += self.A @ moments.residuals
+        z += self.A @ Z
         scores = np.zeros((self.n_steps, len(z), len(self.means)))
         for step in np.unique(self.interval[self.interval < self.n_steps]):
             own = self.interval == step
