@@ -123,7 +123,7 @@ class WideMoments:
         return correct, tested
 
     def _added(self, kind: type["StripPass"], train, *parameters) -> Result:
-        work = kind(self.reader.estimator, self.reader.classes, train, *parameters)
+        work = kind(replace(self.reader, cuts=None), train, *parameters)
         return self.parts.reduce_strips(work, self.shape)
 
     def _moments(self, train) -> PooledMoments:
@@ -173,15 +173,13 @@ class StripPass(Pass):
 
     Parameters
     ----------
-    estimator : estimator
-        Unfitted, but for what it knows of the features.
-    classes : ndarray of shape (K,)
+    reader : Reader
+        Without cuts.
     train : ndarray of bool of shape (n,)
         Which rows of positive weight the moments are of.
     """
 
-    estimator: object
-    classes: NDArray
+    reader: Reader
     train: NDArray[np.bool_]
     # parameters that have an entry for each column
     by_column: ClassVar[tuple[str, ...]] = ()
@@ -197,17 +195,18 @@ class StripPass(Pass):
         """Some columns of a block of rows, which fits its labels."""
         check_rows(X, y)
         if sparse.issparse(X):  # says what fit says
-            labelled_data(clone(self.estimator), X, None, None, sparse_too=False)
-        validate_data(self.estimator, X, reset=False, skip_check_array=True)
+            labelled_data(clone(self.reader.estimator), X, None, None, sparse_too=False)
+        validate_data(self.reader.estimator, X, reset=False, skip_check_array=True)
         return np.asarray(X)[:, columns]
 
     def _of(self, X, y, weight):
         X, codes, weight, _ = labelled_data(
-            clone(self.estimator), X, y, weight, sparse_too=False
+            clone(self.reader.estimator), X, y, weight, sparse_too=False
         )
+        weight = self.reader.weighted(codes, weight)
         rows = X[self.train], codes[self.train]
         moments, Z = standardised_residuals(
-            *rows, len(self.classes), weight[self.train]
+            *rows, len(self.reader.classes), weight[self.train]
         )
         return self._of_strip(Z, moments, X[~self.train])
 
@@ -230,7 +229,7 @@ class RowProducts(StripPass):
 
     Parameters
     ----------
-    estimator, classes, train
+    reader, train
         As for all passes over strips.
     """
 
@@ -250,7 +249,7 @@ class TimesRows(StripPass):
 
     Parameters
     ----------
-    estimator, classes, train
+    reader, train
         As for all passes over strips.
     A : ndarray of shape (m, d)
     """
@@ -269,7 +268,7 @@ class TimesColumns(StripPass):
 
     Parameters
     ----------
-    estimator, classes, train
+    reader, train
         As for all passes over strips.
     A : ndarray of shape (m, n)
     """
@@ -288,7 +287,7 @@ class AsideProducts(StripPass):
 
     Parameters
     ----------
-    estimator, classes, train
+    reader, train
         As for all passes over strips.
     centre, deviations : ndarray of shape (d,)
     """
@@ -311,7 +310,7 @@ class AsideScores(AsideProducts):
 
     Parameters
     ----------
-    estimator, classes, train, centre, deviations
+    reader, train, centre, deviations
         As for the products of the rows set aside.
     A : ndarray of shape (m, n)
         Their whitened coordinates are A Z and the rows times the diagonal.

@@ -403,9 +403,12 @@ class Reader:
         X, codes, weight, _ = labelled_batch(
             self.estimator, X, y, weight, None, self.classes, sparse_too=sparse_too
         )
-        if self.by_class is not None:
-            weight = weight * self.by_class[codes]
-        return (X if self.family is None else self.family.observe(X)), codes, weight
+        X = X if self.family is None else self.family.observe(X)
+        return X, codes, self.weighted(codes, weight)
+
+    def weighted(self, codes, weight) -> Array:
+        """Weights times the factors of their classes."""
+        return weight if self.by_class is None else weight * self.by_class[codes]
 
     def folded(self, X, y, weight) -> tuple:
         """The same, and the fold of each row."""
