@@ -356,10 +356,10 @@ class _Serial(Parts):
         def read(start):
             for columns in strips[start:]:
                 parts = [
-                    (work.strip(X, y, columns), np.asarray(y), weight)
+                    (work.strip(X, y, columns), y, weight)
                     for X, y, weight in map(_padded, self.chunks)
                 ]
-                yield work.cut(columns), joined(parts)
+                yield work.cut(columns), tuple(map(joined, zip(*parts, strict=True)))
 
         return self._added(work, read, len(strips), "strip of columns")
 

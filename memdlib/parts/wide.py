@@ -8,11 +8,9 @@ and the n x n products of the rows' residuals Z add up over strips,
 Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by strip.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +39,9 @@ Array = NDArray[np.float64]
 # Entries of a strip: 32 MiB of doubles.
 _ENTRIES = 2**22
 
+# Results of strips that are put side by side, while others add.
+_SIDE_BY_SIDE = ("unit", "means", "variance", "between", "features")
+
 
 def column_strips(n_rows: int, n_features: int) -> list[slice]:
     """Columns of strips of about four million entries.
@@ -65,22 +66,11 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
     ]
 
 
-def joined(parts: list[tuple]) -> tuple:
-    """Blocks of columns of equal meaning as one; None where there is one.
-
-    Parameters
-    ----------
-    parts : list of tuple
-        X, labels and weights of each block, or None for these.
-
-    Returns
-    -------
-    tuple
-    """
-    return tuple(
-        None if any(part is None for part in column) else np.concatenate(column)
-        for column in zip(*parts, strict=True)
-    )
+def joined(blocks) -> Array | None:
+    """Blocks of labels, of weights or of a strip as one; None where there is one."""
+    if any(block is None for block in blocks):
+        return None
+    return np.concatenate([np.asarray(block) for block in blocks])
 
 
 class WideMoments:
@@ -122,27 +112,37 @@ class WideMoments:
                 tested += weight.sum()
         return correct, tested
 
-    def _added(self, kind: type["StripPass"], train, *parameters) -> Result:
-        work = kind(replace(self.reader, cuts=None), train, *parameters)
+    def _added(self, of_strip: Callable, train, by_column=None, **whole) -> Result:
+        reader = replace(self.reader, cuts=None)
+        work = StripPass(reader, train, of_strip, by_column or {}, whole)
         return self.parts.reduce_strips(work, self.shape)
 
     def _moments(self, train) -> PooledMoments:
-        found = self._added(RowProducts, train)
+        found = self._added(products_of_rows, train)
         return PooledMoments(**found, apply=partial(self._through_rows, train))
 
     def _through_rows(self, train, A, core) -> Array:
-        inner = self._added(TimesRows, train, A)["product"] @ core
-        return self._added(TimesColumns, train, inner)["product"]
+        inner = self._added(features_to_rows, train, {"A": A})["rows"] @ core
+        return self._added(rows_to_features, train, A=inner)["features"]
 
     def _scores(self, model: WhitenedMeans, train, grid) -> Array:
         """As :meth:`WhitenedMeans.scores`, of the rows that are not for training."""
         ranks = np.empty(self.shape[1], dtype=np.intp)
         ranks[rank(model.divergences)] = np.arange(self.shape[1])
-        interval = np.searchsorted(grid, ranks + 1)
-        scaled, root = (train, model.centre, model.deviations), model.root
-        A = self._added(AsideProducts, *scaled)["product"] @ root.core
-        coordinates = A, root.diagonal, model.means, interval, len(grid)
-        added = self._added(AsideScores, *scaled, *coordinates)["scores"]
+        scaled = {"centre": model.centre, "deviations": model.deviations}
+        inner = self._added(rows_set_aside_to_rows, train, scaled)["rows"]
+        coordinates = {
+            "diagonal": model.root.diagonal,
+            "means": model.means,
+            "step": np.searchsorted(grid, ranks + 1),
+        }
+        added = self._added(
+            accuracy,
+            train,
+            scaled | coordinates,
+            A=inner @ model.root.core,
+            n_steps=len(grid),
+        )["scores"]
         with np.errstate(divide="ignore"):
             return np.log(model.prior) + np.cumsum(added, axis=0)
 
@@ -177,19 +177,30 @@ class StripPass(Pass):
         Without cuts.
     train : ndarray of bool of shape (n,)
         Which rows of positive weight the moments are of.
+    of_strip : callable
+        Makes a result of residuals Z, moments as
+        :func:`memdlib.generative.correlated.pooled.standardised_residuals` finds them,
+        the rows that are not for training, and the parameters that follow.
+    by_column : dict of ndarray
+        Parameters that have an entry for each column.
+    whole : dict
+        The other parameters.
     """
 
     reader: Reader
     train: NDArray[np.bool_]
-    # parameters that have an entry for each column
-    by_column: ClassVar[tuple[str, ...]] = ()
-    # results that are put side by side, while others add
-    side_by_side: ClassVar[tuple[str, ...]] = ()
+    of_strip: Callable[..., Result]
+    by_column: dict[str, Array]
+    whole: dict
+
+    @property
+    def name(self) -> str:
+        return self.of_strip.__name__.replace("_", " ")
 
     def cut(self, columns: slice) -> "StripPass":
         """Pass over one strip, with what belongs to its columns."""
-        own = {name: getattr(self, name)[..., columns] for name in self.by_column}
-        return replace(self, **own)
+        own = {name: values[..., columns] for name, values in self.by_column.items()}
+        return replace(self, by_column=own)
 
     def strip(self, X, y, columns: slice) -> NDArray:
         """Some columns of a block of rows, which fits its labels."""
@@ -203,139 +214,58 @@ class StripPass(Pass):
         X, codes, weight, _ = labelled_data(
             clone(self.reader.estimator), X, y, weight, sparse_too=False
         )
-        weight = self.reader.weighted(codes, weight)
-        rows = X[self.train], codes[self.train]
+        weight, train = self.reader.weighted(codes, weight), self.train
         moments, Z = standardised_residuals(
-            *rows, len(self.reader.classes), weight[self.train]
+            X[train], codes[train], len(self.reader.classes), weight[train]
         )
-        return self._of_strip(Z, moments, X[~self.train])
-
-    @abstractmethod
-    def _of_strip(self, Z: Array, moments: dict[str, Array], test):
-        """Result of one strip: of its residuals and moments, and rows set aside."""
+        return self.of_strip(Z, moments, X[~train], **self.by_column, **self.whole)
 
     def _add(self, a, b):
         return {
             name: np.concatenate([a[name], b[name]], axis=-1)
-            if name in self.side_by_side
+            if name in _SIDE_BY_SIDE
+            else a[name]
+            if name == "weight"
             else a[name] + b[name]
             for name in a
         }
 
 
-@dataclass(frozen=True)
-class RowProducts(StripPass):
-    """Moments of each column, and the products Z Z^T of the rows.
+def products_of_rows(Z, moments, test) -> Result:
+    """Moments of each column, and Z Z^T."""
+    return moments | {"gram": Z @ Z.T}
 
-    Parameters
-    ----------
-    reader, train
-        As for all passes over strips.
+
+def features_to_rows(Z, moments, test, A) -> Result:
+    """A Z^T, with A of shape (m, d)."""
+    return {"rows": A @ Z.T}
+
+
+def rows_to_features(Z, moments, test, A) -> Result:
+    """A Z, with A of shape (m, n)."""
+    return {"features": A @ Z}
+
+
+def rows_set_aside_to_rows(Z, moments, test, centre, deviations) -> Result:
+    """Products of the standardised rows set aside with Z^T."""
+    return {"rows": _standardised(moments, test, centre, deviations) @ Z.T}
+
+
+def accuracy(
+    Z, moments, test, centre, deviations, diagonal, means, step, A, n_steps
+) -> Result:
+    """What the coordinates of each step of the grid add to scores of rows set aside.
+
+    Their whitened coordinates are A Z and the standardised rows times the diagonal.
     """
-
-    name = "products of rows"
-    side_by_side = ("unit", "means", "variance", "between")
-
-    def _of_strip(self, Z, moments, test):
-        return moments | {"gram": Z @ Z.T}
-
-    def _add(self, a, b):
-        return super()._add(a, b) | {"weight": a["weight"]}
+    z = _standardised(moments, test, centre, deviations) * diagonal
+    z += A @ Z
+    scores = np.zeros((n_steps, len(z), len(means)))
+    for g in np.unique(step[step < n_steps]):
+        own = step == g
+        scores[g] = z[:, own] @ means[:, own].T - 0.5 * (means[:, own] ** 2).sum(axis=1)
+    return {"scores": scores}
 
 
-@dataclass(frozen=True)
-class TimesRows(StripPass):
-    """A Z^T, of shape (m, n).
-
-    Parameters
-    ----------
-    reader, train
-        As for all passes over strips.
-    A : ndarray of shape (m, d)
-    """
-
-    A: Array
-    name = "features to rows"
-    by_column = ("A",)
-
-    def _of_strip(self, Z, moments, test):
-        return {"product": self.A @ Z.T}
-
-
-@dataclass(frozen=True)
-class TimesColumns(StripPass):
-    """A Z, of shape (m, d).
-
-    Parameters
-    ----------
-    reader, train
-        As for all passes over strips.
-    A : ndarray of shape (m, n)
-    """
-
-    A: Array
-    name = "rows to features"
-    side_by_side = ("product",)
-
-    def _of_strip(self, Z, moments, test):
-        return {"product": self.A @ Z}
-
-
-@dataclass(frozen=True)
-class AsideProducts(StripPass):
-    """Products of the standardised rows set aside with Z^T.
-
-    Parameters
-    ----------
-    reader, train
-        As for all passes over strips.
-    centre, deviations : ndarray of shape (d,)
-    """
-
-    centre: Array
-    deviations: Array
-    name = "rows set aside to rows"
-    by_column = ("centre", "deviations")
-
-    def _standardised(self, moments, test):
-        return (test / moments["unit"] - self.centre) / self.deviations
-
-    def _of_strip(self, Z, moments, test):
-        return {"product": self._standardised(moments, test) @ Z.T}
-
-
-@dataclass(frozen=True)
-class AsideScores(AsideProducts):
-    """What the coordinates of each step of the grid add to scores.
-
-    Parameters
-    ----------
-    reader, train, centre, deviations
-        As for the products of the rows set aside.
-    A : ndarray of shape (m, n)
-        Their whitened coordinates are A Z and the rows times the diagonal.
-    diagonal : ndarray of shape (d,)
-    means : ndarray of shape (K, d)
-        Of the coordinates.
-    interval : ndarray of int of shape (d,)
-        Step of the grid with which each coordinate comes in.
-    n_steps : int
-    """
-
-    A: Array
-    diagonal: Array
-    means: Array
-    interval: NDArray[np.intp]
-    n_steps: int
-    name = "accuracy"
-    by_column = ("centre", "deviations", "diagonal", "means", "interval")
-
-    def _of_strip(self, Z, moments, test):
-        z = self._standardised(moments, test) * self.diagonal
-        z += self.A @ Z
-        scores = np.zeros((self.n_steps, len(z), len(self.means)))
-        for step in np.unique(self.interval[self.interval < self.n_steps]):
-            own = self.interval == step
-            means = self.means[:, own]
-            scores[step] = z[:, own] @ means.T - 0.5 * (means**2).sum(axis=1)
-        return {"scores": scores}
+def _standardised(moments, test, centre, deviations) -> Array:
+    return (test / moments["unit"] - centre) / deviations
