@@ -233,7 +233,9 @@ def _template(X):
     """A row of zeros with the names of the columns."""
     if isinstance(X, da.Array):
         return np.zeros((1, X.shape[1]))
-    meta = X._meta
+    from dask.dataframe.utils import make_meta  # needs pandas, as X does
+
+    meta = make_meta(X)
     return type(meta)(np.zeros((1, len(meta.columns))), columns=meta.columns)
 
 

@@ -68,7 +68,8 @@ class Shares:
         Parameters
         ----------
         histogram : ndarray of shape (K, N_BUCKETS)
-            Weight of the rows of each class by :func:`bucket`.
+            Weight of the rows of each class by :func:`bucket`, as :class:`Hashes`
+            finds it.
 
         Returns
         -------
@@ -112,7 +113,8 @@ class HashCuts:
         histogram : ndarray of shape (K, N_BUCKETS)
         border : dict of ndarray of shape (g,)
             "code", "first", "second" and "size": class, hashes and weight of the
-            groups of equal rows in the buckets of the cuts, in this order.
+            groups of equal rows in the buckets of the cuts, in this order, as
+            :class:`Border` finds them.
 
         Returns
         -------
@@ -161,57 +163,6 @@ class HashCuts:
 def bucket(first: Words) -> NDArray[np.intp]:
     """Bucket of a first hash."""
     return (first >> _SHIFT).astype(np.intp)
-
-
-def hash_histogram(X, codes, weight, n_classes: int, keys: RowKeys) -> Array:
-    """Weight of the rows of each class in each bucket.
-
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        Observed rows.
-    codes : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-    n_classes : int
-    keys : RowKeys
-
-    Returns
-    -------
-    ndarray of shape (n_classes, N_BUCKETS)
-    """
-    cell = codes * N_BUCKETS + bucket(keys.first(X))
-    size = n_classes * N_BUCKETS
-    return np.bincount(cell, weights=weight, minlength=size).reshape(-1, N_BUCKETS)
-
-
-def border_rows(X, codes, weight, buckets, keys: RowKeys) -> dict[str, NDArray]:
-    """Hashes and weights of the rows in the buckets of the cuts.
-
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        Observed rows.
-    codes : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-    buckets : ndarray of shape (K, B)
-        Those of each class.
-    keys : RowKeys
-
-    Returns
-    -------
-    dict of ndarray
-        As :meth:`HashCuts.find` takes it.
-    """
-    first = keys.first(X)
-    rows = (bucket(first)[:, None] == buckets[codes]).any(axis=1)
-    return merged_groups(
-        {
-            "code": codes[rows],
-            "first": first[rows],
-            "second": keys.second(X[rows]),
-            "size": weight[rows],
-        }
-    )
 
 
 def merged_groups(border: dict[str, NDArray]) -> dict[str, NDArray]:
@@ -453,8 +404,11 @@ class Hashes(Pass):
     name = "hashes"
 
     def _of(self, X, y, weight):
-        rows = self.reader.rows(X, y, weight)
-        return {"weight": hash_histogram(*rows, len(self.reader.classes), self.keys)}
+        X, codes, weight = self.reader.rows(X, y, weight)
+        cell = codes * N_BUCKETS + bucket(self.keys.first(X))
+        size = len(self.reader.classes) * N_BUCKETS
+        found = np.bincount(cell, weights=weight, minlength=size)
+        return {"weight": found.reshape(-1, N_BUCKETS)}
 
 
 @dataclass(frozen=True)
@@ -474,7 +428,17 @@ class Border(Pass):
     name = "rows set aside"
 
     def _of(self, X, y, weight):
-        return border_rows(*self.reader.rows(X, y, weight), self.buckets, self.keys)
+        X, codes, weight = self.reader.rows(X, y, weight)
+        first = self.keys.first(X)
+        near = (bucket(first)[:, None] == self.buckets[codes]).any(axis=1)
+        return merged_groups(
+            {
+                "code": codes[near],
+                "first": first[near],
+                "second": self.keys.second(X[near]),
+                "size": weight[near],
+            }
+        )
 
     def _add(self, a, b):
         both = {name: np.concatenate([a[name], b[name]]) for name in a}
