@@ -227,9 +227,8 @@ def _open(system, path: str) -> _Table:
 
 def _column(values):
     """One column as an array, categories as what they stand for."""
-    kind = values.type
-    if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
-        values = values.cast(kind.value_type)
+    if _needed("pyarrow.types").is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
     return values.to_numpy()
 
 
