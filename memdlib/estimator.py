@@ -174,6 +174,24 @@ def all_or_nothing(method):
     return wrapped
 
 
+def set_fitted(estimator, found):
+    """Assign what a fit has found, from which fitted attributes are read.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its fitted attributes are made by :func:`fitted`.
+    found : object
+        One finished object, as the ``fit`` of this estimator makes it.
+
+    Returns
+    -------
+    estimator
+    """
+    estimator._fitted = found
+    return estimator
+
+
 def fitted(name: str) -> property:
     """Read an attribute of the object that ``fit`` assigned to ``_fitted``.
 

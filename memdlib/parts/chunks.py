@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import accumulate
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from scipy import sparse
@@ -109,8 +109,10 @@ class TableChunks(Sequence):
     Parameters
     ----------
     files : path-like or sequence of path-like
-        Arrow files end in .arrow or .feather, all others are Parquet. All have the
-        same columns.
+        Files, folders of them, patterns such as ``"part-*.parquet"``, or addresses that
+        PyArrow knows, such as ``"s3://bucket/folder"``. Of a folder are taken the files
+        directly in it whose names do not begin with a dot or an underscore. Arrow files
+        end in .arrow or .feather, all others are Parquet. All have the same columns.
     target : str
         Column of the labels.
     sample_weight : str, default=None
@@ -139,16 +141,17 @@ class TableChunks(Sequence):
     def __init__(self, files, target, sample_weight=None, features=None):
         _needed("pyarrow")
         single = isinstance(files, str | Path)
-        self.files = [Path(path) for path in ([files] if single else files)]
+        addresses = [files] if single else files
+        self.files = [file for address in addresses for file in _files(address)]
         self.target, self.sample_weight = target, sample_weight
         if not self.files:
-            raise ValueError("files is empty; give at least one")
-        opened = [_open(path) for path in self.files]
-        names = opened[0].names
-        for path, file in zip(self.files, opened, strict=True):
+            raise ValueError(f"files={files!r} holds no file; give at least one")
+        opened = [_open(*file) for file in self.files]
+        names, first = opened[0].names, self.files[0][1]
+        for (_, path), file in zip(self.files, opened, strict=True):
             if file.names != names:
                 raise ValueError(
-                    f"the columns of {path} are not those of {self.files[0]}; give "
+                    f"the columns of {path} are not those of {first}; give "
                     "files of the same columns in the same order"
                 )
         special = [target] if sample_weight is None else [target, sample_weight]
@@ -157,9 +160,7 @@ class TableChunks(Sequence):
         self.features = list(features)
         missing = [name for name in (*special, *self.features) if name not in names]
         if missing:
-            raise ValueError(
-                f"{self.files[0]} has no column {missing[0]!r}; it has {names}"
-            )
+            raise ValueError(f"{first} has no column {missing[0]!r}; it has {names}")
         self._ends = list(accumulate(file.n_chunks for file in opened))
         self._last: tuple[int, _Table] | None = None
 
@@ -170,7 +171,7 @@ class TableChunks(Sequence):
         i = range(len(self))[i]
         place = bisect_right(self._ends, i)
         if self._last is None or self._last[0] != place:
-            self._last = place, _open(self.files[place])
+            self._last = place, _open(*self.files[place])
         first = self._ends[place - 1] if place else 0
         special = [self.target]
         if self.sample_weight is not None:
@@ -189,25 +190,45 @@ class _Table:
         self.names, self.n_chunks, self.read = names, n_chunks, read
 
 
-def _open(path: Path) -> _Table:
-    if path.suffix in (".arrow", ".feather"):
+def _files(address: str | Path) -> list[tuple]:
+    """File system and path of each file that is meant, in the order of the paths."""
+    fs = _needed("pyarrow.fs")
+    if "://" in str(address):
+        system, path = fs.FileSystem.from_uri(str(address))
+    else:
+        system, path = fs.LocalFileSystem(use_mmap=True), Path(address).as_posix()
+    kind = system.get_file_info(path).type
+    if kind == fs.FileType.Directory:
+        found = system.get_file_info(fs.FileSelector(path))
+        found = [one for one in found if one.base_name[0] not in "._"]
+    elif kind == fs.FileType.File or "*" not in path:
+        return [(system, path)]
+    else:
+        folder = path[: path.index("*")].rpartition("/")[0] or "."
+        found = system.get_file_info(fs.FileSelector(folder, recursive=True))
+        found = [one for one in found if PurePosixPath(one.path).match(path)]
+    return [(system, path) for path in sorted(one.path for one in found if one.is_file)]
+
+
+def _open(system, path: str) -> _Table:
+    file = system.open_input_file(path)
+    if path.endswith((".arrow", ".feather")):
         pyarrow = _needed("pyarrow")
-        file = pyarrow.ipc.open_file(pyarrow.memory_map(str(path)))
+        file = pyarrow.ipc.open_file(file)
 
         def read(i, columns):
             batch = file.get_batch(i).select(columns)
             return pyarrow.Table.from_batches([batch])
 
         return _Table(file.schema.names, file.num_record_batches, read)
-    file = _needed("pyarrow.parquet").ParquetFile(path, memory_map=True)
+    file = _needed("pyarrow.parquet").ParquetFile(file)
     return _Table(file.schema_arrow.names, file.num_row_groups, file.read_row_group)
 
 
 def _column(values):
     """One column as an array, categories as what they stand for."""
-    kind = values.type
-    if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
-        values = values.cast(kind.value_type)
+    if _needed("pyarrow.types").is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
     return values.to_numpy()
 
 

@@ -4,13 +4,14 @@ A pass is made where the partitions are; only sums travel, and they are added in
 Needs Dask: ``pip install 'memdlib[dask]'``; nothing else in the package imports it.
 """
 
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.parts.fit import fit_parts
-from memdlib.parts.wide import StripPass, column_strips
+from memdlib.parts.wide import StripPass, column_strips, joined
 from memdlib.parts.work import Parts, Pass
 
 try:
@@ -155,7 +156,7 @@ class _Blocks(Parts):
     def reduce(self, work: Pass):
         # one node of the graph, which a worker that takes over can have again
         sent = dask.delayed(work, traverse=False)
-        of = dask.delayed(_of, pure=False)
+        of = dask.delayed(Pass.of, pure=False)
         return self._added(
             sent,
             [
@@ -167,7 +168,7 @@ class _Blocks(Parts):
     def reduce_strips(self, work: StripPass, shape):
         X = _in_strips(self.given, shape)
         ends = np.cumsum([0, *X.chunks[1]]).tolist()
-        of, join = dask.delayed(_of, pure=False), dask.delayed(_joined)
+        of, join = dask.delayed(Pass.of, pure=False), dask.delayed(joined)
         y, weight = map(join, self.columns[1:])
         return self._added(
             dask.delayed(work.cut(slice(0, 0)), traverse=False),
@@ -190,21 +191,8 @@ class _Blocks(Parts):
             return self.client.compute(results[0], sync=True)
 
 
-def _of(work: Pass, X, y, weight):
-    return work.of(X, y, weight)
-
-
 def _sum(work: Pass, results: list):
-    found = None
-    for result in results:
-        found = work.add(found, result)
-    return found
-
-
-def _joined(blocks: list):
-    if any(block is None for block in blocks):
-        return None
-    return np.concatenate([np.asarray(block) for block in blocks])
+    return reduce(work.add, results)
 
 
 def _in_strips(X, shape):
@@ -245,7 +233,9 @@ def _template(X):
     """A row of zeros with the names of the columns."""
     if isinstance(X, da.Array):
         return np.zeros((1, X.shape[1]))
-    meta = X._meta
+    from dask.dataframe.utils import make_meta  # needs pandas, as X does
+
+    meta = make_meta(X)
     return type(meta)(np.zeros((1, len(meta.columns))), columns=meta.columns)
 
 

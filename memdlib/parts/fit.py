@@ -11,6 +11,7 @@ than features, d x d products of features add up over blocks of rows
 (:mod:`memdlib.parts.wide`). From there on the formulas are those of ``fit``.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,28 +19,33 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from memdlib.estimator import all_or_nothing
-from memdlib.families import get
+from memdlib.estimator import all_or_nothing, set_fitted
+from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
 from memdlib.generative.correlated.whitened import (
     CorrelatedMeMdClassifier,
-    _WhitenedModel,
+    WhitenedModel,
 )
-from memdlib.generative.marginals import ClassMarginals
-from memdlib.generative.memd.classifier import MeMdClassifier, size_grid, smallest_best
+from memdlib.generative.memd.classifier import (
+    MeMdClassifier,
+    size_grid,
+    smallest_best,
+    warn_of_single_rows,
+)
 from memdlib.generative.memd.joint import JointMaxEntClassifier
-from memdlib.generative.ranking import DivergenceRanker, rank
+from memdlib.generative.memd.model import estimate_model
+from memdlib.generative.ranking import DivergenceRanker
 from memdlib.holdout import RowKeys, Spread
-from memdlib.moments import leave_one_out
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
 from memdlib.parts.work import (
-    Accuracy,
     Border,
+    FoldMoments,
     HashCuts,
     Hashes,
     Moments,
     Parts,
+    Reader,
     Result,
     Shares,
     Spreads,
@@ -88,20 +94,11 @@ def fit_parts(estimator, parts: Parts, classes=None):
     probability of about 1e-9 (see :func:`memdlib.holdout.content_positions`), and if
     weights are fractions, a row exactly on the border may change sides.
     """
-    kinds = (
-        MeMdClassifier,
-        JointMaxEntClassifier,
-        CorrelatedMeMdClassifier,
-        DivergenceRanker,
-    )
-    if not isinstance(estimator, kinds):
-        raise TypeError(
-            f"{type(estimator).__name__} cannot be fitted in parts; use "
-            f"{' or '.join(kind.__name__ for kind in kinds)}"
-        )
+    fit = _fit_of(estimator)
     check_parameters(estimator)
-    auto = getattr(estimator, "n_features", None) == "auto"
-    if auto and getattr(estimator, "criterion", "accuracy") != "accuracy":
+    asked = estimator.get_params(deep=False)
+    auto, class_weight = asked.get("n_features") == "auto", asked.get("class_weight")
+    if auto and asked.get("criterion", "accuracy") != "accuracy":
         raise ValueError(
             f"criterion={estimator.criterion!r} needs the scores of all rows that are "
             'set aside at once; in parts use "accuracy", or fix n_features'
@@ -111,102 +108,138 @@ def fit_parts(estimator, parts: Parts, classes=None):
         validate_data(
             one, template, accept_sparse=True, dtype=None, ensure_all_finite=False
         )
-    if hasattr(estimator, "n_features") and not auto:
-        count_features(estimator.n_features, estimator.n_features_in_, "n_features")
-    given = None if classes is None else np.unique(classes)
-    class_weight = getattr(estimator, "class_weight", None)
-    correlated = isinstance(estimator, CorrelatedMeMdClassifier)
-    if auto or given is None or class_weight is not None or correlated:
+    if not auto:
+        count_features(asked.get("n_features"), bare.n_features_in_, "n_features")
+    given, survey = None if classes is None else np.unique(classes), None
+    reader = Reader(bare, given)
+    if auto or given is None or class_weight is not None or fit is _fit_correlated:
         survey = checked_result(parts, Survey())
-        classes = survey["classes"]
-        _check_classes(given, classes)
-    else:
-        classes = given
-    by_class = None
+        _check_classes(given, survey["classes"])
+        reader = replace(reader, classes=survey["classes"])
     if class_weight is not None:
-        by_class = _class_factors(bare, classes, survey["weight"], class_weight)
-    known = bare, classes, by_class
-    cuts = _cuts(estimator, parts, known, survey) if auto else None
-    if correlated:
-        n_rows = int(survey["rows"].sum())
-        estimator._fitted = fit_correlated(estimator, parts, known, n_rows, cuts)
-        return estimator
-    if auto:
-        return _fit_and_choose(estimator, parts, known, cuts)
-    work = Moments(*known)
-    result = checked_result(parts, work)
-    _check_classes(classes, classes[result["rows"] > 0])
-    moments = work.of_result(result)
-    if isinstance(estimator, DivergenceRanker):
-        return _ranked(estimator, moments, classes)
-    estimator._fitted = estimator._estimate(moments, classes)
-    return _warned(estimator, result)
+        factors = _class_factors(reader, survey["weight"], class_weight)
+        reader = replace(reader, by_class=factors)
+    return fit(estimator, parts, reader, survey)
 
 
-def _cuts(estimator, parts, known, survey):
-    """Where the rows that "auto" sets aside are cut off, as if all were in memory."""
+def _fit_of(estimator) -> Callable:
+    """Fit of this kind of estimator, of what is known of the rows and the classes."""
+    for kind, fit in _FITS.items():
+        if isinstance(estimator, kind):
+            return fit
+    raise TypeError(
+        f"{type(estimator).__name__} cannot be fitted in parts; use "
+        f"{' or '.join(kind.__name__ for kind in _FITS)}"
+    )
+
+
+def _fit_marginals(estimator: MeMdClassifier, parts, reader: Reader, survey):
+    reader = replace(reader, family=get(estimator.family))
+    reader = _cut(estimator, parts, reader, survey)
+    moments, result = _class_moments(parts, reader)
+
+    def estimate(found):
+        return estimate_model(estimator, found, reader.classes)
+
+    def sized(model, size):
+        return replace(model, n_selected=size)
+
+    set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+    if not result["weighted"]:
+        rows = np.minimum(result["rows"], 2)
+        warn_of_single_rows(estimator, np.repeat(np.arange(len(rows)), rows))
+    return estimator
+
+
+def _fit_joint(estimator: JointMaxEntClassifier, parts, reader: Reader, survey):
+    if estimator.covariance == "diagonal":
+        reader = replace(reader, family=Normal())
+    moments, _ = _class_moments(parts, reader)
+    model = estimate_model(estimator, moments.all_rows(), reader.classes)
+    return set_fitted(estimator, model)
+
+
+def _fit_ranker(ranker: DivergenceRanker, parts, reader: Reader, survey):
+    """Rank as the classifier of the same parameters does."""
+    moments, _ = _class_moments(parts, replace(reader, family=get(ranker.family)))
+    like = MeMdClassifier(**ranker.get_params(deep=False))
+    model = estimate_model(like, moments.all_rows(), reader.classes)
+    ranker.classes_, ranker.n_selected_ = model.classes, model.n_selected
+    ranker.feature_divergences_ = model.feature_divergences
+    ranker.order_ = model.order
+    return ranker
+
+
+def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts, reader: Reader, survey):
+    reader = _cut(estimator, parts, reader, survey)
+    n_rows, d = int(survey["rows"].sum()), estimator.n_features_in_
+    prior = check_priors(estimator.priors, len(reader.classes))
+
+    def estimate(found):
+        how = estimator.shrinkage, estimator.variance_shrinkage
+        return WhitenedMeans.of(found, prior, *how)
+
+    def sized(means, size):
+        return WhitenedModel.of(reader.classes, means, size)
+
+    if n_rows < d:
+        moments = WideMoments(parts, reader, (n_rows, d))
+    else:
+        moments = TallMoments(parts, reader)
+    return set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+
+
+_FITS = {
+    MeMdClassifier: _fit_marginals,
+    JointMaxEntClassifier: _fit_joint,
+    CorrelatedMeMdClassifier: _fit_correlated,
+    DivergenceRanker: _fit_ranker,
+}
+
+
+def _cut(estimator, parts: Parts, reader: Reader, survey: Result | None) -> Reader:
+    """Reader that knows which rows "auto" sets aside, as if all were in memory."""
+    if estimator.n_features != "auto":
+        return reader
     seed = check_random_state(estimator.random_state).bytes(8)
-    bare, classes, _ = known
-    spread = checked_result(parts, Spreads(bare, classes, 1.0 / survey["weight"]))
-    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), Spread(**spread))
+    even = replace(reader, by_class=1.0 / survey["weight"])
+    spread = Spread(**checked_result(parts, Spreads(even)))
+    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
     shares = Shares.of(estimator.validation)
     # factors of whole classes move no cut, and are left out
-    histogram = checked_result(parts, Hashes(bare, classes, None, keys))["weight"]
+    plain = replace(reader, by_class=None)
+    histogram = checked_result(parts, Hashes(plain, keys))["weight"]
     buckets = shares.buckets(histogram)
-    border = checked_result(parts, Border(bare, classes, None, buckets, keys))
-    return HashCuts.find(keys, shares, histogram, border)
+    border = checked_result(parts, Border(plain, buckets, keys))
+    return replace(reader, cuts=HashCuts.find(keys, shares, histogram, border))
 
 
-def _fit_and_choose(estimator, parts, known, cuts):
-    """Fit as :meth:`memdlib.MeMdClassifier.fit` does where it chooses S."""
-    classes = known[1]
-    grid = size_grid(estimator.n_features_grid, estimator.n_features_in_)
-    shares = Shares.of(estimator.validation)
-    work = Moments(*known, cuts, shares.n_folds)
+def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
+    """Moments of the classes, each of which some row must have."""
+    work = Moments(reader)
     result = checked_result(parts, work)
-    folds = work.of_result(result).split(shares.n_folds)
-    training = leave_one_out(folds)
-    model = estimator._estimate(folds[0].merge(training[0]), classes)
-    held_out = 1 if estimator.validation < 1 else shares.n_folds
+    _check_classes(reader.classes, reader.classes[result["rows"] > 0])
+    return FoldMoments(parts, reader, work.of_result(result)), result
+
+
+def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
+    """Model of the size asked for, or of the smallest of highest accuracy."""
+    found, d = estimate(moments.all_rows()), estimator.n_features_in_
+    if estimator.n_features != "auto":
+        return sized(found, count_features(estimator.n_features, d, "n_features"))
+    grid = size_grid(estimator.n_features_grid, d)
     models = tuple(
-        estimator._estimate(rest, classes)
-        if own.weight.any() and rest.weight.any()
-        else None
-        for own, rest in zip(folds[:held_out], training, strict=False)
+        None if others is None else estimate(others) for others in moments.other_folds()
     )
-    if any(models):
-        found = checked_result(parts, Accuracy(*known, cuts, models, grid))
-        accuracy = found["correct"] / found["tested"]
-        model = replace(
-            model,
-            n_selected=smallest_best(grid, accuracy),
-            validation_n_features=grid,
-            validation_curve=accuracy,
-        )
-    estimator._fitted = model
-    return _warned(estimator, result)
-
-
-def _ranked(estimator, moments, classes):
-    family = get(estimator.family)
-    marginals = ClassMarginals(
-        moments, family, estimator.shrinkage, estimator.smoothing
+    if not any(models):
+        return sized(found, d)
+    correct, tested = moments.correct(models, grid)
+    accuracy = correct / tested
+    return replace(
+        sized(found, smallest_best(grid, accuracy)),
+        validation_n_features=grid,
+        validation_curve=accuracy,
     )
-    estimator.classes_ = classes
-    estimator.n_selected_ = count_features(
-        estimator.n_features, estimator.n_features_in_, "n_features"
-    )
-    estimator.feature_divergences_ = marginals.divergences(estimator.divergence)
-    estimator.order_ = rank(estimator.feature_divergences_)
-    return estimator
-
-
-def _warned(estimator, result: Result):
-    """Warn of classes of one row, as ``fit`` does."""
-    if isinstance(estimator, MeMdClassifier) and not result["weighted"]:
-        rows = np.minimum(result["rows"], 2)
-        estimator._warn_of_single_rows(np.repeat(np.arange(len(rows)), rows))
-    return estimator
 
 
 def _check_classes(given, seen):
@@ -223,56 +256,11 @@ def _check_classes(given, seen):
         )
 
 
-def _class_factors(bare, classes, weight, class_weight):
+def _class_factors(reader: Reader, weight, class_weight):
     """Factors of the weights of each class, as ``fit`` finds and checks them."""
-    row = np.zeros((len(classes), bare.n_features_in_))
-    known = clone(bare)
-    scaled = labelled_data(known, row, classes, weight, class_weight=class_weight)[2]
+    known = clone(reader.estimator)
+    row = np.zeros((len(weight), reader.estimator.n_features_in_))
+    scaled = labelled_data(
+        known, row, reader.classes, weight, class_weight=class_weight
+    )[2]
     return scaled / weight
-
-
-def fit_correlated(
-    estimator, parts: Parts, known: tuple, n_rows: int, cuts: HashCuts | None
-) -> _WhitenedModel:
-    """What :meth:`memdlib.generative.CorrelatedMeMdClassifier.fit` leaves behind.
-
-    Parameters
-    ----------
-    estimator : CorrelatedMeMdClassifier
-    parts : Parts
-    known : tuple
-        Estimator that knows the features only, classes, and None.
-    n_rows : int
-        Of positive weight.
-    cuts : HashCuts or None
-        Into rows of training and rows set aside; None with S fixed.
-
-    Returns
-    -------
-    _WhitenedModel
-    """
-    classes, d = known[1], estimator.n_features_in_
-    prior = check_priors(estimator.priors, len(classes))
-
-    def whitened(moments):
-        how = prior, estimator.shrinkage, estimator.variance_shrinkage
-        return None if moments is None else WhitenedMeans.of(moments, *how)
-
-    n_folds = 1 if cuts is None else Shares.of(estimator.validation).n_folds
-    if n_rows < d:
-        data = WideMoments(parts, known, cuts, (n_rows, d))
-    else:
-        data = TallMoments(parts, known, cuts, n_folds)
-    found = whitened(data.all_rows())
-    if cuts is None:
-        size = count_features(estimator.n_features, d, "n_features")
-        return _WhitenedModel.of(classes, found, size)
-    grid = size_grid(estimator.n_features_grid, d)
-    held_out = 1 if estimator.validation < 1 else n_folds
-    models = [whitened(moments) for moments in data.other_folds(held_out)]
-    if not any(model is not None for model in models):
-        return _WhitenedModel.of(classes, found, d)
-    correct, tested = data.correct(models, grid)
-    accuracy = correct / tested
-    model = _WhitenedModel.of(classes, found, smallest_best(grid, accuracy))
-    return replace(model, validation_n_features=grid, validation_curve=accuracy)

@@ -356,10 +356,10 @@ class _Serial(Parts):
         def read(start):
             for columns in strips[start:]:
                 parts = [
-                    (work.strip(X, y, columns), np.asarray(y), weight)
+                    (work.strip(X, y, columns), y, weight)
                     for X, y, weight in map(_padded, self.chunks)
                 ]
-                yield work.cut(columns), joined(parts)
+                yield work.cut(columns), tuple(map(joined, zip(*parts, strict=True)))
 
         return self._added(work, read, len(strips), "strip of columns")
 
@@ -399,7 +399,7 @@ def _padded(chunk):
 
 def _check_repeatable(estimator):
     """A fit that goes on must set the same rows aside."""
-    auto = getattr(estimator, "n_features", None) == "auto"
+    auto = estimator.get_params(deep=False).get("n_features") == "auto"
     if auto and not isinstance(estimator.random_state, Integral):
         raise ValueError(
             f"random_state={estimator.random_state!r} draws other rows when the fit "

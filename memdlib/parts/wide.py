@@ -8,10 +8,9 @@ and the n x n products of the rows' residuals Z add up over strips,
 Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by strip.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,29 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.correlated.pooled import (
+    PooledMoments,
+    WhitenedMeans,
+    standardised_residuals,
+)
 from memdlib.generative.ranking import rank
-from memdlib.parts.work import HashCuts, Known, Parts, Pass, check_rows, checked_result
+from memdlib.parts.work import (
+    Parts,
+    Pass,
+    Reader,
+    Result,
+    check_rows,
+    checked_result,
+)
 from memdlib.validation import labelled_data
 
 Array = NDArray[np.float64]
 
 # Entries of a strip: 32 MiB of doubles.
 _ENTRIES = 2**22
+
+# Results of strips that are put side by side, while others add.
+_SIDE_BY_SIDE = ("unit", "means", "variance", "between", "features")
 
 
 def column_strips(n_rows: int, n_features: int) -> list[slice]:
@@ -53,22 +66,11 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
     ]
 
 
-def joined(parts: list[tuple]) -> tuple:
-    """Blocks of columns of equal meaning as one; None where there is one.
-
-    Parameters
-    ----------
-    parts : list of tuple
-        X, labels and weights of each block, or None for these.
-
-    Returns
-    -------
-    tuple
-    """
-    return tuple(
-        None if any(part is None for part in column) else np.concatenate(column)
-        for column in zip(*parts, strict=True)
-    )
+def joined(blocks) -> Array | None:
+    """Blocks of labels, of weights or of a strip as one; None where there is one."""
+    if any(block is None for block in blocks):
+        return None
+    return np.concatenate([np.asarray(block) for block in blocks])
 
 
 class WideMoments:
@@ -77,31 +79,28 @@ class WideMoments:
     Parameters
     ----------
     parts : Parts
-    known : tuple
-        Estimator, classes and factors of their weights.
-    cuts : HashCuts or None
-        None where no row is set aside.
+    reader : Reader
     shape : tuple of int
         Numbers of rows of positive weight and of features.
     """
 
-    def __init__(self, parts: Parts, known: tuple, cuts: HashCuts | None, shape):
-        self.parts, self.known, self.shape = parts, known, shape
-        if cuts is not None:
-            self.rows = checked_result(parts, Rows(*known, cuts))
+    def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]):
+        self.parts, self.reader, self.shape = parts, reader, shape
+        if reader.cuts is not None:
+            self.rows = checked_result(parts, Folds(reader))
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
         return self._moments(np.ones(self.shape[0], dtype=bool))
 
-    def other_folds(self, n_held_out: int) -> Iterator[PooledMoments | None]:
-        """Moments of all rows but those of each fold; None if there are none."""
-        for f in range(n_held_out):
+    def other_folds(self) -> Iterator[PooledMoments | None]:
+        """Moments of all rows but those of each fold that is held out, if any are."""
+        for f in range(self.reader.cuts.n_held_out):
             train = self.rows["fold"] != f
             kept = train.any() and not train.all()
             yield self._moments(train) if kept else None
 
-    def correct(self, models: list[WhitenedMeans | None], grid) -> tuple[Array, float]:
+    def correct(self, models: tuple, grid) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         correct, tested = np.zeros(len(grid)), 0.0
         for f, model in enumerate(models):
@@ -113,74 +112,56 @@ class WideMoments:
                 tested += weight.sum()
         return correct, tested
 
+    def _added(self, of_strip: Callable, train, by_column=None, **whole) -> Result:
+        reader = replace(self.reader, cuts=None)
+        work = StripPass(reader, train, of_strip, by_column or {}, whole)
+        return self.parts.reduce_strips(work, self.shape)
+
     def _moments(self, train) -> PooledMoments:
-        known = *self.known[:2], train
-        found = self.parts.reduce_strips(RowProducts(*known), self.shape)
-        residuals = _Residuals(self, known, found["products"], found["variance"] > 0)
-        columns = (found[name] for name in RowProducts.side_by_side)
-        return PooledMoments(found["weight"], *columns, residuals)
+        found = self._added(products_of_rows, train)
+        return PooledMoments(**found, apply=partial(self._through_rows, train))
+
+    def _through_rows(self, train, A, core) -> Array:
+        inner = self._added(features_to_rows, train, {"A": A})["rows"] @ core
+        return self._added(rows_to_features, train, A=inner)["features"]
 
     def _scores(self, model: WhitenedMeans, train, grid) -> Array:
         """As :meth:`WhitenedMeans.scores`, of the rows that are not for training."""
         ranks = np.empty(self.shape[1], dtype=np.intp)
         ranks[rank(model.divergences)] = np.arange(self.shape[1])
-        interval = np.searchsorted(grid, ranks + 1)
-        known = *self.known[:2], train, model.centre, model.deviations
-        work = AsideProducts(*known)
-        found = self.parts.reduce_strips(work, self.shape)["product"]
-        A = found @ model.root.core
-        work = AsideScores(
-            *known, A, model.root.diagonal, model.means, interval, len(grid)
-        )
-        added = self.parts.reduce_strips(work, self.shape)["scores"]
+        scaled = {"centre": model.centre, "deviations": model.deviations}
+        inner = self._added(rows_set_aside_to_rows, train, scaled)["rows"]
+        coordinates = {
+            "diagonal": model.root.diagonal,
+            "means": model.means,
+            "step": np.searchsorted(grid, ranks + 1),
+        }
+        added = self._added(
+            accuracy,
+            train,
+            scaled | coordinates,
+            A=inner @ model.root.core,
+            n_steps=len(grid),
+        )["scores"]
         with np.errstate(divide="ignore"):
             return np.log(model.prior) + np.cumsum(added, axis=0)
 
 
-class _Residuals:
-    """Z of shape (n, d), or its transpose, as what multiplies an array."""
-
-    __array_ufunc__ = None  # leaves the product with an array to this class
-
-    def __init__(self, moments, known, products, varies, *, transposed=False):
-        self._given = moments, known, products, varies
-        self._transposed = transposed
-        n, d = len(products), len(varies)
-        self.shape = (d, n) if transposed else (n, d)
-
-    @property
-    def T(self):
-        return _Residuals(*self._given, transposed=not self._transposed)
-
-    def any(self, axis):
-        return self._given[-1]
-
-    def __matmul__(self, other):
-        return self._given[2].copy()
-
-    def __rmatmul__(self, A):
-        moments, known, *_ = self._given
-        work = (TimesRows if self._transposed else TimesColumns)(*known, A)
-        return moments.parts.reduce_strips(work, moments.shape)["product"]
-
-
 @dataclass(frozen=True)
-class Rows(Known):
+class Folds(Pass):
     """Fold, class and weight of each row.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
-    cuts : HashCuts
+    reader : Reader
     """
 
-    cuts: HashCuts
+    reader: Reader
     name = "folds"
 
     def _of(self, X, y, weight):
-        X, codes, weight = self._rows(X, y, weight)
-        return {"fold": self.cuts.folds(X, codes), "codes": codes, "weight": weight}
+        _, codes, weight, fold = self.reader.folded(X, y, weight)
+        return {"fold": fold, "codes": codes, "weight": weight}
 
     def _add(self, a, b):
         return {name: np.concatenate([a[name], b[name]]) for name in a}
@@ -192,170 +173,99 @@ class StripPass(Pass):
 
     Parameters
     ----------
-    estimator : estimator
-        Unfitted, but for what it knows of the features.
-    classes : ndarray of shape (K,)
+    reader : Reader
+        Without cuts.
     train : ndarray of bool of shape (n,)
         Which rows of positive weight the moments are of.
+    of_strip : callable
+        Makes a result of residuals Z, moments as
+        :func:`memdlib.generative.correlated.pooled.standardised_residuals` finds them,
+        the rows that are not for training, and the parameters that follow.
+    by_column : dict of ndarray
+        Parameters that have an entry for each column.
+    whole : dict
+        The other parameters.
     """
 
-    estimator: object
-    classes: NDArray
+    reader: Reader
     train: NDArray[np.bool_]
-    # parameters that have an entry for each column
-    by_column: ClassVar[tuple[str, ...]] = ()
-    # results that are put side by side, while others add
-    side_by_side: ClassVar[tuple[str, ...]] = ()
+    of_strip: Callable[..., Result]
+    by_column: dict[str, Array]
+    whole: dict
+
+    @property
+    def name(self) -> str:
+        return self.of_strip.__name__.replace("_", " ")
 
     def cut(self, columns: slice) -> "StripPass":
         """Pass over one strip, with what belongs to its columns."""
-        own = {name: getattr(self, name)[..., columns] for name in self.by_column}
-        return replace(self, **own)
+        own = {name: values[..., columns] for name, values in self.by_column.items()}
+        return replace(self, by_column=own)
 
     def strip(self, X, y, columns: slice) -> NDArray:
         """Some columns of a block of rows, which fits its labels."""
         check_rows(X, y)
         if sparse.issparse(X):  # says what fit says
-            labelled_data(clone(self.estimator), X, None, None, sparse_too=False)
-        validate_data(self.estimator, X, reset=False, skip_check_array=True)
+            labelled_data(clone(self.reader.estimator), X, None, None, sparse_too=False)
+        validate_data(self.reader.estimator, X, reset=False, skip_check_array=True)
         return np.asarray(X)[:, columns]
 
     def _of(self, X, y, weight):
         X, codes, weight, _ = labelled_data(
-            clone(self.estimator), X, y, weight, sparse_too=False
+            clone(self.reader.estimator), X, y, weight, sparse_too=False
         )
-        rows = X[self.train], codes[self.train]
-        moments = PooledMoments.of(*rows, len(self.classes), weight[self.train])
-        return self._of_moments(moments, X[~self.train])
-
-    @abstractmethod
-    def _of_moments(self, moments: PooledMoments, test):
-        """Result of one strip."""
+        weight, train = self.reader.weighted(codes, weight), self.train
+        moments, Z = standardised_residuals(
+            X[train], codes[train], len(self.reader.classes), weight[train]
+        )
+        return self.of_strip(Z, moments, X[~train], **self.by_column, **self.whole)
 
     def _add(self, a, b):
         return {
             name: np.concatenate([a[name], b[name]], axis=-1)
-            if name in self.side_by_side
+            if name in _SIDE_BY_SIDE
+            else a[name]
+            if name == "weight"
             else a[name] + b[name]
             for name in a
         }
 
 
-@dataclass(frozen=True)
-class RowProducts(StripPass):
-    """Moments of each column, and the products Z Z^T of the rows.
+def products_of_rows(Z, moments, test) -> Result:
+    """Moments of each column, and Z Z^T."""
+    return moments | {"gram": Z @ Z.T}
 
-    Parameters
-    ----------
-    estimator, classes, train
-        As for all passes over strips.
+
+def features_to_rows(Z, moments, test, A) -> Result:
+    """A Z^T, with A of shape (m, d)."""
+    return {"rows": A @ Z.T}
+
+
+def rows_to_features(Z, moments, test, A) -> Result:
+    """A Z, with A of shape (m, n)."""
+    return {"features": A @ Z}
+
+
+def rows_set_aside_to_rows(Z, moments, test, centre, deviations) -> Result:
+    """Products of the standardised rows set aside with Z^T."""
+    return {"rows": _standardised(moments, test, centre, deviations) @ Z.T}
+
+
+def accuracy(
+    Z, moments, test, centre, deviations, diagonal, means, step, A, n_steps
+) -> Result:
+    """What the coordinates of each step of the grid add to scores of rows set aside.
+
+    Their whitened coordinates are A Z and the standardised rows times the diagonal.
     """
-
-    name = "products of rows"
-    side_by_side = ("unit", "means", "variance", "between")
-
-    def _of_moments(self, moments, test):
-        found = {name: getattr(moments, name) for name in self.side_by_side}
-        Z = moments.residuals
-        return found | {"products": Z @ Z.T, "weight": moments.weight}
-
-    def _add(self, a, b):
-        return super()._add(a, b) | {"weight": a["weight"]}
+    z = _standardised(moments, test, centre, deviations) * diagonal
+    z += A @ Z
+    scores = np.zeros((n_steps, len(z), len(means)))
+    for g in np.unique(step[step < n_steps]):
+        own = step == g
+        scores[g] = z[:, own] @ means[:, own].T - 0.5 * (means[:, own] ** 2).sum(axis=1)
+    return {"scores": scores}
 
 
-@dataclass(frozen=True)
-class TimesRows(StripPass):
-    """A Z^T, of shape (m, n).
-
-    Parameters
-    ----------
-    estimator, classes, train
-        As for all passes over strips.
-    A : ndarray of shape (m, d)
-    """
-
-    A: Array
-    name = "features to rows"
-    by_column = ("A",)
-
-    def _of_moments(self, moments, test):
-        return {"product": self.A @ moments.residuals.T}
-
-
-@dataclass(frozen=True)
-class TimesColumns(StripPass):
-    """A Z, of shape (m, d).
-
-    Parameters
-    ----------
-    estimator, classes, train
-        As for all passes over strips.
-    A : ndarray of shape (m, n)
-    """
-
-    A: Array
-    name = "rows to features"
-    side_by_side = ("product",)
-
-    def _of_moments(self, moments, test):
-        return {"product": self.A @ moments.residuals}
-
-
-@dataclass(frozen=True)
-class AsideProducts(StripPass):
-    """Products of the standardised rows set aside with Z^T.
-
-    Parameters
-    ----------
-    estimator, classes, train
-        As for all passes over strips.
-    centre, deviations : ndarray of shape (d,)
-    """
-
-    centre: Array
-    deviations: Array
-    name = "rows set aside to rows"
-    by_column = ("centre", "deviations")
-
-    def _standardised(self, moments, test):
-        return (test / moments.unit - self.centre) / self.deviations
-
-    def _of_moments(self, moments, test):
-        return {"product": self._standardised(moments, test) @ moments.residuals.T}
-
-
-@dataclass(frozen=True)
-class AsideScores(AsideProducts):
-    """What the coordinates of each step of the grid add to scores.
-
-    Parameters
-    ----------
-    estimator, classes, train, centre, deviations
-        As for the products of the rows set aside.
-    A : ndarray of shape (m, n)
-        Their whitened coordinates are A Z and the rows times the diagonal.
-    diagonal : ndarray of shape (d,)
-    means : ndarray of shape (K, d)
-        Of the coordinates.
-    interval : ndarray of int of shape (d,)
-        Step of the grid with which each coordinate comes in.
-    n_steps : int
-    """
-
-    A: Array
-    diagonal: Array
-    means: Array
-    interval: NDArray[np.intp]
-    n_steps: int
-    name = "accuracy"
-    by_column = ("centre", "deviations", "diagonal", "means", "interval")
-
-    def _of_moments(self, moments, test):
-        z = self._standardised(moments, test) * self.diagonal
-        z += self.A @ moments.residuals
-        scores = np.zeros((self.n_steps, len(z), len(self.means)))
-        for step in np.unique(self.interval[self.interval < self.n_steps]):
-            own = self.interval == step
-            means = self.means[:, own]
-            scores[step] = z[:, own] @ means.T - 0.5 * (means**2).sum(axis=1)
-        return {"scores": scores}
+def _standardised(moments, test, centre, deviations) -> Array:
+    return (test / moments["unit"] - centre) / deviations

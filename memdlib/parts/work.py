@@ -12,6 +12,7 @@ its fold by itself.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +20,10 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from memdlib.families import get
+from memdlib.families import Family
 from memdlib.generative.marginals import family_moments
-from memdlib.generative.memd.joint import JointMaxEntClassifier
-from memdlib.generative.memd.model import MarginalModel
 from memdlib.holdout import RowKeys, Spread
-from memdlib.moments import ClassMoments, JointMoments
+from memdlib.moments import ClassMoments, JointMoments, joint_moments, leave_one_out
 from memdlib.validation import check_sample_weight, labelled_batch
 
 Array = NDArray[np.float64]
@@ -63,18 +62,14 @@ class Shares:
             return cls(1.0, (validation,))
         return cls(int(validation), tuple(range(1, int(validation))))
 
-    @property
-    def n_folds(self) -> int:
-        """One more than there are cuts."""
-        return len(self.thresholds) + 1
-
     def buckets(self, histogram: Array) -> NDArray[np.intp]:
         """Buckets in which the cuts lie.
 
         Parameters
         ----------
         histogram : ndarray of shape (K, N_BUCKETS)
-            Weight of the rows of each class by :func:`bucket`.
+            Weight of the rows of each class by :func:`bucket`, as :class:`Hashes`
+            finds it.
 
         Returns
         -------
@@ -96,11 +91,14 @@ class HashCuts:
         Hashes of the rows.
     first, second : ndarray of shape (K, B)
         A row lies beyond a cut if its two hashes do, in lexicographic order.
+    n_held_out : int
+        Of the B + 1 folds; a share that is held out once is the first of two.
     """
 
     keys: RowKeys
     first: Words
     second: Words
+    n_held_out: int
 
     @classmethod
     def find(
@@ -115,7 +113,8 @@ class HashCuts:
         histogram : ndarray of shape (K, N_BUCKETS)
         border : dict of ndarray of shape (g,)
             "code", "first", "second" and "size": class, hashes and weight of the
-            groups of equal rows in the buckets of the cuts, in this order.
+            groups of equal rows in the buckets of the cuts, in this order, as
+            :class:`Border` finds them.
 
         Returns
         -------
@@ -134,7 +133,8 @@ class HashCuts:
                 found[:, k, b] = border["first"][at], border["second"][at]
             elif j + 1 < N_BUCKETS:  # the next bucket begins beyond the cut
                 found[:, k, b] = np.uint64(j + 1) << _SHIFT, 0
-        return cls(keys, *found)
+        n_held_out = 1 if shares.scale == 1.0 else found.shape[2] + 1
+        return cls(keys, *found, n_held_out)
 
     def folds(self, X, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Fold of each row.
@@ -163,57 +163,6 @@ class HashCuts:
 def bucket(first: Words) -> NDArray[np.intp]:
     """Bucket of a first hash."""
     return (first >> _SHIFT).astype(np.intp)
-
-
-def hash_histogram(X, codes, weight, n_classes: int, keys: RowKeys) -> Array:
-    """Weight of the rows of each class in each bucket.
-
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        Observed rows.
-    codes : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-    n_classes : int
-    keys : RowKeys
-
-    Returns
-    -------
-    ndarray of shape (n_classes, N_BUCKETS)
-    """
-    cell = codes * N_BUCKETS + bucket(keys.first(X))
-    size = n_classes * N_BUCKETS
-    return np.bincount(cell, weights=weight, minlength=size).reshape(-1, N_BUCKETS)
-
-
-def border_rows(X, codes, weight, buckets, keys: RowKeys) -> dict[str, NDArray]:
-    """Hashes and weights of the rows in the buckets of the cuts.
-
-    Parameters
-    ----------
-    X : ndarray or csr of shape (n, d)
-        Observed rows.
-    codes : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-    buckets : ndarray of shape (K, B)
-        Those of each class.
-    keys : RowKeys
-
-    Returns
-    -------
-    dict of ndarray
-        As :meth:`HashCuts.find` takes it.
-    """
-    first = keys.first(X)
-    rows = (bucket(first)[:, None] == buckets[codes]).any(axis=1)
-    return merged_groups(
-        {
-            "code": codes[rows],
-            "first": first[rows],
-            "second": keys.second(X[rows]),
-            "size": weight[rows],
-        }
-    )
 
 
 def merged_groups(border: dict[str, NDArray]) -> dict[str, NDArray]:
@@ -372,51 +321,68 @@ class Survey(Pass):
 
 
 @dataclass(frozen=True)
-class Known(Pass):
-    """A pass over rows whose classes and their weights are known.
+class Reader:
+    """How the rows of a part are read, where the classes are known.
 
     Parameters
     ----------
     estimator : estimator
         Unfitted, but for what it knows of the features.
     classes : ndarray of shape (K,)
-    by_class : ndarray of shape (K,) or None
+    by_class : ndarray of shape (K,), default=None
         Factors of the weights.
+    family : Family, default=None
+        Its way to see rows; None takes them as they are.
+    cuts : HashCuts, default=None
+        Into folds.
     """
 
     estimator: object
     classes: NDArray
-    by_class: NDArray[np.float64] | None
+    by_class: Array | None = None
+    family: Family | None = None
+    cuts: HashCuts | None = None
 
-    def _rows(self, X, y, weight):
+    @property
+    def n_folds(self) -> int:
+        """One if there are no cuts."""
+        return 1 if self.cuts is None else self.cuts.first.shape[1] + 1
+
+    def rows(self, X, y, weight) -> tuple:
+        """Observed rows of positive weight, their class indices and weights."""
+        sparse_too = get_tags(self.estimator).input_tags.sparse
         X, codes, weight, _ = labelled_batch(
-            self.estimator,
-            X,
-            y,
-            weight,
-            None,
-            self.classes,
-            sparse_too=get_tags(self.estimator).input_tags.sparse,
+            self.estimator, X, y, weight, None, self.classes, sparse_too=sparse_too
         )
-        if self.by_class is not None:
-            weight = weight * self.by_class[codes]
-        return observed(self.estimator, X), codes, weight
+        X = X if self.family is None else self.family.observe(X)
+        return X, codes, self.weighted(codes, weight)
+
+    def weighted(self, codes, weight) -> Array:
+        """Weights times the factors of their classes."""
+        return weight if self.by_class is None else weight * self.by_class[codes]
+
+    def folded(self, X, y, weight) -> tuple:
+        """The same, and the fold of each row."""
+        X, codes, weight = self.rows(X, y, weight)
+        if self.cuts is None:
+            return X, codes, weight, np.zeros(len(codes), dtype=np.intp)
+        return X, codes, weight, self.cuts.folds(X, codes)
 
 
 @dataclass(frozen=True)
-class Spreads(Known):
+class Spreads(Pass):
     """Means and variances of the columns, by which rows are hashed.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
+    reader : Reader
     """
 
+    reader: Reader
     name = "spread"
 
     def _of(self, X, y, weight):
-        X, _, weight = self._rows(X, y, weight)
+        X, _, weight = self.reader.rows(X, y, weight)
         return vars(Spread.of(X, weight))
 
     def _add(self, a, b):
@@ -424,42 +390,55 @@ class Spreads(Known):
 
 
 @dataclass(frozen=True)
-class Hashes(Known):
+class Hashes(Pass):
     """Weight of the rows of each class in each bucket of hashes.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
+    reader : Reader
     keys : RowKeys
     """
 
+    reader: Reader
     keys: RowKeys
     name = "hashes"
 
     def _of(self, X, y, weight):
-        rows = self._rows(X, y, weight)
-        return {"weight": hash_histogram(*rows, len(self.classes), self.keys)}
+        X, codes, weight = self.reader.rows(X, y, weight)
+        cell = codes * N_BUCKETS + bucket(self.keys.first(X))
+        size = len(self.reader.classes) * N_BUCKETS
+        found = np.bincount(cell, weights=weight, minlength=size)
+        return {"weight": found.reshape(-1, N_BUCKETS)}
 
 
 @dataclass(frozen=True)
-class Border(Known):
+class Border(Pass):
     """Hashes of the rows next to the cuts.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
+    reader : Reader
     buckets : ndarray of shape (K, B)
     keys : RowKeys
     """
 
+    reader: Reader
     buckets: NDArray[np.intp]
     keys: RowKeys
     name = "rows set aside"
 
     def _of(self, X, y, weight):
-        return border_rows(*self._rows(X, y, weight), self.buckets, self.keys)
+        X, codes, weight = self.reader.rows(X, y, weight)
+        first = self.keys.first(X)
+        near = (bucket(first)[:, None] == self.buckets[codes]).any(axis=1)
+        return merged_groups(
+            {
+                "code": codes[near],
+                "first": first[near],
+                "second": self.keys.second(X[near]),
+                "size": weight[near],
+            }
+        )
 
     def _add(self, a, b):
         both = {name: np.concatenate([a[name], b[name]]) for name in a}
@@ -467,36 +446,30 @@ class Border(Known):
 
 
 @dataclass(frozen=True)
-class Moments(Known):
-    """Moments of each class, or of each fold and class.
+class Moments(Pass):
+    """Moments of each fold and class: those of a family, or joint ones.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
-    cuts : HashCuts or None
-        Into folds.
-    n_folds : int
+    reader : Reader
+        The moments are those of its family; joint ones if it has none.
     """
 
-    cuts: HashCuts | None = None
-    n_folds: int = 1
+    reader: Reader
     name = "moments"
 
     def _of(self, X, y, weight):
         weighted = weight is not None
-        X, codes, weight = self._rows(X, y, weight)
-        K = len(self.classes)
-        cell, n_cells = codes, K * self.n_folds
-        if self.cuts is not None:
-            cell = self.cuts.folds(X, codes) * K + codes
-        if isinstance(self.estimator, JointMaxEntClassifier):
-            moments = self.estimator._collect(X, cell, n_cells, weight)
-        else:
-            family = get(self.estimator.family)
-            moments = family_moments(family, X, cell, n_cells, weight)
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        K = len(self.reader.classes)
+        found = self._sums(X, fold * K + codes, self.reader.n_folds * K, weight)
         rows = np.bincount(codes, minlength=K)
-        return {**vars(moments), "rows": rows, "weighted": np.bool_(weighted)}
+        return {**found, "rows": rows, "weighted": np.bool_(weighted)}
+
+    def _sums(self, X, cell, n_cells, weight) -> Result:
+        if self.reader.family is None:
+            return vars(joint_moments(X, cell, n_cells, sample_weight=weight))
+        return vars(family_moments(self.reader.family, X, cell, n_cells, weight))
 
     def _add(self, a, b):
         moments = self.of_result(a).merge(self.of_result(b))
@@ -515,33 +488,29 @@ class Moments(Known):
         -------
         ClassMoments
         """
-        joint = getattr(self.estimator, "covariance", "diagonal") != "diagonal"
-        kind = JointMoments if joint else ClassMoments
+        kind = JointMoments if self.reader.family is None else ClassMoments
         return kind(*(result[name] for name in ("weight", "sums", "location")))
 
 
 @dataclass(frozen=True)
-class Accuracy(Known):
+class Accuracy(Pass):
     """Weight of the rows set aside, and of those classified correctly.
 
     Parameters
     ----------
-    estimator, classes, by_class
-        As for all passes over rows of known classes.
-    cuts : HashCuts
-    models : tuple of MarginalModel or None
+    reader : Reader
+    models : tuple of {MarginalModel, WhitenedMeans} or None
         Entry f does not know fold f; None where that is not to be tested.
     grid : ndarray of int of shape (G,)
     """
 
-    cuts: HashCuts
-    models: tuple[MarginalModel | None, ...]
+    reader: Reader
+    models: tuple
     grid: NDArray[np.intp]
     name = "accuracy"
 
     def _of(self, X, y, weight):
-        X, codes, weight = self._rows(X, y, weight)
-        fold = self.cuts.folds(X, codes)
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
         correct, tested = np.zeros(len(self.grid)), np.float64(0.0)
         for f, model in enumerate(self.models):
             test = np.flatnonzero(fold == f)
@@ -552,10 +521,37 @@ class Accuracy(Known):
         return {"correct": correct, "tested": tested}
 
 
-def observed(estimator, X):
-    """Rows as the family of the estimator sees them."""
-    family = getattr(estimator, "family", None)
-    return X if family is None else get(family).observe(X)
+class FoldMoments:
+    """Class moments of all rows, and of all but those of each fold.
+
+    Parameters
+    ----------
+    parts : Parts
+    reader : Reader
+    moments : ClassMoments
+        Of each fold and class.
+    """
+
+    def __init__(self, parts: Parts, reader: Reader, moments: ClassMoments):
+        self.parts, self.reader = parts, reader
+        self.folds = moments.split(reader.n_folds)
+        self.others = leave_one_out(self.folds) if reader.n_folds > 1 else []
+
+    def all_rows(self) -> ClassMoments:
+        """Moments of all rows."""
+        first = self.folds[0]
+        return first.merge(self.others[0]) if self.others else first
+
+    def other_folds(self) -> Iterator[ClassMoments | None]:
+        """Moments of all rows but those of each fold that is held out, if any are."""
+        for f in range(self.reader.cuts.n_held_out):
+            both = self.folds[f].weight.any() and self.others[f].weight.any()
+            yield self.others[f] if both else None
+
+    def correct(self, models: tuple, grid) -> tuple[Array, float]:
+        """Weight of the rows set aside that are classified correctly, and of all."""
+        found = checked_result(self.parts, Accuracy(self.reader, models, grid))
+        return found["correct"], found["tested"]
 
 
 def checked_result(parts: Parts, work: Pass) -> Result:

@@ -29,6 +29,10 @@ CORRELATED = {
     "no correlations": CorrelatedMeMdClassifier(shrinkage=1.0, priors=[0.2, 0.3, 0.5]),
     "folds": CorrelatedMeMdClassifier("auto", random_state=0),
     "share": CorrelatedMeMdClassifier("auto", validation=0.3, random_state=1),
+    "balanced": CorrelatedMeMdClassifier(
+        "auto", validation=0.4, class_weight="balanced", random_state=2
+    ),
+    "by class": CorrelatedMeMdClassifier(9, class_weight={0: 2.0, 1: 0.5, 2: 1.0}),
 }
 
 # Rows of parts of unequal and of zero length.

@@ -96,6 +96,34 @@ def test_labels_of_text_and_of_categories(tmp_path):
         agree(one, fitted, pd.DataFrame(X, columns=NAMES))
 
 
+def test_folders_patterns_and_addresses(tmp_path, monkeypatch):
+    X, y = counts()
+    folder = tmp_path / "spark"
+    (folder / "_temporary").mkdir(parents=True)
+    for name in ("_SUCCESS", ".part-0.parquet.crc"):
+        (folder / name).write_text("no table")
+    one = model().fit(frame(X, y)[NAMES], y)
+    for i, part in enumerate(in_parts(X, y, cuts=(0, 30, 120, 200))):
+        table = pa.Table.from_pandas(frame(*part))
+        pq.write_table(table, folder / f"part-{i}.parquet", row_group_size=33)
+    monkeypatch.chdir(tmp_path)
+    for files in (
+        folder,
+        "spark",
+        f"{folder}/part-*.parquet",
+        "spark/part-*.parquet",
+        "*/part-*",
+        folder.as_uri(),
+        [f"{folder.as_uri()}/part-{i}.parquet" for i in range(3)],
+    ):
+        chunks = TableChunks(files, "label")
+        assert [len(labels) for _, labels in chunks] == [30, 33, 33, 24, 33, 33, 14]
+        again = pickle.loads(pickle.dumps(chunks))
+        agree(one, fit_chunks(model(), again), frame(X, y)[NAMES])
+    first = TableChunks("spark/part-[0]*", "label")
+    assert len(first) == 1
+
+
 def test_missing_values_are_told(tmp_path):
     X, y = counts()
     table = frame(X, pd.array([None, *y[1:]], dtype="Int64"))
@@ -118,7 +146,10 @@ def test_what_does_not_fit_together(tmp_path):
         TableChunks(path, "lost")
     with pytest.raises(ValueError, match="are not those of"):
         TableChunks([path, other], "label")
-    with pytest.raises(ValueError, match="files is empty"):
-        TableChunks([], "label")
+    for nothing in ([], tmp_path / "*.lost"):
+        with pytest.raises(ValueError, match="holds no file; give at least one"):
+            TableChunks(nothing, "label")
+    with pytest.raises(FileNotFoundError):
+        TableChunks(tmp_path / "lost.parquet", "label")
     with pytest.raises(IndexError):
         TableChunks(path, "label")[7]

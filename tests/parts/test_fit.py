@@ -11,7 +11,8 @@ from sklearn.svm import LinearSVC
 
 from memdlib import JointMaxEntClassifier, MeMdClassifier
 from memdlib.generative import CorrelatedMeMdClassifier
-from memdlib.parts import ArrayChunks, fit_chunks, tall, wide
+from memdlib.generative.correlated import pooled
+from memdlib.parts import ArrayChunks, fit_chunks, wide
 from tests.parts.comparing import (
     CORRELATED,
     ESTIMATORS,
@@ -176,7 +177,7 @@ def test_sparse_data_need_a_diagonal():
 def narrow(monkeypatch):
     """Strips of seven columns, and scores of a few rows."""
     monkeypatch.setattr(wide, "_ENTRIES", 1400)
-    monkeypatch.setattr(tall, "_SCORES", 1000)
+    monkeypatch.setattr(pooled, "_SCORES", 1000)
 
 
 @pytest.mark.parametrize("d", [20, 200, 250])

@@ -1,5 +1,6 @@
 """Cuts found from a histogram against positions found by sorting all rows."""
 
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -7,16 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
+from memdlib import MeMdClassifier
 from memdlib.holdout import RowKeys, Spread, content_positions
 from memdlib.parts import work
-from memdlib.parts.work import (
-    HashCuts,
-    Shares,
-    border_rows,
-    hash_histogram,
-    merged_groups,
-)
+from memdlib.parts.work import Border, HashCuts, Hashes, Reader, Shares, Spreads
 
 
 def sorted_folds(X, codes, weight, validation, seed):
@@ -31,16 +28,18 @@ def cut_folds(parts, n_classes, validation, seed):
     codes, weight = (
         np.concatenate(values) for values in list(zip(*parts, strict=True))[1:]
     )
-    by_class = 1 / np.bincount(codes, weight)
-    spreads = [Spread.of(X, by_class[codes] * weight) for X, codes, weight in parts]
-    keys = RowKeys.of(seed, reduce(Spread.merge, spreads))
-    histogram = sum(hash_histogram(*part, n_classes, keys) for part in parts)
+    estimator = MeMdClassifier()
+    validate_data(estimator, parts[0][0][:1], accept_sparse=True)
+    reader = Reader(estimator, np.arange(n_classes))
+
+    def added(work):
+        return reduce(work.add, [work.of(*part) for part in parts])
+
+    even = replace(reader, by_class=1 / np.bincount(codes, weight))
+    keys = RowKeys.of(seed, Spread(**added(Spreads(even))))
+    histogram = added(Hashes(reader, keys))["weight"]
     shares = Shares.of(validation)
-    buckets = shares.buckets(histogram)
-    rows = [border_rows(*part, buckets, keys) for part in parts]
-    border = merged_groups(
-        {name: np.concatenate([r[name] for r in rows]) for name in rows[0]}
-    )
+    border = added(Border(reader, shares.buckets(histogram), keys))
     found = HashCuts.find(keys, shares, histogram, border)
     return np.concatenate([found.folds(X, codes) for X, codes, _ in parts])
 

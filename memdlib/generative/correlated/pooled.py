@@ -14,23 +14,31 @@ normal with one covariance diag(s) R diag(s). The coordinates z = R^(-1/2) diag(
 exactly.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
+from memdlib.generative.ranking import rank
 
 Array = NDArray[np.float64]
 
 # Below it numbers lose digits, whatever their unit.
 _LEAST_EXPONENT = -1022
 
+# Scores that are held at a time.
+_SCORES = 2**22
+
 
 @dataclass(frozen=True)
 class PooledMoments:
-    """Class means, variances within classes, and the rows in units of these.
+    """Class means, variances and correlations within classes.
+
+    With residuals Z, of shape (n, d), the correlations are Z^T Z.
 
     Parameters
     ----------
@@ -45,9 +53,11 @@ class PooledMoments:
         Within classes; zero if rounding may explain it (:func:`beyond_rounding`).
     between : ndarray of shape (d,)
         Variance of the class means; zero if they agree within rounding.
-    residuals : ndarray of shape (n, d)
-        residuals^T residuals is the matrix of correlations within classes; zero in a
-        feature without variance.
+    gram : ndarray of shape (d, d) or (n, n)
+        Z^T Z, or Z Z^T where there are fewer rows than features. Zero in a feature
+        without variance.
+    apply : callable or None
+        ``apply(A, core)`` is A Z^T core Z; None where ``gram`` is Z^T Z.
     """
 
     weight: Array
@@ -55,7 +65,8 @@ class PooledMoments:
     means: Array
     variance: Array
     between: Array
-    residuals: Array
+    gram: Array
+    apply: Callable[[Array, Array], Array] | None = None
 
     @classmethod
     def of(cls, X, codes, n_classes: int, weight) -> "PooledMoments":
@@ -84,30 +95,11 @@ class PooledMoments:
         >>> (moments.unit**2 * moments.variance).tolist()
         [2.5, 0.0]
         """
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-        exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1
-        unit = np.ldexp(1.0, np.maximum(exponent, _LEAST_EXPONENT))
-        values = X / unit
-        by_class = np.bincount(codes, weight, n_classes)
-        # weights of a few rows may be tiny: shares are not
-        rows = weight / by_class[codes]
-        means = np.zeros((n_classes, X.shape[1]))
-        centres = np.zeros_like(means)
-        for k in np.flatnonzero(by_class):
-            (own,) = np.nonzero(codes == k)
-            first = values[own[0]].copy()
-            part = values[own] - first
-            centres[k] = rows[own] @ part
-            values[own] = np.subtract(part, centres[k], out=part)
-            means[k] = first + centres[k]
-        share = by_class / by_class.sum()
-        rows *= share[codes]
-        variance = np.einsum("i,is,is->s", rows, values, values)
-        variance, between = beyond_rounding(share, means, centres, variance)
-        varies = variance > 0
-        values *= varies / np.sqrt(np.where(varies, variance, 1.0))
-        values *= np.sqrt(rows)[:, None]
-        return cls(by_class, unit, means, variance, between, values)
+        found, Z = standardised_residuals(X, codes, n_classes, weight)
+        n, d = Z.shape
+        if n < d:
+            return cls(**found, gram=Z @ Z.T, apply=partial(_through_rows, Z))
+        return cls(**found, gram=Z.T @ Z)
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -181,6 +173,82 @@ class PooledMoments:
         return np.sqrt(np.where(varies, shrunk, variance)), shrinkage
 
 
+def standardised_residuals(
+    X, codes: NDArray[np.intp], n_classes: int, weight: Array
+) -> tuple[dict[str, Array], Array]:
+    """Moments of each feature, and the rows less their class means in units of these.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Finite.
+    codes : ndarray of int, shape (n,)
+    n_classes : int
+    weight : ndarray of shape (n,)
+        Positive.
+
+    Returns
+    -------
+    moments : dict of ndarray
+        "weight", "unit", "means", "variance" and "between", as in
+        :class:`PooledMoments`.
+    residuals : ndarray of shape (n, d)
+        Z; zero in a feature without variance.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [3.0], [4.0], [6.0]])
+    >>> standardised_residuals(X, np.array([0, 0, 1, 1]), 2, np.ones(4))[1].tolist()
+    [[-0.5], [0.5], [-0.5], [0.5]]
+    """
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+    unit = power_of_two(largest)
+    values = X / unit
+    by_class = np.bincount(codes, weight, n_classes)
+    # weights of a few rows may be tiny: shares are not
+    rows = weight / by_class[codes]
+    means = np.zeros((n_classes, X.shape[1]))
+    centres = np.zeros_like(means)
+    for k in np.flatnonzero(by_class):
+        (own,) = np.nonzero(codes == k)
+        first = values[own[0]].copy()
+        part = values[own] - first
+        centres[k] = rows[own] @ part
+        values[own] = np.subtract(part, centres[k], out=part)
+        means[k] = first + centres[k]
+    share = by_class / by_class.sum()
+    rows *= share[codes]
+    variance = np.einsum("i,is,is->s", rows, values, values)
+    variance, between = beyond_rounding(share, means, centres, variance)
+    varies = variance > 0
+    values *= varies / np.sqrt(np.where(varies, variance, 1.0))
+    values *= np.sqrt(rows)[:, None]
+    moments = {
+        "weight": by_class,
+        "unit": unit,
+        "means": means,
+        "variance": variance,
+        "between": between,
+    }
+    return moments, values
+
+
+def power_of_two(largest: Array) -> Array:
+    """Powers of two at or below numbers, by which no digit is lost; 1 for zero.
+
+    Examples
+    --------
+    >>> power_of_two(np.array([0.0, 5.0, 8.0])).tolist()
+    [1.0, 4.0, 8.0]
+    """
+    exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1
+    return np.ldexp(1.0, np.maximum(exponent, _LEAST_EXPONENT))
+
+
+def _through_rows(Z: Array, A: Array, core: Array) -> Array:
+    return ((A @ Z.T) @ core) @ Z
+
+
 def beyond_rounding(
     share: Array, means: Array, centres: Array, variance: Array
 ) -> tuple[Array, Array]:
@@ -232,40 +300,43 @@ class InverseRoot:
     shrinkage : float
     diagonal : ndarray of shape (d,)
     core : ndarray of shape (d, d) or (n, n)
-    rows : ndarray of shape (n, d) or None
-        R^(-1/2) is diag(diagonal) + rows^T core rows, or + core if there are no rows.
+    apply : callable or None
+        A R^(-1/2) is A diag(diagonal) + apply(A, core), or + A core if there is none.
     """
 
     shrinkage: float
     diagonal: Array
     core: Array
-    rows: Array | None = None
+    apply: Callable[[Array, Array], Array] | None = None
 
     def __call__(self, A: Array) -> Array:
         """Return A R^(-1/2), of the shape (m, d) of A."""
-        if self.rows is None:
-            return A * self.diagonal + A @ self.core
-        return A * self.diagonal + ((A @ self.rows.T) @ self.core) @ self.rows
+        inner = A @ self.core if self.apply is None else self.apply(A, self.core)
+        return A * self.diagonal + inner
 
 
 def inverse_root(
-    residuals: Array,
+    gram: Array,
+    varies: NDArray[np.bool_],
     degrees_of_freedom: float,
     shrinkage: float | str = "auto",
-    side: str | None = None,
+    apply: Callable[[Array, Array], Array] | None = None,
 ) -> InverseRoot:
-    """Inverse square root of shrunken correlations, through the shorter side.
+    """Inverse square root of shrunken correlations, through either side.
 
     Parameters
     ----------
-    residuals : ndarray of shape (n, d)
-        Z with Z^T Z the correlations. Columns of zeros belong to features without
-        variance, which keep to themselves.
+    gram : ndarray of shape (d, d) or (n, n)
+        The correlations Z^T Z, or the products Z Z^T of the rows.
+    varies : ndarray of bool of shape (d,)
+        False for features without variance: their columns of Z are zeros, and they
+        keep to themselves.
     degrees_of_freedom : float
     shrinkage : float in [0, 1] or "auto", default="auto"
         "auto" is :func:`memdlib.families.shrinkage.correlation_intensity`.
-    side : {"rows", "features"} or None, default=None
-        Whether an n x n or a d x d matrix is diagonalised; None takes the smaller.
+    apply : callable, default=None
+        ``apply(A, core)`` is A Z^T core Z, all that is asked of Z where ``gram`` is
+        Z Z^T; None says that it is Z^T Z.
 
     Returns
     -------
@@ -284,20 +355,22 @@ def inverse_root(
         R^(-1/2) = lambda^(-1/2) I + Z^T U diag((a^(-1/2) - lambda^(-1/2)) / t) U^T Z,
 
     and the quotient is -(1 - lambda) / (sqrt(a lambda) (sqrt(a) + sqrt(lambda))), which
-    neither cancels nor divides by an eigenvalue near zero. The cost is O(n^2 d).
+    neither cancels nor divides by an eigenvalue near zero. With the products of rows
+    the cost is O(n^2 d).
 
     Examples
     --------
     >>> Z = np.array([[0.6, 0.8, 0.0], [0.8, -0.6, 1.0]])
-    >>> root = inverse_root(Z, 10.0, shrinkage=0.5)
-    >>> W = root(np.eye(3))
+    >>> varies = np.ones(3, dtype=bool)
+    >>> def apply(A, core):
+    ...     return A @ Z.T @ core @ Z
+    >>> W = inverse_root(Z @ Z.T, varies, 10.0, 0.5, apply)(np.eye(3))
     >>> np.allclose(W @ W @ (0.5 * np.eye(3) + 0.5 * Z.T @ Z), np.eye(3))
     True
+    >>> np.allclose(W, inverse_root(Z.T @ Z, varies, 10.0, 0.5)(np.eye(3)))
+    True
     """
-    n, d = residuals.shape
-    varies = residuals.any(axis=0)
-    by_rows = n < d if side is None else side == "rows"
-    gram = residuals @ residuals.T if by_rows else residuals.T @ residuals
+    d = len(varies)
     if shrinkage == "auto":
         # the correlation of a feature with itself is one; what is left may be rounding
         total = (gram**2).sum()
@@ -307,23 +380,22 @@ def inverse_root(
     shrinkage = float(shrinkage)
     kept = 1.0 - shrinkage
     if kept == 0.0:
-        rows = residuals if by_rows else None
-        return InverseRoot(1.0, np.ones(d), np.zeros_like(gram), rows)
-    if not by_rows:
-        gram[~varies, ~varies] = 1.0
+        return InverseRoot(1.0, np.ones(d), np.zeros_like(gram), apply)
+    if apply is None:
+        gram = gram + np.diag(~varies)
     t, U = np.linalg.eigh(gram)
     a = shrinkage + kept * np.maximum(t, 0.0)
-    least = shrinkage if by_rows else a[0]
+    least = a[0] if apply is None else shrinkage
     if not least > d * ROUNDING:
         raise ValueError(
             f"the smallest eigenvalue of the correlations is {least:.3g}; "
             'use shrinkage > 0 or "auto", or fewer features'
         )
-    if not by_rows:
+    if apply is None:
         return InverseRoot(shrinkage, np.zeros(d), (U / np.sqrt(a)) @ U.T)
     change = -kept / (np.sqrt(a * shrinkage) * (np.sqrt(a) + np.sqrt(shrinkage)))
     diagonal = np.where(varies, 1.0 / np.sqrt(shrinkage), 1.0)
-    return InverseRoot(shrinkage, diagonal, (U * change) @ U.T, residuals)
+    return InverseRoot(shrinkage, diagonal, (U * change) @ U.T, apply)
 
 
 @dataclass(frozen=True)
@@ -390,7 +462,8 @@ class WhitenedMeans:
         """
         if prior is None:
             prior = moments.weight / moments.weight.sum()
-        root = inverse_root(moments.residuals, moments.degrees_of_freedom, shrinkage)
+        varies, freedom = moments.variance > 0, moments.degrees_of_freedom
+        root = inverse_root(moments.gram, varies, freedom, shrinkage, moments.apply)
         deviations, used = moments.standard_deviations(variance_shrinkage)
         centre = prior @ moments.means
         offset = np.where(moments.weight[:, None] > 0, moments.means - centre, 0.0)
@@ -430,3 +503,27 @@ class WhitenedMeans:
             running = np.cumsum(z * m - 0.5 * m**2, axis=1)
             found[..., k] = log_prior[k] + running[:, grid - 1].T
         return found
+
+    def correct_weight(self, X, codes, weight, grid: NDArray[np.intp]) -> Array:
+        """Weight of the rows that the best S coordinates classify correctly.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        codes : ndarray of int of shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,)
+        grid : ndarray of int, shape (G,)
+            Numbers S, increasing.
+
+        Returns
+        -------
+        ndarray of shape (G,)
+        """
+        order, correct = rank(self.divergences), np.zeros(len(grid))
+        step = max(1, _SCORES // (len(grid) * len(self.prior) + X.shape[1]))
+        for start in range(0, len(X), step):
+            own = slice(start, start + step)
+            best = self.scores(X[own], order, grid).argmax(axis=2)
+            correct += (best == codes[own]) @ weight[own]
+        return correct

@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _WhitenedModel:
+class WhitenedModel:
     """What prediction needs: a linear score of each class."""
 
     classes: NDArray
@@ -57,7 +57,7 @@ class _WhitenedModel:
     validation_curve: Array | None = None
 
     @classmethod
-    def of(cls, classes, found: WhitenedMeans, n_selected: int) -> "_WhitenedModel":
+    def of(cls, classes, found: WhitenedMeans, n_selected: int) -> "WhitenedModel":
         divergences = found.divergences
         order = rank(divergences)
         kept = np.zeros_like(found.means)
@@ -253,15 +253,15 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         found = self._whitened(X, codes, weight, len(classes))
         if self.n_features != "auto":
             size = count_features(self.n_features, X.shape[1], "n_features")
-            self._fitted = _WhitenedModel.of(classes, found, size)
+            self._fitted = WhitenedModel.of(classes, found, size)
             return self
         grid = size_grid(self.n_features_grid, X.shape[1])
         curve = self._held_out(X, codes, weight, len(classes), grid)
         if curve is None:
-            self._fitted = _WhitenedModel.of(classes, found, X.shape[1])
+            self._fitted = WhitenedModel.of(classes, found, X.shape[1])
             return self
         gain = curve if self.criterion == "accuracy" else -curve
-        model = _WhitenedModel.of(classes, found, smallest_best(grid, gain))
+        model = WhitenedModel.of(classes, found, smallest_best(grid, gain))
         self._fitted = replace(
             model, validation_n_features=grid, validation_curve=curve
         )

@@ -219,6 +219,41 @@ class MomentClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
+def estimate_model(estimator: MomentClassifier, moments: ClassMoments, classes):
+    """Everything that follows from moments, which may have been collected in parts.
+
+    Parameters
+    ----------
+    estimator : MomentClassifier
+        Its parameters say how; it is not changed.
+    moments : ClassMoments
+        As its ``fit`` collects them.
+    classes : ndarray of shape (K,)
+
+    Returns
+    -------
+    model
+        What :func:`memdlib.estimator.set_fitted` takes.
+
+    Raises
+    ------
+    ValueError
+        As ``fit``, where a density is not found or a covariance is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memdlib import MeMdClassifier
+    >>> from memdlib.moments import class_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 2.0], [4.0, 1.5], [6.0, 1.5]])
+    >>> moments = class_moments(X, [0, 0, 1, 1], 2, order=2)
+    >>> model = estimate_model(MeMdClassifier(n_features=1), moments, np.arange(2))
+    >>> model.order.tolist(), model.n_selected
+    ([0, 1], 1)
+    """
+    return estimator._estimate(moments, classes)
+
+
 def _first_failure(family: Family, mu: Array, kind: type) -> tuple[int, int]:
     """Class and feature of the first density that fails so, by halving."""
 

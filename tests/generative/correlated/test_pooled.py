@@ -5,11 +5,13 @@ from hypothesis import strategies as st
 from scipy import linalg
 
 from memdlib.families.shrinkage import correlation_intensity
+from memdlib.generative.correlated import pooled
 from memdlib.generative.correlated.pooled import (
     PooledMoments,
     WhitenedMeans,
     beyond_rounding,
     inverse_root,
+    standardised_residuals,
 )
 
 
@@ -34,6 +36,15 @@ def literal(X, codes, weight):
     return means, S / weight.sum()
 
 
+def both_sides(Z, freedom, shrinkage):
+    """Inverse roots from the products of rows, and from those of features."""
+    varies = Z.any(axis=0)
+    return (
+        inverse_root(Z @ Z.T, varies, freedom, shrinkage, lambda A, C: A @ Z.T @ C @ Z),
+        inverse_root(Z.T @ Z, varies, freedom, shrinkage),
+    )
+
+
 def root_by_hand(S, shrinkage):
     s = np.sqrt(np.diag(S))
     R = (1 - shrinkage) * S / np.outer(s, s) + shrinkage * np.eye(len(S))
@@ -51,9 +62,15 @@ def test_moments_are_those_of_a_loop(seed, n, d):
         moments.unit**2 * moments.variance, np.diag(S), rtol=1e-10
     )
     R = S / np.sqrt(np.outer(np.diag(S), np.diag(S)))
-    np.testing.assert_allclose(
-        moments.residuals.T @ moments.residuals, R, rtol=0, atol=1e-10
-    )
+    Z = standardised_residuals(X, codes, 3, weight)[1]
+    np.testing.assert_allclose(Z.T @ Z, R, rtol=0, atol=1e-10)
+    A, C = np.ones((2, d)), np.diag(np.arange(n))
+    if n < d:
+        np.testing.assert_allclose(moments.gram, Z @ Z.T, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(moments.apply(A, C), A @ Z.T @ C @ Z, atol=1e-10)
+    else:
+        np.testing.assert_allclose(moments.gram, R, rtol=0, atol=1e-10)
+        assert moments.apply is None
     assert moments.degrees_of_freedom == weight.sum() - 3
 
 
@@ -62,10 +79,8 @@ def test_moments_are_those_of_a_loop(seed, n, d):
 def test_both_sides_are_the_inverse_square_root(n, d, shrinkage):
     for seed in range(5):
         X, codes, weight = sample(seed, n, d)
-        moments = PooledMoments.of(X, codes, 3, weight)
-        Z, freedom = moments.residuals, moments.degrees_of_freedom
-        rows = inverse_root(Z, freedom, shrinkage, side="rows")
-        features = inverse_root(Z, freedom, shrinkage, side="features")
+        Z = standardised_residuals(X, codes, 3, weight)[1]
+        rows, features = both_sides(Z, weight.sum() - 3, shrinkage)
         R = Z.T @ Z
         if shrinkage == "auto":
             squares = sum(R[s, t] ** 2 for s in range(d) for t in range(d) if s != t)
@@ -84,8 +99,8 @@ def test_a_feature_without_variance_keeps_to_itself():
     moments = PooledMoments.of(X, codes, 3, weight)
     assert moments.variance[[4, 7]].tolist() == [0, 0]
     assert moments.between[4] > 0 == moments.between[7]
-    for side in ("rows", "features"):
-        W = inverse_root(moments.residuals, 5.0, 0.4, side)(np.eye(12))
+    for root in both_sides(standardised_residuals(X, codes, 3, weight)[1], 5.0, 0.4):
+        W = root(np.eye(12))
         np.testing.assert_allclose(W[[4, 7]], np.eye(12)[[4, 7]], rtol=0, atol=1e-13)
         np.testing.assert_allclose(
             W[:, [4, 7]], np.eye(12)[:, [4, 7]], rtol=0, atol=1e-13
@@ -98,13 +113,14 @@ def test_a_feature_without_variance_keeps_to_itself():
 def test_correlations_that_are_singular_are_an_error():
     X, codes, weight = sample(2, 20, 5)
     X[:, 3] = X[:, 1] - X[:, 2]
-    Z = PooledMoments.of(X, codes, 3, weight).residuals
+    Z = standardised_residuals(X, codes, 3, weight)[1]
+    varies = np.ones(5, dtype=bool)
     message = 'smallest eigenvalue of the correlations is .*; use shrinkage > 0 or "au'
     with pytest.raises(ValueError, match=message):
-        inverse_root(Z, 17.0, 0.0)
+        inverse_root(Z.T @ Z, varies, 17.0, 0.0)
     with pytest.raises(ValueError, match=message):
-        inverse_root(Z, 17.0, 0.0, side="rows")
-    inverse_root(Z, 17.0, 1e-3)
+        inverse_root(Z @ Z.T, varies, 17.0, 0.0, lambda A, core: A @ Z.T @ core @ Z)
+    both_sides(Z, 17.0, 1e-3)
 
 
 @pytest.mark.parametrize("power", [-1000, -40, 40, 1000])
@@ -113,7 +129,7 @@ def test_units_change_nothing_but_units(power):
     scale = np.ldexp(1.0, [power, 0, 0, 2, -power, 0, 0])
     plain = PooledMoments.of(X, codes, 3, weight)
     scaled = PooledMoments.of(X * scale, codes, 3, weight)
-    np.testing.assert_array_equal(scaled.residuals, plain.residuals)
+    np.testing.assert_array_equal(scaled.gram, plain.gram)
     np.testing.assert_array_equal(scaled.unit, plain.unit * scale)
     np.testing.assert_array_equal(scaled.means, plain.means)
     for shrinkage in (0.0, 0.5, "auto"):
@@ -128,7 +144,7 @@ def test_the_largest_and_smallest_numbers():
     X = np.array([[top, 5e-324], [-top, 0], [top / 2, 0], [0, 5e-324]])
     moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
     assert np.isfinite(moments.means).all()
-    assert np.isfinite(moments.residuals).all()
+    assert np.isfinite(moments.gram).all()
     assert (moments.variance > 0).all()
 
 
@@ -172,7 +188,9 @@ def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
         found = moments.unit**2 * getattr(moments, name)
         slack = 8 * ulp * np.sqrt(expected) + 16 * ulp**2
         assert (np.abs(found - expected) <= slack + 1e-12 * expected).all()
-    np.testing.assert_allclose(moments.residuals, near.residuals, rtol=0, atol=8 * ulp)
+    Z = standardised_residuals(far, codes, 3, weight)[1]
+    near_zero = standardised_residuals(far - offset, codes, 3, weight)[1]
+    np.testing.assert_allclose(Z, near_zero, rtol=0, atol=8 * ulp)
 
 
 @pytest.mark.parametrize("value", [0.3, -1e9, 1e-300, 2e300])
@@ -181,7 +199,7 @@ def test_a_constant_that_rounding_has_touched_has_no_variance(value):
     X = (value + steps * np.spacing(value))[:, None]
     moments = PooledMoments.of(X, np.arange(8) % 2, 2, np.ones(8))
     assert moments.variance == 0 and moments.between == 0
-    assert not moments.residuals.any()
+    assert not moments.gram.any()
 
 
 def test_what_rounding_may_explain():
@@ -282,3 +300,22 @@ def test_a_class_without_rows_has_the_average_mean():
     means = found(X[here], codes[here], weight[here])
     np.testing.assert_array_equal(means.means[1], 0.0)
     np.testing.assert_array_equal(means.root(np.zeros((1, 4))), 0.0)
+
+
+def test_the_best_coordinates_are_right_about_as_much_weight_as_a_loop_says(
+    monkeypatch,
+):
+    monkeypatch.setattr(pooled, "_SCORES", 40)  # a few rows at a time
+    X, codes, weight = case(seed=5)
+    means, grid = found(X, codes, weight), np.array([1, 3])
+    order = np.argsort(-means.divergences)
+    expected = [
+        sum(
+            w
+            for x, k, w in zip(X, codes, weight, strict=True)
+            if means.scores(x[None], order[:size], np.array([size])).argmax() == k
+        )
+        for size in grid
+    ]
+    correct = means.correct_weight(X, codes, weight, grid)
+    np.testing.assert_allclose(correct, expected, rtol=1e-12)
