@@ -91,6 +91,14 @@ class _Spread:
         rest = self.directions.shape[1] - len(self.variances)
         return float(np.log(self.variances).sum() + rest * np.log(self.floor))
 
+    def solve(self, z: Array) -> Array:
+        """Rows (n, d) times the inverse of the matrix."""
+        inside = z @ self.directions.T
+        found = (inside / self.variances) @ self.directions
+        if len(self.variances) < z.shape[1]:
+            found += (z - inside @ self.directions) / self.floor
+        return found
+
     def distance(self, z: Array) -> Array:
         """Squares of the Mahalanobis norms of rows (n, d)."""
         inside = z @ self.directions.T

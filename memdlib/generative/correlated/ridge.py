@@ -145,12 +145,26 @@ def marginal_scores(marginals: ClassMarginals, X) -> Array:
         One instance of unknown class keeps the prior of a class above zero that the
         rows of a fold do not hold.
     """
-    family, moments = marginals.family, marginals.moments
+    X = marginals.family.observe(X)
+    return with_one_more_row(marginals).total(X, np.arange(X.shape[1]))
+
+
+def with_one_more_row(marginals: ClassMarginals) -> MarginalScores:
+    """Scores whose prior counts one instance of unknown class.
+
+    Parameters
+    ----------
+    marginals : ClassMarginals
+
+    Returns
+    -------
+    MarginalScores
+    """
+    moments = marginals.moments
     log_prior = np.log(moments.weight + 1.0 / len(moments.weight))
-    scores = MarginalScores(
-        family, marginals.natural_params, moments.location, log_prior
+    return MarginalScores(
+        marginals.family, marginals.natural_params, moments.location, log_prior
     )
-    return scores.total(family.observe(X), np.arange(X.shape[1]))
 
 
 # Residual of the smallest penalty in the folds, which only serve the choice: that of

@@ -79,6 +79,16 @@ class WhitenedModel:
             found.variance_shrinkage,
         )
 
+    @property
+    def coef(self) -> Array:
+        """Slopes by x, (1, d) for two classes, else (K, d)."""
+        return _of_second(self.slopes / self.unit)
+
+    @property
+    def intercept(self) -> Array:
+        """Scores at x = 0, (1,) for two classes, else (K,)."""
+        return _of_second(self.offsets - self.slopes @ self.centre)
+
     @np.errstate(over="ignore", invalid="ignore")
     def joint_log_density(self, X) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
@@ -86,6 +96,11 @@ class WhitenedModel:
         used = slice(None) if used.all() else used
         z = X[:, used] / self.unit[used] - self.centre[used]
         return finite_scores(self.offsets + z @ self.slopes[:, used].T, X)
+
+
+def _of_second(scores: Array) -> Array:
+    """Of two classes the second less the first."""
+    return scores[1:] - scores[:1] if len(scores) == 2 else scores
 
 
 class CorrelatedMeMdClassifier(BayesClassifier):
@@ -137,6 +152,13 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         In use.
     validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
         Numbers S tried by "auto", and the held-out accuracy, or log-loss, of each.
+    coef_ : ndarray of shape (1, d) for two classes, else (K, d)
+        Nats by one unit of each column of X, towards the second of two classes, or
+        towards each class.
+    intercept_ : ndarray of shape (1,) for two classes, else (K,)
+        X coef_' + intercept_ is ``decision_function``, with more than two classes up to
+        what all classes of a row have in common. For data far from zero beside their
+        spread it keeps fewer digits.
     n_features_in_ : int
 
     Notes
@@ -215,6 +237,8 @@ class CorrelatedMeMdClassifier(BayesClassifier):
     variance_shrinkage_ = fitted("variance_shrinkage")
     validation_n_features_ = fitted("validation_n_features")
     validation_curve_ = fitted("validation_curve")
+    coef_ = fitted("coef")
+    intercept_ = fitted("intercept")
 
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):

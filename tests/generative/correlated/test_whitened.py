@@ -7,6 +7,7 @@ from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
@@ -235,3 +236,41 @@ def test_class_weights_multiply_the_weights_of_rows():
     )
     balanced = CorrelatedMeMdClassifier(class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(balanced.class_prior_, 1 / 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_features", [None, 4])
+def test_coefficients_are_those_of_the_decision_function(n_classes, n_features):
+    X, y = blobs(6, 60, 6, n_classes)
+    X = X * 10.0 ** np.arange(-3, 3) + 5.0
+    model = CorrelatedMeMdClassifier(n_features).fit(X, y)
+    found = X @ model.coef_.T + model.intercept_
+    if n_classes == 2:
+        assert model.coef_.shape == (1, 6)
+        assert model.intercept_.shape == (1,)
+        found = found[:, 0]
+    else:
+        found = log_softmax(found, axis=1)
+    np.testing.assert_allclose(found, model.decision_function(X), rtol=0, atol=1e-9)
+
+
+def test_coefficients_are_those_of_scikit_learn():
+    X, y = load_breast_cancer(return_X_y=True)
+    ours = CorrelatedMeMdClassifier(shrinkage=0.0).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    scale = X.std(axis=0)
+    np.testing.assert_allclose(
+        ours.coef_ * scale, theirs.coef_ * scale, rtol=1e-6, atol=1e-6
+    )
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
+
+
+def test_scikit_learn_selects_by_the_coefficients():
+    X, y = load_wine(return_X_y=True)
+    X = X / X.std(axis=0)
+    model = CorrelatedMeMdClassifier()
+    assert not hasattr(model, "coef_")
+    selector = SelectFromModel(model, max_features=3, threshold=-np.inf).fit(X, y)
+    size = np.abs(model.fit(X, y).coef_).sum(axis=0)
+    assert set(np.flatnonzero(selector.get_support())) == set(size.argsort()[-3:])
+    assert RFE(model, n_features_to_select=4).fit(X, y).score(X, y) > 0.9
