@@ -5,6 +5,9 @@ parameters -> divergence of each feature -> ranking -> linear score -> class.
 
 Which to use when
 -----------------
+================================  ====================================
+You have, or want                 Use
+================================  ====================================
 A table of measurements           ``make_memd("table")``
 Gene expression, wide and short   ``make_memd("expression")``
 Counts of words                   ``make_memd("text")``
@@ -15,6 +18,7 @@ One covariance a class            :class:`JointMaxEntClassifier`
 Posteriors, no model of features  :class:`ConditionalMaxEntClassifier`
 A density with given moments      :class:`MaxEntDensity`
 Moments or genes by code length   :mod:`memdlib.nml`
+================================  ====================================
 """
 
 from memdlib.conditional import ConditionalMaxEntClassifier
