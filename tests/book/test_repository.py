@@ -98,7 +98,7 @@ def test_the_first_page_of_the_contents_says_how_to_install():
 
 
 def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
-    lines = memdlib.__doc__.split("-----\n")[1].strip().splitlines()
+    lines = memdlib.__doc__.split("=====\n")[2].splitlines()[:-1]
     named = [re.search(r"`+(\S+?\([^`]*\)|[\w.]+)`+", line)[1] for line in lines]
     assert len(named) == 10
     page = text_of("book/install.md")
