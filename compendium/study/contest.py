@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2, f_classif
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB, GaussianNB, MultinomialNB
@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from compendium.study.preparations import PreparedClassifier
 from compendium.study.relevance import RelevantRedundantSelector, level_information
 from memdlib.generative import MeMdClassifier, make_memd
 
@@ -38,6 +39,12 @@ LABELS = {
     "gaussian_text": "GaussianNB on words",
     "chi2_logistic": "chi-squared, then logistic",
     "logistic_loss": "L2 logistic, C by log-loss",
+    "svm_raw": "linear SVM, values as they are",
+    "svm_few": "linear SVM, 4 costs, 3 folds",
+    "pca_svm": "PCA, then linear SVM",
+    "pca_logistic": "PCA, then L2 logistic",
+    "rbf_svm": "RBF SVM",
+    "ridge": "ridge on tf-idf",
 }
 # Those that take part on all kinds of data, each once.
 EVERYWHERE = tuple(LABELS)[:14]
@@ -55,39 +62,43 @@ _LASSO_COSTS = {
 }
 _SIZES = {"expression": (10, 30, 100, 300), "text": (30, 100, 300, 1000, 3000)}
 _SMOOTHINGS = (0.01, 0.03, 0.1, 0.3, 1.0)
+_VARIANCES = [0.5, 0.8, 0.95]  # shares that the principal components hold
 
 
-class CalibratedSVM(ClassifierMixin, BaseEstimator):
-    """A support vector machine with a chosen cost, and posteriors by a sigmoid.
+class CalibratedSearch(ClassifierMixin, BaseEstimator):
+    """A classifier with a chosen setting, and posteriors by a sigmoid.
 
     Parameters
     ----------
     machine : classifier
-        With a parameter ``C``.
-    costs : sequence of float
+        With scores, and no posteriors of its own.
+    grid : dict
+        Parameter to the values among which accuracy chooses.
     folds : int
-        Of the rows, for the cost and again for the sigmoid.
+        Of the rows, for the setting and again for the sigmoid.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
-    cost_ : float
+    best_params_ : dict
+    best_score_ : float
+        Accuracy on rows held out, of the setting that is chosen.
 
     Notes
     -----
     ``predict`` is the machine's own decision; a sigmoid may move it.
     """
 
-    def __init__(self, machine, costs, folds):
+    def __init__(self, machine, grid, folds):
         self.machine = machine
-        self.costs = costs
+        self.grid = grid
         self.folds = folds
 
     def fit(self, X, y):
-        """Choose the cost, then fit the sigmoid to scores of rows held out."""
-        search = GridSearchCV(self.machine, {"C": list(self.costs)}, cv=self.folds)
-        self._machine = search.fit(X, y).best_estimator_
-        self.cost_ = search.best_params_["C"]
+        """Choose the setting, then fit the sigmoid to scores of rows held out."""
+        search = _search(self.machine, self.grid, self.folds).fit(X, y)
+        self._machine = search.best_estimator_
+        self.best_params_, self.best_score_ = search.best_params_, search.best_score_
         # the class refuses a number of folds where a class has fewer rows than folds
         self._sigmoid = CalibratedClassifierCV(
             clone(self._machine), cv=search.cv, ensemble=False
@@ -119,6 +130,8 @@ class StoppedBoosting(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (K,)
     n_iter_ : int
+    best_score_ : float
+        Minus the least log-loss on the rows held out.
     """
 
     def __init__(self, most=100, random_state=None):
@@ -137,6 +150,7 @@ class StoppedBoosting(ClassifierMixin, BaseEstimator):
         )
         # the last ones are those that no longer helped
         self.n_iter_ = max(1, first.fit(X, y).n_iter_ - 10)
+        self.best_score_ = first.validation_score_.max()
         self._model = HistGradientBoostingClassifier(
             max_iter=self.n_iter_, early_stopping=False, **common
         ).fit(X, y)
@@ -156,6 +170,9 @@ def contestants(
     kind: str, d: int, *, folds: int = 5, iterations: int = 100
 ) -> dict[str, BaseEstimator]:
     """All classifiers that take part, unfitted.
+
+    On expression values all but the SVMs that are named so choose, as the recommended
+    one does, between the values and normal scores of each sample.
 
     Parameters
     ----------
@@ -195,7 +212,12 @@ def contestants(
     found["boosting"] = make_pipeline(
         *_few(kind, min(d, 200)), StoppedBoosting(iterations)
     )
-    found["forest"] = RandomForestClassifier(200)
+    found["forest"] = RandomForestClassifier(200, oob_score=kind == "expression")
+    if kind == "expression":
+        untuned = "plain", "shrunken", "naive_bayes", "lda"
+        found |= {m: _search(found[m], {}, folds) for m in untuned}
+        peers = found.keys() - {"make_memd", "svm_raw", "svm_few"}
+        found |= {m: PreparedClassifier(found[m]) for m in peers}
     return {name: found[name] for name in LABELS if name in found}
 
 
@@ -216,11 +238,11 @@ def _few(kind, k) -> list:
     return [best, StandardScaler()]
 
 
-def _selected(selector, sizes, name, folds, prepare, scale):
+def _selected(selector, sizes, name, costs, folds, prepare, scale):
     """A choice of features, its size tuned, in front of logistic regression."""
     chain = make_pipeline(*prepare, selector, scale, LogisticRegression(max_iter=500))
     step = type(selector).__name__.lower()
-    grid = {f"{step}__{name}": sizes, "logisticregression__C": [0.01, 0.1, 1.0, 10.0]}
+    grid = {f"{step}__{name}": sizes, "logisticregression__C": costs}
     return _search(chain, grid, folds)
 
 
@@ -241,14 +263,20 @@ def _dense(kind, d, folds) -> dict:
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
     rotate = StandardScaler(), PCA(svd_solver="full")
 
+    machine = SVC(kernel="linear")
+    svm = make_pipeline(*rotate, CalibratedSearch(machine, {"C": costs}, folds))
+    by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
+
     def selected(selector, values, name):
-        return _selected(selector, values, name, folds, [], StandardScaler())
+        few_costs = [0.01, 0.1, 1.0]
+        return _selected(selector, values, name, few_costs, folds, [], StandardScaler())
 
     return {
         "plain": MeMdClassifier(validation=5),
         "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
-        "svm": make_pipeline(
-            *rotate, CalibratedSVM(SVC(kernel="linear"), costs, folds)
+        "svm": svm,
+        "svm_few": make_pipeline(
+            *rotate, CalibratedSearch(machine, {"C": costs[-4:]}, min(folds, 3))
         ),
         "logistic": make_pipeline(*rotate, _search(logistic, {"C": costs}, folds)),
         "logistic_loss": make_pipeline(
@@ -268,7 +296,33 @@ def _dense(kind, d, folds) -> dict:
         "mrmr_logistic": selected(
             RelevantRedundantSelector(pool=pool), few, "n_features"
         ),
+    } | by_kind
+
+
+def _wide(svm, costs, folds) -> dict:
+    """The support vector machine as it is, and peers on few principal components."""
+
+    def reduced(model):
+        return make_pipeline(PCA(svd_solver="full"), model)
+
+    rotate = StandardScaler(), PCA(svd_solver="full")
+    shares = {"pca__n_components": _VARIANCES}
+    machine = CalibratedSearch(
+        reduced(SVC(kernel="linear")), shares | {"svc__C": costs}, folds
+    )
+    logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
+    by_cost = shares | {"logisticregression__C": costs}
+    return {
+        "svm_raw": svm,
+        "pca_svm": make_pipeline(*rotate, machine),
+        "pca_logistic": make_pipeline(*rotate, _search(logistic, by_cost, folds)),
     }
+
+
+def _table(d, folds) -> dict:
+    grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.3 / d, 1.0 / d]}
+    machine = CalibratedSearch(SVC(), grid, folds)
+    return {"rbf_svm": make_pipeline(StandardScaler(), machine)}
 
 
 def _text(kind, d, folds) -> dict:
@@ -282,19 +336,30 @@ def _text(kind, d, folds) -> dict:
         grid = {f"{chain.steps[-1][0]}__{k}": v for k, v in grid.items()}
         return _search(chain, grid, folds, scoring)
 
+    def calibrated(machine, grid, folds):
+        weights = TfidfTransformer(sublinear_tf=True)
+        return make_pipeline(weights, CalibratedSearch(machine, grid, folds))
+
     def one_rest(**how):
         return OneVsRestClassifier(LogisticRegression(solver="liblinear", **how))
 
+    few_costs = [0.1, 1.0, 10.0]
+
     def selected(score):
         weights = [TfidfTransformer(sublinear_tf=True)]
-        return _selected(SelectKBest(score), sizes, "k", folds, weights, MaxAbsScaler())
+        return _selected(
+            SelectKBest(score), sizes, "k", few_costs, folds, weights, MaxAbsScaler()
+        )
 
     return {
         "plain": MeMdClassifier(family="bernoulli"),
         "shrunken": _search(counts, {"smoothing": list(_SMOOTHINGS)}, folds),
-        "svm": make_pipeline(
-            TfidfTransformer(sublinear_tf=True),
-            CalibratedSVM(LinearSVC(), costs, folds),
+        "svm": calibrated(LinearSVC(), {"C": costs}, folds),
+        "svm_few": calibrated(LinearSVC(), {"C": costs[1:]}, min(folds, 3)),
+        "ridge": calibrated(
+            RidgeClassifier(solver="sparse_cg", tol=1e-3),
+            {"alpha": [0.1, 0.3, 1.0]},
+            folds,
         ),
         "logistic": tfidf(one_rest(), {"estimator__C": wide}),
         "logistic_loss": tfidf(one_rest(), {"estimator__C": wide}, "neg_log_loss"),
@@ -311,6 +376,7 @@ def _text(kind, d, folds) -> dict:
             RelevantRedundantSelector(),
             [10, 30, 100],
             "n_features",
+            few_costs,
             folds,
             [TfidfTransformer(sublinear_tf=True)],
             MaxAbsScaler(),

@@ -1,13 +1,17 @@
 """How expression values can be prepared without a leak.
 
-Either each sample by itself, or by a filter of genes that is learnt from training rows.
+Each sample by itself, as a choice of the classifier or for all, or by a filter of genes
+that is learnt from training rows.
 """
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from memdlib.generative.recommended.samples import normal_scores
 
 PREPARATIONS = ("raw", "log", "standardised", "log, standardised")
 
@@ -154,3 +158,68 @@ class ExpressionFilter(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         folds = self.most_ > self.fold * self.least_
         return folds & (self.most_ - self.least_ > self.spread)
+
+
+class PreparedClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier on normal scores of each sample, or on the values as they are.
+
+    The classifier is fitted to both, and what it found out about itself on rows held
+    out inside its own fit decides; with a tie the scores stay.
+
+    Parameters
+    ----------
+    model : classifier or Pipeline
+        Its last step has, fitted, a ``best_score_`` or an ``oob_score_``.
+
+    Attributes
+    ----------
+    preparation_ : {"normal scores", "values"}
+    model_ : classifier
+        Fitted to all rows so prepared.
+    classes_ : ndarray of shape (K,)
+
+    Notes
+    -----
+    ``make_memd("expression")`` has the same two preparations among its choices.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from memdlib.datasets import simulate_gaussian_classes
+    >>> X, y = simulate_gaussian_classes(60, 40, 10, separation=2.0)[:2]
+    >>> shifted = X + 50.0 * np.arange(60)[:, None]  # each sample at a level of its own
+    >>> model = PreparedClassifier(GridSearchCV(GaussianNB(), {}, cv=5))
+    >>> model.fit(shifted, y).preparation_
+    'normal scores'
+    """
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, X, y):
+        """Fit the classifier to both, and keep the better."""
+        fitted = {
+            how: clone(self.model).fit(prepared(X), y)
+            for how, prepared in _BY_SAMPLE.items()
+        }
+        self.preparation_ = max(fitted, key=lambda how: _own_score(fitted[how]))
+        self.model_ = fitted[self.preparation_]
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        """Predict the class of each row."""
+        return self.model_.predict(_BY_SAMPLE[self.preparation_](X))
+
+    def predict_proba(self, X):
+        """Posterior probabilities, (n, K)."""
+        return self.model_.predict_proba(_BY_SAMPLE[self.preparation_](X))
+
+
+_BY_SAMPLE = {"normal scores": normal_scores, "values": np.asarray}
+
+
+def _own_score(model) -> float:
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return last.oob_score_ if hasattr(last, "oob_score_") else last.best_score_

@@ -12,6 +12,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
+from compendium.study.preparations import PreparedClassifier
+
 
 def features_used(model: BaseEstimator, d: int) -> int:
     """How many of d features a fitted classifier looks at.
@@ -26,6 +28,8 @@ def features_used(model: BaseEstimator, d: int) -> int:
     -------
     int
     """
+    if isinstance(model, PreparedClassifier):
+        return features_used(model.model_, d)
     if hasattr(model, "best_estimator_") and isinstance(model, GridSearchCV):
         return features_used(model.best_estimator_, d)
     if isinstance(model, Pipeline):

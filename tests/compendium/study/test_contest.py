@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from compendium.study.contest import (
     EVERYWHERE,
     LABELS,
-    CalibratedSVM,
+    CalibratedSearch,
     StoppedBoosting,
     contestants,
 )
@@ -48,8 +48,8 @@ def test_an_unknown_kind():
 
 def test_the_machine_decides_and_the_sigmoid_says_how_surely():
     X, y = of("table")
-    model = CalibratedSVM(SVC(kernel="linear"), (0.01, 1.0), 3).fit(X, y)
-    plain = SVC(kernel="linear", C=model.cost_).fit(X, y)
+    model = CalibratedSearch(SVC(kernel="linear"), {"C": (0.01, 1.0)}, 3).fit(X, y)
+    plain = SVC(kernel="linear", **model.best_params_).fit(X, y)
     assert (model.predict(X) == plain.predict(X)).all()
     order = np.argsort(plain.decision_function(X))
     assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
