@@ -12,6 +12,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
+from memdlib.generative import MixedMeMdClassifier
+
 
 def features_used(model: BaseEstimator, d: int) -> int:
     """How many of d features a fitted classifier looks at.
@@ -36,8 +38,8 @@ def features_used(model: BaseEstimator, d: int) -> int:
         return d if rotated else features_used(model[-1], d)
     if hasattr(model, "n_selected_"):
         return int(model.n_selected_)
-    if hasattr(model, "chosen_") and hasattr(model.best_estimator_, "n_selected_"):
-        return int(model.best_estimator_.n_selected_)
+    if isinstance(model, MixedMeMdClassifier):
+        return max(min(d, features_used(part, d)) for part in model.estimators_)
     if isinstance(model, OneVsRestClassifier):
         weights = np.vstack([part.coef_ for part in model.estimators_])
         return int((weights != 0).any(axis=0).sum())
