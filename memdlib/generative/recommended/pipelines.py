@@ -83,7 +83,7 @@ def _scores(classifier) -> Pipeline:
 _CORRELATED = CorrelatedMeMdClassifier()
 _MEASURED_ALIKE = CorrelatedMeMdClassifier(variance_shrinkage="auto")
 _SHRUNKEN = MeMdClassifier(shrinkage="auto", validation=3)
-_FEW = CorrelatedMeMdClassifier("auto", 1.0, "auto", criterion="log_loss", validation=3)
+_FEW = {share: CorrelatedMeMdClassifier(share, 1.0, "auto") for share in (0.01, 0.1)}
 
 # Of class covariances towards the pooled one, and of correlations towards none.
 _GRID = ((0.6, 0.5), (0.2, 0.9), (0.2, "auto"))
@@ -93,9 +93,8 @@ _CANDIDATES = {
     "expression": [
         ("correlated, normal scores", _scores(_MEASURED_ALIKE)),
         ("shrunken, normal scores", _scores(_SHRUNKEN)),
-        ("few, normal scores", _scores(_FEW)),
+        *((f"{q:.0%}, normal scores", _scores(model)) for q, model in _FEW.items()),
         ("correlated", _MEASURED_ALIKE),
-        ("shrunken", _SHRUNKEN),
     ],
     "table": [
         ("correlated", _CORRELATED),
@@ -147,9 +146,10 @@ def make_memd(kind: str, **overrides) -> Pipeline:
 
     Notes
     -----
-    **expression.** Pooled covariances, class variances with genes selected by
-    divergence, and whitened means of few genes without correlations; the first two on
-    normal scores of each sample and on the values as they are, the last on scores.
+    **expression.** On normal scores of each sample: pooled covariances; class variances,
+    shrunken, of genes selected by divergence; and one variance a gene without
+    correlations, of a hundredth and of a tenth of the genes. On the values as they are:
+    pooled covariances.
 
     **table.** Pooled covariances, shrunken by much and by next to nothing; covariances
     of each class, relaxed towards these; and the same on more moments: functions of
