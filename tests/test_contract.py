@@ -39,10 +39,10 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
-    ChosenMeMdClassifier,
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
     GreedyHeldOutRanker,
+    MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
@@ -53,7 +53,6 @@ from tests.scikit_learn import run
 
 DEFAULTS = [
     PLSA(random_state=0),
-    ChosenMeMdClassifier(),
     ConditionalMaxEntClassifier(),
     CorrelatedMeMdClassifier(),
     DivergenceRanker(),
@@ -65,6 +64,7 @@ DEFAULTS = [
     JointMaxEntClassifier(),
     LevelQuantiser(),
     MeMdClassifier(),
+    MixedMeMdClassifier(),
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
@@ -73,7 +73,7 @@ DEFAULTS = [
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    ChosenMeMdClassifier(random_state=0),
+    MixedMeMdClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]

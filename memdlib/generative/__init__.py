@@ -25,15 +25,15 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended.chosen import ChosenMeMdClassifier
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised
+from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
 from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
 
 __all__ = [
     "AccuracyCurveDisplay",
     "Calibration",
-    "ChosenMeMdClassifier",
     "ClassMarginals",
     "CorrelatedMeMdClassifier",
     "DensityDisplay",
@@ -44,12 +44,15 @@ __all__ = [
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MeMdClassifier",
+    "MixedMeMdClassifier",
+    "MixtureWeights",
     "MultinomialMeMdClassifier",
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
     "divergence_weights",
     "fit_calibration",
+    "fit_mixture_weights",
     "jeffreys_score",
     "js_gm_score",
     "js_score",

@@ -64,7 +64,7 @@ def answers(make, X, y):
     """What was chosen, and the labels of the training rows."""
     model = make().fit(X, y)
     last = model[-1] if isinstance(model, Pipeline) else model
-    chosen = [getattr(last, name, None) for name in ("n_selected_", "chosen_")]
+    chosen = [getattr(last, name, None) for name in ("n_selected_", "names_")]
     return chosen, model.predict(X)
 
 

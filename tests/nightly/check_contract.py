@@ -20,10 +20,10 @@ from memdlib import (
 )
 from memdlib.families import Polynomial, TruncatedExponential
 from memdlib.generative import (
-    ChosenMeMdClassifier,
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
     GreedyHeldOutRanker,
+    MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
@@ -88,9 +88,7 @@ VARIANTS = [
     RidgeDiscriminantClassifier(1.0, validation=2, family="poisson"),
     RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial"),
     RidgeDiscriminantClassifier(class_weight="balanced", family="normal"),
-    ChosenMeMdClassifier(
-        ["plain", "correlated"], ["unchanged", "standardised"], "accuracy", n_folds=3
-    ),
+    MixedMeMdClassifier([("plain", MeMdClassifier(n_features=None))], validation=0.3),
     *(
         LevelQuantiser(strategy=strategy, n_bins=n)
         for strategy in ("uniform", "quantile", "kmeans")

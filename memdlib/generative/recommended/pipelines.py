@@ -2,12 +2,15 @@
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.recommended.chosen import ChosenMeMdClassifier
+from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier
+from memdlib.generative.recommended.samples import normal_scores
 from memdlib.generative.weighting import DivergenceWeighter
 
 
@@ -69,37 +72,52 @@ def text_pipeline(**overrides) -> Pipeline:
     return Pipeline([("weights", weights), ("memd", model.set_params(**overrides))])
 
 
-# Of correlations, and of class covariances towards the pooled one.
-_GRID = [(s, g) for s in ("auto", 0.5, 0.9) for g in (0.9, 0.6, 0.2, 0.05)]
+def _after(step, classifier) -> Pipeline:
+    return Pipeline([("features", step), ("classifier", classifier)])
 
-# The same for every data set of a kind. Unless its margin is zero, the first candidate
-# has to be beaten.
-_SETTINGS = {
-    "expression": {
-        "models": (
-            ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
-            ("selected", MeMdClassifier(validation=3)),
+
+def _scores(classifier) -> Pipeline:
+    return _after(FunctionTransformer(normal_scores), classifier)
+
+
+_CORRELATED = CorrelatedMeMdClassifier()
+_MEASURED_ALIKE = CorrelatedMeMdClassifier(variance_shrinkage="auto")
+_SHRUNKEN = MeMdClassifier(shrinkage="auto", validation=3)
+_FEW = {share: CorrelatedMeMdClassifier(share, 1.0, "auto") for share in (0.01, 0.1)}
+
+# Of class covariances towards the pooled one, and of correlations towards none.
+_GRID = ((0.6, 0.5), (0.2, 0.9), (0.2, "auto"))
+
+# The same for every data set of a kind; where no row can be held out, the first.
+_CANDIDATES = {
+    "expression": [
+        ("correlated, normal scores", _scores(_MEASURED_ALIKE)),
+        ("shrunken, normal scores", _scores(_SHRUNKEN)),
+        *((f"{q:.0%}, normal scores", _scores(model)) for q, model in _FEW.items()),
+        ("correlated", _MEASURED_ALIKE),
+    ],
+    "table": [
+        ("correlated", _CORRELATED),
+        ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
+        *(
+            (f"regularised, {g}, {s}", RegularisedMeMdClassifier(g, s))
+            for g, s in _GRID
         ),
-        "preparations": ("normal_scores", "unchanged"),
-    },
-    "table": {
-        "models": (
-            "correlated",
-            "shrunken",
-            "plain",
-            ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
-            *(
-                (
-                    f"regularised, {s}, {g}",
-                    RegularisedMeMdClassifier(g, s, variance_shrinkage=0.3),
-                )
-                for s, g in _GRID
-            ),
+        ("correlated, splines", _after(LinearSplines(), _CORRELATED)),
+        *(
+            (
+                f"regularised, {g}, {s}, splines",
+                _after(LinearSplines(), RegularisedMeMdClassifier(g, s)),
+            )
+            for g, s in _GRID[:2]
         ),
-        "margin": 0.0,
-    },
+        *(
+            (f"kernel, {gamma}", _after(KernelFeatures(gamma), _CORRELATED))
+            for gamma in (0.3, 1.0)
+        ),
+    ],
 }
-_KINDS = (*_SETTINGS, "text")
+_KINDS = (*_CANDIDATES, "text")
 
 
 def make_memd(kind: str, **overrides) -> Pipeline:
@@ -113,13 +131,13 @@ def make_memd(kind: str, **overrides) -> Pipeline:
         sparse counts of words.
     **overrides
         Parameters of the classifier at the end, for "expression" and "table" those of
-        :class:`memdlib.generative.ChosenMeMdClassifier`.
+        :class:`memdlib.generative.MixedMeMdClassifier`.
 
     Returns
     -------
     sklearn.pipeline.Pipeline
-        Unfitted. Preparation, model and calibration are chosen inside ``fit``, by the
-        rows that it is given.
+        Unfitted. Candidates are calibrated and weighted inside ``fit``, by the rows
+        that it is given.
 
     Raises
     ------
@@ -128,6 +146,23 @@ def make_memd(kind: str, **overrides) -> Pipeline:
 
     Notes
     -----
+    **expression.** On normal scores of each sample: pooled covariances; class variances,
+    shrunken, of genes selected by divergence; and one variance a gene without
+    correlations, of a hundredth and of a tenth of the genes. On the values as they are:
+    pooled covariances.
+
+    **table.** Pooled covariances, shrunken by much and by next to nothing; covariances
+    of each class, relaxed towards these; and the same on more moments: functions of
+    each feature that are linear between seven quantiles and its ends, and functions
+    whose products approximate a Gaussian kernel of all features. Where there are more
+    than sixty features each has fewer functions, two at least.
+
+    A one-to-one map of the features, the same for all classes, keeps maximum entropy:
+    the log densities of all classes change by the same log Jacobian, which leaves
+    relative entropies to a measure that is mapped along and all posteriors as they are.
+    So the candidates may measure on any scale, and the held-out rows decide which of
+    them describe the classes.
+
     Some candidates of "table" take a value outside the range of the training rows for
     the end of that range (:class:`memdlib.generative.RegularisedMeMdClassifier`), so
     that predictions far outside need not be those of a linear rule. A lone value far
@@ -147,7 +182,7 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     if kind == "text":
         return text_pipeline(**overrides)
     # its own copies of the candidates
-    model = clone(ChosenMeMdClassifier(**_SETTINGS[kind]))
+    model = clone(MixedMeMdClassifier(_CANDIDATES[kind]))
     known = list(model.get_params(deep=False))
     unknown = [name for name in overrides if name not in known]
     if unknown:

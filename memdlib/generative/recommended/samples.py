@@ -13,11 +13,6 @@ from memdlib.validation import check_real_array
 Array = NDArray[np.float64]
 
 
-def unchanged(X) -> Array:
-    """Values as they are, float64."""
-    return np.asarray(X, dtype=np.float64)
-
-
 def standardised(X) -> Array:
     """Give each row mean zero and variance one over its features.
 
@@ -88,9 +83,3 @@ def _rows(X) -> Array:
 
 _TINY = np.finfo(np.float64).tiny
 _ROUNDING = 1e-13
-
-PREPARATIONS = {
-    "unchanged": unchanged,
-    "standardised": standardised,
-    "normal_scores": normal_scores,
-}

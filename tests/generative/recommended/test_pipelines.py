@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memdlib import MeMdClassifier, make_memd
 from memdlib.datasets import simulate_text_counts
@@ -15,8 +16,10 @@ from memdlib.generative import (
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
 )
-from memdlib.generative.recommended.chosen import ChosenMeMdClassifier
+from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import text_pipeline
+from memdlib.generative.recommended.samples import normal_scores
 
 
 @pytest.mark.parametrize("kind", ["expression", "table"])
@@ -24,51 +27,44 @@ def test_a_pipeline_that_fits_and_predicts(kind):
     X, y = load_iris(return_X_y=True)
     model = make_memd(kind, random_state=0)
     assert isinstance(model, Pipeline)
-    assert isinstance(model[-1], ChosenMeMdClassifier)
+    assert isinstance(model[-1], MixedMeMdClassifier)
     model.fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.9
     np.testing.assert_array_equal(clone(model).fit(X, y).classes_, [0, 1, 2])
 
 
-def test_expression_does_not_care_for_increasing_functions_of_a_sample():
+def test_scores_do_not_care_for_increasing_functions_of_a_sample():
     rng = np.random.default_rng(5)
     y = np.arange(30) % 2
     X = rng.normal(size=(30, 200))
     X[:, :9] += 1.5 * y[:, None]
     wild = np.exp(X * rng.uniform(0.5, 3, size=(30, 1)))
-    fixed = {"preparations": ["normal_scores"], "models": ["correlated"]}
-    one = make_memd("expression", **fixed).fit(X, y)
-    two = make_memd("expression", **fixed).fit(wild, y)
-    assert one.predict(X).tolist() == two.predict(wild).tolist()
-    np.testing.assert_array_equal(
-        one[-1].best_estimator_.whitened_means_,
-        two[-1].best_estimator_.whitened_means_,
-    )
+    scores = make_memd("expression")[-1].estimators[:4]
+    assert all(name.endswith("normal scores") for name, _ in scores)
+    for _, model in scores:
+        model.set_params(classifier__random_state=0)
+        one, two = clone(model).fit(X, y), clone(model).fit(wild, y)
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(wild))
 
 
 def test_overrides_reach_the_classifier():
-    model = make_memd("expression", n_folds=3, criterion="accuracy", margin=0.5)
+    model = make_memd("expression", validation=3, random_state=7)
     params = model[-1].get_params()
-    assert (params["n_folds"], params["criterion"], params["margin"]) == (
-        3,
-        "accuracy",
-        0.5,
-    )
-    assert params["preparations"][0] == "normal_scores"
+    assert (params["validation"], params["random_state"]) == (3, 7)
     # one call does not change the next
-    assert make_memd("expression")[-1].n_folds == 5
+    assert make_memd("expression")[-1].validation == 5
 
 
 @pytest.mark.parametrize("kind", ["expression", "table"])
 def test_every_pipeline_has_candidates_of_its_own(kind):
     one, two = make_memd(kind)[-1], make_memd(kind)[-1]
-    pairs = [m for m in one.models if not isinstance(m, str)]
-    assert pairs
-    for _, model in pairs:
-        model.set_params(**{sorted(model.get_params())[-1]: 0.77})
+    for _, model in one.estimators:
+        last = model[-1] if isinstance(model, Pipeline) else model
+        last.set_params(**{sorted(last.get_params())[-1]: 0.77})
+    assert "0.77" in whole(one)
     later = make_memd(kind)[-1]
     for other in (two, later):
-        assert "0.77" not in repr(other.models)
+        assert "0.77" not in whole(other)
 
 
 def whole(model):
@@ -83,20 +79,46 @@ def test_the_settings_are_those_that_the_book_reports():
     settings they would be results of something else.
     """
     table, genes = (make_memd(kind)[-1] for kind in ("table", "expression"))
-    grid = [
-        (f"regularised, {s}, {g}", RegularisedMeMdClassifier(g, s, 0.3))
-        for s in ("auto", 0.5, 0.9)
-        for g in (0.9, 0.6, 0.2, 0.05)
-    ]
-    linear = ("linear", CorrelatedMeMdClassifier(shrinkage=0.001))
-    models = ("correlated", "shrunken", "plain", linear, *grid)
-    assert whole(table) == whole(ChosenMeMdClassifier(models, margin=0.0))
-    models = (
-        ("correlated", CorrelatedMeMdClassifier(variance_shrinkage="auto")),
-        ("selected", MeMdClassifier(validation=3)),
+
+    def after(step, model):
+        return Pipeline([("features", step), ("classifier", model)])
+
+    pooled = CorrelatedMeMdClassifier(variance_shrinkage="auto")
+    shrunken = MeMdClassifier(shrinkage="auto", validation=3)
+    few, more = (
+        CorrelatedMeMdClassifier(
+            n_features=share, shrinkage=1.0, variance_shrinkage="auto"
+        )
+        for share in (0.01, 0.1)
     )
-    ways = ("normal_scores", "unchanged")
-    assert whole(genes) == whole(ChosenMeMdClassifier(models, ways))
+    scores = FunctionTransformer(normal_scores)
+    candidates = [
+        ("correlated, normal scores", after(scores, pooled)),
+        ("shrunken, normal scores", after(scores, shrunken)),
+        ("1%, normal scores", after(scores, few)),
+        ("10%, normal scores", after(scores, more)),
+        ("correlated", pooled),
+    ]
+    assert whole(genes) == whole(MixedMeMdClassifier(candidates))
+    near, far, own = (
+        RegularisedMeMdClassifier(0.6, 0.5, 0.3),
+        RegularisedMeMdClassifier(0.2, 0.9, 0.3),
+        RegularisedMeMdClassifier(0.2, "auto", 0.3),
+    )
+    plain, splines = CorrelatedMeMdClassifier(), LinearSplines(8, 240)
+    candidates = [
+        ("correlated", plain),
+        ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
+        ("regularised, 0.6, 0.5", near),
+        ("regularised, 0.2, 0.9", far),
+        ("regularised, 0.2, auto", own),
+        ("correlated, splines", after(splines, plain)),
+        ("regularised, 0.6, 0.5, splines", after(splines, near)),
+        ("regularised, 0.2, 0.9, splines", after(splines, far)),
+        ("kernel, 0.3", after(KernelFeatures(0.3, 200), plain)),
+        ("kernel, 1.0", after(KernelFeatures(1.0, 200), plain)),
+    ]
+    assert whole(table) == whole(MixedMeMdClassifier(candidates))
     weights, text = (step for _, step in make_memd("text").steps)
     assert whole(weights) == whole(DivergenceWeighter(power=0.0))
     ridge = RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial")
@@ -113,14 +135,15 @@ def test_genes_select_where_few_features_carry_everything():
     rng = np.random.default_rng(9)
     y = np.arange(60) % 2
     X = rng.normal(size=(120, 1500))
-    X[:, :6] *= np.where(np.tile(y, 2), 4.0, 1.0)[:, None]
-    fixed = {"preparations": ["unchanged"], "random_state": 0}
-    model = make_memd("expression", **fixed).fit(X[:60], y)[-1]
-    assert model.chosen_["model"] == "selected"
-    assert model.score(X[60:], y) > 0.9
+    X[:, :6] += 2.0 * np.tile(y, 2)[:, None]
+    model = make_memd("expression", random_state=0).fit(X[:60], y)[-1]
+    table = model.cv_results_
+    selects = ["%" in name or "shrunken" in name for name in table["name"]]
+    assert table["weight"][selects].sum() > 0.8
+    assert model.score(X[60:], y) > 0.95
 
 
-def test_tables_choose_how_far_class_covariances_are_shrunken():
+def test_tables_weight_class_covariances_by_the_data():
     rng = np.random.default_rng(8)
     y = np.arange(400) % 2
     apart = rng.normal(size=(400, 3)) + 3.0 * y[:, None]
@@ -129,10 +152,24 @@ def test_tables_choose_how_far_class_covariances_are_shrunken():
     tilted[:, 1] = 0.5 * tilted[:, 1] + np.where(y, 1, -1) * tilted[:, 0]
     linear = make_memd("table", random_state=0).fit(apart, y)[-1]
     quadratic = make_memd("table", random_state=0).fit(tilted, y)[-1]
-    assert quadratic.chosen_["model"].startswith("regularised")
-    assert quadratic.best_estimator_.class_shrinkage < 0.5
+    straight = ["correlated", "linear", "correlated, splines"]
+    assert not set(straight) & set(quadratic.names_)
     assert quadratic.score(tilted, y) > 0.8
     assert linear.score(apart, y) > 0.99
+
+
+def test_tables_bend_where_one_feature_does():
+    """Classes of equal mean and variance, inside and outside of a gap."""
+    rng = np.random.default_rng(12)
+    y = np.arange(300) % 2
+    near = rng.uniform(0.4, 0.6, 300)
+    X = rng.choice([-1.0, 1.0], 300) * np.where(y, near, 1.0 - near)
+    X = np.column_stack([X, rng.normal(size=(300, 2))])
+    y = (np.abs(X[:, 0]) < 0.5).astype(int)
+    model = make_memd("table", random_state=0).fit(X[::2], y[::2])
+    splines = [name for name in model[-1].names_ if "splines" in name]
+    assert splines
+    assert model.score(X[1::2], y[1::2]) > 0.85
 
 
 def test_what_there_is_not():

@@ -1,0 +1,405 @@
+"""A mixture of candidates, calibrated and weighted by training rows held out.
+
+Correlations help on one data set and mislead on the next, and so do preparations of the
+samples; to choose is to be wrong now and then. All candidates score the same held-out
+rows and are calibrated on them. Then each row may come from each of the models, a
+latent class, and the weights of the classes are those of maximum likelihood.
+"""
+
+import warnings
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_posterior
+from memdlib.generative.calibration import fit_calibration
+from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
+from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.recommended.held_out import HeldOut, fit_weighted
+from memdlib.generative.recommended.weights import fit_mixture_weights
+from memdlib.holdout import content_positions
+from memdlib.validation import Number, check_parameters, labelled_data
+
+Array = NDArray[np.float64]
+
+# Of a value that stands alone: as many times as far from the median as any other, in a
+# feature of rows enough to tell.
+_FAR, _LEAST_ROWS = 30.0, 20
+
+_DEFAULT = (
+    ("correlated", CorrelatedMeMdClassifier()),
+    ("shrunken", MeMdClassifier(shrinkage="auto")),
+)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A classifier, what comes before it and learns nothing, and its place in a mix."""
+
+    name: str
+    rowwise: tuple
+    model: BaseEstimator
+    weight: float = 0.0
+    temperature: float = 1.0
+
+    @classmethod
+    def of(cls, name: str, model: BaseEstimator, seed: int) -> "_Candidate":
+        """A fresh copy, which draws the same whenever it is fitted."""
+        model = clone(model)
+        seeds = [p for p in model.get_params() if p.split("__")[-1] == "random_state"]
+        model.set_params(**dict.fromkeys(seeds, seed))
+        if not isinstance(model, Pipeline):
+            return cls(name, (), model)
+        steps = [step for _, step in model.steps]
+        learns = [get_tags(step).requires_fit for step in steps]
+        first = learns.index(True)
+        return cls(name, tuple(steps[:first]), model[first:])
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Candidates of weight above zero, and what was found of all."""
+
+    classes: NDArray
+    class_prior: Array
+    members: tuple[_Candidate, ...]
+    uniform_share: float
+    duality_gap: float
+    cv_results: dict
+
+    @property
+    def estimators(self) -> list:
+        return [
+            Pipeline([(str(i), step) for i, step in enumerate((*m.rowwise, m.model))])
+            if m.rowwise
+            else m.model
+            for m in self.members
+        ]
+
+    @property
+    def names(self) -> list[str]:
+        return [member.name for member in self.members]
+
+    @property
+    def estimator_weights(self) -> Array:
+        return np.array([member.weight for member in self.members])
+
+    def log_posterior(self, X) -> Array:
+        """Log posteriors of the mixture, (n, K)."""
+        prepared = _Prepared(X)
+        parts = [
+            np.log(m.weight)
+            + log_posterior(
+                m.model.predict_log_proba(prepared(m.rowwise)) / m.temperature,
+                self.uniform_share,
+            )
+            for m in self.members
+        ]
+        return logsumexp(parts, axis=0)
+
+
+class _Prepared:
+    """Data after steps that learn nothing, each sequence of steps taken once."""
+
+    def __init__(self, X):
+        self.X, self.known = np.asarray(X, dtype=np.float64), {}
+
+    def __call__(self, steps: tuple) -> Array:
+        key = repr(steps)
+        if key not in self.known:
+            self.known[key] = reduce(lambda Z, s: s.transform(Z), steps, self.X)
+        return self.known[key]
+
+
+class MixedMeMdClassifier(BayesClassifier):
+    """Candidates calibrated and mixed, by training rows held out.
+
+    Parameters
+    ----------
+    estimators : sequence of (str, classifier), default=None
+        Names and candidates: classifiers with log posteriors, whose ``fit`` takes
+        ``sample_weight``, or pipelines that end in one. None takes "correlated"
+        (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and "shrunken"
+        (:class:`memdlib.MeMdClassifier` with shrunken class variances). With a single
+        candidate the classifier only calibrates.
+    validation : float in (0, 1) or int >= 2, default=5
+        How rows are held out, stratified by class: a share of them once, or in so many
+        folds.
+    random_state : int, RandomState or None, default=None
+        Draws the rows held out, and what candidates draw.
+
+    Attributes
+    ----------
+    classes_, class_prior_ : ndarray of shape (K,)
+    estimators_ : list of classifiers
+        Those that are mixed, fitted to all rows; ``names_`` has their names.
+    estimator_weights_ : ndarray
+        Of them, of sum one.
+    uniform_share_ : float
+        Share of uniform posteriors in those of every candidate: 1 / (n + 1), n the
+        weight of the rows held out.
+    duality_gap_ : float
+        How far the weights may be from the best ones, nats a row, before candidates are
+        left out; see :func:`memdlib.generative.fit_mixture_weights`.
+    cv_results_ : dict of str to ndarray of shape (number of candidates,)
+        "name"; on held-out rows "temperature", by which log posteriors are divided,
+        "log_loss" (nats a row, calibrated), "accuracy" and "weight", zero for those
+        left out.
+    n_features_in_ : int
+
+    See Also
+    --------
+    memdlib.make_memd : the candidates that we recommend, by the kind of data.
+
+    Notes
+    -----
+    With the calibrated posteriors q_j of the candidates those of the mixture are
+
+        p(k | x) = sum_j w_j q_j(k | x).
+
+    None is below the floor 1 / (K (n + 1)) that each q_j has. In the weights one row
+    counts that all candidates share; a candidate that holds less than a row is left
+    out, unless all do. One whose held-out rows include an impossible class cannot be
+    calibrated and is left out, too. With too few rows to hold any out, the first
+    candidate is taken as it is: temperature 1 and share 0.
+
+    Steps of a pipeline that learn nothing (scikit-learn's tag ``requires_fit``) and
+    stand first are taken once for all rows and candidates; all other steps are fitted
+    to the training rows of each fold.
+
+    Examples
+    --------
+    >>> from memdlib.generative import MixedMeMdClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> clf = MixedMeMdClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> clf.names_, clf.estimator_weights_.round(2).tolist()
+    (['correlated', 'shrunken'], [0.79, 0.21])
+    >>> round(clf.score(X[1::2], y[1::2]), 3)
+    0.966
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimators": [list, tuple, None],
+        "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimators=None, *, validation=5, random_state=None):
+        self.estimators = estimators
+        self.validation = validation
+        self.random_state = random_state
+
+    classes_ = fitted("classes")
+    class_prior_ = fitted("class_prior")
+    estimators_ = fitted("estimators")
+    names_ = fitted("names")
+    estimator_weights_ = fitted("estimator_weights")
+    uniform_share_ = fitted("uniform_share")
+    duality_gap_ = fitted("duality_gap")
+    cv_results_ = fitted("cv_results")
+
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Weight the candidates by held-out rows, and fit them to all.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Dense and finite, inside the supports of all candidates.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            On sparse X.
+        ValueError
+            On a single class, or a parameter out of range.
+
+        Warns
+        -----
+        UserWarning
+            If candidates that take values as they are hold more than half the weight,
+            and one value lies thirty times as far from the median of its feature as any
+            other: means and variances are then those of that row.
+        """
+        check_parameters(self)
+        estimators = _checked(_DEFAULT if self.estimators is None else self.estimators)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, sparse_too=False
+        )
+        rng = check_random_state(self.random_state)
+        at = content_positions(X, codes, weight, rng)
+        seed = int(rng.randint(2**31 - 1))
+        candidates = [_Candidate.of(name, model, seed) for name, model in estimators]
+        held_out = HeldOut.of(codes, weight, _splits(at, self.validation))
+        prepared = _Prepared(X)
+        scored = [
+            held_out.log_posteriors(c.model, prepared(c.rowwise)) for c in candidates
+        ]
+        found = _weigh(scored, codes[held_out.known], weight[held_out.known])
+        members = []
+        for j in np.flatnonzero(found.weights):
+            candidate = candidates[j]
+            rows = prepared(candidate.rowwise), classes[codes], weight
+            model = fit_weighted(candidate.model, *rows)
+            members.append(
+                _Candidate(
+                    candidate.name,
+                    candidate.rowwise,
+                    model,
+                    float(found.weights[j]),
+                    float(found.temperatures[j]),
+                )
+            )
+        self._fitted = _Mixture(
+            classes,
+            np.bincount(codes, weight) / weight.sum(),
+            tuple(members),
+            found.uniform_share,
+            found.gap,
+            {
+                "name": np.array([c.name for c in candidates]),
+                "temperature": found.temperatures,
+                "log_loss": found.log_losses,
+                "accuracy": found.accuracies,
+                "weight": found.weights,
+            },
+        )
+        if sum(member.weight for member in members if not member.rowwise) > 0.5:
+            _warn_of_lone_values(X)
+        return self
+
+    def _joint_log_density(self, X):
+        return self._fitted.log_posterior(X)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_fitted")
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """What held-out rows say of candidates.
+
+    Parameters
+    ----------
+    weights, temperatures, log_losses, accuracies : ndarray of shape (J,)
+        Log-losses, nats a row, are those after calibration.
+    uniform_share : float
+        Of calibrated posteriors; zero if no row could be held out.
+    gap : float
+        Of the weights, before candidates are left out.
+    """
+
+    weights: Array
+    temperatures: Array
+    log_losses: Array
+    accuracies: Array
+    uniform_share: float
+    gap: float
+
+
+def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weighed:
+    """Calibrate candidates and weight them.
+
+    Parameters
+    ----------
+    scores : list of J ndarray of shape (n, K)
+        Log posteriors of rows that the candidates were not fitted to.
+    codes : ndarray of int, shape (n,)
+        Class indices.
+    weight : ndarray of shape (n,)
+
+    Returns
+    -------
+    _Weighed
+    """
+    J, total, own = len(scores), weight.sum(), (np.arange(len(codes)), codes)
+    weights, temperatures = np.eye(J)[0], np.ones(J)
+    log_losses, accuracies = np.full(J, np.inf), np.full(J, np.nan)
+    if not total:
+        return _Weighed(weights, temperatures, log_losses, accuracies, 0.0, 0.0)
+    share, gap = float(1.0 / (1.0 + total)), 0.0
+    told = np.empty((J, len(codes)))
+    for j, score in enumerate(scores):
+        accuracies[j] = np.average(score.argmax(axis=1) == codes, weights=weight)
+        if np.isfinite(score[own]).all():
+            found = fit_calibration([score], codes, weight)
+            temperatures[j] = 1.0 / found.multipliers[0]
+            told[j] = found.log_posterior([score])[own]
+            log_losses[j] = found.log_loss
+    (usable,) = np.nonzero(np.isfinite(log_losses))
+    if usable.size:
+        found = fit_mixture_weights(told[usable].T, weight)
+        gap, kept = found.gap, found.weights
+        kept = np.where(kept < min(share, kept.max()), 0.0, kept)
+        weights = np.zeros(J)
+        weights[usable] = kept / kept.sum()
+    return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
+
+
+def _splits(at: Array, validation) -> list[tuple[NDArray, NDArray]]:
+    """Training rows and rows held out, by the positions of the rows."""
+    once = validation < 1
+    n_folds = 1 if once else int(validation)
+    fold = np.floor(at / validation if once else at * n_folds)
+    return [(fold != f, fold == f) for f in range(n_folds)]
+
+
+def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
+    """Names and candidates, checked."""
+    for pair in estimators:
+        well = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        model = pair[1] if well else None
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if not (
+            isinstance(last, BaseEstimator)
+            and hasattr(last, "predict_log_proba")
+            and has_fit_parameter(last, "sample_weight")
+        ):
+            raise ValueError(
+                f"estimators holds {pair!r}; give pairs of a name and a classifier "
+                "with predict_log_proba whose fit takes sample_weight, or a pipeline "
+                "that ends in one"
+            )
+    if not estimators:
+        raise ValueError(f"estimators={estimators!r} must hold one candidate at least")
+    return list(estimators)
+
+
+def _warn_of_lone_values(X: Array) -> None:
+    """Warn of one value far beyond all others of a feature that varies."""
+    if len(X) < _LEAST_ROWS:
+        return
+    half = 0.5 * X
+    far = np.abs(half - np.median(half, axis=0))
+    typical = np.median(far, axis=0)
+    second, first = np.partition(far, (-2, -1), axis=0)[-2:]
+    lone = np.flatnonzero((typical > 0) & (first / _FAR > second))
+    if lone.size:
+        j = int(lone[(first[lone] / typical[lone]).argmax()])
+        i = int(far[:, j].argmax())
+        warnings.warn(
+            f"row {i} holds {X[i, j]:.6g} in feature {j}, more than {_FAR:g} times as "
+            "far from its median as any other row: correct the value or leave the row "
+            "out if it is an error, or put a transformer that bounds it in front, such "
+            "as sklearn.preprocessing.QuantileTransformer",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,277 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from memdlib import JointMaxEntClassifier, MeMdClassifier
+from memdlib.estimator import BayesClassifier
+from memdlib.generative import CorrelatedMeMdClassifier
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier
+from memdlib.generative.recommended.samples import normal_scores
+from memdlib.generative.recommended.weights import fit_mixture_weights
+from memdlib.holdout import content_positions
+
+CORRELATED = ("correlated", CorrelatedMeMdClassifier())
+PLAIN = ("plain", MeMdClassifier(n_features=None))
+FULL = ("full", JointMaxEntClassifier("full"))
+THREE = [CORRELATED, FULL, PLAIN]
+
+
+def on_scores(candidate):
+    """The same after normal scores of each row."""
+    name, model = candidate
+    return f"{name}, scores", make_pipeline(FunctionTransformer(normal_scores), model)
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def genes(seed=0, n=40, d=60):
+    """Samples whose chips differ in level and range, and correlated genes."""
+    rng = np.random.default_rng([45, seed])
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 3)) @ rng.normal(size=(3, d))
+    X[:, :5] += 2 * y[:, None]
+    return np.exp(rng.uniform(0.5, 2, size=(n, 1)) * (X + 3)), y
+
+
+def mixture_by_hand(scores, share):
+    """Posteriors softmax(scores), mixed with uniform ones."""
+    return (1 - share) * softmax(scores, axis=1) + share / scores.shape[1]
+
+
+def test_the_mixture_is_what_a_loop_finds():
+    X, y, Z, _ = wine()
+    candidates = [*THREE, *map(on_scores, THREE)]
+    clf = MixedMeMdClassifier(candidates, random_state=4).fit(X, y)
+    table = clf.cv_results_
+    assert table["name"].tolist() == [name for name, _ in candidates]
+    n = len(y)
+    at = content_positions(X, y, np.ones(n), np.random.RandomState(4))
+    fold, own = np.floor(at * 5), (np.arange(n), y)
+    told, tested = [], []
+    for i, (_, model) in enumerate([*THREE, *THREE]):
+        A, B = (M if i < 3 else normal_scores(M) for M in (X, Z))
+        log_p, T = np.empty((n, 3)), table["temperature"][i]
+        for f in range(5):
+            part = type(model)(**model.get_params()).fit(A[fold != f], y[fold != f])
+            log_p[fold == f] = part.predict_log_proba(A[fold == f])
+        assert table["accuracy"][i] == pytest.approx((log_p.argmax(1) == y).mean())
+        told.append(np.log(mixture_by_hand(log_p / T, 1 / (n + 1))[own]))
+        assert table["log_loss"][i] == pytest.approx(-told[-1].mean(), rel=1e-9)
+        top = np.sort(log_p, axis=1)
+        lead = np.median(top[:, -1] - top[:, -2]) / 3
+
+        def objective(temperature, log_p=log_p, lead=lead):
+            q = mixture_by_hand(log_p / temperature, 1 / (n + 1))
+            price = np.log(lead / temperature) ** 2 / 2
+            return price - np.log(q[own]).sum()
+
+        for factor in (0.7, 1.4):
+            assert objective(factor * T) > objective(T)
+        whole = type(model)(**model.get_params()).fit(A, y)
+        scores = whole.predict_log_proba(B) / T
+        tested.append(mixture_by_hand(scores, 1 / (n + 1)))
+    weights = fit_mixture_weights(np.transpose(told)).weights
+    weights = np.where(weights < 1 / (n + 1), 0, weights)
+    weights /= weights.sum()
+    np.testing.assert_allclose(table["weight"], weights, rtol=0, atol=1e-6)
+    assert clf.names_ == table["name"][weights > 0].tolist()
+    np.testing.assert_array_equal(clf.estimator_weights_, table["weight"][weights > 0])
+    assert 0 <= clf.duality_gap_ <= 1e-8
+    p = np.tensordot(table["weight"], tested, 1)
+    np.testing.assert_allclose(clf.predict_proba(Z), p, rtol=1e-8)
+    np.testing.assert_allclose(clf.decision_function(Z), np.log(p), rtol=0, atol=1e-8)
+    assert clf.predict(Z).tolist() == p.argmax(axis=1).tolist()
+    assert clf.predict_proba(Z).min() >= clf.uniform_share_ / 3
+    assert clf.class_prior_ == pytest.approx(np.bincount(y) / n)
+
+
+def test_what_is_mixed_predicts_by_itself():
+    X, y = genes()
+    X = np.log(X)
+    clf = MixedMeMdClassifier([PLAIN, on_scores(CORRELATED)], random_state=0).fit(X, y)
+    assert clf.names_ == ["plain", "correlated, scores"]
+    whole = CorrelatedMeMdClassifier().fit(normal_scores(X), y)
+    ours = clf.estimators_[1].predict_log_proba(X)
+    np.testing.assert_allclose(ours, whole.predict_log_proba(normal_scores(X)))
+
+
+def test_one_candidate_is_calibrated():
+    X, y, Z, _ = wine()
+    clf = MixedMeMdClassifier([FULL], random_state=0).fit(X, y)
+    whole = JointMaxEntClassifier("full").fit(X, y)
+    assert clf.uniform_share_ == 1 / (1 + len(y))
+    score = whole.predict_log_proba(Z) / clf.cv_results_["temperature"]
+    p = mixture_by_hand(score, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(Z), p, rtol=1e-9)
+    assert clf.predict(Z).tolist() == whole.predict(Z).tolist()
+    assert clf.estimator_weights_.tolist() == [1.0]
+
+
+def test_it_weights_what_the_data_ask_for():
+    X, y = genes()
+    clf = MixedMeMdClassifier([CORRELATED, on_scores(CORRELATED)], random_state=0)
+    clf.fit(X, y)
+    loss, weight = clf.cv_results_["log_loss"], clf.cv_results_["weight"]
+    assert loss[1] < loss[0]
+    assert weight[1] > 0.8
+
+
+def test_a_mixture_is_no_worse_than_the_best_on_held_out_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = MixedMeMdClassifier(THREE, random_state=0).fit(X[::2], y[::2])
+    assert (clf.cv_results_["weight"] > 0).sum() > 1
+    alone = MixedMeMdClassifier([PLAIN], random_state=0).fit(X[::2], y[::2])
+
+    def loss(model):
+        log_p = model.predict_log_proba(X[1::2])
+        return -log_p[np.arange(len(log_p)), y[1::2]].mean()
+
+    assert loss(clf) < loss(alone)
+    assert loss(alone) < 0.5 * loss(PLAIN[1].fit(X[::2], y[::2]))
+
+
+def test_steps_that_learn_nothing_are_taken_once():
+    X, y = genes()
+    X, seen = np.log(X), []
+
+    def count(Z):
+        seen.append(len(Z))
+        return normal_scores(Z)
+
+    step = FunctionTransformer(count)
+    models = [(name, make_pipeline(step, model)) for name, model in (CORRELATED, PLAIN)]
+    clf = MixedMeMdClassifier(models, random_state=0).fit(X, y)
+    assert seen == [len(X)]
+    clf.predict(X[:7])
+    assert seen == [len(X), 7]
+
+
+def test_steps_that_learn_see_no_row_held_out():
+    X, y = genes()
+    X = np.log(X)
+    at = content_positions(X, y, np.ones(40), np.random.RandomState(2))
+    fold = np.floor(5 * at)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    clf = MixedMeMdClassifier([("logistic", model)], random_state=2).fit(X, y)
+    right = [
+        (model.fit(X[fold != f], y[fold != f]).predict(X[fold == f]) == y[fold == f])
+        for f in range(5)
+    ]
+    assert clf.cv_results_["accuracy"][0] == pytest.approx(np.concatenate(right).mean())
+
+
+def test_a_share_is_held_out_once():
+    X, y, _, _ = wine()
+    clf = MixedMeMdClassifier([PLAIN], validation=0.4, random_state=1).fit(X, y)
+    at = content_positions(X, y, np.ones(len(y)), np.random.RandomState(1))
+    held = at < 0.4
+    assert clf.uniform_share_ == 1 / (1 + held.sum())
+    part = MeMdClassifier(n_features=None).fit(X[~held], y[~held])
+    assert clf.cv_results_["accuracy"][0] == pytest.approx(part.score(X[held], y[held]))
+
+
+def test_weights_are_copies():
+    X, y, Z, _ = wine()
+    weight = 1 + np.arange(len(y)) % 2
+    one = MixedMeMdClassifier(random_state=2).fit(X, y, weight)
+    two = MixedMeMdClassifier(random_state=2)
+    two.fit(X.repeat(weight, axis=0), y.repeat(weight))
+    for name in ("log_loss", "accuracy", "weight"):
+        np.testing.assert_allclose(
+            one.cv_results_[name], two.cv_results_[name], rtol=1e-6, atol=1e-7
+        )
+    np.testing.assert_allclose(
+        one.predict_proba(Z), two.predict_proba(Z), rtol=0, atol=1e-7
+    )
+
+
+def test_hardly_any_rows():
+    X = np.array([[0.0, 1.0], [3.0, 2.0]])
+    clf = MixedMeMdClassifier().fit(X, ["a", "b"])
+    assert clf.uniform_share_ == 0.0
+    assert clf.names_ == ["correlated"]
+    assert clf.predict(X).tolist() == ["a", "b"]
+    # a class of one row is in no training part when it is held out
+    X = np.random.default_rng(0).normal(size=(13, 4))
+    y = np.array([0] * 6 + [1] * 6 + [2])
+    clf = MixedMeMdClassifier(random_state=0).fit(X, y)
+    assert np.isfinite(clf.cv_results_["log_loss"]).all()
+    assert clf.predict_proba(X).shape == (13, 3)
+    assert clf.estimator_weights_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimators": ["naive"]}, "estimators holds 'naive'; give pairs"),
+        ({"estimators": [("a", KNeighborsClassifier())]}, "fit takes sample_weight"),
+        ({"estimators": [("a", StandardScaler())]}, "predict_log_proba"),
+        ({"estimators": []}, "one candidate at least"),
+        ({"validation": 1}, "'validation' parameter"),
+        ({"validation": 1.5}, "'validation' parameter"),
+    ],
+)
+def test_what_cannot_be_used_is_named(options, message):
+    X, y, _, _ = wine()
+    clf = MixedMeMdClassifier(**options)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_sparse_data_are_refused():
+    X, y, _, _ = wine()
+    with pytest.raises(TypeError, match="toarray"):
+        MixedMeMdClassifier().fit(sparse.csr_array(X), y)
+
+
+def test_a_lone_value_is_named():
+    rng = np.random.default_rng(9)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 4)) + y[:, None]
+    X[:, 3] = np.arange(120) == 5  # a mark that one row has is no lone value
+    clf = MixedMeMdClassifier([CORRELATED], random_state=0).fit(X, y)
+    for value in (1e3, -1e300):
+        Z = X.copy()
+        Z[7, 2] = value
+        with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 2"):
+            clf.fit(Z, y)
+    Z[8, 2] = -9e299  # two are no accident
+    clf.fit(Z, y)
+    ranks = MixedMeMdClassifier([on_scores(CORRELATED)], random_state=0)
+    Z[8, 2] = 0.0
+    ranks.fit(Z, y)
+
+
+class Sure(BayesClassifier):
+    """Knows the classes of negative and other values, and is wrong in one row."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def _joint_log_density(self, X):
+        return np.where((X[:, :1] < 0) == [[True, False]], 0.0, -np.inf)
+
+
+def test_a_candidate_that_held_out_rows_rule_out_is_left_out():
+    rng = np.random.default_rng([45, 10])
+    y = np.arange(60) % 2
+    X = np.where(y, 1.0, -1.0)[:, None] + 0.1 * rng.normal(size=(60, 2))
+    X[0, 0] = 1.0
+    clf = MixedMeMdClassifier([("sure", Sure()), PLAIN], random_state=0).fit(X, y)
+    assert np.isinf(clf.cv_results_["log_loss"]).tolist() == [True, False]
+    assert clf.names_ == ["plain"]
+    only = MixedMeMdClassifier([("sure", Sure())], random_state=0).fit(X, y)
+    assert only.names_ == ["sure"]
