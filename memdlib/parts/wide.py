@@ -67,7 +67,17 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
 
 
 def joined(blocks) -> Array | None:
-    """Blocks of labels, of weights or of a strip as one; None where there is one."""
+    """Blocks of labels, of weights or of a strip as one.
+
+    Parameters
+    ----------
+    blocks : sequence of array-like, or of None
+
+    Returns
+    -------
+    ndarray, or None
+        None where one of them is.
+    """
     if any(block is None for block in blocks):
         return None
     return np.concatenate([np.asarray(block) for block in blocks])

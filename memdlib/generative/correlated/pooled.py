@@ -236,6 +236,16 @@ def standardised_residuals(
 def power_of_two(largest: Array) -> Array:
     """Powers of two at or below numbers, by which no digit is lost; 1 for zero.
 
+    Parameters
+    ----------
+    largest : ndarray
+        Zero or above.
+
+    Returns
+    -------
+    ndarray
+        None below the least number that has all digits.
+
     Examples
     --------
     >>> power_of_two(np.array([0.0, 5.0, 8.0])).tolist()
