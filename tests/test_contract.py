@@ -371,10 +371,7 @@ def test_decision_functions_are_log_odds(estimator, n_classes):
     if n_classes == 2:
         assert score.shape == (100,)
         score = np.column_stack([np.zeros(100), score])
-    # calibrated posteriors are mixed with uniform ones, scores are not
-    share = getattr(model, "uniform_share_", 0.0)
-    expected = (1 - share) * softmax(score, axis=1) + share / n_classes
-    np.testing.assert_allclose(p, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(p, softmax(score, axis=1), rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(model.predict(X), score.argmax(axis=1))
 
 
