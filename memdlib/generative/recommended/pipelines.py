@@ -95,6 +95,7 @@ _CANDIDATES = {
         ("shrunken, normal scores", _scores(_SHRUNKEN)),
         *((f"{q:.0%}, normal scores", _scores(model)) for q, model in _FEW.items()),
         ("correlated", _MEASURED_ALIKE),
+        ("selected", MeMdClassifier(validation=3)),
     ],
     "table": [
         ("correlated", _CORRELATED),
@@ -149,13 +150,14 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     **expression.** On normal scores of each sample: pooled covariances; class
     variances, shrunken, of genes selected by divergence; and one variance a gene
     without correlations, of a hundredth and of a tenth of the genes. On the values as
-    they are: pooled covariances.
+    they are: pooled covariances; and means and variances of each class, of genes
+    selected by divergence, which alone sees classes that differ in variances.
 
     **table.** Pooled covariances, shrunken by much and by next to nothing; covariances
     of each class, relaxed towards these; and the same on more moments: functions of
     each feature that are linear between seven quantiles and its ends, and functions
     whose products approximate a Gaussian kernel of all features. Where there are more
-    than sixty features each has fewer functions, two at least.
+    than thirty-four features each has fewer functions of the first kind, two at least.
 
     A one-to-one map of the features, the same for all classes, keeps maximum entropy:
     the log densities of all classes change by the same log Jacobian, which leaves
