@@ -127,8 +127,8 @@ class Cards:
 def _numbers(claim: Claim) -> str:
     """What is claimed, and what we find, as short as a closed card has room for."""
     claimed, found = published_text(claim), finding_text(claim)
-    if not claimed and claim.kind:
-        sign = "≤" if found.startswith("error") else _SIGNS[claim.kind]
+    if not claimed and claim.rule:
+        sign = "≤" if found.startswith("error") else _SIGNS[claim.rule]
         claimed = f"{sign} {bound(claim)}"
     if claim.published is None:
         found = found.removeprefix("error below ")
@@ -195,7 +195,7 @@ def _key(claim: Claim) -> str:
     parts.append(f"dot: our result{' and its range' if ranged else whiskers}")
     if len(claim.findings) > 1:
         parts.append("marks below: other settings, filled if they agree")
-    if claim.kind != "spreads":
+    if claim.rule != "spreads":
         parts.append("shaded: what agrees")
     return f"<p>{'; '.join(parts)}</p>"
 

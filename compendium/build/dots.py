@@ -77,16 +77,16 @@ def alternative(claim: Claim) -> str:
 def _in_powers(claim: Claim) -> bool:
     """Whether the axis is one of powers of ten: errors of an identity."""
     first = claim.findings[0]
-    return claim.published is None and claim.kind == "absolute" and first.low is None
+    return claim.published is None and claim.rule == "absolute" and first.low is None
 
 
 def _bounds(claim: Claim) -> tuple[float, float]:
     """From where to where a number agrees; no part of the axis if the rule decides."""
-    if claim.kind == "spreads":
+    if claim.rule == "spreads":
         return math.inf, -math.inf
     if _in_powers(claim):
         return -math.inf, claim.bound
-    return accepted(claim.kind, claim.bound, claim.published or 0.0)
+    return accepted(claim.rule, claim.bound, claim.published or 0.0)
 
 
 def _ends(finding: Finding) -> tuple[float, float]:

@@ -1,14 +1,14 @@
 """How claims are written: on the claims page, in margins and in the README alike."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific
 from compendium.build.readable import escaped
-from compendium.ledger.claims import Claim, Finding, counts
+from compendium.ledger.claims import KINDS, Claim, Finding, counts
 from compendium.ledger.names import METHODS, NAMES
 
 # The page that has a card for each claim.
@@ -24,7 +24,7 @@ _BOUNDS = {
 
 def bound_text(claim: Claim) -> str:
     """How our number for a claim is judged."""
-    return _BOUNDS[claim.kind].format(bound(claim)) if claim.kind else "not judged"
+    return _BOUNDS[claim.rule].format(bound(claim)) if claim.rule else "not judged"
 
 
 def bound(claim: Claim) -> str:
@@ -43,7 +43,7 @@ def published_text(claim: Claim) -> str:
     """The printed number; empty for a statement."""
     if claim.published is None:
         return ""
-    whole = claim.kind == "absolute" and claim.published.is_integer()
+    whole = claim.rule == "absolute" and claim.published.is_integer()
     return number(claim.published, 0 if whole else 2)
 
 
@@ -66,7 +66,7 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     finding = claim.findings[index]
     if finding.spread is not None:
         return f"{number(finding.value, 2)} ± {number(finding.spread, 2)}"
-    if claim.published is None and claim.kind == "absolute" and finding.low is None:
+    if claim.published is None and claim.rule == "absolute" and finding.low is None:
         return f"error below {power_of_ten(finding.value)}"
     exact = claim.published is not None and not claim.published.is_integer()
     text = _ranged(finding, 2 if exact else None)
@@ -175,10 +175,21 @@ def show_verdict(claim: Claim) -> None:
 
 def tally(claims: Sequence[Claim]) -> list[list[str]]:
     """Number of claims by group, in all and by verdict, as rows of a table."""
+    return _tally(claims, lambda claim: claim.group)
+
+
+def tally_by_kind(claims: Sequence[Claim]) -> list[list[str]]:
+    """Number of claims by kind, those that runs decide first, as rows of a table."""
+    order = list(KINDS)
+    claims = sorted(claims, key=lambda claim: order.index(claim.kind))
+    return _tally(claims, lambda claim: claim.kind)
+
+
+def _tally(claims: Sequence[Claim], key: Callable[[Claim], str]) -> list[list[str]]:
     rows = []
-    for group in dict.fromkeys(claim.group for claim in claims):
-        part = [claim for claim in claims if claim.group == group]
-        rows.append([group, str(len(part)), *map(str, counts(part).values())])
+    for name in dict.fromkeys(map(key, claims)):
+        part = [claim for claim in claims if key(claim) == name]
+        rows.append([name, str(len(part)), *map(str, counts(part).values())])
     return rows
 
 
@@ -191,8 +202,15 @@ def counts_text(claims: Sequence[Claim]) -> str:
         "differs": "differ",
         "beyond reach": "are beyond reach",
     }
-    parts = [f"{n} {words[verdict]}" for verdict, n in counts(claims).items()]
-    return f"Of {len(claims)} claims {', '.join(parts[:-1])} and {parts[-1]}."
+    empirical = [claim for claim in claims if claim.kind == "empirical"]
+    parts = [f"{n} {words[verdict]}" for verdict, n in counts(empirical).items()]
+    rest = [claim for claim in claims if claim.kind != "empirical"]
+    agree = counts(rest)["reproduced"]
+    return (
+        f"Of {len(empirical)} claims that runs decide {', '.join(parts[:-1])} and "
+        f"{parts[-1]}. Of {len(rest)} others, which a proof or a count decides, "
+        f"{agree} are reproduced."
+    )
 
 
 COLUMN_HEADS = [

@@ -98,7 +98,7 @@ class Claim:
     published : float or None
         The printed number; None for a statement.
     unit : str
-    kind : {"spreads", "absolute", "at_least", "at_most"}
+    rule : {"spreads", "absolute", "at_least", "at_most"}
         How ours is judged.
     bound : float
         By how much, or from where on.
@@ -112,6 +112,9 @@ class Claim:
         Why it differs, or why it is beyond reach.
     ours : bool
         Whether the statement is our own, and no source's.
+    kind : {"empirical", "proved", "arithmetic", "restored"}
+        What decides it: runs; a proof; a count or a definition; or runs, where the
+        statement had to be restored by us.
     """
 
     id: str
@@ -125,13 +128,14 @@ class Claim:
     method: str
     published: float | None
     unit: str
-    kind: str
+    rule: str
     bound: float
     why: str
     findings: tuple[Finding, ...]
     verdict: str
     reason: str
     ours: bool = False
+    kind: str = "empirical"
 
 
 def read_claims(project: Path | None = None) -> list[Claim]:
@@ -153,10 +157,24 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     ]
 
 
+def of_the_sources(claims: list[Claim]) -> list[Claim]:
+    """Claims that a source makes: not our own, nor those that we had to restore."""
+    return [one for one in claims if not one.ours and one.kind != "restored"]
+
+
 def counts(claims: list[Claim]) -> dict[str, int]:
     """Number of claims by verdict."""
     return {v: sum(c.verdict == v for c in claims) for v in VERDICTS}
 
+
+# What decides a claim, with the kinds that runs decide first.
+KINDS = {
+    "empirical": "our runs decide",
+    "proved": "a proof decides; random cases test it",
+    "arithmetic": "a count, a definition or a constant",
+    "restored": "the printed formula is lost; we restored the statement, so that it "
+    "counts as no claim of the source",
+}
 
 _REQUIRED = {"group", "source", "locator", "statement", "why"}
 _OPTIONAL = {
@@ -169,8 +187,9 @@ _OPTIONAL = {
     "beyond",
     "rows",
     "ours",
+    "kind",
 }
-_KINDS = ("absolute", "at_least", "at_most")
+_RULES = ("absolute", "at_least", "at_most")
 
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
@@ -207,6 +226,11 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         raise LedgerError(
             f"claim {name!r} needs one of 'evidence', 'method' and 'beyond'"
         )
+    kind = entry.get("kind", "empirical")
+    if kind not in KINDS:
+        raise LedgerError(
+            f"claim {name!r}: kind {kind!r} is none of {', '.join(KINDS)}"
+        )
     published, where = None, entry.get("published", {})
     if where:
         try:
@@ -216,14 +240,14 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
             raise LedgerError(
                 f"claim {name!r}: the printed number is missing: {error}"
             ) from None
-    kind, bound, findings = "", 0.0, ()
+    rule, bound, findings = "", 0.0, ()
     if method:
-        kind, bound = "spreads", SPREADS
+        rule, bound = "spreads", SPREADS
         findings = _under_all(*columns(where["table"], method), name, where)
     elif not beyond:
-        kind, bound = _tolerance(name, entry.get("tolerance", {}), published)
+        rule, bound = _tolerance(name, entry.get("tolerance", {}), published)
         findings = tuple(
-            _finding(evidence, name, item, published, kind, bound)
+            _finding(evidence, name, item, published, rule, bound)
             for item in entry["evidence"]
         )
     verdict = overall([finding.verdict for finding in findings])
@@ -242,13 +266,14 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         method=method,
         published=published,
         unit=entry.get("unit", ""),
-        kind=kind,
+        rule=rule,
         bound=bound,
         why=entry["why"],
         findings=findings,
         verdict=verdict,
         reason=reason,
         ours=entry.get("ours", False),
+        kind=kind,
     )
 
 
@@ -299,17 +324,17 @@ def _under_all(
 
 
 def _tolerance(name: str, tolerance: dict, published: float | None):
-    ((kind, bound),) = tolerance.items() if len(tolerance) == 1 else [("", 0)]
-    wanted = _KINDS[:1] if published is not None else _KINDS
-    if kind not in wanted:
+    ((rule, bound),) = tolerance.items() if len(tolerance) == 1 else [("", 0)]
+    wanted = _RULES[:1] if published is not None else _RULES
+    if rule not in wanted:
         raise LedgerError(
             f"claim {name!r}: its tolerance must be one of {', '.join(wanted)}, "
             f"got {', '.join(tolerance)}"
         )
-    return kind, float(bound)
+    return rule, float(bound)
 
 
-def _finding(evidence, name, item, published, kind, bound) -> Finding:
+def _finding(evidence, name, item, published, rule, bound) -> Finding:
     label, evidence = item.get("label", ""), evidence.anew()
     try:
         if "measure" in item:
@@ -322,19 +347,19 @@ def _finding(evidence, name, item, published, kind, bound) -> Finding:
         ranged = isinstance(value, Mapping)
         low, high = (value["low"], value["high"]) if ranged else (value, value)
         middle = float(value["median"] if ranged else value)
-        verdict = judge(kind, bound, float(low), float(high), published or 0.0)
+        verdict = judge(rule, bound, float(low), float(high), published or 0.0)
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
     ends = {"low": low, "high": high} if ranged else {}
     return Finding(label, middle, tuple(evidence.asked), verdict, **ends)
 
 
-def judge(kind: str, bound: float, low: float, high: float, printed: float) -> str:
+def judge(rule: str, bound: float, low: float, high: float, printed: float) -> str:
     """The verdict on a number that lies between two others.
 
     Parameters
     ----------
-    kind : {"absolute", "at_least", "at_most"}
+    rule : {"absolute", "at_least", "at_most"}
     bound : float
     low, high : float
         The same for a number that does not vary.
@@ -352,13 +377,13 @@ def judge(kind: str, bound: float, low: float, high: float, printed: float) -> s
     >>> judge("absolute", 0.4, 0.7, 1.3, 1.0), judge("at_least", 10, 2, 10, 0)
     ('reproduced', 'not decided')
     """
-    start, end = accepted(kind, bound, printed)
+    start, end = accepted(rule, bound, printed)
     if start <= low and high <= end:
         return REPRODUCED
     return OPEN if low <= end and high >= start else DIFFERS
 
 
-def accepted(kind: str, bound: float, printed: float) -> tuple[float, float]:
+def accepted(rule: str, bound: float, printed: float) -> tuple[float, float]:
     """From where to where a number agrees; the parameters are those of :func:`judge`.
 
     Examples
@@ -370,7 +395,7 @@ def accepted(kind: str, bound: float, printed: float) -> tuple[float, float]:
         "absolute": (printed - bound, printed + bound),
         "at_least": (bound, float("inf")),
         "at_most": (-float("inf"), bound),
-    }[kind]
+    }[rule]
 
 
 def _tried(name: str, findings: tuple[Finding, ...]) -> str:

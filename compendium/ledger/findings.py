@@ -129,6 +129,25 @@ def sizes_met(evidence: Evidence, table: str, column: str, place: str) -> int:
     )
 
 
+def numbers_met(
+    evidence: Evidence, table: str, column: str, cells: Sequence[Sequence[str]]
+) -> int:
+    """How many printed numbers of a column are ours.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    table, column : str
+        Of a published table.
+    cells : sequence of (row, run, key)
+        Row of the table, and where our number is.
+    """
+    return sum(
+        evidence.printed(table, row)[column] == at(evidence.values(run), key)
+        for row, run, key in cells
+    )
+
+
 def difference_of_slopes(
     evidence: Evidence, run: str, one: str, other: str
 ) -> dict[str, float]:
@@ -218,6 +237,7 @@ MEASURES: dict[str, Callable] = (
             best_early,
             median_over_rows,
             sizes_met,
+            numbers_met,
             difference_of_slopes,
             at_the_shortest,
             largest_gap,

@@ -18,7 +18,7 @@ from compendium.build.cards import (
     show_html,
 )
 from compendium.build.verdicts import slug, tolerance_text
-from compendium.ledger.claims import VERDICTS, Finding, read_claims
+from compendium.ledger.claims import VERDICTS, Finding, of_the_sources, read_claims
 from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import Evidence
 from compendium.project import root
@@ -115,7 +115,7 @@ def test_words_of_a_claim_are_escaped():
         source="pandey2013",
         statement="x < y",
         locator="p & q",
-        kind="absolute",
+        rule="absolute",
         why="1 < 2",
         reason="<b>",
         findings=findings,
@@ -141,7 +141,7 @@ def test_the_index_names_every_claim():
 
 
 def test_counts_lead_to_what_they_count():
-    of_sources = [one for one in CLAIMS if not one.ours]
+    of_sources = of_the_sources(CLAIMS)
     text = counts_matrix(of_sources)
     Tree(text)
     found = re.findall(r'<a href="\?([^"#]*)#claim-filters">(\d+)</a>', text)

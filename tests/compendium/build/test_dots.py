@@ -39,7 +39,7 @@ def test_every_plot_is_whole_and_inside_its_box(one, draw, size):
             assert 0 <= float(element.get(key, 0)) <= size[0]
     bar, dot, ends, shade = places(svg)
     assert len(bar) == (one.published is not None)
-    assert bool(shade) == (one.kind != "spreads")
+    assert bool(shade) == (one.rule != "spreads")
     first = one.findings[0]
     if first.verdict == "reproduced" and shade:
         assert all(shade[0][0] - 0.1 <= x <= shade[0][1] + 0.1 for x in [dot, *ends])
@@ -48,7 +48,7 @@ def test_every_plot_is_whole_and_inside_its_box(one, draw, size):
 
 
 def test_places_are_those_of_the_numbers():
-    one = claim(kind="absolute", bound=2.0, findings=found(87.0, low=86.0, high=88.0))
+    one = claim(rule="absolute", bound=2.0, findings=found(87.0, low=86.0, high=88.0))
     bar, dot, ends, ((left, right),) = places(large_plot(one))
     step = (right - left) / 4.0
     assert bar[0] == pytest.approx((left + right) / 2, abs=0.1)
@@ -79,12 +79,12 @@ def test_a_bound_shades_the_side_that_agrees(kind, value, inside):
 
 
 def test_errors_stand_on_powers_of_ten():
-    one = claim(kind="absolute", bound=1e-9, published=None, findings=found(1e-13))
+    one = claim(rule="absolute", bound=1e-9, published=None, findings=found(1e-13))
     svg = large_plot(one)
     _, dot, _, ((left, right),) = places(svg)
     assert left == 0 and dot < right
     assert re.findall(">(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)<", svg) == ["10⁻¹³", "10⁻¹¹", "10⁻⁹"]
-    nothing = claim(kind="absolute", bound=1e-9, published=None, findings=found(0.0))
+    nothing = claim(rule="absolute", bound=1e-9, published=None, findings=found(0.0))
     assert places(large_plot(nothing))[1] == dot  # the left end of its axis
 
 

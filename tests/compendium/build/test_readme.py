@@ -61,8 +61,8 @@ def test_headlines_stand_in_their_order(monkeypatch):
     monkeypatch.setattr(readme, "HEADLINES", ("b", "lost", "a"))
     finding = Finding("", 2.0, "run", "differs")
     given = {"findings": (finding,), "verdict": "differs", "statement": "left is right"}
-    stated = claim(id="a", published=None, kind="at_least", unit="sets", **given)
-    printed = claim(id="b", published=1.5, kind="absolute", unit="", **given)
+    stated = claim(id="a", published=None, rule="at_least", unit="sets", **given)
+    printed = claim(id="b", published=1.5, rule="absolute", unit="", **given)
     assert readme.headlines([stated, printed]).splitlines() == [
         "- *left is right*: **differs**, published 1.50, we find 2.00",
         "- *left is right*: **differs**, we find 2 sets",

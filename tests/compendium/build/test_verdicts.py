@@ -17,9 +17,17 @@ from compendium.build.verdicts import (
     margin_text,
     published_text,
     tally,
+    tally_by_kind,
     tolerance_text,
 )
-from compendium.ledger.claims import VERDICTS, Claim, Finding, counts, read_claims
+from compendium.ledger.claims import (
+    VERDICTS,
+    Claim,
+    Finding,
+    counts,
+    of_the_sources,
+    read_claims,
+)
 from compendium.ledger.columns import summary
 from compendium.ledger.tables import Evidence
 from compendium.project import root
@@ -44,7 +52,7 @@ def claim(**changes):
         "method": "",
         "published": 86.4,
         "unit": "per cent",
-        "kind": "spreads",
+        "rule": "spreads",
         "bound": 2.0,
         "why": "one draw",
         "findings": found(86.0, spread=1.0),
@@ -75,7 +83,7 @@ def test_every_claim_of_the_ledger_can_be_shown(monkeypatch, one):
 
 
 def test_the_ledger_has_claims_of_every_kind():
-    assert {one.kind for one in CLAIMS} == {
+    assert {one.rule for one in CLAIMS} == {
         "",
         "spreads",
         "absolute",
@@ -93,19 +101,19 @@ def test_the_ledger_has_claims_of_every_kind():
     [
         ({}, "86.40", "86.00 ± 1.00"),
         ({"findings": found(70.0, spread=0.0)}, "86.40", "70.00 ± 0.00"),
-        ({"kind": "absolute", "findings": found(86.0)}, "86.40", "86.00"),
-        ({"kind": "absolute", "published": 2.0, "findings": found(1.96)}, "2", "2.0"),
+        ({"rule": "absolute", "findings": found(86.0)}, "86.40", "86.00"),
+        ({"rule": "absolute", "published": 2.0, "findings": found(1.96)}, "2", "2.0"),
         ({"published": 2.0}, "2.00", "86.00 ± 1.00"),
         ({"findings": ()}, "86.40", ""),
         (
-            {"published": None, "kind": "absolute", "findings": found(9.1e-15)},
+            {"published": None, "rule": "absolute", "findings": found(9.1e-15)},
             "",
             "error below 1 × 10⁻¹⁴",
         ),
         (
             {
                 "published": None,
-                "kind": "at_least",
+                "rule": "at_least",
                 "findings": found(4),
                 "unit": "of 7",
             },
@@ -113,28 +121,28 @@ def test_the_ledger_has_claims_of_every_kind():
             "4 of 7",
         ),
         (
-            {"published": None, "kind": "at_most", "findings": found(0.94)},
+            {"published": None, "rule": "at_most", "findings": found(0.94)},
             "",
             "0.9 per cent",
         ),
         (
-            {"published": None, "kind": "at_most", "findings": found(-0.0012)},
+            {"published": None, "rule": "at_most", "findings": found(-0.0012)},
             "",
             "−0.001 per cent",
         ),
         (
-            {"kind": "absolute", "published": 1.0, "findings": RANGED},
+            {"rule": "absolute", "published": 1.0, "findings": RANGED},
             "1",
             "0.97 (0.90 to 1.20)",
         ),
         (
-            {"kind": "absolute", "published": None, "findings": RANGED},
+            {"rule": "absolute", "published": None, "findings": RANGED},
             "",
             "0.97 (0.90 to 1.20) per cent",
         ),
         (
             {
-                "kind": "at_least",
+                "rule": "at_least",
                 "published": None,
                 "findings": found(7, low=2, high=11),
                 "unit": "of 11",
@@ -150,7 +158,7 @@ def test_numbers_have_the_digits_that_they_are_good_for(changes, published, find
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
+    ("rule", "text"),
     [
         ("spreads", "within 2 standard deviations of a mean over the fewest runs"),
         ("absolute", "at most 2 away"),
@@ -159,15 +167,15 @@ def test_numbers_have_the_digits_that_they_are_good_for(changes, published, find
         ("", "not judged"),
     ],
 )
-def test_bounds_in_words(kind, text):
-    assert bound_text(claim(kind=kind)) == text
+def test_bounds_in_words(rule, text):
+    assert bound_text(claim(rule=rule)) == text
     assert tolerance_text(claim(kind=kind)) == f"{text}: one draw"
 
 
 def test_a_small_bound_is_a_power_of_ten():
-    assert bound_text(claim(kind="absolute", bound=1e-9)) == "at most 10⁻⁹ away"
-    assert bound_text(claim(kind="at_most", bound=3e-9)) == "at most 3 × 10⁻⁹"
-    assert bound_text(claim(kind="at_most", bound=0.0)) == "at most 0"
+    assert bound_text(claim(rule="absolute", bound=1e-9)) == "at most 10⁻⁹ away"
+    assert bound_text(claim(rule="at_most", bound=3e-9)) == "at most 3 × 10⁻⁹"
+    assert bound_text(claim(rule="at_most", bound=0.0)) == "at most 0"
 
 
 def test_a_badge_leads_to_the_card():
@@ -218,13 +226,28 @@ def test_the_sentence_that_counts():
     claims = [claim(), claim(verdict="differs"), claim(verdict="agrees by choice")]
     text = counts_text(claims)
     assert text == (
-        "Of 3 claims 1 are reproduced, 1 agree only under a setting that we chose, "
-        "0 are not decided, 1 differ and 0 are beyond reach."
+        "Of 3 claims that runs decide 1 are reproduced, 1 agree only under a setting "
+        "that we chose, 0 are not decided, 1 differ and 0 are beyond reach. Of 0 "
+        "others, which a proof or a count decides, 0 are reproduced."
     )
     every = counts_text(CLAIMS)
     numbers = [int(number) for number in re.findall(r"\d+", every)]
-    assert numbers == [len(CLAIMS), *counts(CLAIMS).values()]
-    assert numbers[0] == sum(numbers[1:])
+    *of_runs, others, agree = numbers
+    assert of_runs[0] == sum(of_runs[1:]) and of_runs[0] + others == len(CLAIMS)
+    assert of_runs[1] + agree == counts(CLAIMS)["reproduced"]
+
+
+def test_kinds_are_counted_and_what_we_restored_is_no_claim():
+    claims = of_the_sources(CLAIMS)
+    rows = {row[0]: list(map(int, row[1:])) for row in tally_by_kind(claims)}
+    assert list(rows) == ["empirical", "proved", "arithmetic"]
+    for kind, (everything, *by_verdict) in rows.items():
+        part = [one for one in CLAIMS if one.kind == kind and not one.ours]
+        wanted = Counter(one.verdict for one in part)
+        assert (everything, by_verdict) == (len(part), [wanted[v] for v in VERDICTS])
+    left = [one for one in CLAIMS if one not in claims]
+    assert {one.kind for one in left if not one.ours} == {"restored"}
+    assert "restoration" in next(one for one in left if not one.ours).locator
 
 
 def test_a_column_in_one_line():

@@ -1,8 +1,11 @@
+import numpy as np
 import pytest
+from scipy import stats
 
 from compendium.ledger import beyond
 from compendium.ledger.beyond import (
     BEYOND,
+    clusters,
     duel_rows,
     duels,
     least_difference,
@@ -13,6 +16,7 @@ from compendium.ledger.beyond import (
     share_better_informed,
 )
 from compendium.ledger.findings import MEASURES
+from memdlib.datasets import names
 
 ROWS = {"colon": 86.0, "rec": 97.0}
 RUNS = ("genes", "texts")
@@ -55,11 +59,12 @@ def test_both_kinds_of_runs_are_read():
 
 
 def test_differences_and_their_intervals():
-    assert mean_difference(Two(), RUNS) == {
-        "median": 1.0,
-        "low": 1.0 - 5.0 / 2,  # half-widths 4 and 3
-        "high": 1.0 + 5.0 / 2,
-    }
+    found = mean_difference(Two(), RUNS)
+    # two clusters of one set: the interval of a t test
+    wanted = stats.ttest_1samp([3.0, -1.0], 0.0).confidence_interval()
+    assert found["median"] == 1.0
+    assert [found["low"], found["high"]] == pytest.approx([wanted.low, wanted.high])
+    assert np.isinf(mean_difference(Two(), ("genes",))["low"])
     found = least_difference(Two(), RUNS)
     assert found == {"median": -1.0, "low": -4.0, "high": 2.0}
 
@@ -79,6 +84,41 @@ def test_the_ledger_knows_the_measures():
 def test_duels_in_rows(monkeypatch):
     monkeypatch.setattr(beyond, "DUELS", {"genes": ("genes",), "both": RUNS})
     assert duel_rows(Two()) == [
-        ["genes", "1", "+3.0 (-1.0 to 7.0)", "+3.0", "1", "0.50 to 0.50"],
-        ["both", "2", "+1.0 (-1.5 to 3.5)", "-1.0", "1", "0.50 to 1.50"],
+        ["genes", "1", "+3.0", "+3.0", "1", "0.50 to 0.50"],
+        ["both", "2", "+1.0 (-24.4 to 26.4)", "-1.0", "1", "0.50 to 1.50"],
     ]
+
+
+def test_tasks_that_share_messages_are_one_cluster():
+    tasks = [name for name in names() if name.startswith("newsgroups_")]
+    parts = clusters([*tasks, "colon", "wine"])
+    assert sorted(map(len, parts)) == [1, 1, 2, 2, 3, 4]
+    at = {name: i for i, part in enumerate(parts) for name in part}
+    # by the messages themselves: these two share all of theirs
+    one, other = "newsgroups_vehicles_sport", "newsgroups_rec"
+    assert at[one] == at[other] != at["newsgroups_sci"]
+
+
+class Copies:
+    """A set of text that is given twice, under two names that share all rows."""
+
+    def values(self, run):
+        gaps = {"newsgroups_rec": 2.0, "newsgroups_sci": -1.0, "newsgroups_talk": 0.5}
+        if run == "twice":
+            gaps |= {"newsgroups_vehicles_sport": 2.0, "newsgroups_sci_pairs": -1.0}
+            gaps |= {"newsgroups_religion": 0.5}
+        return {
+            "differences": {
+                name: {"svm": {"difference": gap, "log_loss": 0.0}}
+                for name, gap in gaps.items()
+            },
+            "accuracy": {name: {"text": method(90.0, 0, 0)} for name in gaps},
+            "cost": {name: {"ratio": 1.0} for name in gaps},
+        }
+
+
+def test_copies_of_sets_make_no_interval_narrower():
+    once, twice = (mean_difference(Copies(), [run]) for run in ("once", "twice"))
+    assert twice == pytest.approx(once)
+    wanted = stats.ttest_1samp([2.0, -1.0, 0.5], 0.0).confidence_interval()
+    assert [once["low"], once["high"]] == pytest.approx([wanted.low, wanted.high])

@@ -116,7 +116,7 @@ def test_the_first_setting_decides_but_is_not_alone(project, first, second, verd
         ("plain", ("run",)),
         ("log", ("run",)),
     ]
-    assert (claim.kind, claim.bound, claim.why) == ("absolute", 2.0, "one draw")
+    assert (claim.rule, claim.bound, claim.why) == ("absolute", 2.0, "one draw")
     if verdict == "differs":
         wanted = "it depends on the setting; it agrees with log"
         none = "unknown; none of the 2 settings tried agrees"
@@ -197,7 +197,7 @@ def test_verdict_on_a_statement(project, kind, count, verdict):
     project.write("data/claims.toml", STATEMENT.format(id="s", kind=kind, more=more))
     project.result("run", {"count": count})
     (claim,) = read_claims(project.root)
-    assert (claim.verdict, claim.kind, claim.bound) == (verdict, kind, 4.0)
+    assert (claim.verdict, claim.rule, claim.bound) == (verdict, kind, 4.0)
     assert claim.group == "Text" and claim.row == claim.column == ""
 
 
@@ -261,7 +261,7 @@ def test_one_entry_for_many_rows_and_all_settings(table):
     assert (first.verdict, second.verdict) == ("reproduced", "agrees by choice")
     assert second.statement == "ys against zs has its accuracy"
     assert second.locator == "Table III, ys against zs"
-    assert (second.table, second.kind, second.bound, second.method) == (
+    assert (second.table, second.rule, second.bound, second.method) == (
         "table3",
         "spreads",
         2.0,
@@ -310,7 +310,7 @@ def test_a_difference_keeps_its_reason(project):
     text = VALUE.format(id="c", more='reason = "other folds"')
     claims = ledger(project, text + IDENTITY.format(id="i", more=""), 70.0)
     assert (claims[0].verdict, claims[0].reason) == ("differs", "other folds")
-    assert (claims[1].kind, claims[1].bound, claims[1].why) == (
+    assert (claims[1].rule, claims[1].bound, claims[1].why) == (
         "absolute",
         1e-9,
         "exact",
@@ -329,6 +329,7 @@ def test_a_difference_keeps_its_reason(project):
             for field in ("group", "source", "locator", "statement", "why")
         ),
         (VALUE.format(id="c", more="verdict = 'good'"), "does not know verdict"),
+        (VALUE.format(id="c", more="kind = 'odd'"), "kind 'odd' is none of empirical"),
         (VALUE.format(id="c", more="beyond = 'no'"), "needs one of"),
         (
             re.sub("(?m)^evidence.*$", "", VALUE).format(id="c", more=""),

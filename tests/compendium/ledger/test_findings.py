@@ -12,6 +12,7 @@ from compendium.ledger.findings import (
     largest_gap,
     median_over_rows,
     median_share_kept,
+    numbers_met,
     printed_wins,
     sizes_met,
     wins,
@@ -170,3 +171,12 @@ def test_slopes_and_levels(evidence, tmp_path):
 def test_measures_go_by_their_names():
     assert all(name == measure.__name__ for name, measure in MEASURES.items())
     assert {"wins", "largest_gap", "sizes_met"} <= set(MEASURES)
+
+
+def test_printed_numbers_that_are_ours(evidence):
+    evidence.values("table3-a")["found"] = {"x": 12.0, "y": 13.0}
+    row = next(iter(evidence.rows("table3")))
+    column, printed = next(iter(evidence.printed("table3", row).items()))
+    evidence.values("table3-a")["found"]["x"] = printed
+    cells = [[row, "table3-a", "found.x"], [row, "table3-a", "found.y"]]
+    assert numbers_met(evidence, "table3", column, cells) == 1
