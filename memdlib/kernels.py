@@ -373,7 +373,7 @@ def _terms(a: Array, b: Array, q: float) -> Array:
     (1 + r) E(log(1 + r)) - r E(log r), where E(x) is expm1((q - 1) x) / (q - 1).
     """
     small, large = np.minimum(a, b), np.maximum(a, b)
-    ratio = np.maximum(small / large, np.finfo(np.float64).smallest_subnormal)
+    ratio = np.maximum(small / large, _SMALLEST)
     whole, part = np.log1p(ratio), np.log(ratio)
     if q != 1.0:
         whole, part = (np.expm1((q - 1.0) * x) / (q - 1.0) for x in (whole, part))
