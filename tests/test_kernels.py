@@ -216,6 +216,32 @@ def test_how_kernels_scale(scale):
     )
 
 
+@pytest.mark.parametrize("q", [*ORDERS, 0.999, 1 - 1e-9, 1 + 1e-9, 1.001, 1.999])
+def test_masses_far_apart_keep_the_digits(q):
+    a, p = np.array([0.3, 0.7, 0.0]), np.array([0.2, 0.3, 0.5])
+    order = mpmath.mpf(q)
+    for digits in (0, 2, 4, 8, 12, 16, 100, 149, 299):
+        if max(q, 1) * digits > 299.5:
+            continue
+        b = p * 10.0**-digits
+        total = mpmath.mpf(0)
+        with mpmath.workdps(350):
+            for x, y in zip(a[:2], b[:2], strict=True):
+                x, y = mpmath.mpf(float(x)), mpmath.mpf(float(y))
+                f = [
+                    s * mpmath.log(s) if q == 1 else s**order / (order - 1)
+                    for s in (x + y, x, y)
+                ]
+                total += f[0] - f[1] - f[2]
+        for form in (np.asarray, sparse.csr_array):
+            B = weighted_jt_kernel(form([a]), form([b]), q=q, version="B")
+            A = weighted_jt_kernel(form([a]), form([b]), q=q)
+            assert B[0, 0] == pytest.approx(float(total), rel=1e-12)
+            assert A[0, 0] == pytest.approx(B[0, 0] / (1 + b.sum()) ** q, rel=1e-12)
+        both = weighted_jt_kernel([a, b], q=q, version="B")
+        assert both[0, 1] == both[1, 0] == pytest.approx(float(total), rel=1e-12)
+
+
 def test_entries_stored_in_parts_count_once():
     parts = sparse.csr_array(([0.5, 0.25, 0.25], [0, 1, 1], [0, 3]), shape=(1, 3))
     assert js_kernel(parts)[0, 0] == pytest.approx(math.log(2), rel=1e-15)
@@ -254,7 +280,11 @@ def test_scikit_learn_uses_them():
         (lambda: weighted_jt_kernel([[1]], q=True), "q=True must be a number from 0"),
         (lambda: weighted_jt_kernel([[1]], q=math.nan), "q=nan must be a number from"),
         (lambda: jt_kernel([[1.0]], q="1"), "q='1' must be a number from 0 to 2"),
-        (lambda: weighted_jt_kernel([[1], [1e-101]]), "masses run from 1e-101 to 1,"),
+        (lambda: weighted_jt_kernel([[1], [1e-301]]), "masses run from 1e-301 to 1,"),
+        (
+            lambda: weighted_jt_kernel([[1], [1e-151]], q=2),
+            "masses run from 1e-151 to 1,",
+        ),
         (
             lambda: weighted_jt_kernel([[1e200]], q=2, version="B"),
             "masses up to 1e.200 have powers out of range; divide X and Y",

@@ -1,18 +1,25 @@
 """Rows embedded by models of their classes, and kernels between such rows."""
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import linear_kernel
+from sklearn.metrics.pairwise import (
+    euclidean_distances,
+    linear_kernel,
+    rbf_kernel,
+)
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC
 
-from memdlib.kernels import jt_kernel, weighted_jt_kernel
+from memdlib.kernels import (
+    exponential_js_kernel,
+    js_kernel,
+    jt_kernel,
+    weighted_jt_kernel,
+)
 from memdlib.topics import (
     PLSA,
     fisher_scores,
@@ -22,6 +29,7 @@ from memdlib.topics import (
 )
 
 _RIDGE = 1e-6  # in units of the spread: above the rounding of single precision
+_EM_STEPS = 2000  # far more than a gain of PLSA's tolerance takes
 _STEPS = 10_000_000  # then scikit-learn warns, and a run with a warning fails
 
 
@@ -52,12 +60,10 @@ def fitted_models(X, y, n_topics: int, smoothing: float, seed: int) -> list[PLSA
     list of PLSA
     """
     parts = [X, *(X[y == k] for k in np.unique(y))]
-    options = {"tol": 1e-3, "max_iter": 200, "smoothing": smoothing}
-    model = OnceFolded(n_topics, random_state=seed, **options)
-    with warnings.catch_warnings():
-        # dense tables seldom reach this certificate in so many steps, which will do
-        warnings.filterwarnings("ignore", "EM stopped", ConvergenceWarning)
-        return [clone(model).fit(part) for part in parts]
+    model = OnceFolded(
+        n_topics, smoothing=smoothing, max_iter=_EM_STEPS, random_state=seed
+    )
+    return [clone(model).fit(part) for part in parts]
 
 
 def embeddings(models: list[PLSA], prior: NDArray, X) -> dict[str, object]:
@@ -143,8 +149,10 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
     Parameters
     ----------
     wanted : iterable of (str, float)
-        Kernel and order. "scaled" is linear in features of training variance one; "JT"
-        gets rows divided by their sums; "A" and "B" get them as they are.
+        Kernel and order. "scaled" is linear in features of training variance one; "A"
+        and "B" get rows as they are, and the others rows divided by their sums: "JT",
+        "Hellinger", which is linear in their roots, "RBF" and "exp JS". Widths of the
+        last two are mean squared distances, and divergences, of training rows.
     values : {ndarray, sparse array} of shape (n, size)
         The training rows first.
     n_train : int
@@ -157,10 +165,20 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
     """
     masses = measures(values)
     total = np.asarray(masses.sum(axis=1)).ravel()
+    shares = normalize(masses, "l1")
+    others = ~np.eye(n_train, dtype=bool)
     weighted: dict[float, NDArray] = {}
     for kernel, order in wanted:
         if kernel == "JT":
-            K = jt_kernel(normalize(masses, "l1"), q=order)
+            K = jt_kernel(shares, q=order)
+        elif kernel == "Hellinger":
+            K = linear_kernel(np.sqrt(shares), dense_output=True)
+        elif kernel == "RBF":
+            square = euclidean_distances(shares[:n_train], squared=True)
+            K = rbf_kernel(shares, gamma=1.0 / square[others].mean())
+        elif kernel == "exp JS":
+            divergence = np.log(2.0) - js_kernel(shares[:n_train])
+            K = exponential_js_kernel(shares, t=1.0 / divergence[others].mean())
         elif kernel in ("A", "B"):
             if order not in weighted:
                 weighted[order] = weighted_jt_kernel(masses, q=order, version="B")

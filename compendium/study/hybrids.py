@@ -29,7 +29,13 @@ KERNELS = {
     "JT": tuple(("JT", q) for q in ORDERS),
     "A": tuple(("A", q) for q in ORDERS),
     "B": tuple(("B", q) for q in ORDERS),
+    "l1": (("JT", 2.0),),  # half the inner product of rows divided by their sums
+    "Hellinger": (("Hellinger", 0.0),),
+    "RBF": (("RBF", 0.0),),
+    "exp JS": (("exp JS", 0.0),),
 }
+# Rows divided by their sums, as JS has them, without an entropy.
+WITHOUT_ENTROPY = ("l1", "Hellinger", "RBF")
 # Neighbours, and costs of an error.
 SETTINGS = {"knn": (1, 3, 5, 9), "svm": (1.0, 30.0)}
 
@@ -170,12 +176,13 @@ def groups(n_classes: int) -> dict[str, Callable]:
         Name to a function as :func:`nested` wants it. A cell is called
         "embedding kernel classifier". The free choices are "any": any embedding, kernel
         and classifier; "any linear" and "any information": of the linear kernels only,
-        and of the others; "data linear" and "data information": likewise, without an
-        embedding.
+        and of JT, A and B; "any normalised": of :data:`WITHOUT_ENTROPY`; "data linear",
+        "data information" and "data normalised": likewise, without an embedding.
     """
     rows = [name for name in EMBEDDINGS if name != "TOP" or n_classes == 2]
     linear = [*KERNELS["linear"], *KERNELS["scaled"]]
     information = [*KERNELS["JT"], *KERNELS["A"], *KERNELS["B"]]
+    normalised = [kernel for name in WITHOUT_ENTROPY for kernel in KERNELS[name]]
     found = {
         f"{row} {kernel} {classifier}": ([row], allowed, [classifier])
         for row in (*rows, DATA)
@@ -186,6 +193,7 @@ def groups(n_classes: int) -> dict[str, Callable]:
     for name, part in (("any", rows), (DATA, [DATA])):
         found[f"{name} linear"] = (part, linear, list(SETTINGS))
         found[f"{name} information"] = (part, information, list(SETTINGS))
+        found[f"{name} normalised"] = (part, normalised, list(SETTINGS))
     found["any"] = (rows, linear + information, list(SETTINGS))
     return {
         name: partial(candidates, rows=row, kernels=kernels, classifiers=classifiers)

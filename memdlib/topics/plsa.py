@@ -104,7 +104,7 @@ def climb(
         Start; every sum over topics is positive.
     beta, smoothing : float
     tol : float
-        Both gaps, in nats a count, to stop at.
+        Gain of a step, in nats a count, to stop at.
     max_iter : int
     report : callable
         Gets the number of steps, the objective and the gaps a count.
@@ -155,7 +155,8 @@ def climb(
         history.append(objective)
         n_steps = len(history) - 1
         report(n_steps, objective, tuple(gap / total for gap in gaps))
-        if max(gaps) <= tol * total or n_steps == max_iter:
+        settled = n_steps > 0 and objective - history[-2] <= tol * total
+        if settled or n_steps == max_iter:
             return Found(theta, words, np.array(history), gaps)
         theta = new_theta / new_theta.sum(axis=1, keepdims=True)
         # a topic that gives no word any more keeps those it had
@@ -330,13 +331,15 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     beta : float in (0, 1], default=1.0
         Exponent of the parameters in the responsibilities; below 1, tempered EM, which
         spreads them out. :meth:`transform` uses the fitted words as they are.
-    smoothing : float >= 0, default=0.0
+    smoothing : float >= 0, default=0.05
         Counts added to every word in every topic. 0 is maximum likelihood, under which
-        words that no row holds have no probability.
+        a word may have no probability: one that no row holds, or that no topic of a
+        class has.
     n_init : int, default=1
         Number of random starts; the one with the largest objective is kept.
-    tol : float > 0, default=1e-3
-        Certificate to stop at, in nats a count: see ``gaps_``.
+    tol : float > 0, default=1e-5
+        Gain of a step to stop at, in nats a count. What it leaves to gain is told by
+        ``gaps_``.
     max_iter : int, default=500
     random_state : int, RandomState instance or None, default=None
         Of the starts, which do not depend on the order of the rows.
@@ -411,9 +414,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self,
         n_topics=2,
         beta=1.0,
-        smoothing=0.0,
+        smoothing=0.05,
         n_init=1,
-        tol=1e-3,
+        tol=1e-5,
         max_iter=500,
         random_state=None,
         verbose=0,
@@ -457,7 +460,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If ``tol`` is not reached.
+            If the last of ``max_iter`` steps gained more than ``tol``.
         """
         check_parameters(self)
         X = self._counts(X, reset=True)
@@ -467,11 +470,12 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         starts = (self._climb(table, columns, rng) for _ in range(self.n_init))
         best = max(starts, key=lambda found: found.history[-1])
         self._describe(best, table, columns)
-        if self.gaps_.max() > self.tol:
+        gain = (best.history[-1] - best.history[-2]) / table.sum()
+        if gain > self.tol:
             warnings.warn(
-                f"EM stopped after max_iter={self.max_iter} steps with "
-                f"{self.gaps_.max():.1e} nats a count to gain at most, which is above "
-                f"tol={self.tol}; raise max_iter or tol",
+                f"EM stopped after max_iter={self.max_iter} steps, of which the last "
+                f"gained {gain:.1e} nats a count, more than tol={self.tol}; raise "
+                "max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )

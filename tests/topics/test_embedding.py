@@ -21,7 +21,7 @@ from memdlib.topics import (
 )
 from tests.topics.reference import documents
 
-QUICK = PLSA(2, tol=1e-2, random_state=0, smoothing=0.01)
+QUICK = PLSA(2, random_state=0, smoothing=0.01)
 SIZES = {  # Z = 2, W = 25, K = 3, but K = 2 for TOP
     "MT-1": 3 * 2,
     "MT-2": 2,

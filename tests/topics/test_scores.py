@@ -21,7 +21,7 @@ N_TOPICS = 3
 def fitted(seed=0, **options):
     X = documents(seed=seed)[0]
     X[0] += 1  # every word is in the training rows
-    model = PLSA(N_TOPICS, random_state=0, tol=1e-2, **options)
+    model = PLSA(N_TOPICS, random_state=0, **({"smoothing": 0} | options))
     return model.fit(X[:30]), X[30:]
 
 
@@ -162,7 +162,7 @@ def test_dense_and_sparse_documents(scores):
     rng = np.random.default_rng([92, 20])
     X = rng.poisson(0.3, size=(60, 40)).astype(float)
     X[0] = 1
-    model = PLSA(N_TOPICS, random_state=0, tol=1e-2).fit(X)
+    model = PLSA(N_TOPICS, smoothing=0, random_state=0).fit(X)
     full = np.vstack([X, np.full((200, 40), 2.0)])  # kept dense, with its zeros
     dense = scores(model, full)[:60]
     thin = scores(model, sparse.csr_array(X[1:]))
@@ -190,7 +190,7 @@ def test_a_dead_topic_has_no_scores():
 def test_words_without_probability_are_named():
     X = documents()[0]
     X[:, 4] = 0
-    model = PLSA(N_TOPICS, random_state=0, tol=1e-2).fit(X)
+    model = PLSA(N_TOPICS, smoothing=0, random_state=0).fit(X)
     new = X.copy()
     new[7, 4] = 2
     for scores in (fisher_scores, free_energy_terms, posterior_divergences):
@@ -199,7 +199,7 @@ def test_words_without_probability_are_named():
                 ValueError, match="row 7 holds feature 4, which the mod"
             ):
                 scores(model, kind(new))
-    smooth = PLSA(N_TOPICS, random_state=0, tol=1e-2, smoothing=0.01).fit(X)
+    smooth = PLSA(N_TOPICS, random_state=0, smoothing=0.01).fit(X)
     assert np.isfinite(free_energy_terms(smooth, new)).all()
     with pytest.raises(NotFittedError):
         free_energy_terms(PLSA(), X)
@@ -256,7 +256,9 @@ def test_families_that_have_no_such_scores():
 @pytest.mark.parametrize("scores", [fisher_scores, free_energy_terms])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scores_beyond_the_range_of_numbers_are_refused(scores, form):
-    model = PLSA(1, random_state=0).fit([[1e-7, 3, 0, 0, 0], [1, 1, 1, 1, 1e-300]])
+    model = PLSA(1, smoothing=0, random_state=0).fit(
+        [[1e-7, 3, 0, 0, 0], [1, 1, 1, 1, 1e-300]]
+    )
     X = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 0, 0, 1e20]])
     with pytest.raises(ValueError, match="row 1 has scores beyond .* divide the row"):
         scores(model, form(X))

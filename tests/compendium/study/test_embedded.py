@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -13,7 +14,7 @@ from compendium.study.embedded import (
     posterior_logs,
     predictions,
 )
-from compendium.study.hybrids import EMBEDDINGS
+from compendium.study.hybrids import EMBEDDINGS, KERNELS
 from memdlib.kernels import js_kernel, weighted_jt_kernel
 from memdlib.topics import PLSA, GenerativeEmbedding, log_likelihoods
 from tests.compendium.study.test_hybrids import counts
@@ -28,7 +29,7 @@ def test_the_embeddings_are_those_of_memdlib(form):
     models = fitted_models(X, y, 2, 0.1, 5)
     found = embeddings(models, np.array([0.5, 0.5]), X)
     assert set(found) == set(EMBEDDINGS)
-    plsa = PLSA(2, tol=1e-3, max_iter=200, smoothing=0.1)
+    plsa = PLSA(2, smoothing=0.1)
     for kind, values in found.items():
         other = GenerativeEmbedding(kind, plsa, random_state=5).fit_transform(X, y)
         both = [v.toarray() if sparse.issparse(v) else v for v in (values, other)]
@@ -56,19 +57,33 @@ def test_measures_keep_signs_apart(form):
 def test_kernel_matrices_are_those_of_memdlib_but_for_their_unit(form):
     X = counts(3)[0][:10] + 0.5
     wanted = [(k, q) for k in ("JT", "A", "B") for q in (1.0, 1.5)]
-    found = dict(grams([("linear", 0.0), ("scaled", 0.0), *wanted], form(X), 6))
+    plain = ("linear", "scaled", "Hellinger", "RBF", "exp JS")
+    found = dict(grams([*((k, 0.0) for k in plain), *wanted], form(X), 6))
+    shares, JS = X / X.sum(axis=1, keepdims=True), "jensenshannon"
+    away, js = cdist(shares, shares), cdist(shares, shares, JS)
     expected = {
         ("linear", 0.0): X @ X.T,
         ("scaled", 0.0): linear_kernel(X / X[:6].std(axis=0)),
         ("JT", 1.0): js_kernel(X / X.sum(axis=1, keepdims=True)),
         ("A", 1.5): weighted_jt_kernel(X, q=1.5, version="A"),
         ("B", 1.5): weighted_jt_kernel(X, q=1.5, version="B"),
+        ("Hellinger", 0.0): np.sqrt(shares) @ np.sqrt(shares).T,
+        ("RBF", 0.0): np.exp(-(away**2) / np.mean(pdist(shares[:6]) ** 2)),
+        ("exp JS", 0.0): np.exp(-(js**2) / np.mean(pdist(shares[:6], JS) ** 2)),
     }
     H = np.eye(10) - np.repeat([[1 / 6] * 6 + [0.0] * 4], 10, axis=0)
     for kernel, K in expected.items():
         centred = H @ K @ H.T
         unit = np.trace(centred[:6, :6]) / 6
         np.testing.assert_allclose(found[kernel], centred / unit, rtol=0, atol=1e-9)
+
+
+def test_the_order_two_is_the_inner_product_of_normalised_rows():
+    X = counts(4)[0][:10] + 0.5
+    ((_, l1),) = grams(KERNELS["l1"], X, 6)
+    rows = X / X.sum(axis=1, keepdims=True)
+    ((_, linear),) = grams([("linear", 0.0)], rows, 6)
+    np.testing.assert_allclose(l1, linear, rtol=0, atol=1e-9)
 
 
 def test_what_all_rows_share_changes_no_prediction():
