@@ -25,7 +25,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme lock setup clean help
+.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -65,6 +65,9 @@ lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 
 readme: $(READY)  ## write the tables of README.md
 	@$(RUN) readme
+
+metadata: $(READY)  ## write CITATION.cff, .bib, codemeta.json, .zenodo.json
+	@$(RUN) metadata
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
