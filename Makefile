@@ -26,7 +26,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export test-foreign lock setup clean help
+.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release test-foreign lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -72,6 +72,12 @@ metadata: $(READY)  ## write CITATION.cff, .bib, codemeta.json, .zenodo.json
 
 export: $(READY)  ## claims and results for others' tools, to _build/export
 	@$(RUN) export
+
+release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book, pdf first)
+	@$(RUN) release
+
+verify-release:  ## check a release with Python alone; FILE=archive
+	@$(PYTHON) compendium/artifact/verify_release.py $(FILE)
 
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest tests/foreign/check_*.py

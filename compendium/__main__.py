@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from compendium.artifact import export, metadata
+from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
 
@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
+    commands.add_parser("release", help="pack all that a stranger needs")
     commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
@@ -49,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
                 return readme.main()
             case "export":
                 return export.main()
+            case "release":
+                return release.main()
             case "metadata":
                 return metadata.main()
     except (DatasetError, ConnectionError) as error:

@@ -12,7 +12,14 @@ import nbformat
 import yaml
 
 from compendium.artifact.crate import METADATA, crate_metadata
-from compendium.artifact.facts import COMPUTED, as_csv, as_repro, read_facts
+from compendium.artifact.facts import (
+    COMPUTED,
+    Fact,
+    Judgement,
+    as_csv,
+    as_repro,
+    read_facts,
+)
 from compendium.build.experiments import runs
 from compendium.build.pages import citation, full_name
 from compendium.project import root, write_whole
@@ -86,8 +93,8 @@ def export_files(project: Path) -> dict[str, bytes]:
     }
     found = {name: (project / name).read_bytes() for name in sorted(copied)}
     made = {
-        "facts.csv": as_csv(facts),
-        "verdicts.csv": as_csv(judgements),
+        "facts.csv": as_csv(Fact, facts),
+        "verdicts.csv": as_csv(Judgement, judgements),
         COMPUTED: text,
         "repro.yaml": as_repro(facts, judgements),
         "codecheck.yml": codecheck(project),

@@ -204,10 +204,10 @@ def _judgement(claim: Claim) -> Judgement:
     )
 
 
-def as_csv(rows: list[Fact] | list[Judgement]) -> str:
-    """The rows as a table with the names of their fields."""
+def as_csv(kind: type, rows: list) -> str:
+    """Rows of a kind, facts or judgements, as a table headed by their fields."""
     stream = io.StringIO()
-    names = [field.name for field in fields(rows[0])]
+    names = [field.name for field in fields(kind)]
     table = csv.DictWriter(stream, names, lineterminator="\n")
     table.writeheader()
     table.writerows(map(asdict, rows))

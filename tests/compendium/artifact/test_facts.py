@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from compendium.artifact.facts import (
     COMPUTED,
+    Fact,
     as_csv,
     as_repro,
     keys_of,
@@ -70,7 +71,7 @@ def test_facts_are_the_findings_of_the_ledger(ledger):
 
 def test_tables_and_manifest_hold_the_same(ledger):
     facts, judgements, _ = ledger
-    rows = list(csv.DictReader(io.StringIO(as_csv(facts))))
+    rows = list(csv.DictReader(io.StringIO(as_csv(Fact, facts))))
     told = yaml.safe_load(as_repro(facts, judgements))
     assert [
         (claim["id"], e["artifact"], e["pointer"], e["reported"])
