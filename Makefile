@@ -12,6 +12,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
+FOREIGN := .venv/foreign
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 RUNS ?=
@@ -25,7 +26,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme lock setup clean help
+.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release test-foreign lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -66,10 +67,26 @@ lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 readme: $(READY)  ## write the tables of README.md
 	@$(RUN) readme
 
-lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
-	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --no-annotate --group all --extra notebooks \
-	    pyproject.toml -o requirements.lock
+metadata: $(READY)  ## write CITATION.cff, .bib, codemeta.json, .zenodo.json
+	@$(RUN) metadata
+
+export: $(READY)  ## claims and results for others' tools, to _build/export
+	@$(RUN) export
+
+release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book, pdf first)
+	@$(RUN) release
+
+verify-release:  ## check a release with Python alone; FILE=archive
+	@$(PYTHON) compendium/artifact/verify_release.py $(FILE)
+
+test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
+	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest tests/foreign/check_*.py
+
+lock: $(READY)  ## resolve requirements.lock and foreign.lock anew
+	@compile="$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
+	    --no-emit-index-url --no-header --no-annotate"
+	$$compile --group all --extra notebooks pyproject.toml -o requirements.lock
+	$$compile --python-version 3.11 --group foreign -o foreign.lock
 	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
 
 setup: $(READY)  ## only set up .venv
@@ -90,6 +107,11 @@ $(READY): requirements.lock pyproject.toml
 	}
 	$(PIP) --no-deps --no-build-isolation -e .
 	touch $(READY)
+
+$(FOREIGN)/ready: foreign.lock $(READY)
+	@$(PYTHON) -m venv $(FOREIGN)
+	$(FOREIGN)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r foreign.lock
+	touch $@
 
 clean:  ## remove everything that is not committed
 	rm -rf .venv _build

@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 
+from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
 
@@ -23,6 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
     commands.add_parser("readme", help="write the README's tables")
+    commands.add_parser("export", help="write claims and results for others' tools")
+    commands.add_parser("release", help="pack all that a stranger needs")
+    commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
     for stop in (signal.SIGINT, signal.SIGTERM):
@@ -44,6 +48,12 @@ def main(arguments: list[str] | None = None) -> int:
                 return pdf.main()
             case "readme":
                 return readme.main()
+            case "export":
+                return export.main()
+            case "release":
+                return release.main()
+            case "metadata":
+                return metadata.main()
     except (DatasetError, ConnectionError) as error:
         print(f"error: {error}")
     except KeyboardInterrupt:

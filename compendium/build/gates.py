@@ -156,17 +156,44 @@ def lint_environment(project: Path) -> list[str]:
     pins = _pins(lock)
     if _pins(plain) != pins:
         problems.append("requirements.txt differs from requirements.lock")
-    if "://" in lock or "://" in plain:
-        problems.append("the lock names a URL; make it with 'make lock'")
-    for entry in re.findall(r"(?m)^\S+==.*(?:\n[ \t].*)*", lock):
-        if "--hash=" not in entry:
-            name = entry.split("==")[0]
-            problems.append(f"requirements.lock has {name} without a hash")
+    if "://" in plain:
+        problems.append("requirements.txt names a URL; make it with 'make lock'")
+    problems += _unhashed(lock)
     wanted = list(declared["project"]["dependencies"])
     extras = declared["project"].get("optional-dependencies", {})
     wanted += [item for name in LOCKED_EXTRAS for item in extras.get(name, [])]
-    for group in declared["dependency-groups"].values():
+    groups = dict(declared["dependency-groups"])
+    foreign = groups.pop("foreign", [])
+    for group in groups.values():
         wanted += [item for item in group if isinstance(item, str)]
+    problems += _unlocked(declared, wanted, pins)
+    if foreign:
+        apart = (project / "foreign.lock").read_text()
+        problems += _unlocked(declared, foreign, _pins(apart)) + _unhashed(apart)
+    if conda.get("channels") != ["conda-forge", "nodefaults"]:
+        problems.append("environment.yml: channels must be conda-forge, nodefaults")
+    items = conda.get("dependencies", [])
+    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e .[notebooks]"]}]:
+        problems.append(
+            "environment.yml must hold python, pip and the pip lines '-r "
+            "requirements.txt', '-e .[notebooks]': versions are the lock's business"
+        )
+    elif not _satisfies(items[0], declared["project"]["requires-python"]):
+        problems.append(f"environment.yml: {items[0]} is outside requires-python")
+    return problems
+
+
+def _unhashed(lock: str) -> list[str]:
+    """Packages of a lock without a hash; and a URL in it."""
+    entries = re.findall(r"(?m)^(\S+?)==(.*(?:\n[ \t].*)*)", lock)
+    bare = [name for name, rest in entries if "--hash=" not in rest]
+    url = ["the lock names a URL; make it with 'make lock'"] if "://" in lock else []
+    return url + [f"the lock has {name} without a hash" for name in bare]
+
+
+def _unlocked(declared: dict, wanted: list[str], pins: dict[str, str]) -> list[str]:
+    """Requirements that no pin meets."""
+    problems = []
     for requirement in wanted:
         declared_range = Requirement(requirement)
         package = declared_range.name.lower()
@@ -179,16 +206,6 @@ def lint_environment(project: Path) -> list[str]:
                 f"the lock has {package} {pins[package]}; pyproject.toml wants "
                 f"{declared_range.specifier}"
             )
-    if conda.get("channels") != ["conda-forge", "nodefaults"]:
-        problems.append("environment.yml: channels must be conda-forge, nodefaults")
-    items = conda.get("dependencies", [])
-    if items[1:] != ["pip", {"pip": ["-r requirements.txt", "-e .[notebooks]"]}]:
-        problems.append(
-            "environment.yml must hold python, pip and the pip lines '-r "
-            "requirements.txt', '-e .[notebooks]': versions are the lock's business"
-        )
-    elif not _satisfies(items[0], declared["project"]["requires-python"]):
-        problems.append(f"environment.yml: {items[0]} is outside requires-python")
     return problems
 
 

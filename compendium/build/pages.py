@@ -31,14 +31,14 @@ def _parsed(text: str) -> dict:
 def repository(project: Path) -> str:
     """Public address of the repository: ``repository-code`` of CITATION.cff, or empty.
 
-    The one setting from which all links to it follow.
+    The one setting from which all links to it follow, made from publication.toml.
     """
     return citation(project).get("repository-code", "").removesuffix("/")
 
 
 def last_commit(project: Path) -> str:
-    """Hash of the last commit, or empty if there is no history."""
-    return _git(project, "rev-parse", "HEAD")
+    """Hash of the last commit, or empty if there is neither history nor a mark."""
+    return _git(project, "rev-parse", "HEAD") or _mark(project, "commit")
 
 
 def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
@@ -72,7 +72,7 @@ def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
     found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", address)
     if found is None:
         raise ValueError(
-            f"CITATION.cff: repository-code is {address!r}; links need "
+            f"publication.toml: repository is {address!r}; links need "
             "https://github.com/OWNER/NAME"
         )
     name, state = found[1], commit or "HEAD"
@@ -97,13 +97,31 @@ def last_change(project: Path) -> str:
     """Seconds since 1970 of the last commit, or of the release if there is no history.
 
     Pages carry this date: it is true, and two builds of one state are equal.
+
+    Raises
+    ------
+    ValueError
+        If there is no history, no mark of ``git archive`` and no day of a release.
     """
-    seconds = _git(project, "log", "-1", "--format=%ct")
+    seconds = _git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
     if seconds:
         return seconds
-    midnight = datetime.min.time()
-    released = datetime.combine(citation(project)["date-released"], midnight, UTC)
-    return str(int(released.timestamp()))
+    released = citation(project).get("date-released")
+    if released is None:
+        raise ValueError(
+            f"{project} has no date: take it from git (a clone, or 'git archive'), or "
+            "state 'released' in publication.toml and call 'make metadata'"
+        )
+    midnight = datetime.combine(released, datetime.min.time(), UTC)
+    return str(int(midnight.timestamp()))
+
+
+def _mark(project: Path, name: str) -> str:
+    """What ``git archive`` has written into its file of marks; empty without it."""
+    path = project / ".git_archival.txt"
+    text = path.read_text() if path.is_file() else ""
+    found = re.search(rf"(?m)^{name}: (\w+)$", text)
+    return found[1] if found else ""
 
 
 def _git(project: Path, *arguments: str) -> str:
@@ -140,12 +158,12 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
     address : str or None
         Where the page is published; None if that is nowhere yet.
     """
-    book = about["title"]
+    book, released = about["title"], about.get("date-released")
     named = {
         "description": summary,
         "citation_title": title,
         "citation_inbook_title": book,
-        "citation_publication_date": about["date-released"].strftime("%Y/%m/%d"),
+        "citation_publication_date": released and released.strftime("%Y/%m/%d"),
     }
     shared = {
         "og:type": "article",
@@ -155,7 +173,7 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
         "og:url": address,
     }
     tags = [("name", key, value) for key, value in named.items()]
-    tags += [("name", "citation_author", author["name"]) for author in about["authors"]]
+    tags += [("name", "citation_author", full_name(who)) for who in about["authors"]]
     tags += [("property", key, value) for key, value in shared.items()]
     return "".join(
         f'\n<meta {kind}="{key}" content="{html.escape(value)}"/>'
@@ -164,8 +182,13 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
     )
 
 
+def full_name(author: dict) -> str:
+    """Name of an author of CITATION.cff, a person or a group."""
+    return author.get("name") or f"{author['given-names']} {author['family-names']}"
+
+
 def bibtex(about: dict) -> str:
-    """The entry for a bibliography.
+    """The entry for a bibliography, without a year before the release.
 
     Parameters
     ----------
@@ -185,11 +208,16 @@ def bibtex(about: dict) -> str:
       year    = {2026}
     }
     """
+    released = about.get("date-released")
     fields = {
-        "author": " and ".join(f"{{{author['name']}}}" for author in about["authors"]),
+        "author": " and ".join(
+            f"{{{who['name']}}}" if "name" in who else full_name(who)
+            for who in about["authors"]
+        ),
         "title": about["title"],
         "version": about["version"],
-        "year": about["date-released"].year,
+        "year": released and released.year,
+        "note": None if released else "unreleased",
         "doi": about.get("doi"),
         "url": about.get("repository-code"),
     }

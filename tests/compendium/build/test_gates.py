@@ -177,6 +177,7 @@ notebooks = ["memdlib[data,plot]", "tqdm"]
 arrow = ["pyarrow"]
 [dependency-groups]
 book = ["tqdm"]
+foreign = ["claims"]
 all = [{ include-group = "book" }]
 """
 LOCK = "".join(
@@ -198,7 +199,7 @@ dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e .[notebooks]"
         (
             "requirements.lock",
             LOCK.replace(" \\\n    --hash=sha256:00 \\\n    --hash=sha256:11", "", 1),
-            "requirements.lock has matplotlib without a hash",
+            "the lock has matplotlib without a hash",
         ),
         (
             "pyproject.toml",
@@ -209,6 +210,9 @@ dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e .[notebooks]"
         ("pyproject.toml", PYPROJECT.replace("pandas>=1", "rdata"), "rdata is in pyp"),
         ("pyproject.toml", PYPROJECT.replace("lib<2", "lib>2"), "wants >2"),
         ("pyproject.toml", PYPROJECT.replace(', "tqdm"]', ', "sympy"]'), "sympy is in"),
+        ("pyproject.toml", PYPROJECT.replace("claims", "other"), "other is in pyproj"),
+        ("foreign.lock", "claims==1.0\n", "the lock has claims without a hash"),
+        ("foreign.lock", "claims==1.0 --hash=x https://e.org", "names a URL"),
         ("environment.yml", CONDA.replace("[notebooks]", ""), "must hold python"),
         ("environment.yml", CONDA.replace("nodefaults", "defaults"), "channels must"),
         ("environment.yml", CONDA.replace("pip, {", "numpy=2, {"), "must hold python"),
@@ -219,6 +223,7 @@ def test_environments_must_agree(project, name, text, message):
     project.write("pyproject.toml", PYPROJECT)
     project.write("requirements.lock", LOCK)
     project.write("requirements.txt", PLAIN)
+    project.write("foreign.lock", "claims==1.0 \\\n    --hash=sha256:00\n")
     project.write("environment.yml", CONDA)
     assert lint_environment(project.root) == []
     project.write(name, text)

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 from datetime import date
 
@@ -9,6 +10,7 @@ from compendium.build.pages import (
     citation,
     description,
     last_change,
+    last_commit,
     links,
     meta_tags,
     neighbours,
@@ -43,6 +45,22 @@ def test_the_date_is_that_of_the_last_commit(project):
         env={"GIT_COMMITTER_DATE": "1700000000 +0000", "PATH": "/usr/bin:/bin"},
     )
     assert last_change(project.root) == "1700000000"
+    # an archive without history knows its commit, if git has made it
+    project.write(".gitattributes", ".git_archival.txt export-subst\n")
+    project.write(".git_archival.txt", "commit: $Format:%H$\nseconds: $Format:%ct$\n")
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "second"], check=True)
+    packed = subprocess.run([*git, "archive", "HEAD"], check=True, capture_output=True)
+    known = last_commit(project.root), last_change(project.root)
+    shutil.rmtree(project.root / ".git")
+    subprocess.run(["tar", "-x", "-C", project.root], input=packed.stdout, check=True)
+    assert (last_commit(project.root), last_change(project.root)) == known
+
+
+def test_a_folder_without_any_date_says_where_to_take_one(project):
+    project.write("CITATION.cff", "title: Some\n")
+    with pytest.raises(ValueError, match="has no date: take it from git"):
+        last_change(project.root)
 
 
 def test_the_citation_is_that_of_the_file(project):
@@ -113,5 +131,5 @@ def test_links_follow_from_the_address():
         "Open an issue": "https://github.com/a/b/issues/new?title=Page%20book%2Fapi%2Fx",
         "Commit 0123456": "https://github.com/a/b/commit/0123456789",
     }
-    with pytest.raises(ValueError, match="repository-code is 'https://x.org/a'"):
+    with pytest.raises(ValueError, match="repository is 'https://x.org/a'"):
         links("https://x.org/a", "", "index", "index.md")

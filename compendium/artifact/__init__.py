@@ -1,0 +1,1 @@
+"""The artifact: what others take, and what they check it with."""

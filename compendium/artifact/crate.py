@@ -1,0 +1,126 @@
+"""The lab records as an RO-Crate: an action for each run, what it used and made."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocrate.model import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from compendium.artifact.metadata import agent
+from compendium.build.experiments import Run
+from compendium.build.pages import citation, last_change, last_commit
+from compendium.ledger.results import read_result
+
+METADATA = "ro-crate-metadata.json"
+_SPDX = "https://spdx.org/licenses/"
+_KINDS = {
+    "": "text/plain",
+    ".csv": "text/csv",
+    ".ipynb": "application/x-ipynb+json",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".toml": "application/toml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
+
+
+def crate_metadata(
+    project: Path, runs: Iterable[Run], files: Mapping[str, bytes]
+) -> str:
+    """The description of an export in RO-Crate 1.2.
+
+    Parameters
+    ----------
+    project : Path
+        Checkout.
+    runs : iterable of Run
+        Each with its result, lab record and notebook among the files.
+    files : mapping of str to bytes
+        All files of the export but this one.
+
+    Returns
+    -------
+    str
+        JSON-LD.
+    """
+    about = citation(project)
+    crate = ROCrate(version="1.2")
+    root = crate.root_dataset
+    root["name"] = about["title"]
+    root["description"] = "Lab records, results and claims of the compendium."
+    root["version"] = about["version"]
+    root["keywords"] = about["keywords"]
+    day = datetime.fromtimestamp(int(last_change(project)), UTC).date()
+    root["datePublished"] = str(about.get("date-released", day))
+    if commit := last_commit(project):
+        root["identifier"] = f"urn:git:commit:{commit}"
+    licence = {"@type": "CreativeWork", "name": about["license"]}
+    root["license"] = _entity(crate, _SPDX + about["license"], **licence)
+    root["author"] = [
+        _entity(crate, author.get("orcid", f"#author-{number}"), **agent(author))
+        for number, author in enumerate(about["authors"])
+    ]
+    held = {
+        name: crate.add_file(dest_path=name, properties=_file(name, content))
+        for name, content in files.items()
+    }
+    root["mentions"] = [_action(crate, project, run, held) for run in runs]
+    return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _file(name: str, content: bytes) -> dict[str, str]:
+    return {
+        "name": Path(name).name,
+        "encodingFormat": _KINDS[Path(name).suffix],
+        "contentSize": str(len(content)),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def _entity(crate: ROCrate, key: str, **properties) -> ContextEntity:
+    return crate.add(ContextEntity(crate, key, properties=properties))
+
+
+def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEntity:
+    """One run: its notebook made its result and its lab record of data and parameters.
+
+    When it ran is not recorded; how long and on what is, and stands in words.
+    """
+    about = read_result(run.name, project)["provenance"]
+    machine = about["machine"]
+    used = [
+        _entity(
+            crate, f"#data-{name}", **{"@type": "CreativeWork"}, name=name, sha256=sha
+        )
+        for name, sha in about["data"].items()
+    ]
+    used += [
+        _entity(
+            crate,
+            f"#{run.name}-{name}",
+            **{"@type": "PropertyValue"},
+            name=name,
+            value=json.dumps(value),
+        )
+        for name, value in sorted(about["parameters"].items())
+    ]
+    return crate.add_action(
+        held[about["notebook"]],
+        identifier=f"#run-{run.name}",
+        object=used,
+        result=[
+            held[f"data/results/{run.name}.json"],
+            held[f"book/records/{run.name}.ipynb"],
+        ],
+        properties={
+            "name": run.title,
+            "description": f"{about['command']}: {machine['seconds']} seconds on "
+            f"{machine['processor']}, {machine['system']}, "
+            f"Python {about['packages']['python']}",
+            "actionStatus": "http://schema.org/CompletedActionStatus",
+        },
+    )

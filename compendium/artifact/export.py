@@ -1,0 +1,129 @@
+"""The ledger for foreign tools: an RO-Crate, ``codecheck.yml`` and tables of numbers.
+
+Everything is made from ``data/claims.toml``, ``data/results`` and the lab records, and
+written as one folder that stands by itself.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from compendium.artifact.crate import METADATA, crate_metadata
+from compendium.artifact.facts import (
+    COMPUTED,
+    Fact,
+    Judgement,
+    as_csv,
+    as_repro,
+    read_facts,
+)
+from compendium.build.experiments import runs
+from compendium.build.pages import citation, full_name
+from compendium.project import root, write_whole
+
+TABLES = {
+    "facts.csv": "every number of the ledger, with file, hash and key",
+    "verdicts.csv": "every claim with its rule and its verdict",
+    COMPUTED: "numbers that are computed from several results",
+    "repro.yaml": "the facts, for claims-cli",
+}
+
+
+def codecheck(project: Path) -> str:
+    """``codecheck.yml``: the figures and tables that a codechecker has to find again.
+
+    Who checks, the certificate and its report are for the codechecker to add; ORCIDs
+    stand in it once ``publication.toml`` has them.
+    """
+    about = citation(project)
+    whole = {
+        "version": "https://codecheck.org.uk/spec/config/2.0/",
+        "paper": {
+            "title": about["title"],
+            "authors": [
+                {"name": full_name(author)}
+                | ({"ORCID": author["orcid"][-19:]} if "orcid" in author else {})
+                for author in about["authors"]
+            ],
+        }
+        | ({"reference": about["doi"]} if "doi" in about else {}),
+        "manifest": [
+            {"file": name, "comment": comment}
+            for name, comment in [*figures(project).items(), *list(TABLES.items())[:3]]
+        ],
+    }
+    text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=88)
+    return f"---\n{text}"
+
+
+def figures(project: Path) -> dict[str, str]:
+    """Captions of all figures of the book, by the file of what they plot."""
+    found = {}
+    for path in sorted((project / "book").rglob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                about = output.get("metadata", {}).get("memdlib_figure")
+                if about is not None:
+                    file = path.with_name(f"{about['name']}.csv")
+                    found[str(file.relative_to(project))] = about["caption"]
+    return found
+
+
+def export_files(project: Path) -> dict[str, bytes]:
+    """All files of the export, by name.
+
+    Raises
+    ------
+    LedgerError, FileNotFoundError
+        If evidence is missing: what did not run is not exported.
+    """
+    listed = runs(project)
+    facts, judgements, text = read_facts(project)
+    copied = {
+        "LICENSE",
+        "data/claims.toml",
+        *figures(project),
+        *_names(project, (project / "data" / "published").glob("*.csv")),
+        *(f"data/results/{run.name}.json" for run in listed),
+        *(f"book/records/{run.name}.ipynb" for run in listed),
+        *(f"book/experiments/{run.notebook}" for run in listed),
+    }
+    found = {name: (project / name).read_bytes() for name in sorted(copied)}
+    made = {
+        "facts.csv": as_csv(Fact, facts),
+        "verdicts.csv": as_csv(Judgement, judgements),
+        COMPUTED: text,
+        "repro.yaml": as_repro(facts, judgements),
+        "codecheck.yml": codecheck(project),
+    }
+    found |= {name: text.encode() for name, text in made.items()}
+    found[METADATA] = crate_metadata(project, listed, found).encode()
+    return found
+
+
+def _names(project: Path, paths: Iterable[Path]) -> list[str]:
+    return [str(path.relative_to(project)) for path in paths]
+
+
+def write_folder(files: dict[str, bytes], target: Path) -> None:
+    """Write a folder that is replaced only if all of it could be written."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as scratch:
+        made = Path(scratch, "made")
+        for name, content in files.items():
+            write_whole(made / name, content)
+        if target.exists():
+            target.replace(Path(scratch, "last"))
+        made.replace(target)
+
+
+def main() -> int:
+    """Write the export to ``_build/export``; return an exit status."""
+    project = root()
+    files = export_files(project)
+    write_folder(files, project / "_build" / "export")
+    print(f"{len(files)} files in {project / '_build' / 'export'}")
+    return 0

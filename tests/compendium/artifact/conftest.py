@@ -1,0 +1,67 @@
+"""A tiny project that is built and can be released."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from compendium.artifact.metadata import metadata_files
+from compendium.artifact.release import TOP, build_distributions
+from tests.compendium.conftest import HEADER, cell
+
+ROOT = Path(__file__).parents[3]
+RUN = '[r]\ntitle = "Lab record: R"\nnotebook = "e.md"\n'
+CLAIMS = """
+[seen]
+group = "G"
+source = "dukkipati2013"
+locator = "p. 1"
+statement = "It is large"
+evidence = [{ run = "r", key = "a.b", label = "as it is" }]
+tolerance = { at_least = 1 }
+why = "large"
+
+[unseen]
+group = "G"
+source = "dukkipati2013"
+locator = "p. 2"
+statement = "It is small"
+beyond = "there is no small one"
+why = "small"
+"""
+PROVENANCE = {
+    "notebook": "book/experiments/e.md",
+    "digest": "d",
+    "command": "make experiments RUNS=r",
+    "data": {"iris": "0" * 64},
+    "parameters": {"size": 2},
+    "packages": {"python": "3.11"},
+    "machine": {"seconds": 1, "processor": "P", "system": "S"},
+}
+
+
+@pytest.fixture
+def built(project):
+    """The tiny project with everything that a release packs."""
+    for name in (*TOP, "book/references.bib"):
+        (project.root / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, project.root / name)
+    project.write(".gitignore", "/_build/\n")
+    project.write(".git_archival.txt", "commit: 1234567\nseconds: 1700000000\n")
+    project.write("data/claims.toml", CLAIMS)
+    project.write("book/experiments/runs.toml", RUN)
+    project.write("book/experiments/e.md", HEADER + cell("1"))
+    result = {"values": {"a": {"b": 2.5}}, "provenance": PROVENANCE}
+    project.write("data/results/r.json", json.dumps(result))
+    notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"digest": "d"}})
+    for name in ("records/r", "notebooks/c"):
+        project.write(f"book/{name}.ipynb", nbformat.writes(notebook))
+    for name, text in metadata_files(project.root).items():
+        project.write(name, text)
+    project.write("_build/html/index.html", "<p>Ä page</p>")
+    build_distributions(project.root, project.root / "_build" / "html")
+    for path in (project.root / "_build" / "html").glob("*.tar.gz"):
+        path.unlink()
+    return project

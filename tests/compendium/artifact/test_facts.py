@@ -1,0 +1,104 @@
+"""Every number of the ledger is found again by a reader that shares no code with it."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compendium.artifact.facts import (
+    COMPUTED,
+    Fact,
+    as_csv,
+    as_repro,
+    keys_of,
+    pointer,
+    read_facts,
+)
+from compendium.ledger.claims import BEYOND, read_claims
+from compendium.ledger.tables import at
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def ledger():
+    return read_facts(ROOT)
+
+
+def read(text, key):
+    """What a JSON pointer (RFC 6901) leads to."""
+    value = json.loads(text)
+    for part in key.split("/")[1:]:
+        value = value[part.replace("~1", "/").replace("~0", "~")]
+    return value
+
+
+def test_every_fact_is_where_it_says(ledger):
+    facts, _, computed = ledger
+    assert facts
+    for fact in facts:
+        text = (
+            computed.encode()
+            if fact.file == COMPUTED
+            else (ROOT / fact.file).read_bytes()
+        )
+        assert hashlib.sha256(text).hexdigest() == fact.sha256
+        assert read(text, fact.key) == json.loads(fact.value)
+        for name in fact.results.split():
+            assert (ROOT / name).is_file()
+
+
+def test_facts_are_the_findings_of_the_ledger(ledger):
+    facts, judgements, _ = ledger
+    claims = read_claims(ROOT)
+    assert [(f.claim, f.setting, float(f.value)) for f in facts] == [
+        (claim.id, finding.label, finding.value)
+        for claim in claims
+        for finding in claim.findings
+    ]
+    assert [(j.claim, j.verdict) for j in judgements] == [
+        (claim.id, claim.verdict) for claim in claims
+    ]
+    without = {j.claim for j in judgements} - {f.claim for f in facts}
+    assert without == {c.id for c in claims if c.verdict == BEYOND}
+
+
+def test_tables_and_manifest_hold_the_same(ledger):
+    facts, judgements, _ = ledger
+    rows = list(csv.DictReader(io.StringIO(as_csv(Fact, facts))))
+    told = yaml.safe_load(as_repro(facts, judgements))
+    assert [
+        (claim["id"], e["artifact"], e["pointer"], e["reported"])
+        for claim in told["claims"]
+        for e in claim["evidence"]
+    ] == [(r["claim"], r["file"], r["key"], r["value"]) for r in rows]
+    pinned = {a["path"]: a["digest"]["value"] for a in told["artifacts"]}
+    assert pinned == {r["file"]: r["sha256"] for r in rows}
+
+
+NESTED = st.recursive(
+    st.integers(),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b.1"]), inner),
+    max_leaves=8,
+)
+PLACES = st.lists(st.sampled_from("ab1"), min_size=1, max_size=4).map(".".join)
+
+
+@given(NESTED, PLACES)
+def test_keys_lead_where_the_ledger_reads(values, place):
+    keys, found = keys_of(values, place), at(values, place)
+    assert (keys is None) == (found is None)
+    if keys is not None:
+        assert read(json.dumps(values), pointer(keys)) == found
+
+
+def test_a_key_with_signs_of_pointers_is_escaped():
+    keys = ["a/b", "c~d", "e.f"]
+    values = {"a/b": {"c~d": {"e.f": 1}}}
+    assert read(json.dumps(values), pointer(keys)) == 1

@@ -1,0 +1,106 @@
+"""Verifiers of others read the export: green as it is, red with one thing broken."""
+
+import json
+import os
+import re
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from compendium.artifact import export, metadata
+from compendium.artifact.crate import METADATA
+
+ROOT = Path(__file__).parents[2]
+BIN = (ROOT / os.environ["FOREIGN"] / "bin").absolute()
+CONTEXT = "https://w3id.org/ro/crate/1.2/context"
+COMPACT = ["-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
+
+
+def run(program, *arguments, folder):
+    command = [str(BIN / program), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def exported():
+    return export.export_files(ROOT)
+
+
+@pytest.fixture
+def crate(exported, tmp_path):
+    """The whole export, where a test may break it."""
+    export.write_folder(exported, tmp_path / "export")
+    return tmp_path / "export"
+
+
+def validate(crate, tmp_path):
+    context = files("rocrate") / "data" / "ro-crate.jsonld"
+    script = Path(__file__).with_name("serve_context.py")
+    served = run("python", script, tmp_path / "http", CONTEXT, context, folder=tmp_path)
+    assert served.returncode == 0, served.stderr
+    options = ["--offline", "--cache-path", tmp_path / "http", *COMPACT]
+    options += ["-f", "json", "-o", tmp_path / "report.json"]
+    run("rocrate-validator", "-y", "validate", *options, crate, folder=tmp_path)
+    report = json.loads((tmp_path / "report.json").read_text())
+    return report["passed"], {issue["message"] for issue in report["issues"]}
+
+
+def test_the_crate_is_valid(crate, tmp_path):
+    assert validate(crate, tmp_path) == (True, set())
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda crate: (crate / "data/results/identities.json").unlink(), "identities"),
+        (
+            lambda crate: (crate / METADATA).write_text(
+                re.sub(r'\n *"datePublished": .*', "", (crate / METADATA).read_text())
+            ),
+            "datePublished",
+        ),
+    ],
+    ids=["a result is gone", "no date"],
+)
+def test_a_broken_crate_is_not(crate, tmp_path, broken, message):
+    broken(crate)
+    passed, messages = validate(crate, tmp_path)
+    assert not passed
+    assert any(message in line for line in messages)
+
+
+def test_every_number_is_where_the_manifest_says(crate):
+    done = run("claims", "verify", folder=crate)
+    facts = (crate / "facts.csv").read_text().count("\n") - 1
+    assert done.returncode == 0
+    assert f"{facts} verified" in done.stdout
+
+
+def test_a_broken_number_is_noticed(crate):
+    path = crate / "data/results/identities.json"
+    before = json.loads(path.read_text())
+    before["values"]["margin_equal"] = 0.5
+    path.write_text(json.dumps(before))
+    done = run("claims", "verify", folder=crate)
+    assert done.returncode == 1
+    assert "margin" in done.stdout
+
+
+def test_a_broken_number_is_noticed_where_its_hash_is_adjusted(crate):
+    manifest = crate / "repro.yaml"
+    text = manifest.read_text()
+    first = re.search(r"reported: '?([\d.e-]+)", text)
+    manifest.write_text(text.replace(first[1], "0.75", 1))
+    done = run("claims", "verify", folder=crate)
+    assert done.returncode == 1
+    assert "MISS" in done.stdout
+
+
+def test_the_citation_is_valid(tmp_path):
+    text = metadata.metadata_files(ROOT)["CITATION.cff"]
+    (tmp_path / "CITATION.cff").write_text(text)
+    assert run("cffconvert", "--validate", folder=tmp_path).returncode == 0
+    (tmp_path / "CITATION.cff").write_text(text.replace("version:", "edition:"))
+    assert run("cffconvert", "--validate", folder=tmp_path).returncode == 1
