@@ -29,6 +29,7 @@ from memdlib.topics import (
 )
 
 _RIDGE = 1e-6  # in units of the spread: above the rounding of single precision
+_NARROW = 1e-12  # rows that only rounding sets apart have no width
 _EM_STEPS = 2000  # far more than a gain of PLSA's tolerance takes
 _STEPS = 10_000_000  # then scikit-learn warns, and a run with a warning fails
 
@@ -175,10 +176,11 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
             K = linear_kernel(np.sqrt(shares), dense_output=True)
         elif kernel == "RBF":
             square = euclidean_distances(shares[:n_train], squared=True)
-            K = rbf_kernel(shares, gamma=1.0 / square[others].mean())
+            K = rbf_kernel(shares, gamma=1.0 / max(square[others].mean(), _NARROW))
         elif kernel == "exp JS":
             divergence = np.log(2.0) - js_kernel(shares[:n_train])
-            K = exponential_js_kernel(shares, t=1.0 / divergence[others].mean())
+            width = max(divergence[others].mean(), _NARROW)
+            K = exponential_js_kernel(shares, t=1.0 / width)
         elif kernel in ("A", "B"):
             if order not in weighted:
                 weighted[order] = weighted_jt_kernel(masses, q=order, version="B")
