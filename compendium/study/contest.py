@@ -306,7 +306,7 @@ def _wide(svm, costs, folds) -> dict:
         return make_pipeline(PCA(svd_solver="full"), model)
 
     rotate = StandardScaler(), PCA(svd_solver="full")
-    shares, costs = {"pca__n_components": _VARIANCES}, costs[::2]
+    shares = {"pca__n_components": _VARIANCES}
     machine = CalibratedSearch(
         reduced(SVC(kernel="linear")), shares | {"svc__C": costs}, folds
     )
