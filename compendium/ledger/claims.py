@@ -40,7 +40,7 @@ MEANINGS = {
     "its fit to that column, but not under every setting that we tried",
     OPEN: "our result has a range, part of which agrees",
     DIFFERS: "our result does not agree under the setting that we chose",
-    BEYOND: "it cannot be checked here, for a reason that is given",
+    BEYOND: "it cannot be checked here, or has not been, for a reason that is given",
 }
 
 

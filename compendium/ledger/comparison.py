@@ -151,6 +151,27 @@ def chance(
     return getattr(found, outcome)
 
 
+def chance_further(
+    evidence: Evidence, runs: Sequence[str], one: str, other: str, outcome: str
+) -> dict[str, float]:
+    """:func:`chance` on a set that no default has seen.
+
+    Returns
+    -------
+    dict
+        ``median``: over the frozen sets among these, or over all if there is none.
+        ``low`` and ``high``: the same, but 0 and 1 with none. Sets that the defaults
+        were picked on say nothing about further ones.
+    """
+    table = scores(evidence, "accuracy", runs, (one, other))
+    new = table.loc[table.index.isin(evidence.frozen().kinds)]
+    chosen = table if new.empty else new
+    found = bayesian_signed_ranks(chosen[one] - chosen[other])
+    middle = getattr(found, outcome)
+    low, high = (0.0, 1.0) if new.empty else (middle, middle)
+    return {"median": middle, "low": low, "high": high}
+
+
 def gap_at(
     evidence: Evidence,
     run: str,
@@ -184,5 +205,6 @@ def share_above_at(
 
 
 COMPARISON: dict[str, Callable] = {
-    measure.__name__: measure for measure in (rank_lead, chance, gap_at, share_above_at)
+    measure.__name__: measure
+    for measure in (rank_lead, chance, chance_further, gap_at, share_above_at)
 }

@@ -160,6 +160,17 @@ def difference_of_slopes(
     }
 
 
+def difference_at(evidence: Evidence, run: str, one: str, other: str) -> float:
+    """Difference of two numbers of a run."""
+    values = evidence.values(run)
+    return at(values, one) - at(values, other)
+
+
+def difference_of_runs(evidence: Evidence, run: str, other: str, key: str) -> float:
+    """Difference of a number of one run and the same of another."""
+    return at(evidence.values(run), key) - at(evidence.values(other), key)
+
+
 def at_the_shortest(evidence: Evidence, run: str, place: str) -> int:
     """Whether the levels of least mean code length are among those of most right."""
     best = at(evidence.values(run), place)
@@ -239,6 +250,8 @@ MEASURES: dict[str, Callable] = (
             sizes_met,
             numbers_met,
             difference_of_slopes,
+            difference_at,
+            difference_of_runs,
             at_the_shortest,
             largest_gap,
             median_share_kept,

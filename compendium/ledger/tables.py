@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from compendium.ledger.frozen import Frozen, read_frozen
 from compendium.ledger.published import first_column, printed_numbers, printed_rows
 from compendium.ledger.results import read_result
 from compendium.ledger.rule import ASSUMED, SPREADS, fewest_runs, z_score
@@ -74,6 +75,7 @@ class Evidence:
         project = project or root()
         self._printed = cache(partial(printed_rows, project=project))
         self._result = cache(partial(read_result, project=project))
+        self._frozen = cache(partial(read_frozen, project))
         self.asked: list[str] = []
 
     def anew(self) -> "Evidence":
@@ -87,6 +89,10 @@ class Evidence:
         if run not in self.asked:
             self.asked.append(run)
         return self._result(run)["values"]
+
+    def frozen(self) -> Frozen:
+        """The data sets that no default has seen."""
+        return self._frozen()
 
     def rows(self, table: str) -> list[str]:
         """The :func:`rows_of` a table."""

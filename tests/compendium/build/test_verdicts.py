@@ -169,7 +169,7 @@ def test_numbers_have_the_digits_that_they_are_good_for(changes, published, find
 )
 def test_bounds_in_words(rule, text):
     assert bound_text(claim(rule=rule)) == text
-    assert tolerance_text(claim(kind=kind)) == f"{text}: one draw"
+    assert tolerance_text(claim(rule=rule)) == f"{text}: one draw"
 
 
 def test_a_small_bound_is_a_power_of_ten():

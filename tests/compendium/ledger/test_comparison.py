@@ -9,6 +9,7 @@ from compendium.ledger.comparison import (
     NOT_LOOKED_AT,
     OVERLAPPING,
     chance,
+    chance_further,
     gap_at,
     printed_name,
     rank_lead,
@@ -16,8 +17,10 @@ from compendium.ledger.comparison import (
     share_above_at,
 )
 from compendium.ledger.findings import MEASURES
+from compendium.ledger.frozen import Frozen
 from compendium.ledger.tables import Evidence
 from compendium.study.contest import EVERYWHERE
+from compendium.study.ranks import bayesian_signed_ranks
 
 RUNS = ("one", "two")
 rng = np.random.default_rng(0)
@@ -76,6 +79,26 @@ def test_chances_of_two_methods():
     ]
     assert sum(ones) == pytest.approx(1.0)
     assert chance(Six(), RUNS, "make_memd", "svm", "equal", rope=50.0) == 1.0
+
+
+def test_sets_that_shaped_the_defaults_decide_nothing():
+    class Aside(Six):
+        def __init__(self, *names):
+            self.names = names
+
+        def frozen(self):
+            return Frozen(None, dict.fromkeys(self.names, "table"))
+
+    given = RUNS, "make_memd", "svm", "better"
+    assert chance_further(Aside("else"), *given) == {
+        "median": chance(Six(), *given),
+        "low": 0.0,
+        "high": 1.0,
+    }
+    gap = ACCURACY[3:5, 0] - ACCURACY[3:5, EVERYWHERE.index("svm")]
+    wanted = bayesian_signed_ranks(gap).better
+    found = chance_further(Aside("set3", "set4"), *given)
+    assert set(found.values()) == {wanted}
 
 
 def test_gap_at_a_size():

@@ -8,6 +8,8 @@ from compendium.ledger.findings import (
     at_the_shortest,
     best_early,
     clear_gaps,
+    difference_at,
+    difference_of_runs,
     difference_of_slopes,
     largest_gap,
     median_over_rows,
@@ -180,3 +182,11 @@ def test_printed_numbers_that_are_ours(evidence):
     evidence.values("table3-a")["found"]["x"] = printed
     cells = [[row, "table3-a", "found.x"], [row, "table3-a", "found.y"]]
     assert numbers_met(evidence, "table3", column, cells) == 1
+
+
+def test_differences_within_a_run_and_between_runs(evidence):
+    given = "x.js.accuracy.mean", "x.svm.accuracy.mean"
+    assert difference_at(evidence, "table3-a", *given) == 10.0
+    assert difference_of_runs(evidence, "table3-b", "table3-a", given[0]) == -20.0
+    with pytest.raises(TypeError):
+        difference_at(evidence, "table3-a", given[0], "x.lost")

@@ -1,0 +1,26 @@
+from collections import Counter
+
+from compendium.build.experiments import runs
+from compendium.ledger.frozen import read_frozen
+from compendium.project import root
+
+
+def test_two_sets_of_each_kind_are_put_aside():
+    frozen = read_frozen(root())
+    assert Counter(frozen.kinds.values()) == {"expression": 2, "text": 2, "table": 2}
+    assert frozen.date.isoformat() == "2026-11-24"
+
+
+def test_no_run_looks_at_them_but_those_that_say_so():
+    names = set(read_frozen(root()).kinds)
+    for run in runs(root()):
+        assert run.name.startswith("frozen-") or not names & {*run.sets()}, run.name
+
+
+def test_no_chapter_or_code_loads_them():
+    names = read_frozen(root()).kinds
+    sources = [*root().glob("book/**/*.md"), *root().glob("memdlib/**/*.py")]
+    assert len(sources) > 100
+    for path in sources:
+        text = path.read_text()
+        assert not any(f'load("{name}"' in text for name in names), path
