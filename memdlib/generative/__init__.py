@@ -6,8 +6,14 @@ from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
+    ContributionDisplay,
     DensityDisplay,
     RankingDisplay,
+)
+from memdlib.generative.explanations import (
+    Contributions,
+    contributions,
+    top_features,
 )
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
@@ -35,6 +41,8 @@ __all__ = [
     "AccuracyCurveDisplay",
     "Calibration",
     "ClassMarginals",
+    "ContributionDisplay",
+    "Contributions",
     "CorrelatedMeMdClassifier",
     "DensityDisplay",
     "DivergenceRanker",
@@ -50,6 +58,7 @@ __all__ = [
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
+    "contributions",
     "divergence_weights",
     "fit_calibration",
     "fit_mixture_weights",
@@ -60,4 +69,5 @@ __all__ = [
     "normal_scores",
     "rank",
     "standardised",
+    "top_features",
 ]

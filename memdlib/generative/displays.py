@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.densities.display import axes_or_new
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
+from memdlib.generative.explanations import contributions
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.validation import check_integer
 
@@ -189,6 +191,137 @@ class RankingDisplay:
         self.ax_.set_yticks(place, self.names)
         self.ax_.invert_yaxis()
         self.ax_.set_xlabel(self.label)
+        return self
+
+
+@dataclass
+class ContributionDisplay:
+    """Why one row is given to a class: what speaks for it, and what against.
+
+    Parameters
+    ----------
+    values : ndarray of shape (S,)
+        What each feature adds towards the class, the strongest first; nats.
+    names : ndarray of str, shape (S,)
+    rest : float
+        What all other features add together.
+    base : float
+        Score before any feature is seen; values, rest and base add up to the score.
+    label : str
+        The class.
+
+    Attributes
+    ----------
+    ax_, figure_, bars_ : matplotlib Axes, Figure and BarContainer
+
+    See Also
+    --------
+    memdlib.generative.contributions : the numbers, and what they are relative to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from memdlib import MeMdClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = MeMdClassifier(n_features=None).fit(X, y)
+    >>> display = ContributionDisplay.from_estimator(model, X[:1], n_features=2)
+    >>> display.label, display.names.tolist()
+    ('0', ['petal length (cm)', 'petal width (cm)'])
+    """
+
+    values: Array
+    names: NDArray
+    rest: float
+    base: float
+    label: str
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+    bars_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        *,
+        target=None,
+        n_features=10,
+        feature_names=None,
+        ax=None,
+        bar_kw=None,
+    ):
+        """Draw what the strongest features of one row add to its score.
+
+        Parameters
+        ----------
+        estimator : classifier
+            As for :func:`memdlib.generative.contributions`.
+        X : {array-like, sparse matrix} of shape (1, d)
+            One row.
+        target : scalar, default=None
+            The class; None takes the one that is predicted.
+        n_features : int, default=10
+            How many, at most.
+        feature_names : array-like of str, shape (d,), default=None
+        ax : matplotlib Axes, default=None
+        bar_kw : dict, default=None
+            Passed to ``Axes.barh``.
+
+        Returns
+        -------
+        ContributionDisplay
+
+        Raises
+        ------
+        ValueError
+            If X is not one row, or there is no such class.
+        """
+        found = contributions(estimator, X, feature_names)
+        if len(found.base) != 1:
+            raise ValueError(
+                f"X has {len(found.base)} rows; give one, such as X[:1], for one "
+                "prediction"
+            )
+        target = found.best[0] if target is None else target
+        values = found.towards(target)
+        values = values.toarray()[0] if sparse.issparse(values) else values[0]
+        strongest = np.argsort(-np.abs(values), kind="stable")
+        strongest = strongest[: check_integer(n_features, "n_features")]
+        strongest = strongest[values[strongest] != 0]
+        shown = cls(
+            values[strongest],
+            found.feature_names[strongest],
+            float(np.delete(values, strongest).sum()),
+            float(found.base_towards(target)[0]),
+            str(target),
+        )
+        return shown.plot(ax=ax, bar_kw=bar_kw)
+
+    def plot(self, *, ax=None, bar_kw=None):
+        """Draw the bars, the strongest on top; below them all others, and the base.
+
+        Bars to the right speak for the class, those to the left against it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        bar_kw : dict, default=None
+
+        Returns
+        -------
+        ContributionDisplay
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        widths = np.concatenate([self.values, [self.rest, self.base]])
+        names = [*self.names, "all other features", "base"]
+        colours = {"color": np.where(widths < 0, "C1", "C0").tolist()}
+        place = np.arange(len(widths))
+        self.bars_ = self.ax_.barh(place, widths, **colours | (bar_kw or {}))
+        self.ax_.axvline(0.0, color="0.4", linewidth=0.8)
+        self.ax_.set_yticks(place, names)
+        self.ax_.invert_yaxis()
+        self.ax_.set_xlabel(f"towards {self.label} (nats), {widths.sum():.2f} in all")
         return self
 
 

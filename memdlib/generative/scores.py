@@ -302,6 +302,57 @@ class _Linear:
         return values
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def scores_by_feature(scores: MarginalScores, X, features) -> tuple[Array, list]:
+    """Joint log density feature by feature, but for what the classes share.
+
+    Parameters
+    ----------
+    scores : MarginalScores
+    X : {ndarray, csr_array} of shape (n, d), float64
+        As :meth:`memdlib.families.Family.observe` returns it.
+    features : ndarray of int
+        Which features to sum over; the others add nothing.
+
+    Returns
+    -------
+    base : ndarray of shape (K,)
+        Log priors; in families of values zero or above with the scores of a row of
+        zeros.
+    values : list of K {ndarray, csr_array} of shape (n, d)
+        What each feature adds; sparse where X is, in families of values zero or above.
+
+    Examples
+    --------
+    >>> from memdlib.families import Poisson
+    >>> lam = -np.log([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> scores = MarginalScores(Poisson(), lam, np.zeros((2, 2)), np.log([0.5, 0.5]))
+    >>> base, values = scores_by_feature(scores, np.array([[4.0, 9.0]]), np.arange(2))
+    >>> np.exp(values[1] - values[0]).round(6).tolist()  # 3 ** 4, 1
+    [[81.0, 1.0]]
+    """
+    linear = scores._linear(features, thin=False)
+    if scores.family.nonnegative:
+        base = scores.log_prior + linear.constant.sum(axis=1)
+        values = []
+        for k in range(len(base)):
+            total, power = 0.0, 1.0
+            for slope in linear.slopes:
+                weight = np.zeros(X.shape[1])
+                weight[features] = slope[:, k]
+                power = X * power
+                total = power @ sparse.diags_array(weight) + total
+            values.append(total)
+        return base, values
+    X = X.toarray() if sparse.issparse(X) else X
+    change = np.zeros((len(scores.log_prior), *X.shape))
+    near = np.moveaxis(linear.changes(X[:, features], slice(None)), 0, -1)
+    change[:, :, features] = np.moveaxis(near, 1, 0)
+    for s in features[linear.far]:
+        change[:, :, s] = scores._class_by_class(X[:, [s]], np.array([s])).T
+    return scores.log_prior, list(change)
+
+
 def _stretches(grid, n_scores: int):
     """Slices of a grid, and whether their features are added one by one.
 

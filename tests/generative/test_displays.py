@@ -3,16 +3,18 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.datasets import load_iris
 
 from memdlib import DivergenceRanker, GreedyGaussianRanker, MeMdClassifier
 from memdlib.families import Polynomial
 from memdlib.generative import (
     AccuracyCurveDisplay,
+    ContributionDisplay,
     DensityDisplay,
     JointMaxEntClassifier,
     RankingDisplay,
+    contributions,
 )
 
 
@@ -124,3 +126,36 @@ def test_an_infinite_divergence_has_a_bar_without_an_end():
     widths = [bar.get_width() for bar in shown.plot().bars_]
     assert widths[1:] == [4, 1] and widths[0] > shown.ax_.get_xlim()[1] > 4
     shown.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_bars_of_one_prediction_add_up_to_its_score(kind):
+    X = np.random.default_rng([62, 0]).poisson(2.0, (40, 6)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] > 4, "many", "few")
+    model = MeMdClassifier(family="poisson", n_features=5).fit(kind(X), y)
+    row = kind(X[:1])
+    shown = ContributionDisplay.from_estimator(model, row, n_features=3)
+    widths = [bar.get_width() for bar in shown.bars_]
+    sign = 1 if shown.label == "many" else -1
+    assert shown.label == model.predict(row)[0]
+    assert sum(widths) == pytest.approx(sign * model.decision_function(row)[0])
+    labels = [label.get_text() for label in shown.ax_.get_yticklabels()]
+    assert labels[-2:] == ["all other features", "base"] and len(labels) == 5
+    values = contributions(model, X[:1]).towards(shown.label)[0]
+    best = np.argsort(-np.abs(values))[:3]
+    assert labels[:3] == [f"feature {s}" for s in best]
+    assert widths[:3] == pytest.approx(values[best])
+    colours = {bar.get_facecolor() for bar in shown.bars_ if bar.get_width() < 0}
+    assert len(colours) <= 1 and not colours & {
+        bar.get_facecolor() for bar in shown.bars_ if bar.get_width() > 0
+    }
+    against = ContributionDisplay.from_estimator(
+        model, row, target="few", feature_names=list("abcdef"), bar_kw={"color": "k"}
+    )
+    assert set(against.names) <= set("abcdef") and len(against.values) <= 5
+    assert "towards few (nats)" in against.ax_.get_xlabel()
+    assert against.plot(ax=shown.ax_).ax_ is shown.ax_
+    with pytest.raises(ValueError, match=r"X has 40 rows; give one, such as X\[:1\]"):
+        ContributionDisplay.from_estimator(model, X)
+    with pytest.raises(ValueError, match="no class 'none'"):
+        ContributionDisplay.from_estimator(model, row, target="none")

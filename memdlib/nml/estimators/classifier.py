@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.generative.explanations import JointByFeature, joint_by_feature
 from memdlib.nml._engine.fits import certified
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.separation import on_boundary
@@ -192,6 +193,15 @@ class NMLClassifier(BayesClassifier):
     def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
         levels = self.selector_.quantiser_.transform(X)[:, used]
         return self.evidence_[used, levels]
+
+
+@joint_by_feature.register
+def _(model: NMLClassifier, X):
+    X = checked_data(model, X, dtype=np.float64, reset=False)
+    used, evidence = model.order_[: model.n_selected_], np.zeros(X.shape)
+    evidence[:, used] = model._evidence(X, used)
+    base = np.array([0.0, model._prior_logit()])
+    return JointByFeature(base, [np.zeros(X.shape), evidence])
 
 
 def level_evidence(

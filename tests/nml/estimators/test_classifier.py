@@ -5,6 +5,7 @@ from scipy import optimize
 from scipy.special import expit, logit
 
 from compendium.study.preparations import ExpressionFilter
+from memdlib.generative import contributions
 from memdlib.nml import NMLClassifier
 from memdlib.nml.estimators.classifier import level_evidence
 from tests.data import load_or_skip
@@ -181,3 +182,17 @@ def test_what_to_put_in_front_is_said():
     model = NMLClassifier().fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="SimpleImputer in front"):
         model.accuracy_curve([[np.nan]], [0])
+
+
+def test_what_each_feature_adds_is_its_evidence():
+    X, y = simulated()
+    model = NMLClassifier(n_features=3, n_moments=2).fit(X, y)
+    found = contributions(model, X)
+    np.testing.assert_allclose(found.total, model.decision_function(X), rtol=1e-12)
+    left_out = model.order_[3:]
+    assert not found.values[0][:, left_out].any()
+    assert found.values[0][:, model.order_[:3]].any(axis=0).all()
+    one = NMLClassifier(n_features=1, n_moments=2).fit(X, y)
+    best = model.order_[0]
+    alone = one.decision_function(X) - np.log(y.mean() / (1 - y.mean()))
+    np.testing.assert_allclose(found.values[0][:, best], alone, atol=1e-12)

@@ -1,0 +1,375 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from memdlib import (
+    ConditionalMaxEntClassifier,
+    DivergenceRanker,
+    JointMaxEntClassifier,
+    MeMdClassifier,
+    make_memd,
+)
+from memdlib.datasets import simulate_text_counts
+from memdlib.families import Polynomial
+from memdlib.generative import (
+    CorrelatedMeMdClassifier,
+    MultinomialMeMdClassifier,
+    RegularisedMeMdClassifier,
+    RidgeDiscriminantClassifier,
+    contributions,
+    top_features,
+)
+
+MEASURED = {
+    "normal": MeMdClassifier(n_features=3),
+    "two powers": MeMdClassifier(family=Polynomial(2, (-60.0, 60.0)), n_features=0.5),
+    "one power": MeMdClassifier(family=Polynomial(1, (-60.0, 60.0)), n_features=None),
+    "full": JointMaxEntClassifier(),
+    "pooled": JointMaxEntClassifier("pooled"),
+    "diagonal": JointMaxEntClassifier("diagonal"),
+    "correlated": CorrelatedMeMdClassifier(),
+    "some coordinates": CorrelatedMeMdClassifier(2),
+    "regularised": RegularisedMeMdClassifier(0.2),
+    "nearly quadratic": RegularisedMeMdClassifier(1e-3, 0.9),
+    "linear": RegularisedMeMdClassifier(1.0),
+    "conditional": ConditionalMaxEntClassifier(),
+    "ridge": RidgeDiscriminantClassifier(random_state=0),
+    "ridge and normal": RidgeDiscriminantClassifier(family="normal", random_state=0),
+    "in a pipeline": make_pipeline(StandardScaler(), CorrelatedMeMdClassifier()),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+COUNTED = {
+    **{
+        family: MeMdClassifier(family=family, n_features=0.7)
+        for family in ("poisson", "geometric", "bernoulli", "multinomial")
+    },
+    "exponential": MeMdClassifier(family="exponential"),
+    "documents": MultinomialMeMdClassifier(n_features=0.5),
+    "all words": MultinomialMeMdClassifier(n_features=None),
+    "two scores": RidgeDiscriminantClassifier(family="multinomial", random_state=0),
+    "weighted": RidgeDiscriminantClassifier(powers=(0.5,), random_state=0),
+    "text": make_memd("text", random_state=0),
+    "conditional": ConditionalMaxEntClassifier(),
+    "support vectors": LinearSVC(),
+}
+# Those whose score is linear in the counts.
+LINEAR = [name for name in COUNTED if name not in ("weighted", "text", "bernoulli")]
+
+
+def blobs(seed, n, d, n_classes, scale=1.0):
+    rng = np.random.default_rng([61, seed])
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
+    return scale * (X + 2.0 * rng.normal(size=(n_classes, d))[y]), y
+
+
+def words(seed=0, n_classes=2, n_words=40):
+    text = simulate_text_counts(
+        n_documents=90,
+        n_words=n_words,
+        n_informative=n_words // 2,
+        n_classes=n_classes,
+        seed=seed,
+    )
+    return text.X.toarray().astype(np.float64), text.y
+
+
+def beyond_average(score):
+    return score - score.mean(axis=1, keepdims=True) if score.ndim == 2 else score
+
+
+def terms(found):
+    """Size of what is added up."""
+    added = [np.asarray(abs(v).sum(axis=1)).ravel() for v in found.values]
+    return np.abs(found.base).max() + np.max(added)
+
+
+def check_the_sum(model, X):
+    found = contributions(model, X)
+    expected = beyond_average(model.decision_function(X))
+    assert found.total.shape == expected.shape
+    assert np.abs(found.total - expected).max() <= 1e-10 * terms(found)
+    return found
+
+
+@pytest.mark.parametrize("name", MEASURED)
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(24, 40),
+    d=st.integers(1, 7),
+    n_classes=st.integers(2, 4),
+    exponent=st.sampled_from([0, -6]),
+)
+def test_contributions_add_up_to_the_decision_function(
+    name, seed, n, d, n_classes, exponent
+):
+    model = MEASURED[name]
+    # penalties are in the units of the features
+    penalised = "ridge" in name or name == "conditional"
+    X, y = blobs(seed, n, d, n_classes, 1.0 if penalised else 10.0**exponent)
+    if "power" in name:
+        X = X / np.abs(X).max() * 50.0
+    if name in ("normal", "some coordinates"):
+        size = model.n_features if d >= model.n_features else None
+        model = model.__class__(n_features=size)
+    found = check_the_sum(model.fit(X, y), X)
+    assert len(found.values) == (1 if n_classes == 2 else n_classes)
+    assert all(v.shape == X.shape for v in found.values)
+    np.testing.assert_array_equal(found.best, model.predict(X))
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_of_counts_too_and_sparse_rows_stay_sparse(name, n_classes):
+    X, y = words(1, n_classes)
+    model = COUNTED[name].fit(X, y)
+    dense, thin = check_the_sum(model, X), check_the_sum(model, sparse.csc_array(X))
+    for v, w in zip(dense.values, thin.values, strict=True):
+        assert isinstance(w, sparse.csr_array) and w.nnz <= np.count_nonzero(X)
+        np.testing.assert_allclose(w.toarray(), v, rtol=0, atol=1e-12 * terms(dense))
+    np.testing.assert_allclose(thin.base, dense.base)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4))
+def test_of_counts_of_any_kind(seed, n_classes):
+    X, y = words(seed, n_classes, 12)
+    for name in LINEAR:
+        if name != "support vectors":
+            check_the_sum(COUNTED[name].fit(X, y), X)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_word_adds_what_is_lost_without_it(name, n_classes):
+    X, y = words(2, n_classes)
+    model = COUNTED[name].fit(X, y)
+    found = contributions(model, X[:5])
+    score = beyond_average(model.decision_function(X[:5]))
+    for s in range(X.shape[1]):
+        without = X[:5].copy()
+        without[:, s] = 0.0
+        lost = score - beyond_average(model.decision_function(without))
+        value = np.column_stack([v[:, s] for v in found.values])
+        lost = lost.reshape(value.shape)
+        np.testing.assert_allclose(value, lost, rtol=0, atol=1e-11 * terms(found))
+
+
+def test_the_presence_of_a_word_is_compared_with_its_absence():
+    X, y = words(3)
+    model = MeMdClassifier(family="bernoulli", n_features=None).fit(X, y)
+    present = X > 0
+    theta = [
+        (present[y == k].sum(axis=0) + present.mean(axis=0)) / ((y == k).sum() + 1)
+        for k in (0, 1)
+    ]
+    varies = np.ptp(present.astype(int), axis=0) > 0
+    logit = [np.log(p[varies]) - np.log1p(-p[varies]) for p in theta]
+    found = contributions(model, X)
+    np.testing.assert_allclose(
+        found.values[0][:, varies],
+        present[:, varies] * (logit[1] - logit[0]),
+        atol=1e-10,
+    )
+
+
+def test_a_measured_feature_adds_the_log_ratio_of_its_densities():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = MeMdClassifier(n_features=7).fit(X, y)
+    density = [
+        stats.norm(X[y == k].mean(axis=0), X[y == k].std(axis=0)) for k in (0, 1)
+    ]
+    ratio = density[1].logpdf(X) - density[0].logpdf(X)
+    ratio[:, model.order_[7:]] = 0.0
+    found = contributions(model, X)
+    np.testing.assert_allclose(found.values[0], ratio, rtol=1e-9, atol=1e-9)
+    odds = np.log(np.bincount(y)[1] / np.bincount(y)[0])
+    np.testing.assert_allclose(found.base, odds)
+    # zeros of sparse rows are values like any other
+    thin = contributions(model, sparse.csr_array(X))
+    np.testing.assert_array_equal(thin.values[0], found.values[0])
+
+
+def test_classes_that_lie_thousands_of_deviations_apart():
+    rng = np.random.default_rng([61, 1])
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 2)) + 1e6 * y[:, None] * [1, 0]
+    model = MeMdClassifier(n_features=None).fit(X, y)
+    found = check_the_sum(model, X)
+    density = [stats.norm(X[y == k, 0].mean(), X[y == k, 0].std()) for k in (0, 1)]
+    ratio = density[1].logpdf(X[:, 0]) - density[0].logpdf(X[:, 0])
+    np.testing.assert_allclose(found.values[0][:, 0], ratio, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        JointMaxEntClassifier(),
+        JointMaxEntClassifier("pooled"),
+        CorrelatedMeMdClassifier(),
+        CorrelatedMeMdClassifier(3),
+        RegularisedMeMdClassifier(0.2),
+        RegularisedMeMdClassifier(0.05, 0.9),
+    ],
+)
+def test_pairs_are_split_evenly_about_the_mean_of_the_class_means(model):
+    # f(c + u) = f(c) + sum_s u_s (g_s + (H u)_s / 2), by differences
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2, :6], y[y < 2]
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    model.fit(X, y)
+    f = model.decision_function
+    centre = model.class_prior_ @ [X[y == k].mean(axis=0) for k in (0, 1)]
+    h, E = 0.1, np.eye(6)
+    level = f(centre[None])[0]
+    up, down = f(centre + h * E), f(centre - h * E)
+    slope = (up - down) / (2 * h)
+    pairs = f((centre + h * (E[:, None] + E)).reshape(-1, 6)).reshape(6, 6)
+    curvature = (pairs - up[:, None] - up + level) / h**2
+    U = X - centre
+    found = contributions(model, X)
+    expected = U * (slope + 0.5 * U @ curvature)
+    np.testing.assert_allclose(
+        found.values[0], expected, rtol=0, atol=1e-9 * np.abs(expected).max()
+    )
+    np.testing.assert_allclose(found.base, level, rtol=1e-9)
+
+
+def test_a_document_without_a_known_word_gets_the_shares_of_the_classes():
+    X, y = words(4)
+    X[:, 0] = 0.0
+    model = make_memd("text", random_state=0).fit(X, y)
+    unknown = np.zeros((1, X.shape[1]))
+    unknown[0, 0] = 3.0
+    found = check_the_sum(model, unknown)
+    assert not found.values[0].any()
+    assert found.total[0] == pytest.approx(np.log(y.mean() / (1 - y.mean())))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeMdClassifier(n_features=None, priors=[0.5, 0.0, 0.5]),
+        CorrelatedMeMdClassifier(priors=[0.5, 0.0, 0.5]),
+        MultinomialMeMdClassifier(priors=[0.5, 0.0, 0.5]),
+    ],
+)
+def test_an_impossible_class_is_left_out_of_the_average(model):
+    X, y = load_iris(return_X_y=True)
+    found = contributions(model.fit(X, y), X)
+    assert (found.total[:, 1] == -np.inf).all()
+    score = model.decision_function(X)[:, [0, 2]]
+    np.testing.assert_allclose(
+        found.total[:, [0, 2]], beyond_average(score), atol=1e-10 * terms_finite(found)
+    )
+    assert all(np.isfinite(v).all() for v in found.values)
+
+
+def terms_finite(found):
+    return np.max([np.abs(v).sum(axis=1) for v in found.values])
+
+
+def test_towards_a_class():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = MeMdClassifier().fit(X, y)
+    found = contributions(model, X)
+    assert found.feature_names.tolist() == X.columns.tolist()
+    for k in range(3):
+        total = found.base_towards(k) + found.towards(k).sum(axis=1)
+        np.testing.assert_allclose(total, found.total[:, k])
+    X, label = X[50:], np.where(y[50:] == 1, "versicolor", "virginica")
+    found = contributions(model.fit(X, label), X)
+    np.testing.assert_array_equal(found.towards("virginica"), found.values[0])
+    np.testing.assert_array_equal(found.towards("versicolor"), -found.values[0])
+    np.testing.assert_array_equal(found.base_towards("versicolor"), -found.base[:, 0])
+    with pytest.raises(ValueError, match=r"no class 'setosa'; choose one of \['vers"):
+        found.towards("setosa")
+
+
+def test_features_have_the_names_that_the_last_step_gets():
+    text = ["good film", "bad film", "good good plot", "bad bad plot"] * 3
+    y = ["like", "dislike"] * 6
+    model = make_pipeline(CountVectorizer(), make_memd("text", random_state=0))
+    found = contributions(model.fit(text, y), text)
+    assert found.feature_names.tolist() == ["bad", "film", "good", "plot"]
+    assert {k: v[0][0] for k, v in top_features(model, text).items()} == {
+        "dislike": "bad",
+        "like": "good",
+    }
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = make_pipeline(DivergenceRanker(n_features=2), MeMdClassifier()).fit(X, y)
+    found = check_the_sum(model, X)
+    assert found.feature_names.tolist() == ["petal length (cm)", "petal width (cm)"]
+    plain = MeMdClassifier().fit(X.to_numpy(), y)
+    assert contributions(plain, X.to_numpy()).feature_names[3] == "feature 3"
+    assert contributions(plain, X.to_numpy(), list("abcd")).feature_names[3] == "d"
+    with pytest.raises(ValueError, match="2 names; the classifier gets 4 features"):
+        contributions(plain, X.to_numpy(), ["a", "b"])
+    nameless = make_pipeline(FunctionTransformer(np.asarray), MeMdClassifier())
+    nameless.fit(X, y)
+    assert contributions(nameless, X).feature_names[3] == "feature 3"
+    mixed = make_pipeline(PCA(2), MeMdClassifier()).fit(X, y)
+    assert contributions(mixed, X).feature_names.tolist() == ["pca0", "pca1"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SVC(), SVC(kernel="linear"), GaussianNB(), LinearRegression()],
+    ids=["kernel", "pairs of classes", "other densities", "no classifier"],
+)
+def test_other_scores_are_refused_and_a_remedy_is_named(model):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"no sum over features; take .*permutation"):
+        contributions(model.fit(X, y), X)
+
+
+def test_a_linear_support_vector_machine_of_two_classes():
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2], y[y < 2]
+    check_the_sum(SVC(kernel="linear").fit(X, y), X)
+
+
+def test_what_is_not_fitted_or_overflows():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(NotFittedError):
+        contributions(MeMdClassifier(), X)
+    for model in (MeMdClassifier(), CorrelatedMeMdClassifier()):
+        with pytest.raises(ValueError, match="overflow"):
+            contributions(model.fit(X, y), np.full((1, 4), 1e308))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_top_features_are_means_over_the_rows_of_a_class(kind, n_classes):
+    X, y = words(5, n_classes)
+    model = MeMdClassifier(family="poisson", n_features=9).fit(X, y)
+    found, guess = contributions(model, X), model.predict(X)
+    top = top_features(model, kind(X), n=4, feature_names=[f"w{s}" for s in range(40)])
+    assert list(top) == model.classes_.tolist()
+    for label, best in top.items():
+        mean = found.towards(label)[guess == label].mean(axis=0)
+        assert 0 < len(best) <= 4
+        assert [value for _, value in best] == pytest.approx(
+            sorted(mean[mean > 0])[::-1][:4]
+        )
+        assert all(value == pytest.approx(mean[int(w[1:])]) for w, value in best)
+
+
+def test_a_class_without_rows_has_no_top_features():
+    X, y = load_iris(return_X_y=True)
+    top = top_features(MeMdClassifier().fit(X, y), X[:50])
+    assert top[0] and not top[1] and not top[2]
