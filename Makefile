@@ -26,7 +26,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release test-foreign lock setup clean help
+.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -78,6 +78,9 @@ release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make bo
 
 verify-release:  ## check a release with Python alone; FILE=archive
 	@$(PYTHON) compendium/artifact/verify_release.py $(FILE)
+
+test-negative: $(READY)  ## planted faults, each found by its own check (part of make test)
+	@$(BIN)/python -m pytest tests/book/test_negative.py
 
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest tests/foreign/check_*.py

@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.parser import BytesParser
 from pathlib import Path, PurePosixPath
 
@@ -137,6 +137,50 @@ def check_records(files: Files) -> Looks:
         yield None if same else f"{name}: of another computation than its lab record"
 
 
+def check_means(files: Files) -> Looks:
+    """Every mean accuracy is that of the counts in its lab record's folds.
+
+    Looked at are the parts of results whose list ``correct`` is in the folds.
+    """
+    for name in sorted(n for n in files if n.startswith("export/data/results/")):
+        run = PurePosixPath(name).stem
+        folds = files.get(f"export/book/records/{run}-accuracy.csv", b"")
+        tested = _tested(csv.DictReader(_lines(folds)))
+        for place, part in _scored(json.loads(files[name])["values"], ""):
+            correct = part["correct"]
+            n = tested.get(json.dumps(correct))
+            if n is not None:
+                mean = 100 * sum(correct) / len(correct) / n
+                same = abs(mean - part["accuracy"]["mean"]) < 1e-9
+                yield None if same else f"{name}{place}: not the mean of its folds"
+
+
+def _tested(rows: Iterable[dict[str, str]]) -> dict[str, int]:
+    """Tested rows by the counts of correct ones in all repeats, as JSON."""
+    correct: dict[tuple[str, ...], list[int]] = {}
+    tested: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        counts = {
+            part: sum(int(v) for k, v in row.items() if k.startswith(part) and v)
+            for part in ("right_", "of_")
+        }
+        method = tuple(
+            v for k, v in row.items() if not k.startswith(("repeat", *counts))
+        )
+        correct.setdefault(method, []).append(counts["right_"])
+        tested[method] = counts["of_"]
+    return {json.dumps(found): tested[method] for method, found in correct.items()}
+
+
+def _scored(value: object, place: str) -> Iterator[tuple[str, dict]]:
+    """Parts of a result with a mean accuracy and the counts behind it."""
+    if isinstance(value, dict):
+        if "correct" in value and "mean" in value.get("accuracy", {}):
+            yield place, value
+        for key, part in value.items():
+            yield from _scored(part, f"{place}/{key}")
+
+
 def check_facts(files: Files) -> Looks:
     """Every number of the ledger is in its file, under its key."""
     for row in csv.DictReader(_lines(files["export/facts.csv"])):
@@ -181,6 +225,7 @@ CHECKS = {
     "wheel": check_wheel,
     "locks": check_locks,
     "lab records": check_records,
+    "means": check_means,
     "numbers": check_facts,
     "verdicts": check_verdicts,
     "crate": check_crate,

@@ -31,6 +31,7 @@ statement = "It is small"
 beyond = "there is no small one"
 why = "small"
 """
+FOLDS = "method,repeat,right_0,of_0,right_1,of_1\nm,0,1,2,1,2\nm,1,2,2,1,2\n"
 PROVENANCE = {
     "notebook": "book/experiments/e.md",
     "digest": "d",
@@ -53,11 +54,17 @@ def built(project):
     project.write("data/claims.toml", CLAIMS)
     project.write("book/experiments/runs.toml", RUN)
     project.write("book/experiments/e.md", HEADER + cell("1"))
-    result = {"values": {"a": {"b": 2.5}}, "provenance": PROVENANCE}
+    scored = {"accuracy": {"mean": 62.5}, "correct": [2, 3]}
+    result = {"values": {"a": {"b": 2.5}, "m": scored}, "provenance": PROVENANCE}
     project.write("data/results/r.json", json.dumps(result))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"digest": "d"}})
-    for name in ("records/r", "notebooks/c"):
-        project.write(f"book/{name}.ipynb", nbformat.writes(notebook))
+    record = nbformat.from_dict(notebook)
+    figure = {"name": "r-accuracy", "caption": "Counts.", "csv": FOLDS}
+    shown = nbformat.v4.new_output("display_data", metadata={"memdlib_figure": figure})
+    record.cells = [nbformat.v4.new_code_cell("1", outputs=[shown])]
+    project.write("book/records/r.ipynb", nbformat.writes(record))
+    project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
+    project.write("book/records/r-accuracy.csv", FOLDS)
     for name, text in metadata_files(project.root).items():
         project.write(name, text)
     project.write("_build/html/index.html", "<p>Ä page</p>")

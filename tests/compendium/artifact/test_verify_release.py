@@ -51,7 +51,9 @@ def edited(files, name, old, new):
         ("CHANGELOG.md", "## 0.2.0", "## 0.3.0", {"one version"}),
         ("requirements.lock", "--hash=sha256:", "--hash=md5:", {"locks"}),
         ("book/records/r.ipynb", '"d"', '"e"', {"lab records", "crate"}),
-        ("data/results/r.json", "2.5", "3.5", {"numbers", "crate"}),
+        ("data/results/r.json", '"b": 2.5', '"b": 3.5', {"numbers", "crate"}),
+        ("data/results/r.json", "62.5", "62.4", {"means", "numbers", "crate"}),
+        ("r-accuracy.csv", "m,1,2,2", "m,1,1,2", {"means", "crate"}),
         ("export/facts.csv", ",2.5,", ",3.5,", {"numbers", "crate"}),
         ("export/verdicts.csv", "reproduced", "beyond reach", {"verdicts", "crate"}),
         (

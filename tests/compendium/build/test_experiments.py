@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import psutil
 import pytest
 from distributed import LocalCluster
@@ -337,3 +339,59 @@ def test_a_wrong_data_folder_is_one_clear_line(bench, tmp_path, folder):
     assert done.returncode == 1
     (line,) = (done.stdout + done.stderr).splitlines()
     assert line.startswith(f"error: MEMDLIB_DATA is '{tmp_path / folder}', which ")
+
+
+def test_killed_at_random_moments_files_are_whole_and_the_next_call_completes(
+    bench, tmp_path, in_process
+):
+    write_experiment(bench, WRITE)
+    begun = time.monotonic()
+    with start(tmp_path) as process:
+        process.communicate(timeout=90)
+    took, expected = time.monotonic() - begun, made(bench)
+    assert process.returncode == 0 and len(expected) == 4
+    for share in np.random.default_rng(35).uniform(size=4):
+        for name in made(bench):
+            (bench.root / name).unlink()
+        with start(tmp_path) as process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(share * took)
+            family = []
+            with contextlib.suppress(psutil.NoSuchProcess):
+                family += psutil.Process(process.pid).children(recursive=True)
+            process.kill()
+            process.communicate()
+        wait_until(lambda family=family: not alive(family))
+        left = made(bench)
+        assert left == {name: expected[name] for name in left}
+        assert experiments.main([]) == 0
+        assert made(bench) == expected
+
+
+def test_two_calls_at_once_leave_what_one_leaves(bench, tmp_path, in_process):
+    write_experiment(bench, WRITE)
+    with start(tmp_path) as one, start(tmp_path) as two:
+        for process in (one, two):
+            process.communicate(timeout=90)
+            assert process.returncode == 0
+    both = made(bench)
+    for name in both:
+        (bench.root / name).unlink()
+    assert experiments.main([]) == 0
+    assert made(bench) == both
+
+
+def test_where_nothing_can_be_written_the_run_fails_and_nothing_is_left(
+    bench, monkeypatch, in_process
+):
+    write_experiment(bench, WRITE)
+    before = bench.files()
+
+    def refused(*given, **more):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    # not by the mode of a folder, which does not bind whoever is root
+    monkeypatch.setattr(experiments, "store", refused)
+    with pytest.raises(PermissionError, match="Permission denied"):
+        experiments.main(["second"])
+    assert bench.files() == before

@@ -1,0 +1,105 @@
+"""What the appendix of the artifact says of hardware, time and badges."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from compendium.artifact.metadata import unknown
+from compendium.build.experiments import runs
+from compendium.ledger.results import read_result, result_path
+
+# What ACM's policy of 2020 asks for each badge, and what stands for it here.
+BADGES = {
+    "Artifacts Evaluated – Functional": (
+        "documented, consistent, complete, exercisable",
+        "`make test`, `make book`",
+    ),
+    "Artifacts Evaluated – Reusable": (
+        "functional, and well enough made to be used for more",
+        "the package `memdlib`, its reference and its tests",
+    ),
+    "Artifacts Available": ("archived under a lasting identifier", "`make release`"),
+    "Results Reproduced": (
+        "main results obtained by others with this artifact",
+        "`make experiments`, `make verify-release`",
+    ),
+    "Results Replicated": (
+        "main results obtained by others without this artifact",
+        "statements and protocols in words",
+    ),
+}
+
+
+def costs(project: Path) -> pd.DataFrame:
+    """What each run took, as far as its result records it.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by run: ``notebook``, ``seconds``, ``kib`` (of the result),
+        ``processor``, ``cores``, ``system``. No result records memory, or disk while
+        it runs.
+    """
+    rows = {}
+    for run in runs(project):
+        machine = read_result(run.name, project)["provenance"]["machine"]
+        rows[run.name] = {
+            "notebook": run.notebook,
+            "seconds": machine["seconds"],
+            "kib": result_path(project, run.name).stat().st_size / 1024,
+            "processor": machine["processor"],
+            "cores": machine["cores"],
+            "system": machine["system"],
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
+    """Costs of each notebook: runs, seconds of all and of the longest run, KiB."""
+    table = frame.groupby("notebook", sort=False).agg(
+        runs=("seconds", "size"),
+        total=("seconds", "sum"),
+        longest=("seconds", "max"),
+        kib=("kib", "sum"),
+    )
+    return [
+        [
+            f"`{row.Index}`",
+            str(row.runs),
+            str(row.total),
+            str(row.longest),
+            f"{row.kib:.0f}",
+        ]
+        for row in table.itertuples()
+    ]
+
+
+def machines(frame: pd.DataFrame) -> list[list[str]]:
+    """Kinds of machine with the number of runs that they made, the most frequent first.
+
+    Returns
+    -------
+    list of list of str
+        Processor, cores, system, runs.
+    """
+    kinds = frame[["processor", "cores", "system"]].value_counts()
+    return [[*map(str, kind), str(n)] for kind, n in kinds.items()]
+
+
+def badge_rows(project: Path) -> list[list[str]]:
+    """Badges with what they ask, what stands for it, and what is missing.
+
+    Returns
+    -------
+    list of list of str
+    """
+    archived = "doi" not in unknown(project)
+    missing = {
+        "Artifacts Available": "–" if archived else "an archive and a DOI",
+        "Results Reproduced": "somebody else's run",
+        "Results Replicated": "somebody else's programs",
+    }
+    return [
+        [badge, asks, stands, missing.get(badge, "–")]
+        for badge, (asks, stands) in BADGES.items()
+    ]

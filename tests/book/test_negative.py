@@ -1,0 +1,181 @@
+"""Negative controls: each planted fault turns exactly the check red that is to find it.
+
+``negative.toml`` lists them. Wrong statements and broken formulas have lists of their
+own (``wrong_statements.toml``, ``test_mutants.py``), and ``test_gates.py`` plants
+faults in single gates; here all checks look at one book with one fault.
+"""
+
+import hashlib
+import json
+import shutil
+import tomllib
+from functools import partial
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from compendium.artifact.verify_release import check_means
+from compendium.build import chapters, experiments
+from compendium.build.gates import (
+    lint_figure_files,
+    lint_notebook,
+    lint_site,
+    lint_source,
+)
+from memdlib.datasets import DatasetError
+from memdlib.datasets.fetch import locate
+from memdlib.datasets.registry import DataFile, Entry
+from tests.compendium.conftest import HEADER, Project, cell
+
+FAULTS = tomllib.loads(Path(__file__).with_name("negative.toml").read_text())
+CONTENT = b"a file of our own"
+FOLDS = "method,repeat,right_0,of_0,right_1,of_1\nm,0,1,2,1,2\nm,1,2,2,1,2\n"
+CHAPTER = "![a line that rises](a.png)\n\n" + cell("6 * 7\n") * 3 + "The end.\n"
+RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\nparameters = { size = 2 }\n'
+EXPERIMENT = (
+    cell('run = ""\nsize = 1', "parameters")
+    + cell("print(size)")
+    + cell("size")
+    + cell(
+        f"""
+        import json
+        from pathlib import Path
+        from IPython.display import display
+        scored = {{"accuracy": {{"mean": 62.5}}, "correct": [2, 3]}}
+        Path("result.json").write_text(json.dumps({{"m": scored}}))
+        about = {{"name": "r-accuracy", "caption": "C.", "alt": "a", "csv": {FOLDS!r}}}
+        drawn = {{"image/svg+xml": "s", "image/png": "cA==", "text/plain": "f"}}
+        display(drawn, raw=True, metadata={{"memdlib_figure": about}})
+        """
+    )
+)
+
+
+def check_sources(root):
+    paths = (root / "book").rglob("*.md")
+    return [line for p in paths for line in lint_source(p.name, p.read_text())]
+
+
+def check_notebooks(root):
+    stored = (root / "book").rglob("*.ipynb")
+    return [
+        line
+        for path in stored
+        for line in lint_notebook(path.name, nbformat.read(path, as_version=4))
+        + lint_figure_files(root, path)
+    ]
+
+
+def check_outputs(root):
+    """Cells that come out differently; the text of the chapter is another check's."""
+    found = chapters.execute_chapter(root, "book/c.md", keep=False)
+    return [line for line in found if "source" not in line]
+
+
+def check_records(root):
+    (run,) = experiments.runs(root)
+    token = experiments.run_digest(root, run, {})
+    if experiments.stored_digests(root, run) != (token, token):
+        return ["r: stale"]
+    return [str(path) for path in experiments.reworded_files(root, run)]
+
+
+def check_folds(root):
+    names = ("data/results/r.json", "book/records/r-accuracy.csv")
+    files = {f"export/{name}": (root / name).read_bytes() for name in names}
+    return [line for line in check_means(files) if line]
+
+
+def check_data(root, patch):
+    sha = hashlib.sha256(CONTENT).hexdigest()
+    file = DataFile("tiny.bin", url="http://127.0.0.1:1/tiny.bin", sha256=sha)
+    patch.setenv("MEMDLIB_DATA", str(root / "mirror"))
+    try:
+        locate(Entry("tiny", (file,), "r_list", (3, 2), {"a": 3}, {}, "here", "none"))
+    except DatasetError as error:
+        return [str(error)]
+    return []
+
+
+CHECKS = {
+    "sources": check_sources,
+    "notebooks": check_notebooks,
+    "outputs": check_outputs,
+    "records": check_records,
+    "means": check_folds,
+    "pages": lambda root: lint_site(root / "_build" / "html"),
+    "data": check_data,
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A tiny book with a chapter, a run, its result and record, a page and data."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = Project(tmp_path_factory.mktemp("sound") / "book")
+        patch.setenv("MEMDLIB_PROJECT", str(made.root))
+        made.write("book/c.md", HEADER + "# C\n\n" + CHAPTER)
+        made.write("book/experiments/runs.toml", RUN)
+        made.write("book/experiments/e.md", HEADER + "What it does.\n\n" + EXPERIMENT)
+        chapters.execute_chapter(made.root, "book/c.md", keep=True)
+        experiments.make_run(made.root, "r", {})
+        page = "<html><body><h1 id='here'>C</h1><a href='#here'>C</a></body></html>"
+        made.write("_build/html/index.html", page)
+        made.write("mirror/tiny.bin", CONTENT.decode())
+    return made.root
+
+
+@pytest.fixture
+def looked_at(sound, tmp_path, monkeypatch):
+    """A copy to plant a fault in, and what all checks say of it."""
+    root = tmp_path / "book"
+    shutil.copytree(sound, root)
+    monkeypatch.setenv("MEMDLIB_PROJECT", str(root))
+    checks = CHECKS | {"data": partial(check_data, patch=monkeypatch)}
+
+    def look():
+        said = {name: check(root) for name, check in checks.items()}
+        return {name: lines for name, lines in said.items() if lines}
+
+    return root, look
+
+
+def plant(root, fault):
+    path = root / fault["file"]
+    if fault.get("strip"):
+        notebook = json.loads(path.read_text())
+        for made in notebook["cells"]:
+            if made["cell_type"] == "code":
+                made["outputs"] = []
+        path.write_text(json.dumps(notebook))
+        return
+    text = path.read_text()
+    assert fault["old"] in text
+    path.write_text(text.replace(fault["old"], fault["new"], 1))
+
+
+def test_a_sound_book_is_green(looked_at):
+    _, look = looked_at
+    assert look() == {}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_turns_exactly_its_check_red(looked_at, name):
+    (root, look), fault = looked_at, FAULTS[name]
+    plant(root, fault)
+    said = look()
+    assert list(said) == fault["checks"]
+    assert any(fault["says"] in line for line in said[fault["checks"][0]])
+
+
+def test_every_check_has_a_fault():
+    assert {name for f in FAULTS.values() for name in f["checks"]} == set(CHECKS)
+
+
+def test_every_mean_of_the_book_is_that_of_its_folds():
+    root = Path(__file__).parents[2]
+    paths = [*root.glob("data/results/*.json"), *root.glob("book/records/*.csv")]
+    files = {f"export/{p.relative_to(root)}": p.read_bytes() for p in paths}
+    looks = list(check_means(files))
+    assert looks and set(looks) == {None}

@@ -1,0 +1,40 @@
+import json
+from pathlib import Path
+
+from compendium.artifact.appendix import badge_rows, cost_rows, costs, machines
+
+ROOT = Path(__file__).parents[3]
+
+
+def stored(part):
+    """What all results record of their machines, read from the files themselves."""
+    paths = sorted((ROOT / "data" / "results").glob("*.json"))
+    return [json.loads(p.read_text())["provenance"]["machine"][part] for p in paths]
+
+
+def test_every_run_is_counted_once():
+    frame = costs(ROOT)
+    rows = cost_rows(frame)
+    assert sum(int(row[1]) for row in rows) == len(stored("seconds"))
+    assert frame["seconds"].sum() == sum(stored("seconds"))
+    assert sum(int(row[2]) for row in rows) == sum(stored("seconds"))
+    assert max(int(row[3]) for row in rows) == max(stored("seconds"))
+
+
+def test_machines_are_those_of_the_results():
+    rows = machines(costs(ROOT))
+    assert {row[0] for row in rows} == set(stored("processor"))
+    assert sum(int(row[3]) for row in rows) == len(stored("cores"))
+
+
+def test_a_badge_is_available_once_there_is_an_identifier(built):
+    def missing():
+        return {row[0]: row[3] for row in badge_rows(built.root)}
+
+    assert missing()["Artifacts Available"] == "an archive and a DOI"
+    text = (built.root / "publication.toml").read_text()
+    built.write(
+        "publication.toml", text.replace('doi = ""', 'doi = "10.5281/zenodo.1"')
+    )
+    assert missing()["Artifacts Available"] == "–"
+    assert missing()["Results Reproduced"] != "–"
