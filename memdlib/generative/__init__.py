@@ -31,6 +31,7 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
+from memdlib.generative.recommended import explained  # noqa: F401 (registers)
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised

@@ -209,6 +209,9 @@ class ContributionDisplay:
         Score before any feature is seen; values, rest and base add up to the score.
     label : str
         The class.
+    exact : bool, default=True
+        Whether that is the score of the classifier, and not the average over the models
+        of a mixture.
 
     Attributes
     ----------
@@ -234,6 +237,7 @@ class ContributionDisplay:
     rest: float
     base: float
     label: str
+    exact: bool = True
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
     bars_: Any = field(default=None, init=False, repr=False)
@@ -282,7 +286,7 @@ class ContributionDisplay:
                 f"X has {len(found.base)} rows; give one, such as X[:1], for one "
                 "prediction"
             )
-        target = found.best[0] if target is None else target
+        target = estimator.predict(X)[0] if target is None else target
         values = found.towards(target)
         values = values.toarray()[0] if sparse.issparse(values) else values[0]
         strongest = np.argsort(-np.abs(values), kind="stable")
@@ -294,6 +298,7 @@ class ContributionDisplay:
             float(np.delete(values, strongest).sum()),
             float(found.base_towards(target)[0]),
             str(target),
+            found.left_out is None,
         )
         return shown.plot(ax=ax, bar_kw=bar_kw)
 
@@ -321,7 +326,9 @@ class ContributionDisplay:
         self.ax_.axvline(0.0, color="0.4", linewidth=0.8)
         self.ax_.set_yticks(place, names)
         self.ax_.invert_yaxis()
-        self.ax_.set_xlabel(f"towards {self.label} (nats), {widths.sum():.2f} in all")
+        whole = "in all" if self.exact else "in all, average of the models"
+        total = f"{widths.sum():.2f} {whole}"
+        self.ax_.set_xlabel(f"towards {self.label} (nats), {total}")
         return self
 
 

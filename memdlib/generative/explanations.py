@@ -42,6 +42,10 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-8
 
 
+class NotAdditiveError(ValueError):
+    """The score of a classifier is no sum over features."""
+
+
 @dataclass(frozen=True)
 class Contributions:
     """What each feature adds to the scores of some rows.
@@ -55,19 +59,25 @@ class Contributions:
     values : tuple of C {ndarray, csr_array} of shape (n, d)
         What each feature adds, nats: for two classes towards the second, else towards
         each class beyond the average of the classes.
+    left_out : ndarray of shape (n,) or None, default=None
+        None: the sums are exact. Of a mixture, whose sums are averages over its models:
+        posterior weight of the models that take functions of several features, and are
+        left out of the average.
     """
 
     classes: NDArray
     feature_names: NDArray
     base: Array
     values: tuple
+    left_out: Array | None = None
 
     @property
     def total(self) -> Array:
         """Base and values added, (n,) for two classes, else (n, K).
 
         For two classes it is ``decision_function``; for more it is that less its mean
-        over the classes (over those that are possible, if some have the prior zero).
+        over the classes (over those that are possible, if some have the prior zero). Of
+        a mixture it is the average score of the models.
         """
         added = [np.asarray(v.sum(axis=1)).ravel() for v in self.values]
         found = self.base + np.column_stack(added)
@@ -100,13 +110,6 @@ class Contributions:
         k, sign = self._place(label)
         return sign * self.base[:, k]
 
-    @property
-    def best(self) -> NDArray:
-        """Class of largest score of each row, (n,)."""
-        total = self.total
-        place = total.argmax(axis=1) if total.ndim == 2 else (total > 0).astype(np.intp)
-        return self.classes[place]
-
     def _place(self, label) -> tuple[int, int]:
         found = np.flatnonzero(self.classes == label)
         if not found.size:
@@ -124,8 +127,8 @@ def contributions(model, X, feature_names: ArrayLike | None = None) -> Contribut
     ----------
     model : classifier
         Fitted. A classifier of memdlib whose score is a sum over features or over pairs
-        of them; any linear classifier of scikit-learn with ``coef_``; or a pipeline
-        that ends in one of them.
+        of them; a mixture of such; any linear classifier of scikit-learn with
+        ``coef_``; or a pipeline that ends in one of them.
     X : {array-like, sparse matrix} of shape (n, d)
         Whatever ``model.predict`` takes. The features are the columns that the last
         step of a pipeline gets, such as words after a ``CountVectorizer``.
@@ -136,7 +139,7 @@ def contributions(model, X, feature_names: ArrayLike | None = None) -> Contribut
     -------
     Contributions
         ``total`` is ``decision_function``: the calibrated score, before any mixture
-        with uniform posteriors.
+        with uniform posteriors. Not so for a mixture, see below.
 
     Raises
     ------
@@ -156,6 +159,14 @@ def contributions(model, X, feature_names: ArrayLike | None = None) -> Contribut
       :class:`memdlib.generative.RegularisedMeMdClassifier` clips count as clipped;
     - other linear classifiers: a row of zeros, so that the values depend on where each
       feature has its zero.
+
+    The posterior of a mixture (:class:`memdlib.generative.MixedMeMdClassifier`) is a
+    sum of posteriors, and its score no sum over features. Its values are those of its
+    calibrated models, averaged with the posterior weights of the models for that row
+    and the class predicted; steps that take functions of one feature each, such as
+    normal scores of the row or splines, are seen through, and models that take
+    functions of several features are left out (``left_out`` says how much that is).
+    Contributions of ``estimators_`` are exact.
 
     Values say what the classifier adds up, not what would happen if a feature had
     another value in the world; and where features depend on each other, what one of
@@ -185,7 +196,8 @@ def contributions(model, X, feature_names: ArrayLike | None = None) -> Contribut
         average = average / possible.sum()
         mean = base[:, possible].mean(axis=1, keepdims=True)
         found = base - mean, tuple(v - average for v in values)
-    return Contributions(model.classes_, _names(model, d, feature_names), *found)
+    names = _names(model, d, feature_names)
+    return Contributions(model.classes_, names, *found, joint.left_out)
 
 
 def top_features(
@@ -220,7 +232,7 @@ def top_features(
     """
     check_integer(n, "n")
     found, top = contributions(model, X, feature_names), {}
-    best = found.best
+    best = model.predict(X)
     for label in found.classes.tolist():
         own = np.flatnonzero(best == label)
         values = found.towards(label)[own].sum(axis=0) / max(own.size, 1)
@@ -244,10 +256,13 @@ class JointByFeature:
         Of a row where no feature speaks; becomes (n, K).
     values : list of K {ndarray, csr_array} of shape (n, d)
         What each feature adds.
+    left_out : ndarray of shape (n,) or None, default=None
+        As in :class:`Contributions`.
     """
 
     base: Array
     values: list
+    left_out: Array | None = None
 
     def __post_init__(self):
         shape = self.values[0].shape[0], len(self.values)
@@ -277,10 +292,10 @@ def joint_by_feature(model, X) -> JointByFeature:
 
     Raises
     ------
-    ValueError
+    NotAdditiveError
         If the score is no sum over features.
     """
-    X, coef = _checked(model, X), getattr(model, "coef_", None)
+    X, coef = checked_rows(model, X), getattr(model, "coef_", None)
     classes = getattr(model, "classes_", ())
     if coef is not None and np.shape(coef) in (
         (len(classes), X.shape[1]),
@@ -294,7 +309,7 @@ def joint_by_feature(model, X) -> JointByFeature:
         found = JointByFeature(intercept, [X @ sparse.diags_array(row) for row in coef])
         if _adds_up(found, model.decision_function(X)):
             return found
-    raise ValueError(
+    raise NotAdditiveError(
         f"the score of {type(model).__name__} is no sum over features; take a "
         "classifier of memdlib or a linear one of scikit-learn, or explain this one by "
         "sklearn.inspection.permutation_importance"
@@ -322,7 +337,9 @@ def _(model: Pipeline, X):
 @joint_by_feature.register
 def _(model: MeMdClassifier, X):
     fitted = model._fitted
-    return _of_marginals(fitted, _checked(model, X), fitted.order[: fitted.n_selected])
+    return _of_marginals(
+        fitted, checked_rows(model, X), fitted.order[: fitted.n_selected]
+    )
 
 
 def _of_marginals(fitted: MarginalModel, X, features) -> JointByFeature:
@@ -332,7 +349,7 @@ def _of_marginals(fitted: MarginalModel, X, features) -> JointByFeature:
 
 @joint_by_feature.register
 def _(model: MultinomialMeMdClassifier, X):
-    fitted, X = model._fitted, _checked(model, X)
+    fitted, X = model._fitted, checked_rows(model, X)
     X = fitted.marginals.family.observe(X)
     log_prior, features = fitted.scores.log_prior, fitted.order[: fitted.n_selected]
     # a score linear in the counts is known from the documents of one word
@@ -345,7 +362,7 @@ def _(model: MultinomialMeMdClassifier, X):
 
 @joint_by_feature.register
 def _(model: JointMaxEntClassifier, X):
-    fitted, X = model._fitted, _checked(model, X)
+    fitted, X = model._fitted, checked_rows(model, X)
     if isinstance(fitted, MarginalModel):
         return _of_marginals(fitted, X, fitted.order)
     W, prior = fitted.whitening, fitted.class_prior
@@ -366,7 +383,7 @@ def _(model: JointMaxEntClassifier, X):
 
 @joint_by_feature.register
 def _(model: CorrelatedMeMdClassifier, X):
-    fitted, X = model._fitted, _checked(model, X)
+    fitted, X = model._fitted, checked_rows(model, X)
     used = fitted.slopes.any(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         u = np.where(used, X / fitted.unit - fitted.centre, 0.0)
@@ -376,7 +393,7 @@ def _(model: CorrelatedMeMdClassifier, X):
 
 @joint_by_feature.register
 def _(model: RegularisedMeMdClassifier, X):
-    fitted, X = model._fitted, _checked(model, X)
+    fitted, X = model._fitted, checked_rows(model, X)
     pooled = fitted.pooled
     u = (fitted.shares(X) / pooled.unit - pooled.centre) / pooled.deviations
     z = pooled.root(u)
@@ -390,7 +407,7 @@ def _(model: RegularisedMeMdClassifier, X):
 
 @joint_by_feature.register
 def _(model: RidgeDiscriminantClassifier, X):
-    fitted, X = model._fitted, _checked(model, X)
+    fitted, X = model._fitted, checked_rows(model, X)
     rows, sure = X, fitted.multipliers[0]
     if fitted.feature_weights is not None:
         rows = weighted_rows(X, fitted.feature_weights)
@@ -410,8 +427,19 @@ def _(model: RidgeDiscriminantClassifier, X):
     return _finite(JointByFeature(base, values), X)
 
 
-def _checked(model, X):
-    """Rows as the model takes them, in double precision."""
+def checked_rows(model, X):
+    """Rows as a classifier takes them.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    X : {array-like, sparse matrix} of shape (n, d)
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n, d), float64
+    """
     accepted = "csr" if get_tags(model).input_tags.sparse else False
     X = checked_data(model, X, accept_sparse=accepted, dtype=np.float64, reset=False)
     return sparse.csr_array(sum_duplicates(X)) if sparse.issparse(X) else X
