@@ -62,8 +62,11 @@ class Judgement:
     claim, statement, source, locator : str
     published : str
         The printed number; empty for a statement.
-    unit, rule, bound : str
-        ``rule`` is the kind of tolerance; empty where nothing was compared.
+    unit : str
+    kind : str
+        Of :data:`compendium.ledger.claims.KINDS`: runs or a proof, for example.
+    rule, bound : str
+        How far our number may lie from there; empty where nothing was compared.
     verdict : str
         Of :data:`compendium.ledger.claims.VERDICTS`: what differs and what is beyond
         reach are two of them. A run without a result has no row: it stops the export.
@@ -76,6 +79,7 @@ class Judgement:
     locator: str
     published: str
     unit: str
+    kind: str
     rule: str
     bound: str
     verdict: str
@@ -198,7 +202,8 @@ def _judgement(claim: Claim) -> Judgement:
         "" if claim.published is None else json.dumps(claim.published),
         claim.unit,
         claim.kind,
-        json.dumps(claim.bound) if claim.kind else "",
+        claim.rule,
+        json.dumps(claim.bound) if claim.rule else "",
         claim.verdict,
         claim.reason,
     )

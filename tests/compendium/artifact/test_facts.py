@@ -62,9 +62,12 @@ def test_facts_are_the_findings_of_the_ledger(ledger):
         for claim in claims
         for finding in claim.findings
     ]
-    assert [(j.claim, j.verdict) for j in judgements] == [
-        (claim.id, claim.verdict) for claim in claims
+    assert [(j.claim, j.kind, j.rule, j.verdict) for j in judgements] == [
+        (claim.id, claim.kind, claim.rule, claim.verdict) for claim in claims
     ]
+    rules = {"spreads", "absolute", "at_least", "at_most"}
+    for told in judgements:
+        assert (told.rule in rules) == (told.bound != "") == (told.verdict != BEYOND)
     without = {j.claim for j in judgements} - {f.claim for f in facts}
     assert without == {c.id for c in claims if c.verdict == BEYOND}
 
