@@ -94,7 +94,7 @@ def test_a_mixture_averages_what_its_models_add(load):
         expected = expected + share[:, None] * centred(tempered)
     expected = expected / kept[:, None]
     assert "step 1" in model.names_ and left_out.any()
-    np.testing.assert_allclose(found.left_out, left_out, atol=1e-9)
+    np.testing.assert_allclose(found.left_out, left_out, rtol=0, atol=1e-9)
     total = found.total
     if K == 2:
         expected, total = 2.0 * expected[:, 1:], total[:, None]
@@ -132,7 +132,7 @@ def test_the_recommended_classifiers_are_explained(kind):
     found = contributions(model, X[1::2])
     assert found.feature_names.tolist() == X.columns.tolist()
     assert (found.left_out is not None) and (found.left_out < 1).all()
-    np.testing.assert_allclose(sum(found.values), 0, atol=1e-9)
+    np.testing.assert_allclose(sum(found.values), 0, rtol=0, atol=1e-9)
     agree = found.total.argmax(axis=1) == model.predict(X[1::2])
     assert agree.mean() > 0.95
     top = top_features(model, X[1::2], n=3)
