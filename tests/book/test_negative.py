@@ -171,11 +171,3 @@ def test_a_fault_turns_exactly_its_check_red(looked_at, name):
 
 def test_every_check_has_a_fault():
     assert {name for f in FAULTS.values() for name in f["checks"]} == set(CHECKS)
-
-
-def test_every_mean_of_the_book_is_that_of_its_folds():
-    root = Path(__file__).parents[2]
-    paths = [*root.glob("data/results/*.json"), *root.glob("book/records/*.csv")]
-    files = {f"export/{p.relative_to(root)}": p.read_bytes() for p in paths}
-    looks = list(check_means(files))
-    assert looks and set(looks) == {None}
