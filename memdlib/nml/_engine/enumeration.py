@@ -9,8 +9,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine.fits import LogitSolver
+from memdlib.nml._engine import compiled
 from memdlib.nml._engine.level_model import LevelModel
+from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.saturated import (
     log_binomials,
     rounding,
@@ -74,13 +75,13 @@ def enumerate_counts(model: LevelModel) -> tuple[float, float]:
     """
     if model.saturated:
         return saturated_complexity(model), saturated_rounding(model)
-    solver = LogitSolver(model)
+    solver = LogitSolver.of(model)
     sizes = tuple(int(n) + 1 for n in model.counts)
     half = (math.prod(sizes) + 1) // 2
     total, doubt = 0.0, 0.0
     for at in range(0, half, _BATCH):
         ones, terms = interior_counts(model, sizes, at, min(at + _BATCH, half))
-        value, _, gap = solver.suprema(ones)
+        value, gap = solver.suprema(ones)
         terms += value
         doubt = max(doubt, gap)
         total += float(np.exp(terms, out=terms).sum())
@@ -156,9 +157,16 @@ def interior_counts(
     """
     log_numbers = [log_binomials(size - 1) for size in sizes]
     order = np.argsort(sizes)
+    tabulated = 3 ** len(sizes) <= _MOST_PATTERNS
+    if tabulated and compiled.available():
+        inside = interior_patterns(model).ravel()
+        padded = np.zeros((len(sizes), max(sizes)))
+        for row, values in zip(padded, log_numbers, strict=True):
+            row[: values.size] = values
+        return compiled.interior(np.array(sizes), order, inside, padded, first, last)
     flat = np.arange(first, last)
     index = _digits(flat, sizes, order)
-    if 3 ** len(sizes) <= _MOST_PATTERNS:
+    if tabulated:
         kept = interior_patterns(model).ravel()[_pattern(index, sizes)]
     else:
         kept = ~on_boundary(model, index.astype(np.float64))
