@@ -10,6 +10,7 @@ from compendium.ledger.beyond import (
     duels,
     least_difference,
     mean_difference,
+    mean_gap,
     share_above_printed,
     share_ahead,
     share_as_fast,
@@ -67,6 +68,11 @@ def test_differences_and_their_intervals():
     assert np.isinf(mean_difference(Two(), ("genes",))["low"])
     found = least_difference(Two(), RUNS)
     assert found == {"median": -1.0, "low": -4.0, "high": 2.0}
+
+
+def test_mean_gap_of_two_methods():
+    found = mean_gap(Two(), ("genes",), "make_memd", "svm")
+    assert found["median"] == 3.0 and np.isinf(found["high"])
 
 
 def test_shares():
