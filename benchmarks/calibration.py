@@ -5,9 +5,8 @@
 A problem is a training set and a large test set of one truth, of one of these kinds:
 normal classes with one covariance or one each, with a third class far away, with a rare
 class, with many classes; halves of real tables; simulated texts. "T = 1" is the model
-that was chosen with no calibration: the posteriors of ``best_estimator_``, and of texts
-those of the multinomial marginals, since scores of the discriminant are no log
-posteriors at any temperature known beforehand. No posterior is clipped, of anyone:
+of largest weight, not calibrated, and for texts the multinomial marginals, since scores
+of the discriminant are no log posteriors at any temperature known beforehand. No posterior is clipped, of anyone:
 peers are scored by their decision functions, whose softmax does not round to zero.
 """
 
@@ -198,7 +197,8 @@ def losses(problem: Problem) -> dict[str, float]:
         peers = {"logistic": make_pipeline(DivergenceWeighter(power=0), _logistic())}
     else:
         # "table" prepares nothing
-        plain = memd[-1].best_estimator_
+        mixture = memd[-1]
+        plain = mixture.estimators_[mixture.estimator_weights_.argmax()]
         peers = {
             "LDA": LinearDiscriminantAnalysis(),
             "QDA": _quadratic(count.min() <= X.shape[1] + 1),

@@ -55,10 +55,10 @@ from memdlib import (
 )
 from memdlib.densities import InfeasibleMomentsError, NotConvergedError
 from memdlib.generative import (
-    ChosenMeMdClassifier,
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
     GreedyHeldOutRanker,
+    MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
@@ -100,7 +100,7 @@ ESTIMATORS = {
     ),
     "JointMaxEntClassifier()": JointMaxEntClassifier(),
     "ConditionalMaxEntClassifier()": ConditionalMaxEntClassifier(),
-    "ChosenMeMdClassifier()": ChosenMeMdClassifier(random_state=0),
+    "MixedMeMdClassifier()": MixedMeMdClassifier(random_state=0),
     "CorrelatedMeMdClassifier()": CorrelatedMeMdClassifier(random_state=0),
     "RegularisedMeMdClassifier()": RegularisedMeMdClassifier(),
     "MultinomialMeMdClassifier()": MultinomialMeMdClassifier(random_state=0),

@@ -32,8 +32,8 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.generative import (
-    ChosenMeMdClassifier,
     CorrelatedMeMdClassifier,
+    MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
@@ -45,7 +45,7 @@ CLASSIFIERS = {
     "JointMaxEntClassifier": JointMaxEntClassifier(),
     "CorrelatedMeMdClassifier": CorrelatedMeMdClassifier(random_state=0),
     "RegularisedMeMdClassifier": RegularisedMeMdClassifier(),
-    "ChosenMeMdClassifier": ChosenMeMdClassifier(random_state=0),
+    "MixedMeMdClassifier": MixedMeMdClassifier(random_state=0),
     "ConditionalMaxEntClassifier": ConditionalMaxEntClassifier(),
     "RidgeDiscriminantClassifier": RidgeDiscriminantClassifier(random_state=0),
     "NMLClassifier": NMLClassifier(),
