@@ -6,8 +6,9 @@ A problem is a training set and a large test set of one truth, of one of these k
 normal classes with one covariance or one each, with a third class far away, with a rare
 class, with many classes; halves of real tables; simulated texts. "T = 1" is the model
 of largest weight, not calibrated, and for texts the multinomial marginals, since scores
-of the discriminant are no log posteriors at any temperature known beforehand. No posterior is clipped, of anyone:
-peers are scored by their decision functions, whose softmax does not round to zero.
+of the discriminant are no log posteriors at any temperature known beforehand. No
+posterior is clipped, of anyone: peers are scored by their decision functions, whose
+softmax does not round to zero.
 """
 
 import argparse
