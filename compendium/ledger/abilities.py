@@ -84,7 +84,7 @@ def routes_weights(estimator: BaseEstimator) -> bool:
 
 def names_output(estimator: BaseEstimator) -> bool:
     """Whether ``set_output`` makes ``transform`` give a data frame."""
-    if not hasattr(estimator, "transform"):
+    if not hasattr(estimator, "set_output"):
         return False
     model = _fresh(estimator).set_output(transform="pandas").fit(_X, _Y)
     return isinstance(model.transform(_X), pd.DataFrame)

@@ -267,6 +267,27 @@ def accuracy(
     """What the coordinates of each step of the grid add to scores of rows set aside.
 
     Their whitened coordinates are A Z and the standardised rows times the diagonal.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Standardised rows of a strip of columns.
+    moments : PooledMoments
+    test : ndarray of shape (n_test, d)
+        Rows set aside.
+    centre, deviations : ndarray of shape (d,)
+    diagonal : ndarray of shape (d,)
+    means : ndarray of shape (K, d)
+        Whitened.
+    step : ndarray of int, shape (d,)
+        Step of the grid at which each coordinate comes in.
+    A : ndarray of shape (n_test, n)
+    n_steps : int
+
+    Returns
+    -------
+    Result
+        Scores of shape (n_steps, n_test, K).
     """
     z = _standardised(moments, test, centre, deviations) * diagonal
     z += A @ Z
