@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
 
 from compendium.ledger.tables import Evidence
 from memdlib.datasets.registry import entries
+
+_known = cache(entries)
 
 # Runs that compare the recommended classifier with its peers, by kind of data.
 DUELS = {
@@ -111,7 +114,7 @@ def clusters(names: Sequence[str]) -> list[list[str]]:
     >>> clusters(["colon", "newsgroups_rec", "newsgroups_vehicles_sport"])
     [['colon'], ['newsgroups_rec', 'newsgroups_vehicles_sport']]
     """
-    known = entries()
+    known = _known()
     found: list[tuple[set, list[str]]] = []
     for name in names:
         groups = known[name].settings.get("groups", {}) if name in known else {}
