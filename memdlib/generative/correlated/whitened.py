@@ -156,9 +156,9 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         Nats by one unit of each column of X, towards the second of two classes, or
         towards each class.
     intercept_ : ndarray of shape (1,) for two classes, else (K,)
-        X coef_' + intercept_ is ``decision_function``, with more than two classes up to
-        what all classes of a row have in common. For data far from zero beside their
-        spread it keeps fewer digits.
+        ``X @ coef_.T + intercept_`` is ``decision_function``, with more than two
+        classes up to what all classes of a row have in common. For data far from zero
+        beside their spread it keeps fewer digits.
     n_features_in_ : int
 
     Notes
