@@ -187,10 +187,10 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from memdlib.datasets import simulate_gaussian_classes
-    >>> X, y = simulate_gaussian_classes(60, 40, 10, separation=2.0)[:2]
-    >>> shifted = X + 50.0 * np.arange(60)[:, None]  # each sample at a level of its own
+    >>> genes = simulate_gaussian_classes(60, 40, 10, separation=2.0)
+    >>> shifted = genes.X + 50.0 * np.arange(60)[:, None]  # each at its own level
     >>> model = PreparedClassifier(GridSearchCV(GaussianNB(), {}, cv=5))
-    >>> model.fit(shifted, y).preparation_
+    >>> model.fit(shifted, genes.y).preparation_
     'normal scores'
     """
 

@@ -160,7 +160,7 @@ MUTANTS = {
     "J of normals doubled": (Normal, "jeffreys", scaled(2), "divergences"),
     "KL of normals negated": (Normal, "kl", scaled(-1), "divergences"),
     "sign of KL": (divergences, "kl", scaled(-1), "additivity"),
-    "KL in bits": (divergences, "kl", scaled(1 / np.log(2)), "additivity"),
+    "KL in bits": (divergences, "kl", scaled(1 / np.log(2)), "divergences"),
     "JS without weights": (
         divergences,
         "jensen_shannon",
