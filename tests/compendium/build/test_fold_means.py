@@ -15,7 +15,7 @@ COUNTED = [
     run.name
     for run in runs(root())
     if any(
-        "right_0" in file.open().readline()
+        "right_0" in file.read_text().partition("\n")[0]
         for file in (root() / "book/records").glob(f"{run.name}-*.csv")
     )
 ]
