@@ -34,7 +34,8 @@ _PATIENCE = 600_000
 
 _SET = """() => [...document.querySelectorAll(".math")].every(
     e => e.querySelector("mjx-container"))
-    && [...document.images].every(e => e.complete)"""
+    && [...document.images].every(e => e.complete && e.naturalWidth)
+    && document.fonts.status === 'loaded' && document.readyState === 'complete'"""
 
 
 class PrintError(RuntimeError):
