@@ -70,7 +70,7 @@ def test_places_are_those_of_the_numbers():
     [("at_least", 9.0, True), ("at_least", 2.0, False), ("at_most", 2.0, True)],
 )
 def test_a_bound_shades_the_side_that_agrees(kind, value, inside):
-    one = claim(kind=kind, bound=4.0, published=None, findings=found(value))
+    one = claim(rule=kind, bound=4.0, published=None, findings=found(value))
     _, dot, _, ((left, right),) = places(large_plot(one))
     assert (left <= dot <= right) == inside
     start, end = accepted(kind, 4.0, 0.0)
