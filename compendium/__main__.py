@@ -1,12 +1,16 @@
 """Command line of the compendium: ``python -m compendium COMMAND``."""
 
 import argparse
+import errno
 import signal
 import sys
 
 from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
+
+# A disk that takes nothing more; its messages need no traceback.
+_NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
     commands.add_parser("release", help="pack all that a stranger needs")
+    tried = commands.add_parser("trial", help="try a claim about the artifact")
+    tried.add_argument("name", help="of compendium/artifact/trials/listing.py")
     commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
@@ -53,10 +59,21 @@ def main(arguments: list[str] | None = None) -> int:
                 return export.main()
             case "release":
                 return release.main()
+            case "trial":
+                from compendium.artifact.trials.listing import main as trial
+
+                return trial(given.name)
             case "metadata":
                 return metadata.main()
     except (DatasetError, ConnectionError) as error:
         print(f"error: {error}")
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(
+            f"error: {error}; what was stored before is kept: make room, and run the "
+            "same command again"
+        )
     except KeyboardInterrupt:
         print(
             "\ninterrupted: what was finished is kept, nothing is half-written; "

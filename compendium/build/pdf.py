@@ -8,6 +8,7 @@ figure is what the reader of the pages sees.
 import os
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -108,7 +109,9 @@ def joined(site: Path, contents: list[tuple[str, list[str]]]) -> str:
                 link.string = article.h1.get_text().removesuffix("#")
                 items.append(first.new_tag("li"))
                 items.contents[-1].append(link)
-    if not alone:
+    if alone:
+        _renumber(chapters)
+    else:
         chapters.find("article").insert_after(listed)
     body.append(chapters)
     first.title.string = first.h1.get_text().removesuffix("#")
@@ -155,6 +158,18 @@ def _rewrite(element: Tag, page: str, here: set[str]) -> None:
         tag.decompose()
     for tag in element.select("details"):
         tag["open"] = ""
+
+
+def _renumber(chapters: Tag) -> None:
+    """Count figures and tables from one, where they stand and where they are named."""
+    counted: Counter[str] = Counter()
+    names = {}
+    for tag in chapters.select(".caption-number"):
+        kind, _ = tag.string.split()
+        counted[kind] += 1
+        names[tag.string.strip()] = tag.string = f"{kind} {counted[kind]} "
+    for tag in chapters.select("a .std-numref"):
+        tag.string = names.get(tag.get_text().strip(), tag.get_text()).strip()
 
 
 def _resolved(page: str, address: str) -> str:

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from compendium.build import experiments
+
 SEED, KILLS, ROUNDS = 20131207, 100, 10
 _HEADER = """---
 jupytext:
@@ -98,6 +100,29 @@ class Bench:
             start_new_session=True,
         )
 
+    def forked(self) -> int:
+        """Start the runner in a copy of this process, which saves its imports.
+
+        Returns
+        -------
+        int
+            Process, the first of a group and session of its own.
+        """
+        child = os.fork()
+        if child:
+            return child
+        os.setsid()
+        os.environ |= {"MEMDLIB_PROJECT": str(self.folder), "TMPDIR": str(self.scratch)}
+        tempfile.tempdir = None
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        try:
+            status = experiments.main([])
+        except BaseException:
+            status = 1
+        os._exit(status)
+
     def finish(self, *before: str) -> tuple[int, str]:
         """Run to the end; exit status and what was said."""
         process = self.start(*before)
@@ -137,13 +162,15 @@ class Bench:
 
     def complete(self, size: int) -> None:
         """Make the run; raise :class:`Damage` if that does not succeed."""
+        self.ask(size)
         status, said = self.finish()
         if status or self.sizes() != (size, size):
             raise Damage(f"the next run did not complete: {said[-2000:]}")
 
     def strays(self) -> list[Path]:
         """Files that nobody asked for: parts of what was being written."""
-        return [p for p in self.folder.rglob(".*") if p.is_file()]
+        places = (self.result.parent, self.record.parent)
+        return [path for place in places for path in place.glob(".*")]
 
     def processes(self) -> list[int]:
         """Processes that work for this project."""
@@ -169,23 +196,24 @@ def killed(bench: Bench, seed: int, kills: int, rounds: int) -> dict[str, int | 
         files that a killed process left), ``orphans`` (processes that outlive it).
     """
     rng = random.Random(seed)
-    start = time.monotonic()
     bench.complete(1)
+    bench.ask(0)
+    start = time.monotonic()
+    os.waitpid(bench.forked(), 0)
     usual = time.monotonic() - start
+    if bench.sizes() != (0, 0):
+        raise Damage(f"the runner left {bench.sizes()} when nothing disturbed it")
     found = dict.fromkeys(("before", "between", "after", "completed", "orphans"), 0)
     for turn in range(2, kills + 2):
         bench.ask(turn)
         old = bench.sizes()
-        process = bench.start()
-        try:
-            process.wait(rng.uniform(0.0, 1.05 * usual))
-        except subprocess.TimeoutExpired:
-            if rng.random() < 0.5:
-                process.kill()  # its workers have to notice
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
-        process.stdout.close()
-        process.wait()
+        process = bench.forked()
+        time.sleep(rng.uniform(0.0, 1.05 * usual))
+        if rng.random() < 0.5:
+            os.kill(process, signal.SIGKILL)  # its workers have to notice
+        else:
+            os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
         found["orphans"] += not _alone(bench)
         result, record = bench.sizes()
         if result == record == turn:
@@ -244,7 +272,7 @@ def refused(bench: Bench, kind: str, folder: Path, size: int) -> str:
     kind : {"full", "read-only"}
         A key of :data:`MOUNTS`.
     folder : Path
-        Of the results, of the records, or for scratch.
+        Of the results or of the records.
     size : int
         Parameter of the run, another one than the stored.
 
@@ -285,8 +313,7 @@ def measure(kills: int = KILLS, rounds: int = ROUNDS) -> dict:
         bench = Bench(Path(scratch, "bench"))
         found = {"killed": killed(bench, SEED, kills, rounds)}
         found["together"] = together(bench, rounds)
-        bench.complete(2000)
-        folders = (bench.result.parent, bench.record.parent, bench.scratch)
+        folders = (bench.result.parent, bench.record.parent)
         cases = [(kind, folder) for kind in MOUNTS for folder in folders]
         found["refused"] = {
             f"{folder.name}, {kind}": refused(bench, kind, folder, 2001 + place)

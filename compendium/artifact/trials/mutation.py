@@ -294,6 +294,7 @@ def _tested(project, mutant, test, limit) -> int:
         code = mutant.applied((project / mutant.file).read_bytes())
         sys.meta_path.insert(0, _Finder(module, code))
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before
     return int(pytest.main([*options, test]))
 
 
@@ -378,3 +379,26 @@ def tried(project: Path, sample: list[Mutant]) -> Iterator[tuple[Mutant, str, fl
                 raise RuntimeError(f"{test} fails without a mutant")
         limit = TIMES * usual[test] + MORE
         yield mutant, *outcome(project, mutant, test, limit)
+
+
+def measure(project: Path) -> dict:
+    """Try the sample; what survives and has not been read as the same is missed."""
+    sample, total = sampled(project, SAMPLE, SEED)
+    same, found = read(project), dict.fromkeys(("killed", "stopped", "survived"), 0)
+    missed, equivalent, seconds = [], [], 0.0
+    for mutant, ended, took in tried(project, sample):
+        found[ended] += 1
+        seconds += took
+        if ended == "survived":
+            known = (mutant.file, mutant.old, mutant.new) in same
+            (equivalent if known else missed).append(list(mutant))
+            print(f"{mutant.file}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}")
+    return {
+        "all": total,
+        "seed": SEED,
+        "sample": len(sample),
+        **found,
+        "equivalent": equivalent,
+        "missed": missed,
+        "processor seconds": round(seconds),
+    }
