@@ -6,9 +6,11 @@ rows and are calibrated on them. Then each row may come from each of the models,
 latent class, and the weights of the classes are those of maximum likelihood.
 """
 
+import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import groupby
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -24,7 +26,7 @@ from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_poste
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.recommended.held_out import HeldOut, fit_weighted
+from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
 from memdlib.generative.recommended.weights import fit_mixture_weights
 from memdlib.holdout import content_positions
 from memdlib.validation import Number, check_parameters, labelled_data
@@ -35,6 +37,13 @@ Array = NDArray[np.float64]
 # feature of rows enough to tell.
 _FAR, _LEAST_ROWS = 30.0, 20
 
+# Of a number of folds.
+_ROUNDING = 1e-9
+
+# Rows that are held out at most: they tell ten weights and temperatures to a thousandth
+# of a nat.
+_MOST_HELD_OUT = 10_000
+
 _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
     ("shrunken", MeMdClassifier(shrinkage="auto")),
@@ -43,10 +52,13 @@ _DEFAULT = (
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A classifier, what comes before it and learns nothing, and its place in a mix."""
+    """A classifier, steps before it that learn nothing, and its place in a mixture.
+
+    Once fitted, all steps before it.
+    """
 
     name: str
-    rowwise: tuple
+    steps: tuple
     model: BaseEstimator
     weight: float = 0.0
     temperature: float = 1.0
@@ -64,6 +76,14 @@ class _Candidate:
         first = learns.index(True)
         return cls(name, tuple(steps[:first]), model[first:])
 
+    def fitted(self, rows: TrainingRows) -> "_Candidate":
+        """The same, fitted to rows after its steps."""
+        model = rows.fit(self.model)
+        if isinstance(model, Pipeline):
+            steps = [step for _, step in model.steps]
+            return replace(self, steps=(*self.steps, *steps[:-1]), model=steps[-1])
+        return replace(self, model=model)
+
 
 @dataclass(frozen=True)
 class _Mixture:
@@ -79,8 +99,8 @@ class _Mixture:
     @property
     def estimators(self) -> list:
         return [
-            Pipeline([(str(i), step) for i, step in enumerate((*m.rowwise, m.model))])
-            if m.rowwise
+            Pipeline([(str(i), step) for i, step in enumerate((*m.steps, m.model))])
+            if m.steps
             else m.model
             for m in self.members
         ]
@@ -99,7 +119,7 @@ class _Mixture:
         parts = [
             np.log(m.weight)
             + log_posterior(
-                m.model.predict_log_proba(prepared(m.rowwise)) / m.temperature,
+                m.model.predict_log_proba(prepared(m.steps)) / m.temperature,
                 self.uniform_share,
             )
             for m in self.members
@@ -108,7 +128,7 @@ class _Mixture:
 
 
 class _Prepared:
-    """Data after steps that learn nothing, each sequence of steps taken once."""
+    """Data after steps, each sequence of steps taken once."""
 
     def __init__(self, X):
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
@@ -249,25 +269,21 @@ class MixedMeMdClassifier(BayesClassifier):
         seed = int(rng.randint(2**31 - 1))
         candidates = [_Candidate.of(name, model, seed) for name, model in estimators]
         held_out = HeldOut.of(codes, weight, _splits(at, self.validation))
-        prepared = _Prepared(X)
-        scored = [
-            held_out.log_posteriors(c.model, prepared(c.rowwise)) for c in candidates
-        ]
+        prepared, scored, members = _Prepared(X), [], []
+        for steps, group in _alike(candidates):
+            models = [candidate.model for candidate in group]
+            scored.extend(held_out.log_posteriors(models, prepared(steps)))
         found = _weigh(scored, codes[held_out.known], weight[held_out.known])
-        members = []
-        for j in np.flatnonzero(found.weights):
-            candidate = candidates[j]
-            rows = prepared(candidate.rowwise), classes[codes], weight
-            model = fit_weighted(candidate.model, *rows)
-            members.append(
-                _Candidate(
-                    candidate.name,
-                    candidate.rowwise,
-                    model,
-                    float(found.weights[j]),
-                    float(found.temperatures[j]),
-                )
+        chosen = [
+            replace(candidate, weight=float(w), temperature=float(T))
+            for candidate, w, T in zip(
+                candidates, found.weights, found.temperatures, strict=True
             )
+            if w
+        ]
+        for steps, group in _alike(chosen):
+            rows = TrainingRows(prepared(steps), classes[codes], weight)
+            members.extend(candidate.fitted(rows) for candidate in group)
         self._fitted = _Mixture(
             classes,
             np.bincount(codes, weight) / weight.sum(),
@@ -282,7 +298,7 @@ class MixedMeMdClassifier(BayesClassifier):
                 "weight": found.weights,
             },
         )
-        if sum(member.weight for member in members if not member.rowwise) > 0.5:
+        if sum(c.weight for c in chosen if not c.steps) > 0.5:
             _warn_of_lone_values(X)
         return self
 
@@ -354,11 +370,19 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
+def _alike(candidates: list[_Candidate]):
+    """Steps that learn nothing, and the neighbours that have them in common."""
+    for _, group in groupby(candidates, lambda candidate: repr(candidate.steps)):
+        group = list(group)
+        yield group[0].steps, group
+
+
 def _splits(at: Array, validation) -> list[tuple[NDArray, NDArray]]:
     """Training rows and rows held out, by the positions of the rows."""
-    once = validation < 1
-    n_folds = 1 if once else int(validation)
-    fold = np.floor(at / validation if once else at * n_folds)
+    once, most = validation < 1, _MOST_HELD_OUT / len(at)
+    n_parts = max(1.0 / validation if once else validation, 1.0 / most)
+    n_folds = 1 if once else min(validation, math.ceil(n_parts * most - _ROUNDING))
+    fold = np.floor(at * n_parts)
     return [(fold != f, fold == f) for f in range(n_folds)]
 
 
