@@ -22,7 +22,7 @@ from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.memd.classifier import size_grid, smallest_best
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import finite_scores
-from memdlib.holdout import content_positions
+from memdlib.holdout import content_positions, folds
 from memdlib.validation import (
     COUNT,
     SHARE,
@@ -267,9 +267,7 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     def _held_out(self, X, codes, weight, n_classes, grid) -> Array | None:
         """Accuracy or log-loss on held-out rows with each number of coordinates."""
         at = content_positions(X, codes, weight, check_random_state(self.random_state))
-        once = self.validation < 1
-        n_folds = 1 if once else int(self.validation)
-        fold = np.floor(at / self.validation if once else at * n_folds)
+        fold, n_folds = folds(at, self.validation)
         scores, tested = [], []
         for f in range(n_folds):
             test = fold == f

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from memdlib.generative.correlated.classifier import PooledClassifier
@@ -73,7 +74,14 @@ class HeldOut:
                 known |= test & np.isin(codes, present)
         return cls(codes, weight, kept, known)
 
-    def log_posteriors(self, models: Sequence[BaseEstimator], X: Array) -> Array:
+    def log_posteriors(
+        self,
+        models: Sequence[BaseEstimator],
+        X: Array,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> Array:
         """Log posteriors of the known rows, each from rows without it.
 
         Parameters
@@ -81,6 +89,8 @@ class HeldOut:
         models : sequence of J classifiers
             Are cloned.
         X : ndarray of shape (n, d)
+        n_jobs, verbose
+            Of :class:`joblib.Parallel`, for the splits.
 
         Returns
         -------
@@ -89,12 +99,20 @@ class HeldOut:
         """
         n, K = len(self.codes), self.codes.max() + 1
         found = np.full((len(models), n, K), -np.inf)
-        for train, test in self.splits:
-            rows = TrainingRows(X[train], self.codes[train], self.weight[train])
-            for own, model in zip(found, models, strict=True):
-                part = rows.fit(model)
-                own[np.ix_(test, part.classes_)] = part.predict_log_proba(X[test])
+        scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(self._of_split)(models, X, *split) for split in self.splits
+        )
+        for (_, test), of_models in zip(self.splits, scores, strict=True):
+            found[:, test] = of_models
         return found[:, self.known]
+
+    def _of_split(self, models, X, train: Rows, test: Rows) -> Array:
+        rows = TrainingRows(X[train], self.codes[train], self.weight[train])
+        found = np.full((len(models), test.sum(), self.codes.max() + 1), -np.inf)
+        for own, model in zip(found, models, strict=True):
+            part = rows.fit(model)
+            own[:, part.classes_] = part.predict_log_proba(X[test])
+        return found
 
 
 class TrainingRows:

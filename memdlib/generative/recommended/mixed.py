@@ -6,7 +6,6 @@ rows and are calibrated on them. Then each row may come from each of the models,
 latent class, and the weights of the classes are those of maximum likelihood.
 """
 
-import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -28,7 +27,7 @@ from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
 from memdlib.generative.recommended.weights import fit_mixture_weights
-from memdlib.holdout import content_positions
+from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.validation import Number, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
@@ -36,13 +35,6 @@ Array = NDArray[np.float64]
 # Of a value that stands alone: as many times as far from the median as any other, in a
 # feature of rows enough to tell.
 _FAR, _LEAST_ROWS = 30.0, 20
-
-# Of a number of folds.
-_ROUNDING = 1e-9
-
-# Rows that are held out at most: they tell ten weights and temperatures to a thousandth
-# of a nat.
-_MOST_HELD_OUT = 10_000
 
 _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
@@ -153,9 +145,13 @@ class MixedMeMdClassifier(BayesClassifier):
         candidate the classifier only calibrates.
     validation : float in (0, 1) or int >= 2, default=5
         How rows are held out, stratified by class: a share of them once, or in so many
-        folds.
+        folds. Of more than 10,000 rows about 10,000 are held out, in fewer folds.
     random_state : int, RandomState or None, default=None
         Draws the rows held out, and what candidates draw.
+    n_jobs : int or None, default=None
+        Folds that are held out at the same time, in processes of joblib.
+    verbose : int, default=0
+        Above zero, joblib says how many folds are done.
 
     Attributes
     ----------
@@ -165,8 +161,8 @@ class MixedMeMdClassifier(BayesClassifier):
     estimator_weights_ : ndarray
         Of them, of sum one.
     uniform_share_ : float
-        Share of uniform posteriors in those of every candidate: 1 / (n + 1), n the
-        weight of the rows held out.
+        Share of uniform posteriors in those of every candidate: 1 / (2 (n + 1)), n the
+        weight of the rows held out; zero if no candidate could be calibrated.
     duality_gap_ : float
         How far the weights may be from the best ones, nats a row, before candidates are
         left out; see :func:`memdlib.generative.fit_mixture_weights`.
@@ -186,15 +182,18 @@ class MixedMeMdClassifier(BayesClassifier):
 
         p(k | x) = sum_j w_j q_j(k | x).
 
-    None is below the floor 1 / (K (n + 1)) that each q_j has. In the weights one row
-    counts that all candidates share; a candidate that holds less than a row is left
-    out, unless all do. One whose held-out rows include an impossible class cannot be
-    calibrated and is left out, too. With too few rows to hold any out, the first
-    candidate is taken as it is: temperature 1 and share 0.
+    None is below the floor 1 / (2 K (n + 1)) that each q_j has. Temperatures are one
+    where held-out rows do not say otherwise: candidates have log posteriors. In the
+    weights one row counts that all candidates share; a candidate that holds less than a
+    row is left out, unless all do. One whose held-out rows include an impossible class
+    cannot be calibrated and is left out, too. With too few rows to hold any out, the
+    first candidate is taken as it is: temperature 1 and share 0.
 
     Steps of a pipeline that learn nothing (scikit-learn's tag ``requires_fit``) and
     stand first are taken once for all rows and candidates; all other steps are fitted
-    to the training rows of each fold.
+    to the training rows of each fold. Neighbours in the list that have first steps in
+    common share them, and their pooled moments. Ten thousand rows tell J weights and
+    temperatures up to about J / 10,000 nats a row; to hold out more costs time alone.
 
     Examples
     --------
@@ -212,12 +211,24 @@ class MixedMeMdClassifier(BayesClassifier):
         "estimators": [list, tuple, None],
         "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
         "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": [Number(Integral, 0, None), "boolean"],
     }
 
-    def __init__(self, estimators=None, *, validation=5, random_state=None):
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        validation=5,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
         self.estimators = estimators
         self.validation = validation
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     classes_ = fitted("classes")
     class_prior_ = fitted("class_prior")
@@ -268,11 +279,17 @@ class MixedMeMdClassifier(BayesClassifier):
         at = content_positions(X, codes, weight, rng)
         seed = int(rng.randint(2**31 - 1))
         candidates = [_Candidate.of(name, model, seed) for name, model in estimators]
-        held_out = HeldOut.of(codes, weight, _splits(at, self.validation))
+        fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
+        splits = [(fold != f, fold == f) for f in range(n_folds)]
+        held_out = HeldOut.of(codes, weight, splits)
         prepared, scored, members = _Prepared(X), [], []
         for steps, group in _alike(candidates):
             models = [candidate.model for candidate in group]
-            scored.extend(held_out.log_posteriors(models, prepared(steps)))
+            scored.extend(
+                held_out.log_posteriors(
+                    models, prepared(steps), n_jobs=self.n_jobs, verbose=self.verbose
+                )
+            )
         found = _weigh(scored, codes[held_out.known], weight[held_out.known])
         chosen = [
             replace(candidate, weight=float(w), temperature=float(T))
@@ -351,20 +368,20 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     log_losses, accuracies = np.full(J, np.inf), np.full(J, np.nan)
     if not total:
         return _Weighed(weights, temperatures, log_losses, accuracies, 0.0, 0.0)
-    share, gap = float(1.0 / (1.0 + total)), 0.0
+    share, gap = 0.0, 0.0
     told = np.empty((J, len(codes)))
     for j, score in enumerate(scores):
         accuracies[j] = np.average(score.argmax(axis=1) == codes, weights=weight)
         if np.isfinite(score[own]).all():
-            found = fit_calibration([score], codes, weight)
-            temperatures[j] = 1.0 / found.multipliers[0]
+            found = fit_calibration([score], codes, weight, lead=None)
+            temperatures[j], share = 1.0 / found.multipliers[0], found.uniform_share
             told[j] = found.log_posterior([score])[own]
             log_losses[j] = found.log_loss
     (usable,) = np.nonzero(np.isfinite(log_losses))
     if usable.size:
         found = fit_mixture_weights(told[usable].T, weight)
         gap, kept = found.gap, found.weights
-        kept = np.where(kept < min(share, kept.max()), 0.0, kept)
+        kept = np.where(kept < min(1.0 / (1.0 + total), kept.max()), 0.0, kept)
         weights = np.zeros(J)
         weights[usable] = kept / kept.sum()
     return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
@@ -375,15 +392,6 @@ def _alike(candidates: list[_Candidate]):
     for _, group in groupby(candidates, lambda candidate: repr(candidate.steps)):
         group = list(group)
         yield group[0].steps, group
-
-
-def _splits(at: Array, validation) -> list[tuple[NDArray, NDArray]]:
-    """Training rows and rows held out, by the positions of the rows."""
-    once, most = validation < 1, _MOST_HELD_OUT / len(at)
-    n_parts = max(1.0 / validation if once else validation, 1.0 / most)
-    n_folds = 1 if once else min(validation, math.ceil(n_parts * most - _ROUNDING))
-    fold = np.floor(at * n_parts)
-    return [(fold != f, fold == f) for f in range(n_folds)]
 
 
 def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
