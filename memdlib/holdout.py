@@ -14,7 +14,7 @@ powers of two, so that nothing overflows and columns far from zero keep their di
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -200,6 +200,29 @@ def row_blocks(X) -> Iterator[slice]:
     step = max(1, _BLOCK * n // entries)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def by_blocks(function: Callable[[Array], Array], X) -> Array:
+    """Values of a function of rows, computed where a few rows stay in the cache.
+
+    Parameters
+    ----------
+    function : callable
+        Of rows (m, d), for each by itself.
+    X : ndarray of shape (n, d)
+
+    Returns
+    -------
+    ndarray
+        What it returns, one after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_blocks(lambda X: X.sum(axis=1), np.eye(3)).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return np.concatenate([function(X[rows]) for rows in row_blocks(X)])
 
 
 def _units(low: Array, high: Array) -> Array:

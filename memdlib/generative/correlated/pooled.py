@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.ranking import rank
+from memdlib.holdout import row_blocks
 
 Array = NDArray[np.float64]
 
@@ -218,26 +219,29 @@ def standardised_residuals(
     """
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     unit = power_of_two(largest)
-    values = X / unit
     by_class = np.bincount(codes, weight, n_classes)
+    present, at = np.unique(codes, return_index=True)
+    first, centres = np.zeros((2, n_classes, X.shape[1]))
+    first[present] = X[at] / unit
     # weights of a few rows may be tiny: shares are not
-    rows = weight / by_class[codes]
-    means = np.zeros((n_classes, X.shape[1]))
-    centres = np.zeros_like(means)
-    for k in np.flatnonzero(by_class):
-        (own,) = np.nonzero(codes == k)
-        first = values[own[0]].copy()
-        part = values[own] - first
-        centres[k] = rows[own] @ part
-        values[own] = np.subtract(part, centres[k], out=part)
-        means[k] = first + centres[k]
+    members = np.eye(n_classes)[codes] * (weight / by_class[codes])[:, None]
+    values, blocks = np.empty(X.shape), list(row_blocks(X))
+    for rows in blocks:
+        part = np.divide(X[rows], unit, out=values[rows])
+        part -= first[codes[rows]]
+        centres += members[rows].T @ part
     share = by_class / by_class.sum()
-    rows *= share[codes]
-    variance = np.einsum("i,is,is->s", rows, values, values)
+    weight, variance = (members @ share)[:, None], np.zeros(X.shape[1])
+    for rows in blocks:
+        part = values[rows]
+        part -= centres[codes[rows]]
+        variance += np.einsum("is,is,ij->s", part, part, weight[rows])
+    means = first + centres
     variance, between = beyond_rounding(share, means, centres, variance)
     varies = variance > 0
-    values *= varies / np.sqrt(np.where(varies, variance, 1.0))
-    values *= np.sqrt(rows)[:, None]
+    scale = varies / np.sqrt(np.where(varies, variance, 1.0))
+    for rows in blocks:
+        values[rows] *= np.sqrt(weight[rows]) * scale
     moments = {
         "weight": by_class,
         "unit": unit,

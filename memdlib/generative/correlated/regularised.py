@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.scores import finite_scores
+from memdlib.holdout import by_blocks
 from memdlib.validation import (
     UNIT,
     Number,
@@ -56,9 +57,12 @@ class _Range:
 
     def __call__(self, X) -> Array:
         """Shares in [0, 1]; what lies outside the range counts as its end."""
-        half = 0.5 * np.asarray(X, dtype=np.float64)
         with np.errstate(over="ignore"):
-            return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
+            return by_blocks(self._of_block, X)
+
+    def _of_block(self, X) -> Array:
+        half = 0.5 * np.asarray(X, dtype=np.float64)
+        return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -316,7 +316,7 @@ class MixedMeMdClassifier(BayesClassifier):
             },
         )
         if sum(c.weight for c in chosen if not c.steps) > 0.5:
-            _warn_of_lone_values(X)
+            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
         return self
 
     def _joint_log_density(self, X):
@@ -415,7 +415,7 @@ def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
     return list(estimators)
 
 
-def _warn_of_lone_values(X: Array) -> None:
+def _warn_of_lone_values(X: Array, names: NDArray | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
     if len(X) < _LEAST_ROWS:
         return
@@ -427,11 +427,12 @@ def _warn_of_lone_values(X: Array) -> None:
     if lone.size:
         j = int(lone[(first[lone] / typical[lone]).argmax()])
         i = int(far[:, j].argmax())
+        feature = j if names is None else repr(names[j])
         warnings.warn(
-            f"row {i} holds {X[i, j]:.6g} in feature {j}, more than {_FAR:g} times as "
-            "far from its median as any other row: correct the value or leave the row "
-            "out if it is an error, or put a transformer that bounds it in front, such "
-            "as sklearn.preprocessing.QuantileTransformer",
+            f"row {i} holds {X[i, j]:.6g} in feature {feature}, more than {_FAR:g} "
+            "times as far from its median as any other row: correct the value or leave "
+            "the row out if it is an error, or put a transformer that bounds it in "
+            "front, such as sklearn.preprocessing.QuantileTransformer",
             UserWarning,
             stacklevel=4,
         )

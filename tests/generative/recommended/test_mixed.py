@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import softmax
@@ -269,6 +270,9 @@ def test_a_lone_value_is_named():
         Z[7, 2] = value
         with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 2"):
             clf.fit(Z, y)
+    frame = pd.DataFrame(Z, columns=["age", "size", "pulse", "mark"])
+    with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 'pulse'"):
+        clf.fit(frame, y)
     Z[8, 2] = -9e299  # two are no accident
     clf.fit(Z, y)
     ranks = MixedMeMdClassifier([on_scores(CORRELATED)], random_state=0)
