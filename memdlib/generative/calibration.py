@@ -65,7 +65,8 @@ class Calibration:
     log_loss : float
         Of the rows, nats a row.
     gradient : float
-        Largest derivative of F by a log multiplier, nats a row: zero at a minimum.
+        Largest derivative of F by a log multiplier, nats a row, or in all where rows
+        weigh less than one: zero at a minimum.
     n_iter : int
         Newton steps.
     """
@@ -189,7 +190,7 @@ def fit_calibration(
         jac=True,
         hess=objective.hessian,
         method="trust-exact",
-        options={"gtol": _TOLERANCE * weight.sum()},
+        options={"gtol": _TOLERANCE * max(1.0, weight.sum())},
     )
     if not found.success:
         raise RuntimeError(
@@ -201,7 +202,7 @@ def fit_calibration(
         multipliers,
         share,
         float(objective.loss(found.x) / weight.sum()),
-        float(np.abs(found.jac).max() / weight.sum()),
+        float(np.abs(found.jac).max() / max(1.0, weight.sum())),
         int(found.nit),
     )
 
