@@ -79,9 +79,10 @@ class WhitenedModel:
         )
 
     @property
+    @np.errstate(over="ignore")  # in the least units there are
     def coef(self) -> Array:
         """Slopes by x, (1, d) for two classes, else (K, d)."""
-        return _of_second(self.slopes / self.unit)
+        return _of_second(self.slopes) / self.unit
 
     @property
     def intercept(self) -> Array:
