@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
@@ -73,7 +74,7 @@ class Spread:
     square: Array
 
     @classmethod
-    def of(cls, X, weight: Array) -> "Spread":
+    def of(cls, X: MatrixLike, weight: Array) -> "Spread":
         """Collect the spread of rows, in one pass.
 
         Parameters
@@ -179,7 +180,7 @@ class Spread:
         return self.low / 2, np.where(varies, scale, 0.0), np.where(varies, shift, 0.0)
 
 
-def row_blocks(X) -> Iterator[slice]:
+def row_blocks(X: MatrixLike) -> Iterator[slice]:
     """Rows of data, some at a time.
 
     Parameters
@@ -202,7 +203,7 @@ def row_blocks(X) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def by_blocks(function: Callable[[Array], Array], X) -> Array:
+def by_blocks(function: Callable[[Array], Array], X: NDArray) -> Array:
     """Values of a function of rows, computed where a few rows stay in the cache.
 
     Parameters
@@ -240,7 +241,7 @@ _COARSE, _FINE = 20, 36
 
 
 def content_positions(
-    X,
+    X: MatrixLike,
     codes: NDArray[np.intp],
     weight: NDArray[np.float64],
     random_state: np.random.RandomState,
@@ -410,7 +411,7 @@ class RowKeys:
         of_zeros = np.where(zeros, origin * scale + shift, 0.0) ** 2
         return cls(seed, origin, scale, shift, of_zeros)
 
-    def first(self, X) -> Words:
+    def first(self, X: MatrixLike) -> Words:
         """Hash of the distance of each row from the mean.
 
         Parameters
@@ -430,7 +431,7 @@ class RowKeys:
         )
         return (coarse >> _HALF) << _HALF | fine >> _HALF
 
-    def second(self, X) -> Words:
+    def second(self, X: MatrixLike) -> Words:
         """Hash of the values of each row and their columns.
 
         Parameters

@@ -1,6 +1,10 @@
 """What classifiers of pooled second moments share: moments first, then a model."""
 
 from abc import abstractmethod
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.correlated.pooled import PooledMoments
@@ -20,7 +24,9 @@ class PooledClassifier(BayesClassifier):
     variance_shrinkage_ = fitted("variance_shrinkage")
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Estimate the moments, shrink them, and choose what is to be chosen.
 
         Parameters
@@ -61,7 +67,9 @@ class PooledClassifier(BayesClassifier):
         """Whether the moments of rows say all that ``fit`` finds in them."""
         return self.class_weight is None
 
-    def collect_moments(self, X, codes, n_classes: int, weight):
+    def collect_moments(
+        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
+    ):
         """Moments of valid rows, the same for all parameters of a class.
 
         Parameters
@@ -79,7 +87,7 @@ class PooledClassifier(BayesClassifier):
         """
         return PooledMoments.of(X, codes, n_classes, weight)
 
-    def fit_moments(self, moments, classes):
+    def fit_moments(self, moments, classes: NDArray) -> Self:
         """Fit to moments instead of rows; ``class_weight`` is not looked at.
 
         Parameters
@@ -113,5 +121,5 @@ class PooledClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

@@ -21,10 +21,10 @@ a sum of squares, so that nothing cancels however few the rows.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
@@ -221,20 +221,22 @@ class RegularisedMeMdClassifier(PooledClassifier):
 
     def __init__(
         self,
-        class_shrinkage=0.6,
-        shrinkage="auto",
-        variance_shrinkage=0.3,
+        class_shrinkage: float = 0.6,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.3,
         *,
-        priors=None,
-        class_weight=None,
-    ):
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.class_shrinkage = class_shrinkage
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight
 
-    def collect_moments(self, X, codes, n_classes: int, weight):
+    def collect_moments(
+        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
+    ):
         """Moments of valid rows as shares of the ranges of their features.
 
         Parameters

@@ -9,10 +9,10 @@ J_j is linear in x:
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from memdlib.estimator import fitted
@@ -206,17 +206,17 @@ class CorrelatedMeMdClassifier(PooledClassifier):
 
     def __init__(
         self,
-        n_features=None,
-        shrinkage="auto",
-        variance_shrinkage=0.0,
+        n_features: float | int | str | None = None,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.0,
         *,
-        criterion="accuracy",
-        validation=5,
-        n_features_grid=None,
-        priors=None,
-        class_weight=None,
-        random_state=None,
-    ):
+        criterion: str = "accuracy",
+        validation: float | int = 5,
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_features = n_features
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage

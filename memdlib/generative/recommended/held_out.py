@@ -45,7 +45,12 @@ class HeldOut:
     known: Rows
 
     @classmethod
-    def of(cls, codes, weight, splits: Iterable[tuple[Rows, Rows]]) -> "HeldOut":
+    def of(
+        cls,
+        codes: NDArray[np.intp],
+        weight: NDArray,
+        splits: Iterable[tuple[Rows, Rows]],
+    ) -> "HeldOut":
         """Leave out what cannot be scored.
 
         Parameters
@@ -138,7 +143,7 @@ class TrainingRows:
     True
     """
 
-    def __init__(self, X, y, weight: Array):
+    def __init__(self, X: NDArray, y: NDArray, weight: Array) -> None:
         self._X, self._y, self._weight = X, y, weight
         self._classes, self._codes = np.unique(y, return_inverse=True)
         self._steps, self._moments = [], {}

@@ -1,12 +1,14 @@
 """Texts as counts of words; counts as they are."""
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.validation import check_parameters
 
@@ -46,11 +48,11 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "vectorizer": [None, BaseEstimator],
     }
 
-    def __init__(self, vectorizer=None):
+    def __init__(self, vectorizer: BaseEstimator | None = None) -> None:
         self.vectorizer = vectorizer
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike | str, y: None = None) -> Self:
         """Learn the words, if there are texts.
 
         Parameters
@@ -77,7 +79,7 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike | str) -> MatrixLike:
         """Count words that the texts of ``fit`` hold.
 
         Parameters
@@ -107,7 +109,7 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return X
 
-    def get_feature_names_out(self, input_features=None) -> NDArray:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Words, or the names of the columns of counts.
 
         Parameters
@@ -124,7 +126,7 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return self.vectorizer_.get_feature_names_out()
         return super().get_feature_names_out(input_features)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
