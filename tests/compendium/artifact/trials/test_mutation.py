@@ -98,6 +98,29 @@ def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path):
     assert tried("x -= 1", "pass") == "stopped"
 
 
+def test_an_outcome_is_kept_until_module_or_test_change(tmp_path, monkeypatch):
+    for name in ("memdlib/m.py", "tests/test_m.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("A = 1\n")
+    asked = []
+
+    def answered(project, mutant, test, limit):
+        asked.append(mutant)
+        return ("killed" if mutant else "survived"), 1.0
+
+    monkeypatch.setattr(mutation, "outcome", answered)
+    monkeypatch.setattr(mutation, "_prepared", lambda: None)
+    mutant = Mutant("memdlib/m.py", 1, 4, 5, "1", "(1 + 1)")
+    for text, calls in (("A = 1\n", 2), ("A = 1\n", 2), ("B = 1\n", 4)):
+        (tmp_path / "tests/test_m.py").write_text(text)
+        assert list(mutation.tried(tmp_path, [mutant])) == [(mutant, "killed")]
+        assert len(asked) == calls
+    monkeypatch.setattr(mutation, "outcome", lambda *given: ("killed", 1.0))
+    (tmp_path / "tests/test_m.py").write_text("C = 1\n")
+    with pytest.raises(RuntimeError, match="test_m.py fails without a mutant"):
+        list(mutation.tried(tmp_path, [mutant]))
+
+
 def test_what_was_read_has_a_reason():
     root = mutation.Path(__file__).parents[4]
     known = mutation.read(root)
