@@ -346,6 +346,8 @@ const explain = (() => {
         event.preventDefault();
         move({ [field]: state[field] + steps * it.fields[field].step });
       });
+      /* a finger on a handle moves it and never the page */
+      handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
       let shift = null;
       const pointed = (event) => {
         const frame = svg.getBoundingClientRect();

@@ -364,6 +364,7 @@ def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
         viewport={"width": PHONE[0], "height": PHONE[1]}, has_touch=True, is_mobile=True
     ) as context:
         page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
         finger = context.new_cdp_session(page)
 
@@ -377,8 +378,7 @@ def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
         handles.first.wait_for()
         assert handles.count()
         for handle in handles.all():
-            handle.scroll_into_view_if_needed()
-            page.evaluate("scrollBy(0, -120)")  # from under the page's header
+            handle.evaluate("e => e.scrollIntoView({block: 'center'})")
             before, at = handle.get_attribute("data-state"), page.evaluate("scrollY")
             around = handle.locator(".grip").bounding_box()
             x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
@@ -429,6 +429,7 @@ def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, na
     for scripts in (False, True):
         context = browser.new_context(java_script_enabled=scripts)
         page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
         if scripts:
             page.wait_for_selector(f"#{name} .explain")
