@@ -31,6 +31,7 @@ from compendium.build.statements import (
     read_statements,
     statements_by_function,
 )
+from compendium.build.symbols import by_chapter
 from compendium.project import root
 
 _FACES = {
@@ -178,8 +179,18 @@ class StatementsDirective(SphinxDirective):
         statements = read_statements(root())
         for path in {statement.source for statement in statements}:
             self.env.note_dependency(str(path))
-        holder = nodes.container()
+        holder = nodes.container(classes=["statements"])
         lines = StringList(index_table(statements, read_checked()), source="statements")
+        self.state.nested_parse(lines, 0, holder)
+        return [holder]
+
+
+class SymbolsDirective(SphinxDirective):
+    """``{symbols}``: the symbols of each chapter, folded."""
+
+    def run(self) -> list[nodes.Node]:
+        holder = nodes.container()
+        lines = StringList(by_chapter(root()), source="symbols")
         self.state.nested_parse(lines, 0, holder)
         return holder.children
 
@@ -212,6 +223,7 @@ def setup(app: Sphinx) -> dict:
     """Register the extension."""
     register()
     app.add_directive("statements", StatementsDirective)
+    app.add_directive("symbols", SymbolsDirective)
     app.add_directive("concept-map", ConceptMapDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("source-read", caption_tables)

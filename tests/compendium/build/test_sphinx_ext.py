@@ -145,6 +145,7 @@ def test_the_extension_is_registered():
     assert setup(fake)["parallel_read_safe"]
     assert registered == [
         "statements",
+        "symbols",
         "concept-map",
         "autodoc-process-docstring",
         "source-read",
