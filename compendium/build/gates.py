@@ -6,8 +6,10 @@ test can plant a fault and see the gate close.
 """
 
 import ast
+import fnmatch
 import re
 import tomllib
+from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -114,12 +116,27 @@ def lint_figure_files(folder: Path, path: Path) -> list[str]:
 
 
 def lint_toc(project: Path, expected: set[str]) -> list[str]:
-    """Pages that exist but are not in the table of contents, or the reverse."""
-    listed = set(_toc_files(yaml.safe_load((project / "_toc.yml").read_text())))
-    return [f"_toc.yml does not list {name}" for name in sorted(expected - listed)] + [
-        f"_toc.yml lists {name}, which does not exist"
-        for name in sorted(listed - expected)
+    """Pages that the table of contents lists not at all or twice, or that do not exist.
+
+    A page may be listed by a pattern (``glob``); one without a page is no problem, as
+    pages can be made anew with every book.
+    """
+    contents = yaml.safe_load((project / "_toc.yml").read_text())
+    named = _toc_files(contents)
+    matched = [
+        page
+        for pattern in _toc_values(contents, ("glob",))
+        for page in fnmatch.filter(sorted(expected), pattern)
     ]
+    times = Counter(named + matched)
+    return (
+        [f"_toc.yml does not list {name}" for name in sorted(expected - set(times))]
+        + [f"_toc.yml lists {name} twice" for name in sorted(times) if times[name] > 1]
+        + [
+            f"_toc.yml lists {name}, which does not exist"
+            for name in sorted(set(times) - expected)
+        ]
+    )
 
 
 def lint_ends(project: Path) -> list[str]:
@@ -317,11 +334,16 @@ def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
 
 
 def _toc_files(node) -> list[str]:
+    return _toc_values(node, ("file", "root"))
+
+
+def _toc_values(node, keys: tuple[str, ...]) -> list[str]:
+    """What stands under some keys in a table of contents, in its order."""
     if isinstance(node, dict):
-        own = [node[key] for key in ("file", "root") if key in node]
-        return own + [f for value in node.values() for f in _toc_files(value)]
+        own = [node[key] for key in keys if key in node]
+        return own + [f for value in node.values() for f in _toc_values(value, keys)]
     if isinstance(node, list):
-        return [f for item in node for f in _toc_files(item)]
+        return [f for item in node for f in _toc_values(item, keys)]
     return []
 
 

@@ -12,7 +12,7 @@ import yaml
 from docutils import nodes
 
 # Pages below these are looked up, not read one after the other.
-_LOOKED_UP = ("book/lab-records", "book/api", "book/proofs")
+_LOOKED_UP = ("book/lab-records", "book/kinds/", "book/api", "book/proofs")
 
 _COMPUTED = ("book/notebooks/", "book/records/")
 _LONGEST = 300  # characters of a description
@@ -240,12 +240,15 @@ def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str |
         None at the ends, and for pages that are looked up: they stand in a table.
     """
 
+    def looked_up(one: str) -> bool:
+        return (relations[one][0] or "").startswith(_LOOKED_UP)
+
     def walk(which: int) -> str | None:
         found = relations[page][which]
-        while found and relations[found][0] in _LOOKED_UP:
+        while found and looked_up(found):
             found = relations[found][which]
         return found
 
-    if page not in relations or relations[page][0] in _LOOKED_UP:
+    if page not in relations or looked_up(page):
         return None, None
     return walk(1), walk(2)

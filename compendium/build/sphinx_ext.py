@@ -13,6 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
 from compendium.build.bibliography import register
+from compendium.build.kinds import records_table, runs_below
 from compendium.build.legible import number_tables, with_least_widths
 from compendium.build.machine_checked import read_checked
 from compendium.build.pages import (
@@ -29,6 +30,7 @@ from compendium.build.statements import (
     read_statements,
     statements_by_function,
 )
+from compendium.ledger.results import result_path
 from compendium.project import root
 
 _FACES = {
@@ -170,6 +172,19 @@ class StatementsDirective(SphinxDirective):
         return holder.children
 
 
+class RecordsDirective(SphinxDirective):
+    """``{records}``: the lab records that stand below the page."""
+
+    def run(self) -> list[nodes.Node]:
+        project = root()
+        for run in runs_below(project, self.env.docname):
+            self.env.note_dependency(str(result_path(project, run.name)))
+        holder = nodes.container()
+        lines = StringList(records_table(project, self.env.docname), source="records")
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
 @cache
 def _proved(project: Path) -> dict[str, list[str]]:
     """Labels by function, read once for all pages of a rendering."""
@@ -188,6 +203,7 @@ def setup(app: Sphinx) -> dict:
     """Register the extension."""
     register()
     app.add_directive("statements", StatementsDirective)
+    app.add_directive("records", RecordsDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)

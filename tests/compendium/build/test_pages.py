@@ -106,7 +106,9 @@ RELATIONS = {
     "book/api": ["index", "a", "book/api/x"],
     "book/api/x": ["book/api", "book/api", "book/api/y"],
     "book/api/y": ["book/api", "book/api/x", "b"],
-    "b": ["index", "book/api/y", None],
+    "b": ["index", "book/api/y", "book/kinds/k"],
+    "book/kinds/k": ["book/lab-records", "b", "book/records/r"],
+    "book/records/r": ["book/kinds/k", "book/kinds/k", None],
 }
 
 
@@ -117,6 +119,7 @@ RELATIONS = {
         ("book/api", ("a", "b")),
         ("book/api/x", (None, None)),
         ("b", ("book/api", None)),
+        ("book/records/r", (None, None)),
         ("search", (None, None)),
     ],
 )

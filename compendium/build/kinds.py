@@ -1,0 +1,90 @@
+"""Lab records by kind: which records stand below a page, and the table that lists them.
+
+``_toc.yml`` says by a pattern which records belong to a page of ``book/kinds``; the
+directive ``{records}`` of that page lists them.
+"""
+
+import fnmatch
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from compendium.build.experiments import Run, record_path, runs
+from compendium.ledger.results import read_result
+
+
+def runs_below(project: Path, page: str) -> list[Run]:
+    """Runs whose lab records the table of contents has below a page.
+
+    Parameters
+    ----------
+    project : Path
+        Checkout.
+    page : str
+        As ``_toc.yml`` names it.
+
+    Returns
+    -------
+    list of Run
+        In the order of ``runs.toml``.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    contents = yaml.safe_load((project / "_toc.yml").read_text())
+    patterns = [p for entry in _entries(contents, page) for p in _patterns(entry)]
+    found = [
+        run
+        for run in runs(project)
+        if any(fnmatch.fnmatch(_page(project, run), pattern) for pattern in patterns)
+    ]
+    if not found:
+        raise ValueError(f"_toc.yml lists no lab record below {page}")
+    return found
+
+
+def records_table(project: Path, page: str) -> list[str]:
+    """The lab records below a page as a table in MyST, with name and time of the run."""
+    lines = ["| lab record | run | time |", "| :--- | :--- | ---: |"]
+    for run in runs_below(project, page):
+        took = read_result(run.name, project)["provenance"]["machine"]["seconds"]
+        title = run.title.removeprefix("Lab record: ")
+        link = f"{{doc}}`{title} </{_page(project, run)}>`"
+        lines.append(f"| {link} | `{run.name}` | {duration(took)} |")
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, or in minutes from two on.
+
+    Examples
+    --------
+    >>> duration(42), duration(754)
+    ('42 s', '13 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _page(project: Path, run: Run) -> str:
+    path = record_path(project, run.name).relative_to(project)
+    return str(path.with_suffix(""))
+
+
+def _entries(node, page: str) -> Iterator[dict]:
+    """Every entry of the table of contents for a page."""
+    if isinstance(node, dict):
+        if node.get("file") == page:
+            yield node
+        for value in node.values():
+            yield from _entries(value, page)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _entries(item, page)
+
+
+def _patterns(entry: dict) -> list[str]:
+    below = entry.get("sections", [])
+    return [item.get("glob") or item["file"] for item in below]
