@@ -41,6 +41,15 @@ def last_commit(project: Path) -> str:
     return _git(project, "rev-parse", "HEAD") or _mark(project, "commit")
 
 
+def recorded_in(project: Path, file: str, digest: str) -> str:
+    """Hash of the commit by which a digest came into a file; empty without history.
+
+    A result names the digest of all that it was computed from, so that this is the
+    commit at which it was recorded, whatever was reworded in the file since then.
+    """
+    return _git(project, "log", "-1", "--format=%H", f"-S{digest}", "--", file)
+
+
 def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
     """Where a page can be run, read as source and talked about: {what: address}.
 
