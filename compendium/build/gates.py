@@ -19,6 +19,7 @@ import nbformat
 import yaml
 from packaging.requirements import Requirement
 
+from compendium.build.contents import chapters, listed, source_of, toc
 from compendium.build.notebooks import (
     NotebookError,
     code_of,
@@ -50,6 +51,9 @@ _IMAGE = re.compile(
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
+# Parts whose chapters end in a quiz, and the last sections of such a chapter.
+QUIZZED: tuple[str, ...] = ()
+_END = ["What to remember", "Quick quiz", "Exercises"]
 LOCKED_EXTRAS = ("data", "plot", "notebooks")
 
 
@@ -121,11 +125,11 @@ def lint_toc(project: Path, expected: set[str]) -> list[str]:
     A page may be listed by a pattern (``glob``); one without a page is no problem, as
     pages can be made anew with every book.
     """
-    contents = yaml.safe_load((project / "_toc.yml").read_text())
-    named = _toc_files(contents)
+    contents = toc(project)
+    named = listed(contents)
     matched = [
         page
-        for pattern in _toc_values(contents, ("glob",))
+        for pattern in listed(contents, ("glob",))
         for page in fnmatch.filter(sorted(expected), pattern)
     ]
     times = Counter(named + matched)
@@ -141,17 +145,11 @@ def lint_toc(project: Path, expected: set[str]) -> list[str]:
 
 def lint_ends(project: Path) -> list[str]:
     """Numbered chapters whose last paragraph does not lead to the page that follows."""
-    contents = yaml.safe_load((project / "_toc.yml").read_text())
-    pages = [_source(project, name) for name in _toc_files(contents)]
-    chapters = {
-        _source(project, name)
-        for part in contents.get("parts", [])
-        if part.get("numbered")
-        for name in _toc_files(part)
-    }
+    pages = [source_of(project, name) for name in listed(toc(project))]
+    numbered = {chapter.source for chapter in chapters(project)}
     problems = []
     for page, following in pairwise(pages):
-        if page in chapters and page.is_file() and following.is_file():
+        if page in numbered and page.is_file() and following.is_file():
             last = page.read_text().rstrip().rpartition("\n\n")[2]
             named = re.findall(r"\{ref\}`([\w-]+)`", last)
             label = re.search(r"(?m)^\(([\w-]+)\)=$", following.read_text())
@@ -160,6 +158,27 @@ def lint_ends(project: Path) -> list[str]:
                     f"{page.relative_to(project)}: the last paragraph names {named}; "
                     f"the page that follows is {label[1] if label else following.name}"
                 )
+    return problems
+
+
+def lint_quizzes(project: Path, parts: tuple[str, ...] = QUIZZED) -> list[str]:
+    """Chapters without a quiz of three questions whose answers fold, in its place."""
+    problems = []
+    for chapter in chapters(project):
+        if chapter.part not in parts:
+            continue
+        headings = re.findall(r"(?m)^## (.+)$", chapter.text)
+        quiz = re.search(r"(?ms)^## Quick quiz\n(.*?)(?=^## |\Z)", chapter.text)
+        asked = re.findall(
+            r"(?ms)^(\d)\. .*?^   :::\{dropdown\} Answer\n.*?^   :::$",
+            quiz[1] if quiz else "",
+        )
+        if asked != ["1", "2", "3"] or headings[-3:] != _END:
+            problems.append(
+                f"{chapter.source.relative_to(project)}: between {_END[0]} and "
+                f"{_END[2]} stands {_END[1]}: questions 1, 2, 3, each with a "
+                "dropdown Answer"
+            )
     return problems
 
 
@@ -331,25 +350,6 @@ def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
         if unquote(parts.fragment) not in pages[target].anchors:
             return f"dead anchor {link}"
     return None
-
-
-def _toc_files(node) -> list[str]:
-    return _toc_values(node, ("file", "root"))
-
-
-def _toc_values(node, keys: tuple[str, ...]) -> list[str]:
-    """What stands under some keys in a table of contents, in its order."""
-    if isinstance(node, dict):
-        own = [node[key] for key in keys if key in node]
-        return own + [f for value in node.values() for f in _toc_values(value, keys)]
-    if isinstance(node, list):
-        return [f for item in node for f in _toc_values(item, keys)]
-    return []
-
-
-def _source(project: Path, name: str) -> Path:
-    """The MyST source of a page: a notebook is made from one of the same name."""
-    return project / f"{name.replace('book/notebooks/', 'book/', 1)}.md"
 
 
 def _pins(text: str) -> dict[str, str]:

@@ -5,11 +5,9 @@ directive ``{records}`` of that page lists them.
 """
 
 import fnmatch
-from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
+from compendium.build.contents import below, toc
 from compendium.build.experiments import Run, record_path, runs
 from compendium.ledger.results import read_result
 
@@ -34,8 +32,7 @@ def runs_below(project: Path, page: str) -> list[Run]:
     ValueError
         If there are none.
     """
-    contents = yaml.safe_load((project / "_toc.yml").read_text())
-    patterns = [p for entry in _entries(contents, page) for p in _patterns(entry)]
+    patterns = below(toc(project), page)
     found = [
         run
         for run in runs(project)
@@ -47,7 +44,7 @@ def runs_below(project: Path, page: str) -> list[Run]:
 
 
 def records_table(project: Path, page: str) -> list[str]:
-    """The lab records below a page as a table in MyST, with name and time of the run."""
+    """The lab records below a page as a table in MyST, each with its run and time."""
     lines = ["| lab record | run | time |", "| :--- | :--- | ---: |"]
     for run in runs_below(project, page):
         took = read_result(run.name, project)["provenance"]["machine"]["seconds"]
@@ -71,20 +68,3 @@ def duration(seconds: float) -> str:
 def _page(project: Path, run: Run) -> str:
     path = record_path(project, run.name).relative_to(project)
     return str(path.with_suffix(""))
-
-
-def _entries(node, page: str) -> Iterator[dict]:
-    """Every entry of the table of contents for a page."""
-    if isinstance(node, dict):
-        if node.get("file") == page:
-            yield node
-        for value in node.values():
-            yield from _entries(value, page)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _entries(item, page)
-
-
-def _patterns(entry: dict) -> list[str]:
-    below = entry.get("sections", [])
-    return [item.get("glob") or item["file"] for item in below]

@@ -1,3 +1,4 @@
+import os
 import shutil
 import subprocess
 from datetime import date
@@ -73,6 +74,11 @@ def test_a_result_is_recorded_in_the_commit_that_brought_its_digest(project):
     commit('{"digest": "34cd", "notebook": "renamed"}')
     assert recorded_in(project.root, "r.json", "34cd") == second != first
     assert recorded_in(project.root, "r.json", "56ef") == ""
+
+
+def test_an_unpacked_source_distribution_has_the_date_of_its_files(project):
+    os.utime(project.write("PKG-INFO", "Name: memdlib\n"), (1_700_000_000,) * 2)
+    assert last_change(project.root) == "1700000000"
 
 
 def test_a_folder_without_any_date_says_where_to_take_one(project):

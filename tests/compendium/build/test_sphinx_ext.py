@@ -166,10 +166,12 @@ def test_the_extension_is_registered():
     assert registered == [
         "statements",
         "records",
+        "concept-map",
         "autodoc-process-docstring",
         "source-read",
         "build-finished",
         "build-finished",
+        "html-page-context",
         "html-page-context",
         "html-page-context",
         "html-page-context",
