@@ -1,6 +1,6 @@
 from nbformat.v4 import new_code_cell, new_output
 
-from compendium.build.folds import FIGURE, label_fold, without_errors
+from compendium.build.folds import FIGURE, NUMBERS, label_fold, without_errors
 
 
 def checked_output(line, bound="Checked: a, b, error at most 1e-09"):
@@ -44,6 +44,13 @@ def test_a_folded_table_is_named_by_the_first_words_of_its_caption():
             label_fold(cell)
             found = cell.metadata.get("mystnb", {}).get("code_prompt_show")
             assert found == expected
+
+
+def test_a_folded_table_says_that_it_holds_the_numbers():
+    for tags in ["remove-input", "hide-output"], ["hide-output"]:
+        cell = new_code_cell("show_table()", metadata={"tags": tags})
+        label_fold(cell)
+        assert cell.metadata["mystnb"]["code_prompt_show"] == NUMBERS
 
 
 def test_rounding_errors_are_no_difference_but_bounds_are():
