@@ -3,13 +3,15 @@
 import nbformat
 
 FIGURE = "Code of the figure"
+NUMBERS = "The numbers, as a table"
 
 
 def label_fold(cell: nbformat.NotebookNode) -> None:
     """Give a folded cell the line that its own output calls for.
 
     A check says what was checked, how, and with which error; a figure's code says that
-    it is that. MyST-NB reads the line from the metadata of the cell only.
+    it is that, and so does the table of a figure's numbers. MyST-NB reads the line from
+    the metadata of the cell only.
 
     Parameters
     ----------
@@ -17,6 +19,8 @@ def label_fold(cell: nbformat.NotebookNode) -> None:
         Executed; changed in place.
     """
     tags = cell.metadata.get("tags", [])
+    if "hide-output" in tags:
+        _set_prompt(cell, NUMBERS)
     for output in cell.get("outputs", []):
         about = output.get("metadata", {})
         check = about.get("memdlib_check")

@@ -1,6 +1,6 @@
 from nbformat.v4 import new_code_cell, new_output
 
-from compendium.build.folds import FIGURE, label_fold, without_errors
+from compendium.build.folds import FIGURE, NUMBERS, label_fold, without_errors
 
 
 def checked_output(line, bound="Checked: a, b, error at most 1e-09"):
@@ -28,6 +28,13 @@ def test_the_code_of_a_figure_is_named_beside_its_caption():
         label_fold(cell)
         assert cell.metadata["mystnb"].get("code_prompt_show") == expected
         assert cell.metadata["mystnb"]["figure"] == {"name": "a"}
+
+
+def test_a_folded_table_says_that_it_holds_the_numbers():
+    for tags in ["remove-input", "hide-output"], ["hide-output"]:
+        cell = new_code_cell("show_table()", metadata={"tags": tags})
+        label_fold(cell)
+        assert cell.metadata["mystnb"]["code_prompt_show"] == NUMBERS
 
 
 def test_rounding_errors_are_no_difference_but_bounds_are():
