@@ -143,7 +143,6 @@ MUTANTS = {
         scaled(-1),
         "conditional",
     ),
-    "J of documents doubled": (Multinomial, "jeffreys", scaled(2), "classifiers"),
     "probabilities to the power 1.01": (
         ConditionalMaxEntClassifier,
         "predict_proba",
