@@ -15,7 +15,6 @@ from scipy.special import gammaln, logsumexp, xlogy
 from memdlib.nml._engine.cell_bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.cell_model import CellModel, difference, face_basis
 from memdlib.nml._engine.faces import allowed_classes, arrangement
-from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml._engine.softmax_fit import softmax_suprema
 
@@ -80,13 +79,7 @@ def suprema(model: CellModel, tables: Tables) -> Array:
             continue
         here = order[start:end]
         labels = tables[here][:, form.cells, form.classes].T.astype(np.float64)
-        if (np.diff(form.cells) > 0).all():
-            n = totals[form.cells]
-            root = np.sqrt(n)[:, None]
-            basis = np.linalg.qr(root * form.basis)[0] / root
-            value[here] = LogitSolver(n, basis).log_likelihood(labels)
-        else:
-            value[here] = softmax_suprema(totals, form.cells, form.basis, labels)
+        value[here] = softmax_suprema(totals, form.cells, form.basis, labels)
     return value
 
 

@@ -283,27 +283,3 @@ def orthonormal_basis(model: LevelModel) -> Array:
     columns = cardinals(x, model.intercept, pivots)[:, :, 0]
     columns = columns / np.sqrt(model.counts[pivots[:, 0]])
     return np.linalg.solve(np.linalg.cholesky(columns.T @ (n * columns)), columns.T).T
-
-
-def null_basis(basis: Array) -> Array:
-    """Orthonormal directions that no logit of the model has a part in.
-
-    Parameters
-    ----------
-    basis : ndarray of shape (L, p)
-        Any basis of the logits.
-
-    Returns
-    -------
-    ndarray of shape (L, L - p)
-
-    Examples
-    --------
-    Four moments on the levels 1 to 5 leave the alternating binomials 5, 10, 10, 5, 1.
-
-    >>> model = level_model(np.ones(5, int), np.arange(1.0, 6.0), 4, intercept=False)
-    >>> direction = null_basis(orthonormal_basis(model))[:, 0]
-    >>> (direction / direction[-1]).round(12).tolist()
-    [5.0, -10.0, 10.0, -5.0, 1.0]
-    """
-    return np.linalg.qr(basis, mode="complete")[0][:, basis.shape[1] :]

@@ -1,10 +1,12 @@
-"""Suprema of likelihoods of label counts of several classes, by damped Newton steps.
+"""Suprema of likelihoods of label counts in cells, of any number of classes.
 
-For two classes `memdlib.nml._engine.logit_fit` does the same in less time.
+Damped Newton steps; of two classes, full ones have settled most label counts before.
 """
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memdlib.nml._engine.fits import FullSteps, maximise
 
 Array = NDArray[np.float64]
 
@@ -55,8 +57,17 @@ def softmax_suprema(
     starts = np.flatnonzero(np.diff(cells, prepend=-1))
     inverse = np.repeat(np.arange(len(starts)), np.diff([*starts, len(cells)]))
     form = _Form(totals[cells[starts]][:, None], basis, starts, inverse)
-    batches = range(0, labels.shape[1], _BATCH)
-    return np.concatenate([form.maximise(labels[:, i : i + _BATCH]) for i in batches])
+    value, rest = np.empty(labels.shape[1]), np.arange(labels.shape[1])
+    if len(starts) == len(cells):
+        value, _, rest = maximise(
+            FullSteps(totals[cells], basis),
+            basis.T @ labels,
+            lambda rough, at: rough.begin(labels[:, at].astype(np.float32)),
+        )
+    for i in range(0, rest.size, _BATCH):
+        part = rest[i : i + _BATCH]
+        value[part] = form.maximise(labels[:, part])
+    return value
 
 
 class _Form:

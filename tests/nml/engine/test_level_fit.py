@@ -1,12 +1,9 @@
-import math
-
 import numpy as np
 import pytest
 
 from memdlib.nml import conditional_complexity_estimate
-from memdlib.nml._engine import compiled
 from memdlib.nml._engine.complexity import forget
-from memdlib.nml._engine.level_fit import fit_levels
+from memdlib.nml._engine.fits import fit_levels
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 from memdlib.nml._engine.separation import on_boundary
 
@@ -69,7 +66,6 @@ def test_a_basis_of_levels_of_many_magnitudes_and_near_ties():
         assert np.abs(relation @ basis).max() < 1e-14
 
 
-@pytest.mark.parametrize("fast", [False, compiled.numba is not None])
 @pytest.mark.parametrize(
     ("counts", "m", "values", "truth"),
     [
@@ -89,9 +85,8 @@ def test_a_basis_of_levels_of_many_magnitudes_and_near_ties():
         ([16, 17, 12], 2, FAR, 4.33054920531679),
     ],
 )
-def test_uneven_levels_in_sixty_digits(monkeypatch, fast, counts, m, values, truth):
+def test_uneven_levels_in_sixty_digits(counts, m, values, truth):
     """Truths from sums in mpmath, by `benchmarks.nml_claims.reference`."""
-    monkeypatch.setattr(compiled, "numba", math if fast else None)
     forget()
     found = conditional_complexity_estimate(counts, m, values)
     assert (found.method, found.kind) == ("enumeration", "bound")
@@ -113,7 +108,7 @@ def test_what_nobody_can_certify_is_between_the_bounds():
 
 def test_a_refused_exact_sum_is_not_replaced_by_fits_of_less_care(monkeypatch):
     """Whatever finds no certificate leaves the proved bounds alone."""
-    monkeypatch.setattr("memdlib.nml._engine.level_fit._STEPS", 1)
+    monkeypatch.setattr("memdlib.nml._engine.fits._STEPS", 1)
     forget()
     found = conditional_complexity_estimate([1, 2, 1, 2, 1, 3, 2], 4, DECADES)
     forget()
