@@ -148,22 +148,62 @@ class LogitSolver:
             Nats, but for rounding: the remainder below which each expansion ended, or
             the largest gap of a certified fit.
         """
-        n, doubt = self.model.counts[:, None], 0.0
-        value, state = np.empty(ones.shape[1]), np.empty_like(self.basis.T @ ones)
-        rest = np.arange(value.size)
-        if self.model.moderate:
-            doubt = SETTLED
-            value, state, rest = maximise(
-                FullSteps(self.model.counts, self.basis),
-                self.basis.T @ ones,
-                lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
-            )
-        if rest.size:
-            fit = certified(self.model, n, ones[:, rest])
-            value[rest] = fit.log_likelihood
-            state[:, rest] = self.basis.T @ (n * fit.logits)
-            doubt = max(doubt, float(fit.gap.max()))
-        return value, state, doubt
+        return suprema(self.model, self.basis, self.model.counts[:, None], ones)
+
+
+def suprema(
+    model: LevelModel, basis: Array, counts: Array, ones: Array
+) -> tuple[Array, Array, float]:
+    """Suprema of the log-likelihood, by a search only where full steps do not settle.
+
+    Parameters
+    ----------
+    model : LevelModel
+        Not saturated.
+    basis : ndarray of shape (L, p)
+        Of its logits, orthonormal under the counts of the model.
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level, in the place of those of the model.
+    ones : ndarray of shape (L, B)
+        Labels 1 at each level; interior.
+
+    Returns
+    -------
+    value, state, doubt
+        As for `LogitSolver.suprema`.
+
+    Raises
+    ------
+    NoMaximumError
+        If a maximum cannot be found and certified.
+
+    Examples
+    --------
+    Twice the labels of twice the samples cost twice as much.
+
+    >>> from memdlib.nml.exact import level_model
+    >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
+    >>> counts, ones = np.array([[4.0, 8], [4, 8]]), np.array([[1.0, 2], [2, 4]])
+    >>> value, *_ = suprema(model, orthonormal_basis(model), counts, ones)
+    >>> value.round(12).tolist()
+    [-5.444603595881, -10.889207191762]
+    """
+    value, doubt = np.empty(ones.shape[1]), 0.0
+    state, rest = np.empty((basis.shape[1], value.size)), np.arange(value.size)
+    if model.moderate:
+        doubt = SETTLED
+        value, state, rest = maximise(
+            FullSteps(counts, basis),
+            basis.T @ ones,
+            lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
+        )
+    if rest.size:
+        n = np.broadcast_to(counts, ones.shape)[:, rest]
+        fit = certified(model, n, ones[:, rest])
+        value[rest] = fit.log_likelihood
+        state[:, rest] = basis.T @ (model.counts[:, None] * fit.logits)
+        doubt = max(doubt, float(fit.gap.max()))
+    return value, state, doubt
 
 
 def certified(model: LevelModel, counts: Array, ones: Array) -> LogitFit:
@@ -387,8 +427,8 @@ class FullSteps:
 
     Parameters
     ----------
-    counts : ndarray of shape (L,)
-        Samples at each level.
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level, of all cases or of each.
     basis : ndarray of shape (L, p)
         Basis of the logits.
     kind : type, default=numpy.float64
@@ -398,11 +438,15 @@ class FullSteps:
     def __init__(
         self, counts: Array, basis: Array, kind: DTypeLike = np.float64
     ) -> None:
-        counts, basis = counts.astype(kind), basis.astype(kind)
-        self.counts, self.basis = counts[:, None], basis
-        self.weighted = np.ascontiguousarray(basis.T) * counts
-        self.total = self.weighted.sum(axis=1)[:, None]
-        self.products = pairs(basis)
+        self.counts, self.basis = counts.astype(kind), basis.astype(kind)
+        self.total = self.basis.T @ self.counts
+        self.products = pairs(self.basis)
+
+    def of(self, cases: slice | NDArray[np.intp]) -> "FullSteps":
+        """The same method for some of the cases."""
+        if self.counts.shape[1] == 1:
+            return self
+        return FullSteps(self.counts[:, cases], self.basis, self.basis.dtype)
 
     def begin(self, ones: Array) -> Array:
         """Coefficients of a least-squares fit."""
@@ -414,9 +458,9 @@ class FullSteps:
         q = np.exp(self.basis @ state)
         q += 1.0
         np.reciprocal(q, out=q)
-        weight = q - q * q
-        weight *= self.counts
-        gradient = self.weighted @ q
+        other = self.counts * q
+        gradient = self.basis.T @ other
+        weight = np.subtract(other, other * q, out=other)
         gradient += target
         gradient -= self.total
         return solve(self.products @ weight, gradient), q, weight
@@ -448,7 +492,7 @@ def maximise(
     --------
     Label counts 1 and 2 at levels of 4 samples each, with logits in the ratio 1 to 2.
 
-    >>> form = FullSteps(np.array([4.0, 4.0]), np.array([[1.0], [2.0]]))
+    >>> form = FullSteps(np.c_[[4.0, 4.0]], np.c_[[1.0, 2.0]])
     >>> value, _, unsettled = maximise(
     ...     form, np.array([[5.0]]), lambda form, at: form.begin(np.c_[[1.0, 2.0]])
     ... )
@@ -457,24 +501,25 @@ def maximise(
     """
     value, state = np.empty(target.shape[1]), np.empty_like(target)
     late = [np.empty(0, dtype=np.intp)]
-    rough = FullSteps(form.counts[:, 0], form.basis, np.float32)
+    rough = FullSteps(form.counts, form.basis, np.float32)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
         for at in range(0, value.size, _BATCH):
             here = slice(at, at + _BATCH)
             aim = target[:, here].astype(np.float32)
-            start = moved = begin(rough, here)
+            quick = rough.of(here)
+            start = moved = begin(quick, here)
             for _ in range(_ROUGH):
-                moved = moved + rough.step(moved, aim)[0]
+                moved = moved + quick.step(moved, aim)[0]
             # what overflows in single precision starts where it was
             moved = np.where(np.isfinite(moved).all(axis=0), moved, start)
             value[here], state[:, here], rest = settle(
-                form, target[:, here], moved.astype(np.float64), _FIRST
+                form.of(here), target[:, here], moved.astype(np.float64), _FIRST
             )
             late.append(at + rest)
     # stragglers of all batches together: few columns cost as much as many
     rest = np.concatenate(late)
     value[rest], state[:, rest], still = settle(
-        form, target[:, rest], state[:, rest], _SECOND
+        form.of(rest), target[:, rest], state[:, rest], _SECOND
     )
     return value, state, rest[still]
 
@@ -509,7 +554,7 @@ def settle(
             if not active.size:
                 break
             change, q, weight = form.step(start, target)
-            reached = _dot(target, start) + form.counts[:, 0] @ np.log(q)
+            reached = _dot(target, start) + _dot(form.counts, np.log(q))
             move = form.basis @ change
             square = move * move
             weight *= square
@@ -523,7 +568,7 @@ def settle(
                 value, state = reached + gain, change
             else:
                 value[active], state[:, active] = reached + gain, change
-            active = active[left]
+            active, form = active[left], form.of(left)
             start, target = change.take(left, axis=1), target.take(left, axis=1)
     return value, state, active
 

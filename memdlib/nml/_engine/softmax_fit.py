@@ -60,7 +60,7 @@ def softmax_suprema(
     value, rest = np.empty(labels.shape[1]), np.arange(labels.shape[1])
     if len(starts) == len(cells):
         value, _, rest = maximise(
-            FullSteps(totals[cells], basis),
+            FullSteps(totals[cells, None], basis),
             basis.T @ labels,
             lambda rough, at: rough.begin(labels[:, at].astype(np.float32)),
         )

@@ -271,7 +271,7 @@ def _log_likelihood(
         start = -r @ slopes[:, smooth]
         statistics = lattice.statistics(keys[smooth]).astype(np.float64)
         value[smooth], _, rest = maximise(
-            FullSteps(model.counts, q / root),
+            FullSteps(model.counts[:, None], q / root),
             np.linalg.solve(r.T, statistics),
             lambda rough, at: start[:, at].astype(np.float32),
         )

@@ -158,7 +158,7 @@ class Tube:
             # patterns are those of increasing values, prefixes come in their order
             axes = np.searchsorted(first, order[:j])
             self.inside.append(interior_patterns(part).transpose(axes).ravel())
-            self.forms.append(FullSteps(part.counts[axes], self.basis[:j]))
+            self.forms.append(FullSteps(part.counts[axes, None], self.basis[:j]))
             self.parts.append((part, axes))
         mass = [level.weights.sum() for level in self.levels]
         self.later = [float(np.prod(mass[j + 1 :])) for j in range(len(mass))]

@@ -54,7 +54,7 @@ def test_smoothed_logits_and_their_weights():
 
 
 def test_full_steps_reach_the_maximum():
-    ones, form = interior(60), FullSteps(COUNTS, BASIS)
+    ones, form = interior(60), FullSteps(COUNTS[:, None], BASIS)
     value, state, unsettled = maximise(
         form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
     )
@@ -66,7 +66,7 @@ def test_full_steps_reach_the_maximum():
 
 
 def test_batches_are_one_search(monkeypatch):
-    ones, form = interior(60), FullSteps(COUNTS, BASIS)
+    ones, form = interior(60), FullSteps(COUNTS[:, None], BASIS)
 
     def search():
         return maximise(
@@ -79,7 +79,7 @@ def test_batches_are_one_search(monkeypatch):
 
 
 def test_what_full_steps_do_not_settle_is_told():
-    form = FullSteps(np.array([5.0, 5.0]), np.array([[1.0], [2.0]]))
+    form = FullSteps(np.c_[[5.0, 5.0]], np.c_[[1.0, 2.0]])
     ones = np.array([[2.0, 5.0], [3.0, 5.0]])
     *_, unsettled = maximise(
         form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
