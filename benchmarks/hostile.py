@@ -210,6 +210,18 @@ FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
         lambda levels, labels: nml.added_feature_codelengths(levels, labels, [0], 1),
         (_LEVELS, _CODES),
     ),
+    "criterion_codelengths": (
+        lambda counts, ones: nml.criterion_codelengths(counts, ones, (1, 2))["nml"],
+        (np.array([2, 3, 1]), np.array([1, 1, 0])),
+    ),
+    "factorised_codelength": (
+        nml.factorised_codelength,
+        (np.array([[2, 1], [0, 3], [1, 1]]),),
+    ),
+    "quotient_codelength": (
+        nml.quotient_codelength,
+        (np.array([[2, 1], [0, 3], [1, 1]]),),
+    ),
     "multinomial_codelength": (nml.multinomial_codelength, (np.array([2, 3, 1]),)),
     "two_part_codelength": (nml.two_part_codelength, (np.array([2, 3, 1]),)),
     "multinomial_complexity": (nml.multinomial_complexity, (6, 3)),

@@ -30,6 +30,11 @@ from memdlib.nml.codes.continuous import (
     truncated_exponential_complexity,
 )
 from memdlib.nml.codes.countable import geometric_complexity
+from memdlib.nml.codes.criteria import (
+    criterion_codelengths,
+    factorised_codelength,
+    quotient_codelength,
+)
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
 from memdlib.nml.codes.joint_features import (
     added_feature_codelengths,
@@ -63,7 +68,9 @@ __all__ = [
     "conditional_complexity_estimate",
     "conditional_error",
     "count_levels",
+    "criterion_codelengths",
     "exponential_complexity",
+    "factorised_codelength",
     "feature_codelengths",
     "gaussian_complexity",
     "gaussian_mean_complexity",
@@ -75,6 +82,7 @@ __all__ = [
     "joint_error",
     "multinomial_codelength",
     "multinomial_complexity",
+    "quotient_codelength",
     "szpankowski_complexity",
     "truncated_exponential_complexity",
     "two_part_codelength",
