@@ -1,12 +1,13 @@
 """Maximum likelihood of many label counts at a time, one case a column.
 
 Full Newton steps in one orthonormal basis settle nearly all interior label counts of a
-model whose levels are fairly even, the first of them in single precision. All others
-have a certificate of their own, at levels of any spread. Their unknowns are the logits
-at p pivot levels, those that matter for the labels at hand: the Leja points under the
-weights of the likelihood, so that Newton's equations are well conditioned. Lagrange's
-formula also makes expected counts feasible for the dual problem, and their saturated
-log-likelihood bounds the supremum, whatever way the logits were found.
+model whose levels are fairly even, the first steps in single precision. A search goes
+on from there, at levels of any spread, until each case has a certificate of its own.
+Its unknowns are the logits at p pivot levels, those that matter for the labels at hand:
+the Leja points under the weights of the likelihood, so that Newton's equations are well
+conditioned. Lagrange's formula also makes expected counts feasible for the dual
+problem, and their saturated log-likelihood bounds the supremum, whatever way the logits
+were found.
 
 Label counts on the boundary have no finite maximum and are not for this module.
 """
@@ -148,62 +149,14 @@ class LogitSolver:
             Nats, but for rounding: the remainder below which each expansion ended, or
             the largest gap of a certified fit.
         """
-        return suprema(self.model, self.basis, self.model.counts[:, None], ones)
-
-
-def suprema(
-    model: LevelModel, basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, float]:
-    """Suprema of the log-likelihood, by a search only where full steps do not settle.
-
-    Parameters
-    ----------
-    model : LevelModel
-        Not saturated.
-    basis : ndarray of shape (L, p)
-        Of its logits, orthonormal under the counts of the model.
-    counts : ndarray of shape (L, 1) or (L, B)
-        Samples at each level, in the place of those of the model.
-    ones : ndarray of shape (L, B)
-        Labels 1 at each level; interior.
-
-    Returns
-    -------
-    value, state, doubt
-        As for `LogitSolver.suprema`.
-
-    Raises
-    ------
-    NoMaximumError
-        If a maximum cannot be found and certified.
-
-    Examples
-    --------
-    Twice the labels of twice the samples cost twice as much.
-
-    >>> from memdlib.nml.exact import level_model
-    >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
-    >>> counts, ones = np.array([[4.0, 8], [4, 8]]), np.array([[1.0, 2], [2, 4]])
-    >>> value, *_ = suprema(model, orthonormal_basis(model), counts, ones)
-    >>> value.round(9).tolist()
-    [-5.444603596, -10.889207192]
-    """
-    value, doubt = np.empty(ones.shape[1]), 0.0
-    state, rest = np.empty((basis.shape[1], value.size)), np.arange(value.size)
-    if model.moderate:
-        doubt = SETTLED
-        value, state, rest = maximise(
-            FullSteps(counts, basis),
-            basis.T @ ones,
-            lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
-        )
-    if rest.size:
-        n = np.broadcast_to(counts, ones.shape)[:, rest]
-        fit = certified(model, n, ones[:, rest])
-        value[rest] = fit.log_likelihood
-        state[:, rest] = basis.T @ (model.counts[:, None] * fit.logits)
-        doubt = max(doubt, float(fit.gap.max()))
-    return value, state, doubt
+        n, doubt = self.model.counts[:, None], SETTLED
+        value, state, rest = _full_steps(self.model, self.basis, n, ones)
+        if rest.size:
+            fit = certified(self.model, n, ones[:, rest])
+            value[rest] = fit.log_likelihood
+            state[:, rest] = self.basis.T @ (n * fit.logits)
+            doubt = max(doubt, float(fit.gap.max()))
+        return value, state, doubt
 
 
 def certified(model: LevelModel, counts: Array, ones: Array) -> LogitFit:
@@ -285,7 +238,8 @@ class _Search:
 
     def __init__(self, model: LevelModel, counts: Array, ones: Array) -> None:
         self.x, self.intercept = scaled(model.values), model.intercept
-        self.p, self.counts, self.ones = model.dimension, counts, ones
+        self.model, self.p = model, model.dimension
+        self.counts, self.ones = counts, ones
 
     def run(self) -> tuple[Array, Array, Array]:
         n_cases = self.ones.shape[1]
@@ -323,12 +277,17 @@ class _Search:
         return value, found, gap
 
     def _start(self) -> Array:
-        """Logits of a least-squares fit of the empirical ones."""
-        logits, weight = empirical_logits(self.counts, self.ones)
-        log_weight = np.log(weight)
-        pivots, lagrange = self._pivots(log_weight)
-        state, _ = _step(lagrange, pivots, log_weight, weight * logits)
-        return _logits(lagrange, state)
+        """Logits that full steps reach, or of a fit of least squares."""
+        basis = orthonormal_basis(self.model)
+        _, state, rest = _full_steps(self.model, basis, self.counts, self.ones)
+        start = basis @ state
+        if rest.size:
+            logits, weight = empirical_logits(self.counts[:, rest], self.ones[:, rest])
+            log_weight = np.log(weight)
+            pivots, lagrange = self._pivots(log_weight)
+            state, _ = _step(lagrange, pivots, log_weight, weight * logits)
+            start[:, rest] = _logits(lagrange, state)
+        return start
 
     def _pivots(self, log_weight: Array) -> tuple[NDArray[np.intp], Array]:
         """Pivots (p, B), and Lagrange's polynomials (L, p, B)."""
@@ -464,6 +423,21 @@ class FullSteps:
         gradient += target
         gradient -= self.total
         return solve(self.products @ weight, gradient), q, weight
+
+
+def _full_steps(
+    model: LevelModel, basis: Array, counts: Array, ones: Array
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    """As by `maximise`; nothing is settled where the levels are too uneven."""
+    if not model.moderate:
+        n_cases = ones.shape[1]
+        state = np.zeros((basis.shape[1], n_cases))
+        return np.zeros(n_cases), state, np.arange(n_cases)
+    return maximise(
+        FullSteps(counts, basis),
+        basis.T @ ones,
+        lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
+    )
 
 
 def maximise(

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.complexity import METHODS, complexities
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
+from memdlib.nml._engine.fits import certified
+from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
@@ -291,7 +291,7 @@ def conditional_error(
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
             n, k = n[:, inside], k[:, inside]
-            reached[inside] = suprema(model, orthonormal_basis(model), n, k)[0]
+            reached[inside] = certified(model, n, k).log_likelihood
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0

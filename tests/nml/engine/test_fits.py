@@ -217,7 +217,7 @@ def test_weights_that_underflow_raise_no_warning(counts, n_moments, values, expe
         assert complexity == pytest.approx(expected, abs=1e-11)
 
 
-@pytest.mark.parametrize("values", [(1.0, 2.0, 3.0), (1.0, 1096.51, 1202335.93)])
+@pytest.mark.parametrize("values", [(1.0, 1096.51, 1202335.93), (1.0, 2000.0, 5e6)])
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_fit_cut_short_tells_what_it_may_miss(monkeypatch, values, steps):
     model = level_model(np.array([6, 6, 6]), np.array(values), 2, False)
