@@ -313,7 +313,7 @@ def added_feature_codelengths(
 
 def _error_of(model: CellModel, tables: NDArray[np.int64], n_fixed: int) -> float:
     """Maximised code length of one label table of a model, never negative."""
-    fitted = suprema(model, tables[None])[0] if model.rows else 0.0
+    fitted = suprema(model, tables[None])[0].item() if model.rows else 0.0
     return max(float(n_fixed * np.log(model.n_classes) - fitted), 0.0)
 
 

@@ -219,13 +219,27 @@ def test_classes_may_be_renamed_and_need_not_occur():
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_levels_too_uneven_for_its_fits_are_refused(intercept):
-    counts, uneven = [2, 3, 2, 2], [1.0, 2.0, 4.0, 1e7]
     with pytest.raises(ValueError, match="too uneven for"):
-        of_one_feature(counts, 3 - intercept, 3, uneven, intercept)
-    # where the certified solver of two classes can tell, they agree
-    for last in (8.0, 100.0, 1e3):
-        values = [1.0, 2.0, 4.0, last]
-        m = 2 - intercept
-        cells = of_one_feature(counts, m, 2, values, intercept)
-        exact = conditional_complexity_estimate(counts, m, values, intercept=intercept)
-        assert abs(cells[0] - exact[0]) < 1e-9
+        of_one_feature([2, 3, 2, 2], 3 - intercept, 3, [1.0, 2.0, 4.0, 1e7], intercept)
+
+
+@pytest.mark.parametrize(
+    ("counts", "m", "values", "intercept"),
+    [
+        ([2, 3, 2, 2], 2, [1.0, 2.0, 4.0, 8.0], False),
+        ([2, 3, 2, 2], 2, [1.0, 2.0, 4.0, 1e3], False),
+        ([2, 3, 2, 2], 1, [1.0, 2.0, 4.0, 1e3], True),
+        ([4, 1, 5], 2, [11.0, 26.0, 7860.0], False),
+        ([1, 1, 3, 4], 3, [1.0, 3.0, 197.0, 643.0], False),
+        ([1, 6, 2, 6], 2, [1.5, 5.0, 7.0, 2000.0], False),
+    ],
+)
+def test_uneven_levels_are_as_far_off_as_it_says(counts, m, values, intercept):
+    """Against the certified solver of two classes and one feature."""
+    found = of_one_feature(counts, m, 2, values, intercept)
+    exact = conditional_complexity_estimate(counts, m, values, intercept, "exact")
+    assert abs(found.complexity - exact.complexity) < (
+        found.uncertainty + exact.uncertainty
+    )
+    assert found.uncertainty < 1e-9
+    assert found.kind == "estimate"
