@@ -13,6 +13,7 @@ Label counts on the boundary have no finite maximum and are not for this module.
 """
 
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -280,6 +281,7 @@ class _Search:
         """Logits that full steps reach, or of a fit of least squares."""
         basis = orthonormal_basis(self.model)
         _, state, rest = _full_steps(self.model, basis, self.counts, self.ones)
+        state[:, rest] = 0.0
         start = basis @ state
         if rest.size:
             logits, weight = empirical_logits(self.counts[:, rest], self.ones[:, rest])
@@ -398,14 +400,17 @@ class FullSteps:
         self, counts: Array, basis: Array, kind: DTypeLike = np.float64
     ) -> None:
         self.counts, self.basis = counts.astype(kind), basis.astype(kind)
-        self.total = self.basis.T @ self.counts
+        # not in single precision, where products warn by chance on some processors
+        self.total = (basis.T @ counts).astype(kind)
         self.products = pairs(self.basis)
 
     def of(self, cases: slice | NDArray[np.intp]) -> "FullSteps":
         """The same method for some of the cases."""
         if self.counts.shape[1] == 1:
             return self
-        return FullSteps(self.counts[:, cases], self.basis, self.basis.dtype)
+        part = copy(self)
+        part.counts, part.total = self.counts[:, cases], self.total[:, cases]
+        return part
 
     def begin(self, ones: Array) -> Array:
         """Coefficients of a least-squares fit."""
@@ -433,9 +438,37 @@ def _full_steps(
         n_cases = ones.shape[1]
         state = np.zeros((basis.shape[1], n_cases))
         return np.zeros(n_cases), state, np.arange(n_cases)
+    return maximise_labels(FullSteps(counts, basis), ones)
+
+
+def maximise_labels(
+    form: FullSteps, ones: Array
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    """As by `maximise`, from a least-squares fit to the labels.
+
+    Parameters
+    ----------
+    form : FullSteps
+    ones : ndarray of shape (L, B)
+        Labels 1 at each level.
+
+    Returns
+    -------
+    value, state, unsettled
+        As for `maximise`.
+
+    Examples
+    --------
+    Label counts 1 and 2 at levels of 4 samples each, with logits in the ratio 1 to 2.
+
+    >>> form = FullSteps(np.c_[[4.0, 4.0]], np.c_[[1.0, 2.0]])
+    >>> value, _, unsettled = maximise_labels(form, np.c_[[1.0, 2.0]])
+    >>> value.round(12).tolist(), unsettled.tolist()
+    ([-5.444603595881], [])
+    """
     return maximise(
-        FullSteps(counts, basis),
-        basis.T @ ones,
+        form,
+        form.basis.T @ ones,
         lambda rough, at: rough.begin(ones[:, at].astype(np.float32)),
     )
 
@@ -460,18 +493,8 @@ def maximise(
     state : ndarray of shape (p, B)
         Coefficients of the maxima.
     unsettled : ndarray
-        Cases that full steps did not settle; their values mean nothing.
-
-    Examples
-    --------
-    Label counts 1 and 2 at levels of 4 samples each, with logits in the ratio 1 to 2.
-
-    >>> form = FullSteps(np.c_[[4.0, 4.0]], np.c_[[1.0, 2.0]])
-    >>> value, _, unsettled = maximise(
-    ...     form, np.array([[5.0]]), lambda form, at: form.begin(np.c_[[1.0, 2.0]])
-    ... )
-    >>> value.round(12).tolist(), unsettled.tolist()
-    ([-5.444603595881], [])
+        Cases that full steps did not settle; their values and coefficients mean
+        nothing, and need not be finite.
     """
     value, state = np.empty(target.shape[1]), np.empty_like(target)
     late = [np.empty(0, dtype=np.intp)]

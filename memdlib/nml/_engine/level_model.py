@@ -278,4 +278,28 @@ def orthonormal_basis(model: LevelModel) -> Array:
     pivots = pivot_levels(x, model.dimension, model.intercept, np.log(n))
     columns = cardinals(x, model.intercept, pivots)[:, :, 0]
     columns = columns / np.sqrt(model.counts[pivots[:, 0]])
-    return np.linalg.solve(np.linalg.cholesky(columns.T @ (n * columns)), columns.T).T
+    return orthonormal(columns, n)
+
+
+def orthonormal(columns: Array, weights: Array) -> Array:
+    """Basis of the space of columns, orthonormal under weights.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (L, p)
+        Well conditioned.
+    weights : ndarray of shape (L, 1)
+
+    Returns
+    -------
+    ndarray of shape (L, p)
+        Times the inverse of a triangle, with the digits of small entries that a QR
+        factorisation loses.
+
+    Examples
+    --------
+    >>> orthonormal(np.c_[[2.0, 0.0]], np.c_[[1.0, 3.0]]).tolist()
+    [[1.0], [0.0]]
+    """
+    triangle = np.linalg.cholesky(columns.T @ (weights * columns))
+    return np.linalg.solve(triangle, columns.T).T

@@ -8,8 +8,8 @@ its logits, which are large where features are uneven.
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine.fits import SETTLED, FullSteps, maximise
-from memdlib.nml._engine.level_model import NoMaximumError
+from memdlib.nml._engine.fits import SETTLED, FullSteps, maximise_labels
+from memdlib.nml._engine.level_model import NoMaximumError, orthonormal
 from memdlib.nml._engine.saturated import EPSILON
 
 Array = NDArray[np.float64]
@@ -61,20 +61,15 @@ def softmax_suprema(
     >>> bool(np.isclose(np.exp(-value[0]), 6**6 / (2**2 * 3**3))), doubt < 1e-12
     (True, True)
     """
-    # orthonormal, with the digits of small entries that a QR factorisation loses
-    gram = basis.T @ (totals[cells, None] * basis)
-    basis = np.linalg.solve(np.linalg.cholesky(gram), basis.T).T
+    basis = orthonormal(basis, totals[cells, None])
     starts = np.flatnonzero(np.diff(cells, prepend=-1))
     inverse = np.repeat(np.arange(len(starts)), np.diff([*starts, len(cells)]))
     form = _Form(totals[cells[starts]][:, None], basis, starts, inverse)
     n_cases = labels.shape[1]
     state, rest = np.empty((basis.shape[1], n_cases)), np.arange(n_cases)
     if len(starts) == len(cells):
-        _, state, rest = maximise(
-            FullSteps(totals[cells, None], basis),
-            basis.T @ labels,
-            lambda rough, at: rough.begin(labels[:, at].astype(np.float32)),
-        )
+        steps = FullSteps(totals[cells, None], basis)
+        _, state, rest = maximise_labels(steps, labels)
     for i in range(0, rest.size, _BATCH):
         part = rest[i : i + _BATCH]
         state[:, part] = form.maximise(labels[:, part])

@@ -67,8 +67,8 @@ default="auto"
         More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
         Workers for G features, in the meaning of joblib: None means 1 unless in a
-        `joblib.parallel_config` context, -1 all cores. They are
-        processes, which take seconds to start.
+        `joblib.parallel_config` context, -1 all cores. They are processes, which take
+        seconds to start.
     verbose : int, default=0
         Verbosity of joblib about them.
 

@@ -17,6 +17,7 @@ from memdlib.nml._engine.level_model import require_even
 from memdlib.nml.codes.checks import (
     check_boolean,
     check_classes,
+    check_distinct,
     check_level_indices,
 )
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
@@ -68,10 +69,11 @@ def joint_complexity(
     Raises
     ------
     ValueError
-        If the levels are no table of indices, the values not finite and distinct, or a
-        number out of range; if the cells and parameters are too many for "exact", or
-        for any method; if the draws are too few for a standard error that can be
-        trusted. Each message says what would be feasible.
+        If the levels are no table of indices, the values not finite and distinct, or so
+        uneven that a logit may be 10^6 times another; if a number is out of range or a
+        likelihood does not settle; if the cells and parameters are too many for
+        "exact", or for any method; if the draws are too few for a standard error that
+        can be trusted. Each message says what would be feasible.
 
     Notes
     -----
@@ -332,15 +334,7 @@ def _checked(
             f"level_values has shape {values.shape}; levels holds {n_levels - 1}, so "
             f"give {n_levels} values or more"
         )
-    if not np.isfinite(values).all():
-        wrong = values[~np.isfinite(values)][0]
-        raise ValueError(f"level_values holds {wrong}; give finite values")
-    unique, times = np.unique(values, return_counts=True)
-    if (times > 1).any():
-        raise ValueError(
-            f"level_values holds {unique[times > 1][0]} more than once; join levels of "
-            "equal value"
-        )
+    check_distinct(values)
     return table.astype(np.int64), values, m
 
 

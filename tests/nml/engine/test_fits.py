@@ -11,9 +11,10 @@ from memdlib.nml._engine.complexity import forget
 from memdlib.nml._engine.fits import (
     FullSteps,
     LogitSolver,
+    certified,
     empirical_logits,
     fit_levels,
-    maximise,
+    maximise_labels,
     pairs,
     solve,
 )
@@ -64,9 +65,7 @@ def test_smoothed_logits_and_their_weights():
 
 def test_full_steps_reach_the_maximum():
     ones, form = drawn(60), FullSteps(COUNTS[:, None], BASIS)
-    value, state, unsettled = maximise(
-        form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
-    )
+    value, state, unsettled = maximise_labels(form, ones)
     assert unsettled.size == 0
     for j, k in enumerate(ones.T):
         expected, where = by_bfgs(COUNTS, BASIS, k)
@@ -77,23 +76,41 @@ def test_full_steps_reach_the_maximum():
 def test_batches_are_one_search(monkeypatch):
     ones, form = drawn(60), FullSteps(COUNTS[:, None], BASIS)
 
-    def search():
-        return maximise(
-            form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
-        )[0]
-
-    whole = search()
+    whole = maximise_labels(form, ones)[0]
     monkeypatch.setattr("memdlib.nml._engine.fits._BATCH", 7)
-    assert search() == pytest.approx(whole, abs=1e-13)
+    assert maximise_labels(form, ones)[0] == pytest.approx(whole, abs=1e-13)
 
 
 def test_what_full_steps_do_not_settle_is_told():
     form = FullSteps(np.c_[[5.0, 5.0]], np.c_[[1.0, 2.0]])
     ones = np.array([[2.0, 5.0], [3.0, 5.0]])
-    *_, unsettled = maximise(
-        form, form.basis.T @ ones, lambda rough, at: rough.begin(ones[:, at])
-    )
+    *_, unsettled = maximise_labels(form, ones)
     assert unsettled.tolist() == [1]
+
+
+def test_some_of_the_cases_are_as_they_would_be_alone():
+    counts = COUNTS[:, None] + np.arange(5.0)
+    part = FullSteps(counts, BASIS, np.float32).of(np.array([3, 1]))
+    alone = FullSteps(counts[:, [3, 1]], BASIS, np.float32)
+    for name in ("counts", "basis", "total", "products"):
+        found, expected = getattr(part, name), getattr(alone, name)
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_search_starts_where_full_steps_have_gone_to_infinity(monkeypatch):
+    """Infinite coefficients give no logits, and no warning."""
+    model = level_model(np.array([6, 9, 5, 7]), np.array([1.0, 2.0, 4.0, 5.0]), 1, True)
+    ones = drawn(4)
+    expected = certified(model, model.counts[:, None], ones)
+
+    def far(model, basis, counts, ones):
+        state = np.tile([[np.inf], [-np.inf]], ones.shape[1])
+        return np.zeros(ones.shape[1]), state, np.arange(ones.shape[1])
+
+    monkeypatch.setattr("memdlib.nml._engine.fits._full_steps", far)
+    found = certified(model, model.counts[:, None], ones)
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1e-13)
 
 
 CODINGS = [
