@@ -145,10 +145,12 @@ def test_the_extension_is_registered():
     assert setup(fake)["parallel_read_safe"]
     assert registered == [
         "statements",
+        "concept-map",
         "autodoc-process-docstring",
         "source-read",
         "build-finished",
         "build-finished",
+        "html-page-context",
         "html-page-context",
         "html-page-context",
         "html-page-context",
