@@ -291,7 +291,17 @@ def main(n_models: int = 500, n_jobs: int = 1) -> None:
         Processes.
     """
     blocks = range(-(-n_models // BLOCK))
-    found = sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter())
+    print_table(sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter()))
+
+
+def print_table(found: Counter[str]) -> None:
+    """Print how many results there are of each way, and how many are beyond.
+
+    Parameters
+    ----------
+    found : Counter
+        As from `outcomes`.
+    """
     ways = sorted({name.removesuffix(" beyond") for name in found})
     print(f"{'way':24}{'claims':>9}{'beyond':>9}")
     for way in ways:
