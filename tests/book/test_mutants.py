@@ -31,7 +31,7 @@ from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponent
 from memdlib.generative import ClassMarginals
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet, joint_features
+from memdlib.nml.codes import alphabet
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -228,7 +228,7 @@ MUTANTS = {
         "maximum-entropy-nml",
     ),
     "error of several genes in bits": (
-        joint_features,
+        nml,
         "joint_error",
         scaled(1 / np.log(2)),
         "beyond-one-gene",
