@@ -13,8 +13,7 @@ over blocks of rows, like all moments here. Values are counted from the least on
 powers of two, so that nothing overflows and columns far from zero keep their digits.
 """
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -22,13 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
-
-# Rows that are held out at most where that would take long: they tell ten temperatures
-# and weights to a thousandth of a nat.
-MOST_HELD_OUT = 10_000
 
 # Entries that are handled at a time (a MiB of doubles stays in the cache).
 _BLOCK = 2**17
@@ -73,7 +69,7 @@ class Spread:
     square: Array
 
     @classmethod
-    def of(cls, X, weight: Array) -> "Spread":
+    def of(cls, X: MatrixLike, weight: Array) -> "Spread":
         """Collect the spread of rows, in one pass.
 
         Parameters
@@ -179,7 +175,7 @@ class Spread:
         return self.low / 2, np.where(varies, scale, 0.0), np.where(varies, shift, 0.0)
 
 
-def row_blocks(X) -> Iterator[slice]:
+def row_blocks(X: MatrixLike) -> Iterator[slice]:
     """Rows of data, some at a time.
 
     Parameters
@@ -202,29 +198,6 @@ def row_blocks(X) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def by_blocks(function: Callable[[Array], Array], X) -> Array:
-    """Values of a function of rows, computed where a few rows stay in the cache.
-
-    Parameters
-    ----------
-    function : callable
-        Of rows (m, d), for each by itself.
-    X : ndarray of shape (n, d)
-
-    Returns
-    -------
-    ndarray
-        What it returns, one after the other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> by_blocks(lambda X: X.sum(axis=1), np.eye(3)).tolist()
-    [1.0, 1.0, 1.0]
-    """
-    return np.concatenate([function(X[rows]) for rows in row_blocks(X)])
-
-
 def _units(low: Array, high: Array) -> Array:
     """Powers of two that scale half the range of columns to less than one."""
     exponent = np.frexp(high / 2 - low / 2)[1]
@@ -240,7 +213,7 @@ _COARSE, _FINE = 20, 36
 
 
 def content_positions(
-    X,
+    X: MatrixLike,
     codes: NDArray[np.intp],
     weight: NDArray[np.float64],
     random_state: np.random.RandomState,
@@ -324,45 +297,6 @@ def content_positions(
     return np.minimum(before / total[code], _BELOW_ONE)[group]
 
 
-def folds(
-    at: Array, validation: float, most: float = np.inf
-) -> tuple[NDArray[np.intp], int]:
-    """Which rows are held out together, and how many times some are.
-
-    Parameters
-    ----------
-    at : ndarray of shape (n,)
-        Positions of the rows, as of :func:`content_positions`.
-    validation : float in (0, 1) or int >= 2
-        A share of the rows, once, or all of them in so many folds.
-    most : float, default=inf
-        Of more rows than this no more are held out, and more than one fold of them
-        only if all of them are needed for that.
-
-    Returns
-    -------
-    fold : ndarray of int, shape (n,)
-        Those of folds 0 to ``n_held_out - 1`` are held out in turn, others never.
-    n_held_out : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> at = np.linspace(0.05, 0.95, 10)
-    >>> folds(at, 0.2)[0].tolist(), folds(at, 2)[0].tolist()
-    ([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
-    >>> folds(at, 5, 3)
-    (array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2]), 2)
-    """
-    once, share = validation < 1, most / len(at)
-    n_parts = max(1.0 / validation if once else float(validation), 1.0 / share)
-    # less a rounding error, or thirds of a third would be two
-    enough = math.ceil(min(share, 1.0) * n_parts - 1e-9)
-    n_held_out = 1 if once else min(int(validation), enough)
-    fold = np.minimum(np.floor(at * n_parts), n_held_out)
-    return fold.astype(np.intp), n_held_out
-
-
 def _equals_last(order, *keys) -> NDArray[np.bool_]:
     """Whether a row in this order agrees with the one before it."""
     equal = np.zeros(len(order), dtype=bool)
@@ -410,7 +344,7 @@ class RowKeys:
         of_zeros = np.where(zeros, origin * scale + shift, 0.0) ** 2
         return cls(seed, origin, scale, shift, of_zeros)
 
-    def first(self, X) -> Words:
+    def first(self, X: MatrixLike) -> Words:
         """Hash of the distance of each row from the mean.
 
         Parameters
@@ -430,7 +364,7 @@ class RowKeys:
         )
         return (coarse >> _HALF) << _HALF | fine >> _HALF
 
-    def second(self, X) -> Words:
+    def second(self, X: MatrixLike) -> Words:
         """Hash of the values of each row and their columns.
 
         Parameters

@@ -96,13 +96,18 @@ def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
 def last_change(project: Path) -> str:
     """Seconds since 1970 of the last commit, or of the release if there is no history.
 
-    Pages carry this date: it is true, and two builds of one state are equal.
+    Pages carry this date: it is true, and two builds of one state are equal. All files
+    of a source distribution have it.
 
     Raises
     ------
     ValueError
-        If there is no history, no mark of ``git archive`` and no day of a release.
+        If there is no history, no mark of ``git archive``, no file of a source
+        distribution and no day of a release.
     """
+    packed = project / "PKG-INFO"
+    if packed.is_file():
+        return str(int(packed.stat().st_mtime))
     seconds = _git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
     if seconds:
         return seconds

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib._types import MatrixLike
+
 Array = NDArray[np.float64]
 
 # Directions of less than this share of the largest are rounding.
@@ -190,7 +192,7 @@ class IndicatorRegression:
     weight: Array
     n_classes: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         share = self.weight / self.weight.sum()
         prior = np.bincount(self.codes, share, minlength=self.n_classes)
         target = np.eye(self.n_classes)[self.codes] - prior
@@ -200,6 +202,7 @@ class IndicatorRegression:
             "_prior": prior,
             "_root": root,
             "_target": root * target,
+            "_transposed": self.X.T.tocsr() if hasattr(self.X, "tocsr") else self.X.T,
             "_wide": self.X.shape[0] <= self.X.shape[1],
         }
         for name, value in found.items():
@@ -244,7 +247,9 @@ class IndicatorRegression:
         coef, intercept = self._coefficients(space, [penalty])
         return coef.T, intercept
 
-    def scores(self, space: KrylovSpace, penalties: list[float], rows) -> Array:
+    def scores(
+        self, space: KrylovSpace, penalties: list[float], rows: MatrixLike
+    ) -> Array:
         """Scores of other rows for several penalties, at one product.
 
         Parameters
@@ -311,4 +316,4 @@ class IndicatorRegression:
 
     def _to_features(self, U):
         U = self._root * U
-        return self.X.T @ U - np.outer(self._mean, U.sum(axis=0))
+        return self._transposed @ U - np.outer(self._mean, U.sum(axis=0))

@@ -21,20 +21,21 @@ a sum of squares, so that nothing cancels however few the rows.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from memdlib.generative.correlated.classifier import PooledClassifier
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.scores import finite_scores
-from memdlib.holdout import by_blocks
 from memdlib.validation import (
     UNIT,
     Number,
     Words,
+    check_parameters,
     check_priors,
+    labelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -57,19 +58,9 @@ class _Range:
 
     def __call__(self, X) -> Array:
         """Shares in [0, 1]; what lies outside the range counts as its end."""
-        with np.errstate(over="ignore"):
-            return by_blocks(self._of_block, X)
-
-    def _of_block(self, X) -> Array:
         half = 0.5 * np.asarray(X, dtype=np.float64)
-        return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class RangeMoments(PooledMoments):
-    """Pooled moments of values as shares of the range of their feature."""
-
-    shares: _Range | None = None
+        with np.errstate(over="ignore"):
+            return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -151,7 +142,7 @@ class _RegularisedModel:
             return finite_scores(np.log(self.class_prior) - 0.5 * score, X)
 
 
-class RegularisedMeMdClassifier(PooledClassifier):
+class RegularisedMeMdClassifier(BayesClassifier):
     """Maximum-entropy Bayes classifier between linear and quadratic.
 
     Constraints are the means and second moments of each class, relaxed towards moments
@@ -221,48 +212,78 @@ class RegularisedMeMdClassifier(PooledClassifier):
 
     def __init__(
         self,
-        class_shrinkage=0.6,
-        shrinkage="auto",
-        variance_shrinkage=0.3,
+        class_shrinkage: float = 0.6,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.3,
         *,
-        priors=None,
-        class_weight=None,
-    ):
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.class_shrinkage = class_shrinkage
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight
 
-    def collect_moments(self, X, codes, n_classes: int, weight):
-        """Moments of valid rows as shares of the ranges of their features.
+    classes_ = fitted("classes")
+    class_prior_ = fitted("class_prior")
+    shrinkage_ = fitted("shrinkage")
+    variance_shrinkage_ = fitted("variance_shrinkage")
+
+    @all_or_nothing
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Estimate the moments, and shrink them.
 
         Parameters
         ----------
-        X : ndarray of shape (n, d)
-        codes : ndarray of int, shape (n,)
-            Class indices.
-        n_classes : int
-        weight : ndarray of shape (n,)
-            Positive.
+        X : array-like of shape (n, d)
+            Dense and finite.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
 
         Returns
         -------
-        RangeMoments
-        """
-        shares = _Range.of(X)
-        moments = super().collect_moments(shares(X), codes, n_classes, weight)
-        return RangeMoments(**vars(moments), shares=shares)
+        self
 
-    def _estimate(self, moments, classes) -> _RegularisedModel:
+        Raises
+        ------
+        TypeError
+            On sparse X.
+        ValueError
+            On a single class, correlations that are singular without shrinkage, or a
+            parameter out of range.
+        """
+        check_parameters(self)
+        X, codes, weight, classes = labelled_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            sparse_too=False,
+            class_weight=self.class_weight,
+        )
         prior = check_priors(self.priors, len(classes))
+        shares = _Range.of(X)
+        X = shares(X)
+        moments = PooledMoments.of(X, codes, len(classes), weight)
         pooled = WhitenedMeans.of(
             moments, prior, self.shrinkage, self.variance_shrinkage
         )
-        scale = np.sqrt(moments.variance) / pooled.deviations
-        share = moments.weight / moments.weight.sum()
-        spreads = tuple(
-            _Spread.of(pooled.root(root * scale) / np.sqrt(of), self.class_shrinkage)
-            for root, of in zip(moments.class_roots, share, strict=True)
-        )
-        return _RegularisedModel(classes, moments.shares, pooled, spreads)
+        z, spreads = pooled.whiten(X), []
+        for k, mean in enumerate(pooled.means):
+            own = codes == k
+            root = np.sqrt(weight[own] / weight[own].sum())
+            rows = root[:, None] * (z[own] - mean)
+            spreads.append(_Spread.of(rows, float(self.class_shrinkage)))
+        self._fitted = _RegularisedModel(classes, shares, pooled, tuple(spreads))
+        return self
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")

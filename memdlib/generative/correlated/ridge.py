@@ -22,14 +22,15 @@ sparse or dense.
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
@@ -42,7 +43,7 @@ from memdlib.generative.marginals import (
 )
 from memdlib.generative.scores import MarginalScores, finite_scores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
-from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
+from memdlib.holdout import content_positions
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -114,7 +115,7 @@ class RidgeModel:
         return score
 
 
-def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def holds_any(X: MatrixLike, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether each document holds a known word.
 
     Parameters
@@ -130,7 +131,7 @@ def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return (X != 0) @ known.astype(np.intp) > 0
 
 
-def marginal_scores(marginals: ClassMarginals, X) -> Array:
+def marginal_scores(marginals: ClassMarginals, X: MatrixLike) -> Array:
     """Log posteriors of all classes, up to a constant a row, of independent features.
 
     Parameters
@@ -205,8 +206,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         features taken as independent: a second opinion, from first moments, with a
         multiplier of its own.
     validation : int >= 2, default=5
-        Folds that are held out in turn; of more than 10,000 rows fewer of them, about
-        10,000 rows in all.
+        Folds that are held out in turn.
     tol : float, default=1e-3
         Largest residual of the linear system, as a share, to stop at; see
         :mod:`memdlib.generative.correlated.krylov`. In the folds, which only serve the
@@ -235,8 +235,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     temperature_ : float
         T.
     uniform_share_ : float
-        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (2 (n + 1)), n
-        the weight of the rows held out.
+        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (n + 1), n the
+        weight of the rows held out.
     residual_ : float
         Certificate: what ``tol`` bounds, computed anew from the solution.
     n_iter_ : int
@@ -295,17 +295,17 @@ class RidgeDiscriminantClassifier(BayesClassifier):
 
     def __init__(
         self,
-        penalties=(0.1, 0.3, 1.0, 3.0, 10.0),
-        powers=0.0,
-        divergence="jeffreys",
-        validation=5,
-        tol=1e-3,
-        max_iter=200,
-        class_weight=None,
-        random_state=None,
+        penalties: ArrayLike | float = (0.1, 0.3, 1.0, 3.0, 10.0),
+        powers: ArrayLike | float = 0.0,
+        divergence: str = "jeffreys",
+        validation: int = 5,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+        class_weight: dict[Any, Any] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
         *,
         family=None,
-    ):
+    ) -> None:
         self.penalties = penalties
         self.powers = powers
         self.divergence = divergence
@@ -317,7 +317,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         self.family = family
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose penalty, power and multipliers on rows held out; then fit all rows.
 
         Parameters
@@ -356,13 +358,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         K = len(classes)
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
-        fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
-        splits = [
-            (f, fold != f, fold == f)
-            for f in range(n_folds)
-            if 0 < np.count_nonzero(fold == f) < len(fold)
-        ]
-        data = X, codes, weight, K, fold, n_folds + (n_folds < self.validation)
+        fold = (at * self.validation).astype(np.intp)
+        data = X, codes, weight, K, fold
         presence = "bernoulli" if max(powers) > 0 else None
         own, held_out = self._marginals(presence, *data)
         plain, others = self._marginals(self.family, *data)
@@ -370,14 +367,15 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         power, penalty = powers[0], max(penalties)
         multipliers, uniform_share = np.eye(1 if plain is None else 2)[0], 0.0
         losses = np.full((len(powers), len(penalties)), np.nan)
+        splits = self._splits(X, fold)
         second = []
         if plain is not None:
             second = [np.zeros((len(codes), K))]
-            for f, _, test in splits:
-                second[0][test] = marginal_scores(others[f], X[test])
+            for f, _, test, _, rows in splits:
+                second[0][test] = marginal_scores(others[f], rows)
         for p, tried in enumerate(powers):
             scores, tested = self._held_out_scores(
-                splits, X, codes, weight, K, held_out, tried, penalties
+                splits, codes, weight, K, held_out, tried, penalties
             )
             if known is not None:
                 tested &= holds_any(X, known)
@@ -426,13 +424,13 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             )
         return self
 
-    def _marginals(self, family, X, codes, weight, K, fold, n_folds):
+    def _marginals(self, family, X, codes, weight, K, fold):
         """Class marginals of all rows and of those outside each fold."""
         if family is None:
-            return None, [None] * n_folds
+            return None, [None] * self.validation
         family = get(family)
         total, training = fold_moments(
-            family, family.observe(X), codes, K, weight, fold, n_folds
+            family, family.observe(X), codes, K, weight, fold, self.validation
         )
         held_out = [
             ClassMarginals(part, family) if part.weight.any() else None
@@ -445,15 +443,22 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             return None
         return divergence_weights(marginals, self.divergence) ** power
 
-    def _held_out_scores(
-        self, splits, X, codes, weight, K, marginals, power, penalties
-    ):
+    def _splits(self, X, fold):
+        """Fold, training rows, test rows and both parts of X; none without rows."""
+        parts = ((f, np.flatnonzero(fold != f), np.flatnonzero(fold == f))
+                 for f in range(self.validation))  # fmt: skip
+        return [
+            (f, train, test, X[train], X[test])
+            for f, train, test in parts
+            if train.size and test.size
+        ]
+
+    def _held_out_scores(self, splits, codes, weight, K, marginals, power, penalties):
         """Scores (n_penalties, n, K), and which rows have them."""
         scores = np.zeros((len(penalties), len(codes), K))
         tested = np.zeros(len(codes), dtype=bool)
-        for f, train, test in splits:
-            tested |= test
-            rows, others = X[train], X[test]
+        for f, train, test, rows, others in splits:
+            tested[test] = True
             features = self._feature_weights(marginals[f], power)
             if features is not None:
                 rows = weighted_rows(rows, features)
@@ -466,10 +471,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._documents()

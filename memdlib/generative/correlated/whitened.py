@@ -9,28 +9,29 @@ J_j is linear in x:
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from memdlib.estimator import fitted
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.calibration import fit_calibration
-from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.memd.classifier import size_grid, smallest_best
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import finite_scores
-from memdlib.holdout import content_positions, folds
+from memdlib.holdout import content_positions
 from memdlib.validation import (
     COUNT,
     SHARE,
     UNIT,
     Number,
     Words,
+    check_parameters,
     check_priors,
     count_features,
+    labelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -102,7 +103,7 @@ def _of_second(scores: Array) -> Array:
     return scores[1:] - scores[:1] if len(scores) == 2 else scores
 
 
-class CorrelatedMeMdClassifier(PooledClassifier):
+class CorrelatedMeMdClassifier(BayesClassifier):
     """Maximum-entropy Bayes classifier that knows of correlations between features.
 
     Constraints are the class means and the second moments about them, pooled over the
@@ -205,17 +206,17 @@ class CorrelatedMeMdClassifier(PooledClassifier):
 
     def __init__(
         self,
-        n_features=None,
-        shrinkage="auto",
-        variance_shrinkage=0.0,
+        n_features: float | int | str | None = None,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.0,
         *,
-        criterion="accuracy",
-        validation=5,
-        n_features_grid=None,
-        priors=None,
-        class_weight=None,
-        random_state=None,
-    ):
+        criterion: str = "accuracy",
+        validation: float | int = 5,
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_features = n_features
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
@@ -226,48 +227,83 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
+    classes_ = fitted("classes")
+    class_prior_ = fitted("class_prior")
     whitened_means_ = fitted("whitened_means")
     feature_divergences_ = fitted("feature_divergences")
     order_ = fitted("order")
     n_selected_ = fitted("n_selected")
+    shrinkage_ = fitted("shrinkage")
+    variance_shrinkage_ = fitted("variance_shrinkage")
     validation_n_features_ = fitted("validation_n_features")
     validation_curve_ = fitted("validation_curve")
     coef_ = fitted("coef")
     intercept_ = fitted("intercept")
 
-    @property
-    def moments_suffice(self) -> bool:
-        """Whether no class is weighted, and nothing chosen on rows held out."""
-        return super().moments_suffice and self.n_features != "auto"
+    @all_or_nothing
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Estimate means and covariance, whiten, and choose how many coordinates.
 
-    def _of_rows(self, X, codes, weight, classes) -> WhitenedModel:
-        if self.n_features != "auto":
-            return super()._of_rows(X, codes, weight, classes)
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Dense and finite.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            On sparse X.
+        ValueError
+            On a single class, correlations that are singular without shrinkage, or a
+            parameter out of range.
+        """
+        check_parameters(self)
+        X, codes, weight, classes = labelled_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            sparse_too=False,
+            class_weight=self.class_weight,
+        )
         found = self._whitened(X, codes, weight, len(classes))
+        if self.n_features != "auto":
+            size = count_features(self.n_features, X.shape[1], "n_features")
+            self._fitted = WhitenedModel.of(classes, found, size)
+            return self
         grid = size_grid(self.n_features_grid, X.shape[1])
         curve = self._held_out(X, codes, weight, len(classes), grid)
         if curve is None:
-            return WhitenedModel.of(classes, found, X.shape[1])
+            self._fitted = WhitenedModel.of(classes, found, X.shape[1])
+            return self
         gain = curve if self.criterion == "accuracy" else -curve
         model = WhitenedModel.of(classes, found, smallest_best(grid, gain))
-        return replace(model, validation_n_features=grid, validation_curve=curve)
-
-    def _estimate(self, moments, classes) -> WhitenedModel:
-        n_features = moments.means.shape[1]
-        size = count_features(self.n_features, n_features, "n_features")
-        return WhitenedModel.of(classes, self._of_moments(moments), size)
-
-    def _of_moments(self, moments: PooledMoments) -> WhitenedMeans:
-        prior = check_priors(self.priors, len(moments.weight))
-        return WhitenedMeans.of(moments, prior, self.shrinkage, self.variance_shrinkage)
+        self._fitted = replace(
+            model, validation_n_features=grid, validation_curve=curve
+        )
+        return self
 
     def _whitened(self, X, codes, weight, n_classes) -> WhitenedMeans:
-        return self._of_moments(self.collect_moments(X, codes, n_classes, weight))
+        moments = PooledMoments.of(X, codes, n_classes, weight)
+        prior = check_priors(self.priors, n_classes)
+        return WhitenedMeans.of(moments, prior, self.shrinkage, self.variance_shrinkage)
 
     def _held_out(self, X, codes, weight, n_classes, grid) -> Array | None:
         """Accuracy or log-loss on held-out rows with each number of coordinates."""
         at = content_positions(X, codes, weight, check_random_state(self.random_state))
-        fold, n_folds = folds(at, self.validation)
+        once = self.validation < 1
+        n_folds = 1 if once else int(self.validation)
+        fold = np.floor(at / self.validation if once else at * n_folds)
         scores, tested = [], []
         for f in range(n_folds):
             test = fold == f
@@ -290,3 +326,9 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         scores, codes, weight = scores[:, known], codes[known], weight[known]
         found = [fit_calibration([s], codes, weight).log_loss for s in scores]
         return np.array(found)
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")

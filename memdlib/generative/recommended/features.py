@@ -11,14 +11,14 @@ features and rows, and a row of weight two counts as two rows.
 """
 
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 
-from memdlib.holdout import Spread, by_blocks, content_positions
+from memdlib.holdout import Spread, content_positions
 from memdlib.validation import POSITIVE, Number, check_parameters, check_sample_weight
 
 Array = NDArray[np.float64]
@@ -53,11 +53,13 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         "max_features": [Number(Integral, 1, None)],
     }
 
-    def __init__(self, n_knots=8, max_features=240):
+    def __init__(self, n_knots: int = 8, max_features: int = 240) -> None:
         self.n_knots = n_knots
         self.max_features = max_features
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the knots.
 
         Parameters
@@ -84,7 +86,7 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         self._width = half[interval + 1, self._feature] - self._low
         return self
 
-    def transform(self, X):
+    def transform(self, X: NDArray) -> NDArray:
         """Shares of the intervals below the values.
 
         Parameters
@@ -98,14 +100,11 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         """
         if not self._feature.size:
             return np.zeros((len(X), 1))
-        return by_blocks(self._shares, X)
-
-    def _shares(self, X) -> Array:
-        half = 0.5 * X[:, self._feature].astype(np.float64)
+        half = 0.5 * np.asarray(X, dtype=np.float64)[:, self._feature]
         with np.errstate(over="ignore"):
             return np.clip((half - self._low) / self._width, 0.0, 1.0)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_feature")
 
 
@@ -139,12 +138,19 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, gamma=1.0, n_components=200, random_state=None):
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        n_components: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Draw the landmarks.
 
         Parameters
@@ -171,7 +177,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self._root = (vectors / root) @ vectors.T
         return self
 
-    def transform(self, X):
+    def transform(self, X: NDArray) -> NDArray:
         """Values of the functions.
 
         Parameters
@@ -182,9 +188,6 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, number of landmarks)
         """
-        return by_blocks(self._functions, X)
-
-    def _functions(self, X) -> Array:
         return self._kernel(self._standardised(X)) @ self._root
 
     def _standardised(self, X) -> Array:
@@ -199,7 +202,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         distance = np.maximum(squares - 2.0 * z @ self._landmarks.T, 0.0)
         return np.exp(-self.gamma / varying * distance)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_root")
 
 
@@ -209,13 +212,9 @@ _FARTHEST = 1e6
 
 def _quantiles(X: Array, weight: Array, shares: Array) -> Array:
     """Weighted quantiles of each column, (len(shares), d): means where two qualify."""
-    if (weight == weight[0]).all():  # four times as fast
-        values, upto = np.sort(X, axis=0), np.arange(1, len(X) + 1)[:, None] / len(X)
-    else:
-        order = np.argsort(X, axis=0)
-        values = np.take_along_axis(X, order, axis=0)
-        upto = np.cumsum(weight[order], axis=0) / weight.sum()
-    values = values.astype(np.float64, copy=False)
+    order = np.argsort(X, axis=0)
+    values = np.take_along_axis(X, order, axis=0).astype(np.float64)
+    upto = np.cumsum(weight[order], axis=0) / weight.sum()
     found = np.empty((len(shares), X.shape[1]))
     column = np.arange(X.shape[1])
     for row, share in zip(found, shares, strict=True):

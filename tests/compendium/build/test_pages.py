@@ -1,3 +1,4 @@
+import os
 import shutil
 import subprocess
 from datetime import date
@@ -55,6 +56,11 @@ def test_the_date_is_that_of_the_last_commit(project):
     shutil.rmtree(project.root / ".git")
     subprocess.run(["tar", "-x", "-C", project.root], input=packed.stdout, check=True)
     assert (last_commit(project.root), last_change(project.root)) == known
+
+
+def test_an_unpacked_source_distribution_has_the_date_of_its_files(project):
+    os.utime(project.write("PKG-INFO", "Name: memdlib\n"), (1_700_000_000,) * 2)
+    assert last_change(project.root) == "1700000000"
 
 
 def test_a_folder_without_any_date_says_where_to_take_one(project):
