@@ -11,3 +11,5 @@ else:
     Axes = object  # drawing is an extra
 
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
+
+__all__ = ["Axes", "MatrixLike"]
