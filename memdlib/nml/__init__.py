@@ -10,7 +10,8 @@ maximum entropy with some moments on a finite alphabet, and continuous families,
 need the domain that makes their complexity finite.
 
 On these rest estimators to the scikit-learn contract: features quantised to levels,
-ranked by the code length of the labels given one of them, and combined to a classifier.
+ranked by the code length of the labels given one of them, and combined to a classifier;
+and naive Bayes on class densities that the shortest code of the features chooses.
 """
 
 from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
@@ -30,6 +31,8 @@ from memdlib.nml.codes.continuous import (
 )
 from memdlib.nml.codes.countable import geometric_complexity
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
+from memdlib.nml.codes.histogram import Histogram, optimal_histogram
+from memdlib.nml.codes.interval import moments_complexity
 from memdlib.nml.codes.multinomial import (
     multinomial_codelength,
     multinomial_complexity,
@@ -37,16 +40,19 @@ from memdlib.nml.codes.multinomial import (
     two_part_codelength,
 )
 from memdlib.nml.estimators.classifier import NMLClassifier
+from memdlib.nml.estimators.naive_bayes import NMLNaiveBayes
 from memdlib.nml.estimators.quantiser import LevelQuantiser
 from memdlib.nml.estimators.selector import NMLFeatureSelector
 
 __all__ = [
     "Codelength",
     "ComplexityEstimate",
+    "Histogram",
     "LevelCounts",
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
+    "NMLNaiveBayes",
     "alphabet_codelength",
     "alphabet_complexity",
     "conditional_codelength",
@@ -60,8 +66,10 @@ __all__ = [
     "gaussian_mean_complexity",
     "gaussian_scale_complexity",
     "geometric_complexity",
+    "moments_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
+    "optimal_histogram",
     "szpankowski_complexity",
     "truncated_exponential_complexity",
     "two_part_codelength",
