@@ -25,7 +25,7 @@ from compendium.build.provenance.digests import code_digest, digest
 from compendium.build.readable import glued_values, readable
 from compendium.project import root, write_whole
 
-CELL_TIMEOUT = 1800
+CELL_TIMEOUT = 7200
 PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LANGUAGE = {
