@@ -38,9 +38,6 @@ GROWING = {
     for kind, names in {
         "gene expression": (
             "colon",
-            "leukemia-5147",
-            "cns",
-            "dlbcl",
             "prostate",
             "srbct",
             "lung-1543",
@@ -49,10 +46,6 @@ GROWING = {
         "texts": (
             "ibm-mac",
             "autos-motorcycles",
-            "religion",
-            "mswindows-windowsx",
-            "sci",
-            "c50",
         ),
         "tables": ("breast-cancer", "wine", "digits"),
         "simulations": ("variances", "means", "correlated"),
