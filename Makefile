@@ -16,6 +16,7 @@ FOREIGN := .venv/foreign
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 RUNS ?=
+NAME ?=
 SCHEDULER ?=
 
 ifdef MEMDLIB_DATA
@@ -26,7 +27,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html pdf article test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -38,6 +39,9 @@ html: $(READY)  ## execute stale chapters only, render the book
 
 pdf: $(READY)  ## print the book to _build/memdlib.pdf by Chromium (make book first)
 	@$(RUN) pdf
+
+article: $(READY)  ## print the article to _build/article.pdf (make book first)
+	@$(RUN) article
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
@@ -73,11 +77,14 @@ metadata: $(READY)  ## write CITATION.cff, .bib, codemeta.json, .zenodo.json
 export: $(READY)  ## claims and results for others' tools, to _build/export
 	@$(RUN) export
 
-release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book, pdf first)
+release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book, pdf, article first)
 	@$(RUN) release
 
 verify-release:  ## check a release with Python alone; FILE=archive
 	@$(PYTHON) compendium/artifact/verify_release.py $(FILE)
+
+trial: $(READY)  ## try a claim on the artifact, and store its figures; NAME=...
+	@$(RUN) trial $(NAME)
 
 test-negative: $(READY)  ## planted faults, each found by its own check (part of make test)
 	@$(BIN)/python -m pytest tests/book/test_negative.py

@@ -1,12 +1,16 @@
 """Command line of the compendium: ``python -m compendium COMMAND``."""
 
 import argparse
+import errno
 import signal
 import sys
 
 from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
+
+# A disk that takes nothing more; its messages need no traceback.
+_NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,9 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
+    commands.add_parser("article", help="print its article to a PDF (Chromium)")
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
     commands.add_parser("release", help="pack all that a stranger needs")
+    tried = commands.add_parser("trial", help="try a claim about the artifact")
+    tried.add_argument("name", help="of compendium/artifact/trials/listing.py")
     commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
@@ -44,18 +51,29 @@ def main(arguments: list[str] | None = None) -> int:
                 return render.main()
             case "check":
                 return render.check()
-            case "pdf":
-                return pdf.main()
+            case "pdf" | "article" as what:
+                return pdf.main(article=what == "article")
             case "readme":
                 return readme.main()
             case "export":
                 return export.main()
             case "release":
                 return release.main()
+            case "trial":
+                from compendium.artifact.trials.listing import main as trial
+
+                return trial(given.name)
             case "metadata":
                 return metadata.main()
     except (DatasetError, ConnectionError) as error:
         print(f"error: {error}")
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(
+            f"error: {error}; what was stored before is kept: make room, and run the "
+            "same command again"
+        )
     except KeyboardInterrupt:
         print(
             "\ninterrupted: what was finished is kept, nothing is half-written; "

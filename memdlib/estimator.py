@@ -5,18 +5,21 @@ estimator as it was and prediction never looks at a constructor parameter again.
 """
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from functools import wraps
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.validation import checked_data, sum_duplicates
 
 
-def log_posterior(joint, uniform_share: float = 0.0):
+def log_posterior(joint: NDArray, uniform_share: float = 0.0) -> NDArray:
     """Bayes' rule: log posteriors from log joint densities.
 
     Parameters
@@ -63,7 +66,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _joint_log_density(self, X):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> NDArray:
         """Log-odds of the second of two classes, or one score a class.
 
         Parameters
@@ -81,7 +84,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> NDArray:
         """Predict the class of each row.
 
         Parameters
@@ -95,7 +98,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> NDArray:
         """Log posterior probability of each class.
 
         Parameters
@@ -109,7 +112,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return log_posterior(self._scores(X), self._uniform_share)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> NDArray:
         """Posterior probability of each class.
 
         Parameters
@@ -136,7 +139,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._joint_log_density(sum_duplicates(X))
 
 
-def all_or_nothing(method):
+def all_or_nothing(method: Callable) -> Callable:
     """Decorate a method so that a failure leaves its estimator unchanged.
 
     Parameters
@@ -174,7 +177,7 @@ def all_or_nothing(method):
     return wrapped
 
 
-def set_fitted(estimator, found):
+def set_fitted(estimator: BaseEstimator, found: object) -> BaseEstimator:
     """Assign what a fit has found, from which fitted attributes are read.
 
     Parameters

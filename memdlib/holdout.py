@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
@@ -68,7 +69,7 @@ class Spread:
     square: Array
 
     @classmethod
-    def of(cls, X, weight: Array) -> "Spread":
+    def of(cls, X: MatrixLike, weight: Array) -> "Spread":
         """Collect the spread of rows, in one pass.
 
         Parameters
@@ -174,7 +175,7 @@ class Spread:
         return self.low / 2, np.where(varies, scale, 0.0), np.where(varies, shift, 0.0)
 
 
-def row_blocks(X) -> Iterator[slice]:
+def row_blocks(X: MatrixLike) -> Iterator[slice]:
     """Rows of data, some at a time.
 
     Parameters
@@ -212,7 +213,7 @@ _COARSE, _FINE = 20, 36
 
 
 def content_positions(
-    X,
+    X: MatrixLike,
     codes: NDArray[np.intp],
     weight: NDArray[np.float64],
     random_state: np.random.RandomState,
@@ -343,7 +344,7 @@ class RowKeys:
         of_zeros = np.where(zeros, origin * scale + shift, 0.0) ** 2
         return cls(seed, origin, scale, shift, of_zeros)
 
-    def first(self, X) -> Words:
+    def first(self, X: MatrixLike) -> Words:
         """Hash of the distance of each row from the mean.
 
         Parameters
@@ -363,7 +364,7 @@ class RowKeys:
         )
         return (coarse >> _HALF) << _HALF | fine >> _HALF
 
-    def second(self, X) -> Words:
+    def second(self, X: MatrixLike) -> Words:
         """Hash of the values of each row and their columns.
 
         Parameters

@@ -7,10 +7,12 @@ scikit-learn: no other module imports it.
 
 import math
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import (
     Interval,
     StrOptions,
@@ -19,6 +21,8 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
+
+from memdlib._types import MatrixLike
 
 
 class Words(StrOptions):
@@ -34,7 +38,7 @@ class Words(StrOptions):
     "a str among {'js_gm', 'js'}"
     """
 
-    def __init__(self, *words):
+    def __init__(self, *words) -> None:
         super().__init__(set(words))
         self.words = words
 
@@ -61,7 +65,9 @@ class Number(Interval):
     False
     """
 
-    def __init__(self, kind, low, high, closed="left"):
+    def __init__(
+        self, kind, low: float | None, high: float | None, closed: str = "left"
+    ) -> None:
         super().__init__(kind, low, high, closed=closed)
 
     def is_satisfied_by(self, val):
@@ -103,7 +109,7 @@ _VECTORISE = (
 )
 
 
-def check_parameters(estimator) -> None:
+def check_parameters(estimator: BaseEstimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
 
     Parameters
@@ -129,7 +135,7 @@ def check_parameters(estimator) -> None:
     )
 
 
-def checked_data(estimator, X, *y, **options):
+def checked_data(estimator: BaseEstimator, X: MatrixLike, *y, **options):
     """Validate data as scikit-learn does, and say what to put in front if they fail.
 
     Parameters
@@ -163,15 +169,15 @@ def checked_data(estimator, X, *y, **options):
 
 
 def labelled_data(
-    estimator,
+    estimator: BaseEstimator,
     X,
     y,
     sample_weight,
     *,
-    reset=True,
-    several=True,
-    sparse_too=True,
-    class_weight=None,
+    reset: bool = True,
+    several: bool = True,
+    sparse_too: bool = True,
+    class_weight: dict[Any, Any] | str | None = None,
 ):
     """Validate X, y and weights as every estimator here needs them.
 
@@ -249,7 +255,15 @@ def labelled_data(
     return X, codes, weight, classes
 
 
-def labelled_batch(estimator, X, y, sample_weight, classes, known, **options):
+def labelled_batch(
+    estimator: BaseEstimator,
+    X,
+    y,
+    sample_weight,
+    classes,
+    known: NDArray | None,
+    **options,
+):
     """Validate one batch for ``partial_fit``.
 
     Parameters
@@ -414,7 +428,7 @@ def _check_range(weight, name, rows):
         )
 
 
-def sum_duplicates(X):
+def sum_duplicates(X: MatrixLike) -> MatrixLike:
     """Return X, or its copy with repeated entries summed if it is sparse and has any.
 
     Parameters

@@ -21,6 +21,7 @@ from compendium.build.pages import citation, last_change
 from compendium.project import root, write_whole
 
 SUMS = verify_release.SUMS
+PRINTED = {"memdlib.pdf": "make pdf", "article.pdf": "make article"}
 TOP = (
     "README.md",
     "LICENSE",
@@ -58,7 +59,7 @@ def release_files(project: Path) -> dict[str, bytes]:
         If the book is not built, or not from this state, or files of metadata are not
         those that are made.
     """
-    html, pdf = project / "_build" / "html", project / "_build" / "memdlib.pdf"
+    html = project / "_build" / "html"
     index = html / "index.html"
     if not index.is_file():
         raise ReleaseError(f"there is no {index}; call 'make book' first")
@@ -67,8 +68,10 @@ def release_files(project: Path) -> dict[str, bytes]:
         if not path.is_file() or path.read_text() != text:
             raise ReleaseError(f"{name} is not as it is made; call 'make metadata'")
     found = _under(html, "html") | _under(project / "book" / "notebooks", "notebooks")
-    if pdf.is_file() and pdf.stat().st_mtime_ns >= index.stat().st_mtime_ns:
-        found["memdlib.pdf"] = pdf.read_bytes()
+    for name in PRINTED:
+        pdf = project / "_build" / name
+        if pdf.is_file() and pdf.stat().st_mtime_ns >= index.stat().st_mtime_ns:
+            found[name] = pdf.read_bytes()
     found |= {f"export/{name}": data for name, data in export_files(project).items()}
     for name in (*TOP, *metadata_files(project)):
         found[name] = (project / name).read_bytes()
@@ -123,6 +126,12 @@ def packed(files: dict[str, bytes], folder: str, seconds: int) -> bytes:
     return stream.getvalue()
 
 
+def archive_path(project: Path) -> Path:
+    """Where the release of a checkout is written."""
+    name = f"memdlib-compendium-{citation(project)['version']}"
+    return project / "_build" / f"{name}.tar.gz"
+
+
 def main() -> int:
     """Write the release to ``_build``; say what is in it; return an exit status."""
     project = root()
@@ -131,12 +140,13 @@ def main() -> int:
     except ReleaseError as error:
         print(f"nothing was released: {error}")
         return 1
-    name = f"memdlib-compendium-{citation(project)['version']}"
-    target = project / "_build" / f"{name}.tar.gz"
+    target = archive_path(project)
+    name = target.name.removesuffix(".tar.gz")
     write_whole(target, packed(files, name, int(last_change(project))))
     print(f"{len(files)} files in {target}")
-    if "memdlib.pdf" not in files:
-        print("without a PDF: 'make pdf' after 'make book' makes one")
+    for printed, target in PRINTED.items():
+        if printed not in files:
+            print(f"without {printed}: '{target}' after 'make book' makes it")
     if empty := unknown(project):
         print(f"publication.toml leaves empty: {', '.join(empty)}")
     print(f"check it: make verify-release FILE={target}")

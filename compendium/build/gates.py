@@ -6,8 +6,10 @@ test can plant a fault and see the gate close.
 """
 
 import ast
+import fnmatch
 import re
 import tomllib
+from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +19,7 @@ import nbformat
 import yaml
 from packaging.requirements import Requirement
 
+from compendium.build.contents import chapters, listed, source_of, toc
 from compendium.build.notebooks import (
     NotebookError,
     code_of,
@@ -48,6 +51,9 @@ _IMAGE = re.compile(
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
+# Parts whose chapters end in a quiz, and the last sections of such a chapter.
+QUIZZED: tuple[str, ...] = ("Why it works",)
+_END = ["What to remember", "Quick quiz", "Exercises"]
 LOCKED_EXTRAS = ("data", "plot", "notebooks")
 
 
@@ -114,27 +120,36 @@ def lint_figure_files(folder: Path, path: Path) -> list[str]:
 
 
 def lint_toc(project: Path, expected: set[str]) -> list[str]:
-    """Pages that exist but are not in the table of contents, or the reverse."""
-    listed = set(_toc_files(yaml.safe_load((project / "_toc.yml").read_text())))
-    return [f"_toc.yml does not list {name}" for name in sorted(expected - listed)] + [
-        f"_toc.yml lists {name}, which does not exist"
-        for name in sorted(listed - expected)
+    """Pages that the table of contents lists not at all or twice, or that do not exist.
+
+    A page may be listed by a pattern (``glob``); one without a page is no problem, as
+    pages can be made anew with every book.
+    """
+    contents = toc(project)
+    named = listed(contents)
+    matched = [
+        page
+        for pattern in listed(contents, ("glob",))
+        for page in fnmatch.filter(sorted(expected), pattern)
     ]
+    times = Counter(named + matched)
+    return (
+        [f"_toc.yml does not list {name}" for name in sorted(expected - set(times))]
+        + [f"_toc.yml lists {name} twice" for name in sorted(times) if times[name] > 1]
+        + [
+            f"_toc.yml lists {name}, which does not exist"
+            for name in sorted(set(times) - expected)
+        ]
+    )
 
 
 def lint_ends(project: Path) -> list[str]:
     """Numbered chapters whose last paragraph does not lead to the page that follows."""
-    contents = yaml.safe_load((project / "_toc.yml").read_text())
-    pages = [_source(project, name) for name in _toc_files(contents)]
-    chapters = {
-        _source(project, name)
-        for part in contents.get("parts", [])
-        if part.get("numbered")
-        for name in _toc_files(part)
-    }
+    pages = [source_of(project, name) for name in listed(toc(project))]
+    numbered = {chapter.source for chapter in chapters(project)}
     problems = []
     for page, following in pairwise(pages):
-        if page in chapters and page.is_file() and following.is_file():
+        if page in numbered and page.is_file() and following.is_file():
             last = page.read_text().rstrip().rpartition("\n\n")[2]
             named = re.findall(r"\{ref\}`([\w-]+)`", last)
             label = re.search(r"(?m)^\(([\w-]+)\)=$", following.read_text())
@@ -143,6 +158,27 @@ def lint_ends(project: Path) -> list[str]:
                     f"{page.relative_to(project)}: the last paragraph names {named}; "
                     f"the page that follows is {label[1] if label else following.name}"
                 )
+    return problems
+
+
+def lint_quizzes(project: Path, parts: tuple[str, ...] = QUIZZED) -> list[str]:
+    """Chapters without a quiz of three questions whose answers fold, in its place."""
+    problems = []
+    for chapter in chapters(project):
+        if chapter.part not in parts:
+            continue
+        headings = re.findall(r"(?m)^## (.+)$", chapter.text)
+        quiz = re.search(r"(?ms)^## Quick quiz\n(.*?)(?=^## |\Z)", chapter.text)
+        asked = re.findall(
+            r"(?ms)^(\d)\. .*?^   :::\{dropdown\} Answer\n.*?^   :::$",
+            quiz[1] if quiz else "",
+        )
+        if asked != ["1", "2", "3"] or headings[-3:] != _END:
+            problems.append(
+                f"{chapter.source.relative_to(project)}: between {_END[0]} and "
+                f"{_END[2]} stands {_END[1]}: questions 1, 2, 3, each with a "
+                "dropdown Answer"
+            )
     return problems
 
 
@@ -314,20 +350,6 @@ def _dead(site: Path, pages: dict, page: Path, link: str) -> str | None:
         if unquote(parts.fragment) not in pages[target].anchors:
             return f"dead anchor {link}"
     return None
-
-
-def _toc_files(node) -> list[str]:
-    if isinstance(node, dict):
-        own = [node[key] for key in ("file", "root") if key in node]
-        return own + [f for value in node.values() for f in _toc_files(value)]
-    if isinstance(node, list):
-        return [f for item in node for f in _toc_files(item)]
-    return []
-
-
-def _source(project: Path, name: str) -> Path:
-    """The MyST source of a page: a notebook is made from one of the same name."""
-    return project / f"{name.replace('book/notebooks/', 'book/', 1)}.md"
 
 
 def _pins(text: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from docutils import nodes
 from myst_nb.sphinx_ext import HideCodeCellNode
 from sphinx import addnodes
+from sphinx_design.dropdown import dropdown_main
 from sphinx_design.shared import PassthroughTextElement
 from sphinx_exercise.nodes import is_exercise_node, is_solution_node
 from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
@@ -127,6 +128,10 @@ class Page:
             return _quoted([self._heading(node), *self._inside(node, depth)])
         if is_exercise_node(node) or is_solution_node(node):
             return [self._heading(node), *self._inside(node, depth)]
+        if isinstance(node, dropdown_main):
+            title, content = node.children
+            opened = f"<details><summary>{title[0].astext()}</summary>"
+            return [opened, *self._inside(content, depth), "</details>"]
         if isinstance(node, nodes.Admonition):
             title = node.next_node(nodes.title)
             name = self.inline(title) if title else node.tagname.title()

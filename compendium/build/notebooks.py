@@ -25,7 +25,7 @@ from compendium.build.provenance.digests import code_digest, digest
 from compendium.build.readable import glued_values, readable
 from compendium.project import root, write_whole
 
-CELL_TIMEOUT = 1800
+CELL_TIMEOUT = 7200
 PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LANGUAGE = {
@@ -143,9 +143,16 @@ def notebook_digest(
 def chapter_digest(project: Path, source: Path) -> str:
     """Digest of all that a chapter is computed from: code, data, packages.
 
-    All of ``data`` counts, as chapters read it through the ledger of claims.
+    All of ``data`` counts, as chapters read it through the ledger of claims; figures of
+    trials count where a chapter speaks of the artifact.
     """
-    data = sorted(p for p in (project / "data").rglob("*") if p.is_file())
+    trials = project / "data" / "artifact"
+    about = "compendium.artifact" in source.read_text()
+    data = sorted(
+        path
+        for path in (project / "data").rglob("*")
+        if path.is_file() and (about or trials not in path.parents)
+    )
     parts = [p.read_bytes() for p in (project / "requirements.lock", *data)]
     label = str(source.relative_to(project))
     return digest(notebook_digest(project, read_source(source), label), *parts)

@@ -1,4 +1,4 @@
-"""The whole book as one PDF, printed by the browser that the tests use.
+"""The whole book as one PDF, or its article, printed by the browser of the tests.
 
 The rendered pages are joined into one, in the order of the table of contents: only then
 do references lead to other chapters, and do bookmarks cover all of them. A formula or a
@@ -8,6 +8,7 @@ figure is what the reader of the pages sees.
 import os
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,13 +22,16 @@ from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import sync_playwright
 
 from compendium.build.pages import last_change
-from compendium.project import root
+from compendium.project import root, write_whole
 
 # Where Debian and its kin put it; the environment variable CHROMIUM says otherwise.
 CHROMIUM = "/usr/bin/chromium"
 
 # What only a screen can use: searched, filtered, or one of some hundred records.
 LEFT_OUT = ("book/lab-records", "book/notebooks/claims", "book/api")
+
+# Printed by itself, in the form of a journal.
+ARTICLE = "book/notebooks/article"
 
 # Time for the formulas of the whole book, ms.
 _PATIENCE = 600_000
@@ -58,7 +62,8 @@ def parts(project: Path) -> list[tuple[str, list[str]]]:
     found = [("", [toc["root"]])]
     for part in toc["parts"]:
         pages = [entry["file"] for entry in part["chapters"] if "file" in entry]
-        found.append((part["caption"], [p for p in pages if p not in LEFT_OUT]))
+        out = (*LEFT_OUT, ARTICLE)
+        found.append((part["caption"], [page for page in pages if page not in out]))
     return [(caption, pages) for caption, pages in found if pages]
 
 
@@ -70,7 +75,8 @@ def joined(site: Path, contents: list[tuple[str, list[str]]]) -> str:
     site : Path
         Rendered pages.
     contents : list of (str, list of str)
-        As :func:`parts` gives them.
+        As :func:`parts` gives them. A single page is set smaller, and without a list
+        of contents.
 
     Returns
     -------
@@ -85,7 +91,8 @@ def joined(site: Path, contents: list[tuple[str, list[str]]]) -> str:
     """
     names = [page for _, pages in contents for page in pages]
     first = _read(site, names[0])
-    body = first.new_tag("main", attrs={"class": "bd-main memdlib-print"})
+    alone = " memdlib-article" if len(names) == 1 else ""
+    body = first.new_tag("main", attrs={"class": f"bd-main memdlib-print{alone}"})
     chapters = first.new_tag("div", attrs={"class": "bd-content"})
     listed = first.new_tag("nav", attrs={"class": "memdlib-contents"})
     for caption, pages in contents:
@@ -102,8 +109,10 @@ def joined(site: Path, contents: list[tuple[str, list[str]]]) -> str:
                 link.string = article.h1.get_text().removesuffix("#")
                 items.append(first.new_tag("li"))
                 items.contents[-1].append(link)
-    front = chapters.find("article")
-    front.insert_after(listed)
+    if alone:
+        _renumber(chapters)
+    else:
+        chapters.find("article").insert_after(listed)
     body.append(chapters)
     first.title.string = first.h1.get_text().removesuffix("#")
     first.body.clear()
@@ -151,6 +160,18 @@ def _rewrite(element: Tag, page: str, here: set[str]) -> None:
         tag["open"] = ""
 
 
+def _renumber(chapters: Tag) -> None:
+    """Count figures and tables from one, where they stand and where they are named."""
+    counted: Counter[str] = Counter()
+    names = {}
+    for tag in chapters.select(".caption-number"):
+        kind, _ = tag.string.split()
+        counted[kind] += 1
+        names[tag.string.strip()] = tag.string = f"{kind} {counted[kind]} "
+    for tag in chapters.select("a .std-numref"):
+        tag.string = names.get(tag.get_text().strip(), tag.get_text()).strip()
+
+
 def _resolved(page: str, address: str) -> str:
     path = PurePosixPath(page).parent / unquote(address.partition("?")[0])
     return os.path.normpath(path)
@@ -170,38 +191,52 @@ def _served(site: Path) -> Iterator[str]:
         it.shutdown()
 
 
-def dated(pdf: bytes, seconds: int) -> bytes:
-    """Give a PDF the date of the last change in place of that of printing.
+def timeless(pdf: bytes, seconds: int) -> bytes:
+    """Take out of a PDF what tells one printing from another.
+
+    The browser writes the time, and names the parts of the text by the numbers that its
+    nodes happen to have, which differ by a few from one start to the next.
 
     Parameters
     ----------
     pdf : bytes
     seconds : int
-        Since 1970.
+        Since 1970: the date of the last change, in place of that of printing.
 
     Returns
     -------
     bytes
-        Of the same length, so that its table of offsets stays right.
+        Of the same length, so that its table of offsets stays right. Nodes are counted
+        from zero in the same order, since names of parts are looked up by halving.
     """
     stamp = strftime("D:%Y%m%d%H%M%S+00'00'", gmtime(seconds)).encode()
     date = rb"(/(?:CreationDate|ModDate) \()D:\d{14}\+00'00'"
-    return re.sub(date, lambda found: found[1] + stamp, pdf)
+    node = rb"\(node(\d{8})\)"
+    order = {number: i for i, number in enumerate(sorted(set(re.findall(node, pdf))))}
+    pdf = re.sub(date, lambda found: found[1] + stamp, pdf)
+    return re.sub(node, lambda found: b"(node%08d)" % order[found[1]], pdf)
 
 
-def main() -> int:
-    """Print ``_build/html`` to ``_build/memdlib.pdf``, which is replaced at the end."""
+def main(*, article: bool) -> int:
+    """Print ``_build/html`` to ``_build``; a PDF is replaced at the end.
+
+    Parameters
+    ----------
+    article : bool
+        Whether to print only the article, to ``article.pdf``; else ``memdlib.pdf``.
+    """
     project = root()
-    site, target = project / "_build" / "html", project / "_build" / "memdlib.pdf"
-    print("Printing the book ...", flush=True)
+    site = project / "_build" / "html"
+    target = project / "_build" / ("article.pdf" if article else "memdlib.pdf")
+    what = "article" if article else "book"
+    print(f"Printing the {what} ...", flush=True)
+    contents = [("", [ARTICLE])] if article else parts(project)
     try:
-        pdf = printed(site, joined(site, parts(project)))
+        pdf = printed(site, joined(site, contents))
     except PrintError as error:
-        print(f"The book was not printed.\n{error}")
+        print(f"The {what} was not printed.\n{error}")
         return 1
-    part = target.with_suffix(".part")
-    part.write_bytes(dated(pdf, int(last_change(project))))
-    part.replace(target)
+    write_whole(target, timeless(pdf, int(last_change(project))))
     print(f"Open {target}")
     return 0
 

@@ -20,6 +20,7 @@ from compendium.build.gates import (
     lint_environment,
     lint_figure_files,
     lint_notebook,
+    lint_quizzes,
     lint_site,
     lint_source,
     lint_toc,
@@ -109,7 +110,8 @@ def check_sources(project: Path) -> list[str]:
     }
     expected = {f"book/records/{run.name}" for run in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
-    return problems + lint_toc(project, pages) + lint_ends(project)
+    problems += lint_toc(project, pages) + lint_ends(project)
+    return problems + lint_quizzes(project)
 
 
 def main() -> int:

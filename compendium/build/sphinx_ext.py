@@ -13,6 +13,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
 from compendium.build.bibliography import register
+from compendium.build.concept_map import drawn, place
+from compendium.build.contents import toc
+from compendium.build.kinds import records_table, runs_below
 from compendium.build.legible import number_tables, with_least_widths
 from compendium.build.machine_checked import read_checked
 from compendium.build.pages import (
@@ -29,6 +32,8 @@ from compendium.build.statements import (
     read_statements,
     statements_by_function,
 )
+from compendium.build.symbols import by_chapter
+from compendium.ledger.results import result_path
 from compendium.project import root
 
 _FACES = {
@@ -131,6 +136,18 @@ def add_links(app, pagename, templatename, context, doctree) -> None:
     context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
 
 
+def add_place(app, pagename, templatename, context, doctree) -> None:
+    """Say under the title of a chapter where it stands among the others."""
+    if doctree is None or "body" not in context:
+        return
+
+    def address(page: str) -> str:
+        return app.builder.get_relative_uri(pagename, page)
+
+    where = place(root(), pagename, address, toc(root())["root"])
+    context["body"] = context["body"].replace("</h1>", f"</h1>{where}", 1)
+
+
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
     """Remove scripts of the theme that no page asks for."""
     if error is None and app.builder.format == "html":
@@ -164,10 +181,43 @@ class StatementsDirective(SphinxDirective):
         statements = read_statements(root())
         for path in {statement.source for statement in statements}:
             self.env.note_dependency(str(path))
-        holder = nodes.container()
+        holder = nodes.container(classes=["statements"])
         lines = StringList(index_table(statements, read_checked()), source="statements")
         self.state.nested_parse(lines, 0, holder)
+        return [holder]
+
+
+class SymbolsDirective(SphinxDirective):
+    """``{symbols}``: the symbols of each chapter, folded."""
+
+    def run(self) -> list[nodes.Node]:
+        holder = nodes.container()
+        lines = StringList(by_chapter(root()), source="symbols")
+        self.state.nested_parse(lines, 0, holder)
         return holder.children
+
+
+class RecordsDirective(SphinxDirective):
+    """``{records}``: the lab records that stand below the page."""
+
+    def run(self) -> list[nodes.Node]:
+        project = root()
+        for run in runs_below(project, self.env.docname):
+            self.env.note_dependency(str(result_path(project, run.name)))
+        holder = nodes.container()
+        lines = StringList(records_table(project, self.env.docname), source="records")
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+class ConceptMapDirective(SphinxDirective):
+    """``{concept-map}``: the chapters and what links them, drawn."""
+
+    def run(self) -> list[nodes.Node]:
+        def address(page: str) -> str:
+            return self.env.app.builder.get_relative_uri(self.env.docname, page)
+
+        return [nodes.raw("", drawn(root(), address), format="html")]
 
 
 @cache
@@ -188,11 +238,15 @@ def setup(app: Sphinx) -> dict:
     """Register the extension."""
     register()
     app.add_directive("statements", StatementsDirective)
+    app.add_directive("symbols", SymbolsDirective)
+    app.add_directive("records", RecordsDirective)
+    app.add_directive("concept-map", ConceptMapDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
     app.connect("html-page-context", keep_figures_legible)
+    app.connect("html-page-context", add_place)
     app.connect("html-page-context", add_provenance)
     app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)

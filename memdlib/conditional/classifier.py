@@ -9,13 +9,15 @@ and its dual is the log-likelihood. Four ways lead to the same optimum.
 """
 
 import warnings
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 
+from memdlib._types import MatrixLike
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.moments.sums import OVERFLOW, UNDERFLOW
@@ -112,13 +114,13 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def __init__(
         self,
-        solver="lbfgs",
-        l2=1.0,
-        fit_intercept=True,
-        tol=1e-6,
-        max_iter=None,
-        class_weight=None,
-    ):
+        solver: str = "lbfgs",
+        l2: float = 1.0,
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.solver = solver
         self.l2 = l2
         self.fit_intercept = fit_intercept
@@ -127,7 +129,9 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Match the moments.
 
         Parameters
@@ -186,7 +190,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

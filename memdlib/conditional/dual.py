@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
+from memdlib._types import MatrixLike
 from memdlib.conditional.iterative_scaling import Sizes, constant_step, varying_step
 
 Array = NDArray[np.float64]
@@ -46,7 +47,14 @@ class ConditionalDual:
     penalty: Array
 
     @classmethod
-    def of(cls, Z, codes, n_classes: int, weight: Array, penalty: Array):
+    def of(
+        cls,
+        Z: MatrixLike,
+        codes: NDArray,
+        n_classes: int,
+        weight: Array,
+        penalty: Array,
+    ) -> "ConditionalDual":
         """Collect the observed moments of labelled data.
 
         Parameters
@@ -195,7 +203,7 @@ def _scaling_step(dual, theta, state, solver):
     return constant_step(dual.sizes.rows.max(), *parameters)
 
 
-def has_optimum(dual: ConditionalDual, codes, found: Optimum) -> bool:
+def has_optimum(dual: ConditionalDual, codes: NDArray, found: Optimum) -> bool:
     """Certify that the unpenalised dual has a minimum.
 
     It has one if and only if some conditional distribution of positive probabilities

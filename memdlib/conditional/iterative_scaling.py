@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import wrightomega
 
+from memdlib._types import MatrixLike
+
 Array = NDArray[np.float64]
 
 # An observed or expected total below this share of all weight counts as this share: the
@@ -42,7 +44,7 @@ class Sizes:
     largest: Array
 
     @classmethod
-    def of(cls, Z):
+    def of(cls, Z: MatrixLike):
         """Sizes of the instances of nonnegative features.
 
         Parameters
@@ -117,7 +119,7 @@ def constant_step(
 
 
 def varying_step(
-    Z,
+    Z: MatrixLike,
     sizes: Sizes,
     share: Array,
     observed: Array,

@@ -47,7 +47,7 @@ class DataFile:
     root: str = ""
     git_blob_sha1: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         kind, value = self.expected()
         least, most = (7, 40) if kind == "git_blob_sha1" else (64, 64)
         if kind and not re.fullmatch(f"[0-9a-f]{{{least},{most}}}", value):

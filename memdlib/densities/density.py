@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,7 +125,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
         *,
         n_nodes: int = 256,
         tol: float = 1e-8,
-    ):
+    ) -> None:
         self.moments = moments
         self.support = support
         self.n_nodes = n_nodes
@@ -133,7 +134,12 @@ class MaxEntDensity(Distribution, BaseEstimator):
     def __repr__(self) -> str:
         return f"MaxEntDensity(moments={self.moments!r}, support={self.support!r})"
 
-    def fit(self, x: ArrayLike, y=None, sample_weight: ArrayLike | None = None):
+    def fit(
+        self,
+        x: ArrayLike,
+        y: object | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Match the moments of a sample: also the maximum-likelihood fit.
 
         Parameters
@@ -199,7 +205,7 @@ class MaxEntDensity(Distribution, BaseEstimator):
             )
         return self._match_powers(measures, raw, batch, support)
 
-    def from_moments(self, mu: ArrayLike):
+    def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
         """New object with the densities that have given moments.
 
         Parameters

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Axes
+
 Array = NDArray[np.float64]
 
 
-def axes_or_new(ax):
+def axes_or_new(ax: Axes | None) -> Axes:
     """Return axes to draw on, new ones if none are given.
 
     Parameters
@@ -73,7 +75,9 @@ class MaxEntDensityDisplay:
     lines_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
-    def from_density(cls, density, *, sample: ArrayLike | None = None, ax=None):
+    def from_density(
+        cls, density, *, sample: ArrayLike | None = None, ax: Axes | None = None
+    ) -> "MaxEntDensityDisplay":
         """Draw fitted densities.
 
         Parameters
@@ -97,7 +101,9 @@ class MaxEntDensityDisplay:
         found = cls(x, pdf, support.levels is not None)
         return found.plot(sample=sample, ax=ax)
 
-    def plot(self, *, sample: ArrayLike | None = None, ax=None):
+    def plot(
+        self, *, sample: ArrayLike | None = None, ax: Axes | None = None
+    ) -> "MaxEntDensityDisplay":
         """Draw the densities.
 
         Parameters

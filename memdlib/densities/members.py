@@ -377,7 +377,9 @@ class Distribution:
             raise ValueError(f"q = {wrong} is not a probability: give 0 to 1")
         return self._pairwise(self._fitted.quantile, q)
 
-    def rvs(self, size=None, random_state=None) -> Array:
+    def rvs(
+        self, size=None, random_state: int | np.random.RandomState | None = None
+    ) -> Array:
         """Draw independent values by inverting the distribution function.
 
         Parameters
@@ -421,7 +423,12 @@ class Distribution:
         members = self._fitted
         return (members.unit * members.table.deviation).reshape(members.batch)[()]
 
-    def score(self, x: ArrayLike, y=None, sample_weight: ArrayLike | None = None):
+    def score(
+        self,
+        x: ArrayLike,
+        y: object | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Mean log likelihood of a sample, for a search over the number of moments.
 
         Parameters

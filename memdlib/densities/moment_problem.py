@@ -207,7 +207,9 @@ def _check_functions(mu, features, support, row) -> None:
     check_range(values, mu, support, lambda j: f"density {row}: E phi_{j + 1}")
 
 
-def check_range(values: Array, mu: Array, support: Support, describe) -> Array:
+def check_range(
+    values: Array, mu: Array, support: Support, describe: Callable
+) -> Array:
     """Raise, naming the first moment outside the range that those before it leave.
 
     Parameters

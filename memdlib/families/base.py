@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from memdlib._types import MatrixLike
 from memdlib.densities.support import gauss_legendre
 
 Array = NDArray[np.float64]
@@ -237,7 +238,7 @@ class MarginalFamily(Family):
         """Log density of the base measure; zero unless a family says otherwise."""
         return np.zeros(np.shape(x))
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         """Check data against the support; return what the moments are taken of.
 
         Parameters

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
+from memdlib._types import MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms, log_ratio
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
@@ -363,7 +364,7 @@ class Multinomial(CountFamily):
         return theta
 
 
-def check_nonnegative_data(X, name: str) -> None:
+def check_nonnegative_data(X: MatrixLike, name: str) -> None:
     """Raise ValueError, naming the smallest value, if one is negative.
 
     Parameters

@@ -126,7 +126,7 @@ class TruncatedExponential(MarginalFamily):
     name: ClassVar[str] = "truncated_exponential"
     n_moments: ClassVar[int] = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         ends = self.a, self.b
         real = all(isinstance(end, Real) and np.isfinite(end) for end in ends)
         if not (real and self.a < self.b):

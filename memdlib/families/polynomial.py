@@ -46,7 +46,7 @@ class Polynomial(MarginalFamily):
     support: tuple[float, ...] = (0.0, 1.0)
     name: ClassVar[str] = "polynomial"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_integer(self.n_moments, "n_moments")
         object.__setattr__(self, "support", tuple(np.ravel(self.support).tolist()))
         if not self._support.bounded:

@@ -1,12 +1,14 @@
 """How far to shrink an estimate towards a target: intensities that need no tuning."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
 
-def shrinkage_intensity(variation, distance, degrees_of_freedom) -> Array:
+def shrinkage_intensity(
+    variation: ArrayLike, distance: ArrayLike, degrees_of_freedom: ArrayLike
+) -> Array:
     """Intensity that minimises the mean squared error of a shrunken estimate.
 
     Parameters
@@ -38,7 +40,9 @@ def shrinkage_intensity(variation, distance, degrees_of_freedom) -> Array:
     return np.where(share > variation, variation / np.where(share > 0, share, 1.0), 1.0)
 
 
-def correlation_intensity(squares, n_varying, degrees_of_freedom) -> Array:
+def correlation_intensity(
+    squares: ArrayLike, n_varying: ArrayLike, degrees_of_freedom: ArrayLike
+) -> Array:
     """Shrinkage intensity of correlations.
 
     Parameters

@@ -100,7 +100,11 @@ class Calibration:
 
 
 def fit_calibration(
-    scores: Sequence[ArrayLike], codes, sample_weight=None, *, lead: float = 3.0
+    scores: Sequence[ArrayLike],
+    codes: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    lead: float = 3.0,
 ) -> Calibration:
     """Multipliers of several scores of the same classes, from rows held out.
 
@@ -198,7 +202,9 @@ def fit_calibration(
 class _Objective:
     """F and its derivatives in the logarithms of the multipliers, scores in leads."""
 
-    def __init__(self, S: Array, unit: Array, codes, weight: Array, share: float):
+    def __init__(
+        self, S: Array, unit: Array, codes, weight: Array, share: float
+    ) -> None:
         possible = np.isfinite(S).all(axis=0)
         with np.errstate(over="ignore"):
             S = S - np.where(possible, S, -np.inf).max(axis=2, keepdims=True)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Axes, MatrixLike
 from memdlib.densities.display import axes_or_new
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
@@ -66,7 +68,16 @@ class AccuracyCurveDisplay:
     line_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, ax=None, line_kw=None, **options):
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        line_kw: dict[Any, Any] | None = None,
+        **options,
+    ) -> "AccuracyCurveDisplay":
         """Draw the accuracy curve of a fitted classifier.
 
         Parameters
@@ -87,7 +98,9 @@ class AccuracyCurveDisplay:
         found = cls(*estimator.accuracy_curve(X, y, **options))
         return found.plot(ax=ax, line_kw=line_kw)
 
-    def plot(self, *, ax=None, line_kw=None):
+    def plot(
+        self, *, ax: Axes | None = None, line_kw: dict[Any, Any] | None = None
+    ) -> "AccuracyCurveDisplay":
         """Draw the curve.
 
         Parameters
@@ -140,8 +153,14 @@ class RankingDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, n_features=10, feature_names=None, ax=None, bar_kw=None
-    ):
+        cls,
+        estimator: BaseEstimator,
+        *,
+        n_features: int = 10,
+        feature_names: ArrayLike | None = None,
+        ax: Axes | None = None,
+        bar_kw: dict[Any, Any] | None = None,
+    ) -> "RankingDisplay":
         """Draw the best features of a fitted ranker or classifier.
 
         Parameters
@@ -168,7 +187,9 @@ class RankingDisplay:
         found = cls(values, _names(estimator, feature_names)[best], label)
         return found.plot(ax=ax, bar_kw=bar_kw)
 
-    def plot(self, *, ax=None, bar_kw=None):
+    def plot(
+        self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
+    ) -> "RankingDisplay":
         """Draw the bars, the best feature on top; one that is infinite has no end.
 
         Parameters
@@ -245,15 +266,15 @@ class ContributionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
+        estimator: BaseEstimator,
+        X: MatrixLike,
         *,
-        target=None,
-        n_features=10,
-        feature_names=None,
-        ax=None,
-        bar_kw=None,
-    ):
+        target: float | None = None,
+        n_features: int = 10,
+        feature_names: ArrayLike | None = None,
+        ax: Axes | None = None,
+        bar_kw: dict[Any, Any] | None = None,
+    ) -> "ContributionDisplay":
         """Draw what the strongest features of one row add to its score.
 
         Parameters
@@ -302,7 +323,9 @@ class ContributionDisplay:
         )
         return shown.plot(ax=ax, bar_kw=bar_kw)
 
-    def plot(self, *, ax=None, bar_kw=None):
+    def plot(
+        self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
+    ) -> "ContributionDisplay":
         """Draw the bars, the strongest on top; below them all others, and the base.
 
         Bars to the right speak for the class, those to the left against it.
@@ -371,7 +394,14 @@ class DensityDisplay:
     lines_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator, feature, *, ax=None, line_kw=None):
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        feature: int | str,
+        *,
+        ax: Axes | None = None,
+        line_kw: dict[Any, Any] | None = None,
+    ) -> "DensityDisplay":
         """Draw the class densities of one feature.
 
         Parameters
@@ -407,7 +437,9 @@ class DensityDisplay:
         found = cls(x, density, estimator.classes_, str(names[feature]), discrete)
         return found.plot(ax=ax, line_kw=line_kw)
 
-    def plot(self, *, ax=None, line_kw=None):
+    def plot(
+        self, *, ax: Axes | None = None, line_kw: dict[Any, Any] | None = None
+    ) -> "DensityDisplay":
         """Draw one line a class.
 
         Parameters

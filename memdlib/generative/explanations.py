@@ -16,10 +16,12 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.families.multivariate import log_determinant
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import (
@@ -83,7 +85,7 @@ class Contributions:
         found = self.base + np.column_stack(added)
         return found[:, 0] if len(self.values) == 1 else found
 
-    def towards(self, label):
+    def towards(self, label: float) -> MatrixLike:
         """Values towards one class.
 
         Parameters
@@ -120,7 +122,9 @@ class Contributions:
         return (0, 2 * k - 1) if len(self.values) == 1 else (k, 1)
 
 
-def contributions(model, X, feature_names: ArrayLike | None = None) -> Contributions:
+def contributions(
+    model: BaseEstimator, X: MatrixLike, feature_names: ArrayLike | None = None
+) -> Contributions:
     """What each feature of each row adds to the decision of a classifier.
 
     Parameters
@@ -201,7 +205,10 @@ def contributions(model, X, feature_names: ArrayLike | None = None) -> Contribut
 
 
 def top_features(
-    model, X, n: int = 10, feature_names: ArrayLike | None = None
+    model: BaseEstimator,
+    X: MatrixLike,
+    n: int = 10,
+    feature_names: ArrayLike | None = None,
 ) -> dict[object, list[tuple[str, float]]]:
     """Features that speak most for each class, on the rows that are given to it.
 
@@ -264,7 +271,7 @@ class JointByFeature:
     values: list
     left_out: Array | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         shape = self.values[0].shape[0], len(self.values)
         object.__setattr__(self, "base", np.broadcast_to(self.base, shape))
 
@@ -276,7 +283,7 @@ class JointByFeature:
 
 
 @singledispatch
-def joint_by_feature(model, X) -> JointByFeature:
+def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
     """Joint log densities by feature, one registration for each kind of classifier.
 
     Parameters
@@ -427,7 +434,7 @@ def _(model: RidgeDiscriminantClassifier, X):
     return _finite(JointByFeature(base, values), X)
 
 
-def checked_rows(model, X):
+def checked_rows(model: BaseEstimator, X: MatrixLike) -> MatrixLike:
     """Rows as a classifier takes them.
 
     Parameters

@@ -14,12 +14,14 @@ right: a copy of a chosen feature, which only makes the posteriors surer, adds n
 
 from collections.abc import Callable
 from numbers import Integral
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.families import Normal, get
 from memdlib.families.multivariate import is_varying
@@ -229,12 +231,16 @@ class GreedyGaussianRanker(RankedSelector):
 
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
-    def __init__(self, n_features=0.1, shrinkage="auto"):
+    def __init__(
+        self, n_features: float | int | None = 0.1, shrinkage: float | str = "auto"
+    ) -> None:
         self.n_features = n_features
         self.shrinkage = shrinkage
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose the features.
 
         Parameters
@@ -357,12 +363,12 @@ class GreedyInformationRanker(RankedSelector):
 
     def __init__(
         self,
-        n_features=0.1,
-        divergence="js",
+        n_features: float | int | None = 0.1,
+        divergence: str = "js",
         family="normal",
-        shrinkage=0.0,
-        smoothing=1.0,
-    ):
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+    ) -> None:
         self.n_features = n_features
         self.divergence = divergence
         self.family = family
@@ -370,7 +376,9 @@ class GreedyInformationRanker(RankedSelector):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose the features.
 
         Parameters
@@ -405,7 +413,7 @@ class GreedyInformationRanker(RankedSelector):
         self.n_selected_ = len(self.order_)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
@@ -524,15 +532,15 @@ class GreedyHeldOutRanker(RankedSelector):
 
     def __init__(
         self,
-        n_features=0.1,
-        n_candidates=200,
-        divergence="js",
+        n_features: float | int | None = 0.1,
+        n_candidates: int | None = 200,
+        divergence: str = "js",
         family="normal",
-        shrinkage=0.0,
-        smoothing=1.0,
-        validation=5,
-        random_state=None,
-    ):
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        validation: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_features = n_features
         self.n_candidates = n_candidates
         self.divergence = divergence
@@ -543,7 +551,9 @@ class GreedyHeldOutRanker(RankedSelector):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose the features.
 
         Parameters
@@ -595,7 +605,7 @@ class GreedyHeldOutRanker(RankedSelector):
         self.n_selected_ = len(order)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return describe_input(super().__sklearn_tags__(), self.family)
 
 

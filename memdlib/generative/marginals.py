@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
+from memdlib._types import MatrixLike
 from memdlib.families import Family
 from memdlib.moments import ClassMoments, class_moments, leave_one_out
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
@@ -21,7 +22,9 @@ DIVERGENCES = ("js_gm", "jeffreys", "js")
 _ERROR = 1e-6
 
 
-def family_moments(family: Family, X, codes, n_classes: int, weight) -> ClassMoments:
+def family_moments(
+    family: Family, X: MatrixLike, codes, n_classes: int, weight
+) -> ClassMoments:
     """Class moments that a family needs, about locations that it allows.
 
     Parameters
@@ -47,7 +50,13 @@ def family_moments(family: Family, X, codes, n_classes: int, weight) -> ClassMom
 
 
 def fold_moments(
-    family: Family, X, codes, n_classes: int, weight, fold, n_folds: int
+    family: Family,
+    X,
+    codes,
+    n_classes: int,
+    weight,
+    fold: NDArray[np.intp],
+    n_folds: int,
 ) -> tuple[ClassMoments, list[ClassMoments]]:
     """Class moments of all rows, and of those outside each fold, in one pass.
 
@@ -120,7 +129,7 @@ class ClassMarginals:
     smoothing: float = 1.0
     prior: Array | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.prior is None:
             object.__setattr__(self, "prior", self.moments.prior)
         value = self.shrinkage

@@ -4,12 +4,16 @@ By Theorem 1 of MeMd the greedy choice of features under class-conditional indep
 is the ranking by marginal divergence, so one number a feature is all there is to find.
 """
 
+from typing import Self
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
@@ -73,7 +77,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
         mask[self.order_[: self.n_selected_]] = True
         return mask
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
@@ -130,12 +134,12 @@ class DivergenceRanker(RankedSelector):
 
     def __init__(
         self,
-        divergence="js_gm",
+        divergence: str = "js_gm",
         family="normal",
-        n_features=0.1,
-        shrinkage=0.0,
-        smoothing=1.0,
-    ):
+        n_features: float | int | None = 0.1,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+    ) -> None:
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
@@ -143,7 +147,9 @@ class DivergenceRanker(RankedSelector):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Rank the features.
 
         Parameters
@@ -176,11 +182,11 @@ class DivergenceRanker(RankedSelector):
         self.order_ = rank(self.feature_divergences_)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def js_gm_score(X, y, **options) -> NDArray[np.float64]:
+def js_gm_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
 
     Parameters
@@ -207,7 +213,7 @@ def js_gm_score(X, y, **options) -> NDArray[np.float64]:
     return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
 
 
-def jeffreys_score(X, y, **options) -> NDArray[np.float64]:
+def jeffreys_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     """Score features by the Jeffreys divergence J, one-vs-rest for several classes.
 
     Parameters
@@ -231,7 +237,7 @@ def jeffreys_score(X, y, **options) -> NDArray[np.float64]:
     return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
 
 
-def js_score(X, y, **options) -> NDArray[np.float64]:
+def js_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     """Score features by Jensen-Shannon divergence, their information about the class.
 
     Parameters

@@ -6,6 +6,7 @@ are those about one location for all classes, so that one matrix product does th
 features whose classes lie too far apart for that are scored class by class.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments.sums import translate_natural
@@ -71,7 +73,7 @@ class MarginalScores:
         return self.family.log_normaliser(self.natural)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def total(self, X, features) -> Array:
+    def total(self, X: MatrixLike, features: NDArray[np.intp]) -> Array:
         """Joint log density log pi_k + sum over some features.
 
         What is the same for all classes is left out: the base measure, and the log
@@ -102,7 +104,14 @@ class MarginalScores:
         return finite_scores(score, X)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def correct_weight(self, X, codes, weight, order, grid) -> Array:
+    def correct_weight(
+        self,
+        X: MatrixLike,
+        codes: NDArray,
+        weight: NDArray,
+        order: NDArray[np.intp],
+        grid: Sequence[int],
+    ) -> Array:
         """Weight of the rows classified rightly by the top S features.
 
         Parameters
@@ -303,7 +312,9 @@ class _Linear:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def scores_by_feature(scores: MarginalScores, X, features) -> tuple[Array, list]:
+def scores_by_feature(
+    scores: MarginalScores, X: MatrixLike, features: NDArray[np.intp]
+) -> tuple[Array, list]:
     """Joint log density feature by feature, but for what the classes share.
 
     Parameters

@@ -4,14 +4,16 @@ A ranking keeps words or drops them. A power of the divergence does it by degree
 leaves all words alike, and the larger it is, the nearer it comes to a selection.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.families import get
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
@@ -59,7 +61,7 @@ def divergence_weights(marginals: ClassMarginals, divergence: str) -> Array:
     return value / value.max() if value.max() > 0 else np.ones_like(value)
 
 
-def weighted_rows(X, weight: Array):
+def weighted_rows(X: MatrixLike, weight: Array) -> MatrixLike:
     """Multiply the columns, and then each row so that it keeps its length.
 
     Parameters
@@ -146,12 +148,12 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        power=0.25,
-        divergence="jeffreys",
-        counts="log",
-        idf=True,
-        smoothing=1.0,
-    ):
+        power: float = 0.25,
+        divergence: str = "jeffreys",
+        counts: str = "log",
+        idf: bool = True,
+        smoothing: float = 1.0,
+    ) -> None:
         self.power = power
         self.divergence = divergence
         self.counts = counts
@@ -159,7 +161,12 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Find the weights of the words.
 
         Parameters
@@ -207,7 +214,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.weights_ = found
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """Weigh the words of each document.
 
         Parameters
@@ -246,7 +253,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = _scaled_columns(X, self.weights_)
         return _scaled_rows(*_directions(X, 1.0)).astype(kept, copy=False)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.moments.sums import UNDERFLOW, ClassMoments, check_finite
 from memdlib.validation import sum_duplicates
 
@@ -27,7 +28,7 @@ _LOST_SQUARE, _TINY = 1e-307, 1e-134
 
 @np.errstate(over="ignore", invalid="ignore")
 def class_moments(
-    X,
+    X: MatrixLike,
     codes: ArrayLike,
     n_classes: int,
     *,
@@ -93,7 +94,7 @@ def class_moments(
     return ClassMoments(total, sums, location)
 
 
-def class_locations(X, codes: NDArray[np.intp], n_classes: int) -> Array:
+def class_locations(X: MatrixLike, codes: NDArray[np.intp], n_classes: int) -> Array:
     """Point among the data of each class, about which a constant has no variance.
 
     Parameters
@@ -127,7 +128,12 @@ def class_locations(X, codes: NDArray[np.intp], n_classes: int) -> Array:
 
 
 def check_squares(
-    X, codes: NDArray, weight: Array, first: Array, second: Array, location: Array
+    X: MatrixLike,
+    codes: NDArray,
+    weight: Array,
+    first: Array,
+    second: Array,
+    location: Array,
 ) -> None:
     """Raise, naming the feature, if squares of differences within a class underflow.
 

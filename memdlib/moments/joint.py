@@ -52,7 +52,11 @@ class JointMoments(ClassMoments):
 
 @np.errstate(over="ignore", invalid="ignore")
 def joint_moments(
-    X: NDArray, codes: ArrayLike, n_classes: int, *, sample_weight=None
+    X: NDArray,
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> JointMoments:
     """Collect the sums of x and x x^T of every class in one pass.
 

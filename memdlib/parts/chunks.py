@@ -7,8 +7,10 @@ from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.validation import check_integer
 
 # Entries of a chunk of an array: 32 MiB of doubles.
@@ -34,7 +36,14 @@ class ArrayChunks(Sequence):
     (3, (array([[8., 9.]]), array([0])))
     """
 
-    def __init__(self, X, y, sample_weight=None, *, rows=None):
+    def __init__(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rows: int | None = None,
+    ) -> None:
         self.X = X.tocsr() if sparse.issparse(X) else X
         self.columns = [np.asarray(y)]
         if sample_weight is not None:
@@ -49,7 +58,7 @@ class ArrayChunks(Sequence):
             rows = max(1, _ENTRIES // X.shape[1])
         self.rows = check_integer(rows, "rows")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return -(-self.X.shape[0] // self.rows)
 
     def __getitem__(self, i):
@@ -81,7 +90,9 @@ class ShardChunks(Sequence):
     ([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     """
 
-    def __init__(self, shards, labels, sample_weight=None):
+    def __init__(
+        self, shards: Sequence, labels: Sequence, sample_weight: Sequence | None = None
+    ) -> None:
         self.shards = [Path(path) for path in shards]
         self.columns = [labels] if sample_weight is None else [labels, sample_weight]
         for values in self.columns:
@@ -91,7 +102,7 @@ class ShardChunks(Sequence):
                     "labels or weights; give one a shard"
                 )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.shards)
 
     def __getitem__(self, i):
@@ -138,7 +149,13 @@ class TableChunks(Sequence):
     (2, ['a'], [0])
     """
 
-    def __init__(self, files, target, sample_weight=None, features=None):
+    def __init__(
+        self,
+        files: Sequence,
+        target: str,
+        sample_weight: str | None = None,
+        features: Sequence | None = None,
+    ) -> None:
         _needed("pyarrow")
         single = isinstance(files, str | Path)
         addresses = [files] if single else files
@@ -164,7 +181,7 @@ class TableChunks(Sequence):
         self._ends = list(accumulate(file.n_chunks for file in opened))
         self._last: tuple[int, _Table] | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._ends[-1]
 
     def __getitem__(self, i):
@@ -186,7 +203,7 @@ class TableChunks(Sequence):
 class _Table:
     """One open file of a table, whatever its format."""
 
-    def __init__(self, names, n_chunks, read):
+    def __init__(self, names, n_chunks, read) -> None:
         self.names, self.n_chunks, self.read = names, n_chunks, read
 
 

@@ -8,6 +8,8 @@ from functools import reduce
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.parts.fit import fit_parts
@@ -31,7 +33,15 @@ _FAN_IN = 8
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
-def fit_distributed(estimator, X, y, sample_weight=None, *, classes=None, client=None):
+def fit_distributed(
+    estimator: BaseEstimator,
+    X,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    classes: ArrayLike | None = None,
+    client=None,
+) -> BaseEstimator:
     """Fit an estimator to Dask collections.
 
     Parameters
@@ -89,7 +99,7 @@ def fit_distributed(estimator, X, y, sample_weight=None, *, classes=None, client
     return fit_parts(estimator, _Blocks(X, y, sample_weight, client), classes)
 
 
-def predict_blocks(estimator, X, method: str = "predict"):
+def predict_blocks(estimator: BaseEstimator, X, method: str = "predict"):
     """Predict the rows of a Dask collection, block by block.
 
     Parameters
@@ -136,7 +146,7 @@ def predict_blocks(estimator, X, method: str = "predict"):
 class _Blocks(Parts):
     """Partitions of X with the labels and weights of their rows."""
 
-    def __init__(self, X, y, sample_weight, client):
+    def __init__(self, X, y, sample_weight, client) -> None:
         if not is_dask_collection(X):
             raise TypeError(
                 f"X is a {type(X).__name__}; give a dask array or data frame, or call "

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
@@ -61,7 +62,9 @@ from memdlib.validation import (
 
 
 @all_or_nothing
-def fit_parts(estimator, parts: Parts, classes=None):
+def fit_parts(
+    estimator: BaseEstimator, parts: Parts, classes: ArrayLike | None = None
+) -> BaseEstimator:
     """Fit an estimator to data in parts.
 
     Parameters

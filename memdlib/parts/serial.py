@@ -17,9 +17,11 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from memdlib._types import MatrixLike
 from memdlib.parts.fit import fit_parts
 from memdlib.parts.wide import StripPass, column_strips, joined
 from memdlib.parts.work import Parts, Pass
@@ -54,7 +56,7 @@ class Checkpoint:
     (None, ({'n': array([1.])}, 3, False))
     """
 
-    def __init__(self, path: Path, identity: list):
+    def __init__(self, path: Path, identity: list) -> None:
         self.path, self.identity = Path(path), identity
         self.finished: list[Result | None] = []
         self.check_sums: dict[str, dict[int, int]] = {}
@@ -124,7 +126,14 @@ class Checkpoint:
             self.finished.append(result)
         return result, done, complete
 
-    def check(self, kind: str, place: int, X, y, weight) -> None:
+    def check(
+        self,
+        kind: str,
+        place: int,
+        X: MatrixLike | None,
+        y: ArrayLike | None,
+        weight: ArrayLike | None,
+    ) -> None:
         """Compare a part of the data with what it was when it was first read.
 
         Parameters
@@ -239,14 +248,14 @@ def _unpacked(arrays: Result, prefix: str) -> Result | None:
 
 
 def fit_chunks(
-    estimator,
+    estimator: BaseEstimator,
     chunks: Iterable[tuple],
     *,
-    classes=None,
+    classes: ArrayLike | None = None,
     checkpoint: str | Path | None = None,
     every: int = 16,
     progress: Callable[[str, int, int | None], object] | None = None,
-):
+) -> BaseEstimator:
     """Fit an estimator to data that do not fit into memory.
 
     Parameters
@@ -322,7 +331,7 @@ def fit_chunks(
 class _Serial(Parts):
     """Chunks that are read one after another."""
 
-    def __init__(self, chunks, checkpoint, every, progress):
+    def __init__(self, chunks, checkpoint, every, progress) -> None:
         if isinstance(chunks, Iterator):
             raise ValueError(
                 f"chunks, a {type(chunks).__name__}, can be read only once; give a "

@@ -43,7 +43,7 @@ class TallMoments(FoldMoments):
     reader : Reader
     """
 
-    def __init__(self, parts: Parts, reader: Reader):
+    def __init__(self, parts: Parts, reader: Reader) -> None:
         work = Means(reader)
         found = checked_result(parts, work)
         self.unit, moments = power_of_two(found["largest"]), work.of_result(found)

@@ -8,7 +8,7 @@ and the n x n products of the rows' residuals Z add up over strips,
 Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by strip.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -66,7 +66,7 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
     ]
 
 
-def joined(blocks) -> Array | None:
+def joined(blocks: Sequence | None) -> Array | None:
     """Blocks of labels, of weights or of a strip as one.
 
     Parameters
@@ -94,7 +94,7 @@ class WideMoments:
         Numbers of rows of positive weight and of features.
     """
 
-    def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]):
+    def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]) -> None:
         self.parts, self.reader, self.shape = parts, reader, shape
         if reader.cuts is not None:
             self.rows = checked_result(parts, Folds(reader))
@@ -262,7 +262,16 @@ def rows_set_aside_to_rows(Z, moments, test, centre, deviations) -> Result:
 
 
 def accuracy(
-    Z, moments, test, centre, deviations, diagonal, means, step, A, n_steps
+    Z: NDArray,
+    moments,
+    test: NDArray,
+    centre: NDArray,
+    deviations: NDArray,
+    diagonal: NDArray,
+    means: NDArray,
+    step: NDArray[np.intp],
+    A: NDArray,
+    n_steps: int,
 ) -> Result:
     """What the coordinates of each step of the grid add to scores of rows set aside.
 

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
+from memdlib._types import MatrixLike
 from memdlib.families import Family
 from memdlib.generative.marginals import family_moments
 from memdlib.holdout import RowKeys, Spread
@@ -136,7 +137,7 @@ class HashCuts:
         n_held_out = 1 if shares.scale == 1.0 else found.shape[2] + 1
         return cls(keys, *found, n_held_out)
 
-    def folds(self, X, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    def folds(self, X: MatrixLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Fold of each row.
 
         Parameters
@@ -196,7 +197,9 @@ class Pass(ABC):
     name = "pass"
     needs_X = True
 
-    def of(self, X, y, weight) -> Result | None:
+    def of(
+        self, X: MatrixLike | None, y: ArrayLike, weight: ArrayLike | None
+    ) -> Result | None:
         """Result of one part.
 
         Parameters
@@ -532,7 +535,7 @@ class FoldMoments:
         Of each fold and class.
     """
 
-    def __init__(self, parts: Parts, reader: Reader, moments: ClassMoments):
+    def __init__(self, parts: Parts, reader: Reader, moments: ClassMoments) -> None:
         self.parts, self.reader = parts, reader
         self.folds = moments.split(reader.n_folds)
         self.others = leave_one_out(self.folds) if reader.n_folds > 1 else []

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
+
 Array = NDArray[np.float64]
 
 # Cells whose parameters are gathered at a time: they fit a processor's own cache.
@@ -21,7 +23,7 @@ _BLOCK = 1 << 19
 _DENSE = 0.25
 
 
-def as_counts(X):
+def as_counts(X: MatrixLike) -> MatrixLike:
     """A table in the form, dense or sparse, that its share of zeros asks for.
 
     Parameters
@@ -43,7 +45,7 @@ def as_counts(X):
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
-def document_blocks(counts) -> Iterator[tuple[slice, object]]:
+def document_blocks(counts: MatrixLike) -> Iterator[tuple[slice, object]]:
     """Blocks of whole documents, with the rows that they are.
 
     Parameters
@@ -67,7 +69,7 @@ def document_blocks(counts) -> Iterator[tuple[slice, object]]:
         yield rows, counts[rows]
 
 
-def mixture(counts, theta: Array, words: Array) -> Array:
+def mixture(counts: MatrixLike, theta: Array, words: Array) -> Array:
     """Probabilities sum_z theta_dz Q_zw of the cells that a table stores.
 
     Parameters
@@ -97,7 +99,7 @@ def mixture(counts, theta: Array, words: Array) -> Array:
     return found
 
 
-def with_values(counts, values: Array):
+def with_values(counts: MatrixLike, values: Array) -> MatrixLike:
     """A table with other numbers in the same places.
 
     Parameters
@@ -115,7 +117,7 @@ def with_values(counts, values: Array):
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def times_rows(counts, factor: Array):
+def times_rows(counts: MatrixLike, factor: Array) -> MatrixLike:
     """A table whose rows are multiplied by one number each, in the form that it has.
 
     Parameters
@@ -132,7 +134,7 @@ def times_rows(counts, factor: Array):
     return with_values(counts, counts.data * factor.repeat(np.diff(counts.indptr)))
 
 
-def log_terms(counts, probability: Array) -> Array:
+def log_terms(counts: MatrixLike, probability: Array) -> Array:
     """Terms C log P of the log-likelihood, zero where there is no count.
 
     Parameters
@@ -151,7 +153,7 @@ def log_terms(counts, probability: Array) -> Array:
         return number * np.log(np.where(number > 0, probability, 1.0))
 
 
-def ratios(counts, probability: Array):
+def ratios(counts: MatrixLike, probability: Array) -> MatrixLike:
     """Quotients C / P, zero where either is.
 
     Parameters
@@ -170,7 +172,9 @@ def ratios(counts, probability: Array):
     return with_values(counts, quotient)
 
 
-def expected_ratios(counts, theta: Array, words: Array) -> tuple[Array, Array, float]:
+def expected_ratios(
+    counts: MatrixLike, theta: Array, words: Array
+) -> tuple[Array, Array, float]:
     """Gradients of the log-likelihood in theta and in Q, and the log-likelihood.
 
     Parameters

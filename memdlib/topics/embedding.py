@@ -1,18 +1,20 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
     check_non_negative,
 )
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
@@ -122,13 +124,23 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, kind="MT-2", plsa=None, random_state=None):
+    def __init__(
+        self,
+        kind: str = "MT-2",
+        plsa: PLSA | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kind = kind
         self.plsa = plsa
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the models.
 
         Parameters
@@ -197,7 +209,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         self.kind_ = self.kind
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """Embed documents.
 
         Parameters
@@ -235,7 +247,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             return sparse.hstack([sparse.csr_array(p) for p in parts], format="csr")
         return np.hstack(parts)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Names of the numbers: class, part, topic and, for gradients, feature.
 
         Parameters
@@ -263,7 +275,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                     )
         return np.array(names, dtype=object)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True

@@ -15,12 +15,13 @@ the simplex is found by a primal-dual interior-point method, and certified by th
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.special import xlogy
@@ -30,9 +31,10 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.counts import (
     as_counts,
@@ -83,7 +85,7 @@ class Found:
 
 
 def climb(
-    counts,
+    counts: MatrixLike,
     theta: Array,
     words: Array,
     *,
@@ -91,7 +93,7 @@ def climb(
     smoothing: float,
     tol: float,
     max_iter: int,
-    report,
+    report: Callable,
 ) -> Found:
     """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw.
 
@@ -184,7 +186,7 @@ _TOLERANCE = 1e-9
 _REACH = 0.995
 
 
-def fold_in(counts, components: Array, prior: Array) -> tuple[Array, Array]:
+def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array, Array]:
     """Most likely topics of each document, the topics of words being given.
 
     Parameters
@@ -412,15 +414,15 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_topics=2,
-        beta=1.0,
-        smoothing=0.05,
-        n_init=1,
-        tol=1e-5,
-        max_iter=500,
-        random_state=None,
-        verbose=0,
-    ):
+        n_topics: int = 2,
+        beta: float = 1.0,
+        smoothing: float = 0.05,
+        n_init: int = 1,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_topics = n_topics
         self.beta = beta
         self.smoothing = smoothing
@@ -431,7 +433,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find topics.
 
         Parameters
@@ -481,7 +485,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> NDArray:
         """Fold documents in: their most likely topics under the words of the topics.
 
         Parameters
@@ -507,7 +511,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         counts = self.read_counts(X)
         return fold_in(counts, self.components_, self.topic_prior_)[0]
 
-    def read_counts(self, X):
+    def read_counts(self, X: MatrixLike) -> MatrixLike:
         """Check documents as :meth:`transform` does, and bring them into its form.
 
         Parameters
@@ -522,7 +526,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._counts(X, reset=False)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True

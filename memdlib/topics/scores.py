@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.special import xlogy
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
@@ -24,7 +25,7 @@ from memdlib.validation import check_real_array
 Array = NDArray[np.float64]
 
 
-def log_likelihoods(model: PLSA, X) -> Array:
+def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     """Log-likelihood of the words of each document, folded in.
 
     Parameters
@@ -52,7 +53,7 @@ def log_likelihoods(model: PLSA, X) -> Array:
     return _fold(model, X).log_likelihood
 
 
-def fisher_scores(model: PLSA, X):
+def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
     """Gradients of the log-likelihood of each document in P(z) and in P(w | z).
 
     Parameters
@@ -101,7 +102,7 @@ def fisher_scores(model: PLSA, X):
     return found.toarray() if sparse.issparse(found) else found
 
 
-def free_energy_terms(model: PLSA, X) -> Array:
+def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
     """Terms of the free energy of each document, topic by topic.
 
     Parameters
@@ -137,7 +138,7 @@ def free_energy_terms(model: PLSA, X) -> Array:
     return _finite(_fold(model, X), Folded.energies)
 
 
-def posterior_divergences(model: PLSA, X) -> Array:
+def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
     """What each document would add to the free energy of the training documents.
 
     Parameters

@@ -1,9 +1,11 @@
+import errno
 import signal
 
 import pytest
 
 from compendium import __main__ as command
-from compendium.build import chapters, experiments, readme, render
+from compendium.artifact.trials import listing
+from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
 
 HERE = {"jobs": None, "scheduler": None}
@@ -34,6 +36,9 @@ def signals():
         ("render", render, "main", {}),
         ("check", render, "check", {}),
         ("readme", readme, "main", {}),
+        ("pdf", pdf, "main", {"article": False}),
+        ("article", pdf, "main", {"article": True}),
+        ("trial some", listing, "main", {"runs": "some"}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):
@@ -53,6 +58,11 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
     [
         (DatasetError("no folder"), 1, "error: no folder"),
         (ConnectionError("no scheduler"), 1, "error: no scheduler"),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            1,
+            "error: [Errno 28] No space left on device; what was stored before is kept",
+        ),
         (KeyboardInterrupt(), 130, "interrupted: what was finished is kept"),
     ],
 )
@@ -70,3 +80,12 @@ def test_an_unknown_command_is_refused(capsys):
     with pytest.raises(SystemExit, match="2"):
         command.main(["bake"])
     assert "invalid choice: 'bake'" in capsys.readouterr().err
+
+
+def test_another_error_of_the_system_keeps_its_trace(monkeypatch):
+    def stop():
+        raise FileNotFoundError(errno.ENOENT, "no such file")
+
+    monkeypatch.setattr(render, "main", stop)
+    with pytest.raises(FileNotFoundError):
+        command.main(["render"])

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib._types import MatrixLike
+
 Array = NDArray[np.float64]
 
 # Directions of less than this share of the largest are rounding.
@@ -190,7 +192,7 @@ class IndicatorRegression:
     weight: Array
     n_classes: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         share = self.weight / self.weight.sum()
         prior = np.bincount(self.codes, share, minlength=self.n_classes)
         target = np.eye(self.n_classes)[self.codes] - prior
@@ -245,7 +247,9 @@ class IndicatorRegression:
         coef, intercept = self._coefficients(space, [penalty])
         return coef.T, intercept
 
-    def scores(self, space: KrylovSpace, penalties: list[float], rows) -> Array:
+    def scores(
+        self, space: KrylovSpace, penalties: list[float], rows: MatrixLike
+    ) -> Array:
         """Scores of other rows for several penalties, at one product.
 
         Parameters

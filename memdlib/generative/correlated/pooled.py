@@ -69,7 +69,9 @@ class PooledMoments:
     apply: Callable[[Array, Array], Array] | None = None
 
     @classmethod
-    def of(cls, X, codes, n_classes: int, weight) -> "PooledMoments":
+    def of(
+        cls, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
+    ) -> "PooledMoments":
         """Moments of rows, in two passes.
 
         Parameters
@@ -174,7 +176,7 @@ class PooledMoments:
 
 
 def standardised_residuals(
-    X, codes: NDArray[np.intp], n_classes: int, weight: Array
+    X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: Array
 ) -> tuple[dict[str, Array], Array]:
     """Moments of each feature, and the rows less their class means in units of these.
 
@@ -489,7 +491,9 @@ class WhitenedMeans:
         """Coordinates z of rows of X, (n, d)."""
         return self.root((X / self.unit - self.centre) / self.deviations)
 
-    def scores(self, X, order: NDArray[np.intp], grid: NDArray[np.intp]) -> Array:
+    def scores(
+        self, X: NDArray, order: NDArray[np.intp], grid: NDArray[np.intp]
+    ) -> Array:
         """Joint log densities but for what the classes share, with the best S of z.
 
         Parameters
@@ -514,7 +518,13 @@ class WhitenedMeans:
             found[..., k] = log_prior[k] + running[:, grid - 1].T
         return found
 
-    def correct_weight(self, X, codes, weight, grid: NDArray[np.intp]) -> Array:
+    def correct_weight(
+        self,
+        X: NDArray,
+        codes: NDArray[np.intp],
+        weight: NDArray,
+        grid: NDArray[np.intp],
+    ) -> Array:
         """Weight of the rows that the best S coordinates classify correctly.
 
         Parameters

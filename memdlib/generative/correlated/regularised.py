@@ -21,10 +21,10 @@ a sum of squares, so that nothing cancels however few the rows.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
@@ -212,13 +212,13 @@ class RegularisedMeMdClassifier(BayesClassifier):
 
     def __init__(
         self,
-        class_shrinkage=0.6,
-        shrinkage="auto",
-        variance_shrinkage=0.3,
+        class_shrinkage: float = 0.6,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.3,
         *,
-        priors=None,
-        class_weight=None,
-    ):
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.class_shrinkage = class_shrinkage
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
@@ -231,7 +231,9 @@ class RegularisedMeMdClassifier(BayesClassifier):
     variance_shrinkage_ = fitted("variance_shrinkage")
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Estimate the moments, and shrink them.
 
         Parameters
@@ -283,5 +285,5 @@ class RegularisedMeMdClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

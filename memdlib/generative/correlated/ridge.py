@@ -22,14 +22,15 @@ sparse or dense.
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
@@ -114,7 +115,7 @@ class RidgeModel:
         return score
 
 
-def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def holds_any(X: MatrixLike, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether each document holds a known word.
 
     Parameters
@@ -130,7 +131,7 @@ def holds_any(X, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return (X != 0) @ known.astype(np.intp) > 0
 
 
-def marginal_scores(marginals: ClassMarginals, X) -> Array:
+def marginal_scores(marginals: ClassMarginals, X: MatrixLike) -> Array:
     """Log posteriors of all classes, up to a constant a row, of independent features.
 
     Parameters
@@ -294,17 +295,17 @@ class RidgeDiscriminantClassifier(BayesClassifier):
 
     def __init__(
         self,
-        penalties=(0.1, 0.3, 1.0, 3.0, 10.0),
-        powers=0.0,
-        divergence="jeffreys",
-        validation=5,
-        tol=1e-3,
-        max_iter=200,
-        class_weight=None,
-        random_state=None,
+        penalties: ArrayLike | float = (0.1, 0.3, 1.0, 3.0, 10.0),
+        powers: ArrayLike | float = 0.0,
+        divergence: str = "jeffreys",
+        validation: int = 5,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+        class_weight: dict[Any, Any] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
         *,
         family=None,
-    ):
+    ) -> None:
         self.penalties = penalties
         self.powers = powers
         self.divergence = divergence
@@ -316,7 +317,9 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         self.family = family
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose penalty, power and multipliers on rows held out; then fit all rows.
 
         Parameters
@@ -468,10 +471,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._documents()

@@ -9,10 +9,10 @@ J_j is linear in x:
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
@@ -206,17 +206,17 @@ class CorrelatedMeMdClassifier(BayesClassifier):
 
     def __init__(
         self,
-        n_features=None,
-        shrinkage="auto",
-        variance_shrinkage=0.0,
+        n_features: float | int | str | None = None,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.0,
         *,
-        criterion="accuracy",
-        validation=5,
-        n_features_grid=None,
-        priors=None,
-        class_weight=None,
-        random_state=None,
-    ):
+        criterion: str = "accuracy",
+        validation: float | int = 5,
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_features = n_features
         self.shrinkage = shrinkage
         self.variance_shrinkage = variance_shrinkage
@@ -241,7 +241,9 @@ class CorrelatedMeMdClassifier(BayesClassifier):
     intercept_ = fitted("intercept")
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Estimate means and covariance, whiten, and choose how many coordinates.
 
         Parameters
@@ -328,5 +330,5 @@ class CorrelatedMeMdClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing, fitted
 from memdlib.families import Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
@@ -255,18 +257,18 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
     def __init__(
         self,
-        divergence="js_gm",
+        divergence: str = "js_gm",
         family="normal",
-        n_features="auto",
-        validation=0.2,
-        shrinkage=0.0,
-        smoothing=1.0,
-        random_state=None,
+        n_features: float | int | str | None = "auto",
+        validation: float | int = 0.2,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
         *,
-        n_features_grid=None,
-        priors=None,
-        class_weight=None,
-    ):
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
@@ -285,7 +287,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     validation_curve_ = fitted("validation_curve")
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Estimate the class marginals, rank the features and choose how many to use.
 
         Parameters
@@ -324,7 +328,13 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             self._warn_of_single_rows(codes)
         return self
 
-    def accuracy_curve(self, X, y, sample_weight=None, n_features_grid=None):
+    def accuracy_curve(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        n_features_grid: ArrayLike | str | None = None,
+    ):
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters
@@ -362,7 +372,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         correct = self._fitted.correct_weight(X, position[codes], weight, grid)
         return grid, correct / weight.sum()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = describe_input(super().__sklearn_tags__(), self.family)
         # continuous test data mean little to a family of counts
         tags.classifier_tags.poor_score = get(self.family).nonnegative

@@ -8,14 +8,16 @@ document is one more category, and Bayes' rule is
                        + (N - sum_{w in V} x_w) log(1 - sum_{w in V} theta_kw).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
@@ -64,7 +66,7 @@ class DocumentScores:
             return cls(marginals.mean_params[..., 0], np.log(marginals.prior))
 
     @np.errstate(over="ignore", invalid="ignore")
-    def total(self, X, features) -> Array:
+    def total(self, X: MatrixLike, features: NDArray[np.intp]) -> Array:
         """Joint log probability of class, kept words and rest, but for a constant.
 
         Parameters
@@ -91,7 +93,14 @@ class DocumentScores:
         return finite_scores(self.log_prior + X @ _relative(share).T, X)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def correct_weight(self, X, codes, weight, order, grid) -> Array:
+    def correct_weight(
+        self,
+        X: MatrixLike,
+        codes: NDArray,
+        weight: NDArray,
+        order: NDArray[np.intp],
+        grid: Sequence[int],
+    ) -> Array:
         """Weight of the documents classified rightly with the top S words.
 
         Parameters
@@ -217,16 +226,16 @@ feature_names_in_
 
     def __init__(
         self,
-        divergence="js_gm",
-        n_features="auto",
-        validation=0.2,
-        smoothing=1.0,
-        random_state=None,
+        divergence: str = "js_gm",
+        n_features: float | int | str | None = "auto",
+        validation: float | int = 0.2,
+        smoothing: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
         *,
-        n_features_grid=None,
-        priors=None,
-        class_weight=None,
-    ):
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
         self.divergence = divergence
         self.n_features = n_features
         self.validation = validation

@@ -7,11 +7,13 @@ products of two features) Gaussian naive Bayes.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing, fitted
 from memdlib.families.multivariate import (
     MultivariateNormal,
@@ -159,7 +161,9 @@ class JointMaxEntClassifier(MomentClassifier):
         "shrinkage": [Words("auto"), UNIT],
     }
 
-    def __init__(self, covariance="full", shrinkage="auto"):
+    def __init__(
+        self, covariance: str = "full", shrinkage: float | str = "auto"
+    ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
 
@@ -171,7 +175,9 @@ class JointMaxEntClassifier(MomentClassifier):
         return self.mean_params_[..., 0]
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Estimate the class densities.
 
         Parameters
@@ -203,7 +209,7 @@ class JointMaxEntClassifier(MomentClassifier):
         self._fitted = self._estimate(moments, classes)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags

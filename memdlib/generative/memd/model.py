@@ -3,10 +3,12 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import MatrixLike
 from memdlib.densities import (
     InfeasibleMomentsError,
     NotConvergedError,
@@ -131,7 +133,9 @@ class MarginalModel:
         X = self.marginals.family.observe(X)
         return self.scores.total(X, self.order[: self.n_selected])
 
-    def correct_weight(self, X, codes, weight, grid) -> Array:
+    def correct_weight(
+        self, X: MatrixLike, codes: NDArray, weight: NDArray, grid: NDArray[np.intp]
+    ) -> Array:
         """Weight of the observed rows that the best S features classify correctly.
 
         Parameters
@@ -172,7 +176,13 @@ class MomentClassifier(BayesClassifier):
         """Everything that follows from the moments: the fitted model."""
 
     @all_or_nothing
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add a batch; the result is that of one fit on all batches together.
 
         Parameters other than those that say what moments are collected may change from
@@ -215,11 +225,13 @@ class MomentClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
 
-def estimate_model(estimator: MomentClassifier, moments: ClassMoments, classes):
+def estimate_model(
+    estimator: MomentClassifier, moments: ClassMoments, classes: NDArray
+):
     """Everything that follows from moments, which may have been collected in parts.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -64,7 +64,7 @@ def _(model: MixedMeMdClassifier, X):
     )
 
 
-def joint_by_column(model, X) -> JointByFeature:
+def joint_by_column(model: BaseEstimator, X: NDArray) -> JointByFeature:
     """Joint log densities by the columns that a pipeline is given.
 
     Parameters
@@ -96,7 +96,7 @@ def joint_by_column(model, X) -> JointByFeature:
 
 
 @singledispatch
-def column_origins(step, n_columns: int) -> NDArray[np.intp]:
+def column_origins(step: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """From which column each column that a transformer makes comes.
 
     Parameters

@@ -11,10 +11,10 @@ features and rows, and a row of weight two counts as two rows.
 """
 
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 
@@ -53,11 +53,13 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         "max_features": [Number(Integral, 1, None)],
     }
 
-    def __init__(self, n_knots=8, max_features=240):
+    def __init__(self, n_knots: int = 8, max_features: int = 240) -> None:
         self.n_knots = n_knots
         self.max_features = max_features
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the knots.
 
         Parameters
@@ -84,7 +86,7 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         self._width = half[interval + 1, self._feature] - self._low
         return self
 
-    def transform(self, X):
+    def transform(self, X: NDArray) -> NDArray:
         """Shares of the intervals below the values.
 
         Parameters
@@ -102,7 +104,7 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore"):
             return np.clip((half - self._low) / self._width, 0.0, 1.0)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_feature")
 
 
@@ -136,12 +138,19 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, gamma=1.0, n_components=200, random_state=None):
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        n_components: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Draw the landmarks.
 
         Parameters
@@ -168,7 +177,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self._root = (vectors / root) @ vectors.T
         return self
 
-    def transform(self, X):
+    def transform(self, X: NDArray) -> NDArray:
         """Values of the functions.
 
         Parameters
@@ -193,7 +202,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         distance = np.maximum(squares - 2.0 * z @ self._landmarks.T, 0.0)
         return np.exp(-self.gamma / varying * distance)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_root")
 
 

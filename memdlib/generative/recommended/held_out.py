@@ -38,7 +38,12 @@ class HeldOut:
     known: Rows
 
     @classmethod
-    def of(cls, codes, weight, splits: Iterable[tuple[Rows, Rows]]) -> "HeldOut":
+    def of(
+        cls,
+        codes: NDArray[np.intp],
+        weight: NDArray,
+        splits: Iterable[tuple[Rows, Rows]],
+    ) -> "HeldOut":
         """Leave out what cannot be scored.
 
         Parameters
@@ -89,7 +94,9 @@ class HeldOut:
         return found[self.known]
 
 
-def fit_weighted(model: BaseEstimator, X, y, weight: Array) -> BaseEstimator:
+def fit_weighted(
+    model: BaseEstimator, X: NDArray, y: NDArray, weight: Array
+) -> BaseEstimator:
     """Fit a classifier, or all steps of a pipeline, to weighted rows.
 
     Parameters

@@ -7,13 +7,14 @@ latent class, and the weights of the classes are those of maximum likelihood.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
@@ -110,7 +111,7 @@ class _Mixture:
 class _Prepared:
     """Data after steps that learn nothing, each sequence of steps taken once."""
 
-    def __init__(self, X):
+    def __init__(self, X) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
     def __call__(self, steps: tuple) -> Array:
@@ -194,7 +195,13 @@ class MixedMeMdClassifier(BayesClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, estimators=None, *, validation=5, random_state=None):
+    def __init__(
+        self,
+        estimators: Sequence | None = None,
+        *,
+        validation: float | int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.estimators = estimators
         self.validation = validation
         self.random_state = random_state
@@ -209,7 +216,9 @@ class MixedMeMdClassifier(BayesClassifier):
     cv_results_ = fitted("cv_results")
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Weight the candidates by held-out rows, and fit them to all.
 
         Parameters
@@ -289,7 +298,7 @@ class MixedMeMdClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.log_posterior(X)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
 

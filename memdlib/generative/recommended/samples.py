@@ -5,7 +5,7 @@ what differs from chip to chip in level, range or contrast says nothing about th
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from memdlib.validation import check_real_array
@@ -13,7 +13,7 @@ from memdlib.validation import check_real_array
 Array = NDArray[np.float64]
 
 
-def standardised(X) -> Array:
+def standardised(X: ArrayLike) -> Array:
     """Give each row mean zero and variance one over its features.
 
     Parameters
@@ -37,7 +37,7 @@ def standardised(X) -> Array:
     return np.where(scale > _ROUNDING, X / np.where(scale > 0, scale, 1.0), 0.0)
 
 
-def normal_scores(X) -> Array:
+def normal_scores(X: ArrayLike) -> Array:
     """Replace the values of each row by normal quantiles of their ranks.
 
     The result is the same for any increasing function of the values, one for each row:

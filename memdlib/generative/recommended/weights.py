@@ -57,7 +57,10 @@ class MixtureWeights:
 
 
 def fit_mixture_weights(
-    log_likelihoods: ArrayLike, sample_weight=None, *, tol: float = 1e-8
+    log_likelihoods: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    tol: float = 1e-8,
 ) -> MixtureWeights:
     """Weights that make labels of rows held out most probable.
 

@@ -12,6 +12,7 @@ from compendium.build.gates import (
     lint_environment,
     lint_figure_files,
     lint_notebook,
+    lint_quizzes,
     lint_site,
     lint_source,
     lint_toc,
@@ -165,6 +166,17 @@ def test_pages_and_contents_agree(project):
     assert "does not exist" in lint_toc(project.root, set())[0]
 
 
+def test_a_pattern_of_the_table_of_contents_stands_for_its_pages(project):
+    toc = "root: book/index\nsections: [{glob: book/r/a-*}, {glob: book/made/*}"
+    pages = {"book/index", "book/r/a-1", "book/r/a-2"}
+    project.write("_toc.yml", toc + "]")
+    assert lint_toc(project.root, pages) == []
+    problems = lint_toc(project.root, pages | {"book/r/b"})
+    assert problems == ["_toc.yml does not list book/r/b"]
+    project.write("_toc.yml", toc + ", {file: book/r/a-2}]")
+    assert lint_toc(project.root, pages) == ["_toc.yml lists book/r/a-2 twice"]
+
+
 PYPROJECT = """
 [project]
 name = "memdlib"
@@ -174,7 +186,7 @@ dependencies = ["numpy>=1", "scipy<3"]
 data = ["pandas>=1"]
 plot = ["matplotlib<2"]
 notebooks = ["memdlib[data,plot]", "tqdm"]
-fast = ["numba"]
+arrow = ["pyarrow"]
 [dependency-groups]
 book = ["tqdm"]
 foreign = ["claims"]
@@ -356,3 +368,66 @@ def test_a_chapter_ends_with_the_page_that_follows(project):
     assert lint_ends(project.root) == []
     project.write("book/list.md", "# Lists\n")
     assert "the page that follows is list.md" in lint_ends(project.root)[0]
+
+
+QUIZ = """# One
+
+## What to remember
+
+- This.
+
+## Quick quiz
+
+1. Is it?
+
+   - (a) yes
+   - (b) no
+
+   :::{dropdown} Answer
+   (a).
+   :::
+
+2. Is it so?
+
+   :::{dropdown} Answer
+   No, $x > 1$.
+   :::
+
+3. Why?
+
+   :::{dropdown} Answer
+   Because.
+   :::
+
+## Exercises
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("## Quick quiz", "## Questions"),
+        ("## What to remember", "## To remember"),
+        ("## Exercises", "## Where it stops"),
+        ("   :::{dropdown} Answer\n   Because.\n   :::\n", ""),
+        ("3. Why?", "4. Why?"),
+        (
+            "## Exercises",
+            "4. More?\n\n   :::{dropdown} Answer\n   X.\n   :::\n\n## Exercises",
+        ),
+    ],
+)
+def test_chapters_end_in_three_questions_with_answers(project, old, new):
+    project.write(
+        "_toc.yml",
+        "root: book/index\nparts:\n"
+        "  - caption: Part\n    numbered: true\n"
+        "    chapters: [{file: book/notebooks/one}, {file: book/two}]\n",
+    )
+    project.write("book/one.md", QUIZ)
+    assert lint_quizzes(project.root, ("Elsewhere",)) == []
+    assert [p.split(":")[0] for p in lint_quizzes(project.root, ("Part",))] == [
+        "book/two.md"
+    ]
+    project.write("book/one.md", QUIZ.replace(old, new))
+    assert lint_quizzes(project.root, ("Part",))[0].startswith("book/one.md: ")

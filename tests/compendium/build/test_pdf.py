@@ -3,7 +3,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from compendium.build.pdf import PrintError, dated, joined, parts
+from compendium.build.pdf import PrintError, joined, parts, timeless
 
 HEAD = (
     '<html><head><title>T</title><link rel="stylesheet" href="{up}_static/a.css?v=1">'
@@ -71,8 +71,38 @@ def test_the_table_of_contents_gives_the_order(tmp_path):
 
 def test_the_date_is_that_of_the_last_change():
     pdf = b"1 0 obj <</CreationDate (D:20300102030405+00'00') /Title (D:2030)>>"
-    found = dated(pdf, 0)
+    found = timeless(pdf, 0)
     assert len(found) == len(pdf)
     assert re.search(
         rb"CreationDate \(D:19700101000000\+00'00'\) /Title \(D:2030", found
     )
+
+
+def test_nodes_are_counted_in_their_order():
+    one = b"/Names [(node00000363) 1 0 R (node00000374) 2 0 R] /ID (node00000374)"
+    other = one.replace(b"363", b"366").replace(b"374", b"381")
+    assert timeless(one, 0) == timeless(other, 0)
+    assert timeless(one, 0) == (
+        b"/Names [(node00000000) 1 0 R (node00000001) 2 0 R] /ID (node00000001)"
+    )
+
+
+NUMBERED = (
+    '<figure><span class="caption-number">Fig. 102 </span></figure>'
+    '<table><caption><span class="caption-number">Table 24 </span></caption></table>'
+    '<p>See <a href="#f"><span class="std std-numref">Fig. 103</span></a>.</p>'
+    '<figure><span class="caption-number">Fig. 103 </span></figure>'
+)
+
+
+def test_a_page_by_itself_counts_its_own_figures(site):
+    path = site / "book" / "theory" / "one.html"
+    path.write_text(path.read_text().replace("</section>", NUMBERED + "</section>"))
+    page = BeautifulSoup(joined(site, [("", ["book/theory/one"])]), "html.parser")
+    numbers = [tag.get_text().strip() for tag in page.select(".caption-number")]
+    assert numbers == ["Fig. 1", "Table 1", "Fig. 2"]
+    assert page.select_one(".std-numref").get_text() == "Fig. 2"
+    assert page.select_one("main.memdlib-article") and not page.select("nav")
+    page = BeautifulSoup(joined(site, CONTENTS), "html.parser")
+    assert "Fig. 102" in page.get_text()
+    assert not page.select("main.memdlib-article")

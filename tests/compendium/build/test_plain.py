@@ -74,6 +74,15 @@ Think.
 | :--- | ---: |
 | $\\|x\\|$ | 1 |
 
+1. Is it so?
+
+   - (a) yes
+   - (b) no
+
+   :::{dropdown} Answer
+   (b), since $x > 0$.
+   :::
+
 :::{exercise}
 :label: ex-a
 Why?
@@ -197,6 +206,7 @@ def test_a_page_gives_a_plain_notebook(book):
     assert "*Proof.* Obvious.\n\n∎" in text
     assert "> **Note.**\n>\n> Think." in text
     assert "1. One.\n2. Two, with `code`." in text
+    assert "- (b) no\n\n   <details><summary>Answer</summary>\n\n   (b), since" in text
     assert "| a | b |\n| :--- | ---: |\n| $\\vert x\\vert $ | 1 |" in text
     assert "**Exercise 1.1**.\n\nWhy?" in text
     assert "**Fig. 1.1.** Rises." in text

@@ -1,0 +1,422 @@
+"""Mutants of the public package: whether tests notice a changed line.
+
+Every mutant is one small change of one module: another operator, a constant plus one,
+a condition turned round, an argument or a statement left out. A random sample of all of
+them is tried, each in a process of its own against the test file that mirrors the
+module. What survives is read by a person, who writes into
+``data/artifact/survivors.toml`` why it computes the same; the others are missed.
+"""
+
+import ast
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
+from pathlib import Path
+from typing import NamedTuple
+
+from compendium.build.provenance.digests import digest
+
+SEED, SAMPLE = 20130712, 320
+SURVIVORS = "data/artifact/survivors.toml"
+# Processor seconds after which a mutant that does not come to an end counts as found:
+# so many times what its tests take, and some more.
+TIMES, MORE = 4, 20
+# Modules that a test file of another name mirrors.
+MIRRORS = {
+    "memdlib/conditional/dual.py": "tests/conditional/test_classifier.py",
+    "memdlib/families/interval.py": "tests/families/test_families.py",
+    "memdlib/families/normal.py": "tests/families/test_families.py",
+    "memdlib/families/polynomial.py": "tests/families/test_families.py",
+    "memdlib/generative/correlated/classifier.py": (
+        "tests/generative/correlated/test_whitened.py"
+    ),
+    "memdlib/parts/tall.py": "tests/parts/test_fit.py",
+    "memdlib/parts/wide.py": "tests/parts/test_fit.py",
+}
+_BINARY = {
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "/",
+    ast.Div: "*",
+    ast.FloorDiv: "*",
+    ast.Mod: "*",
+    ast.Pow: "*",
+    ast.BitAnd: "|",
+    ast.BitOr: "&",
+}
+_COMPARED = {
+    ast.Lt: ("<=", ">="),
+    ast.LtE: ("<", ">"),
+    ast.Gt: (">=", "<="),
+    ast.GtE: (">", "<"),
+    ast.Eq: ("!=",),
+    ast.NotEq: ("==",),
+    ast.Is: ("is not",),
+    ast.IsNot: ("is",),
+    ast.In: ("not in",),
+    ast.NotIn: ("in",),
+}
+_CALLED = {
+    "all": "any",
+    "any": "all",
+    "argmax": "argmin",
+    "argmin": "argmax",
+    "ceil": "floor",
+    "floor": "ceil",
+    "max": "min",
+    "maximum": "minimum",
+    "min": "max",
+    "minimum": "maximum",
+    "ones": "zeros",
+    "zeros": "ones",
+}
+
+
+class Mutant(NamedTuple):
+    """One change of one file.
+
+    Parameters
+    ----------
+    file : str
+        Relative to the checkout.
+    line : int
+        Where the change begins, counted from one.
+    start, end : int
+        Bytes of the file that are replaced.
+    old, new : str
+    """
+
+    file: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def applied(self, source: bytes) -> bytes:
+        """The file with the change."""
+        return source[: self.start] + self.new.encode() + source[self.end :]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file, with the places of its lines."""
+
+    name: str
+    source: bytes
+
+    def place(self, line: int, column: int) -> int:
+        lines = self.source.split(b"\n")
+        return sum(len(one) + 1 for one in lines[: line - 1]) + column
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        return (
+            self.place(node.lineno, node.col_offset),
+            self.place(node.end_lineno, node.end_col_offset),
+        )
+
+    def text(self, node: ast.AST) -> str:
+        start, end = self.span(node)
+        return self.source[start:end].decode()
+
+    def mutant(self, node: ast.AST, new: str) -> Mutant:
+        start, end = self.span(node)
+        return Mutant(self.name, node.lineno, start, end, self.text(node), new)
+
+
+def modules(project: Path) -> list[Path]:
+    """Files of the public package: nothing private, and no lists of names."""
+    return [
+        path
+        for path in sorted((project / "memdlib").rglob("*.py"))
+        if not any(part.startswith("_") for part in path.relative_to(project).parts)
+    ]
+
+
+def mirror(file: str) -> str:
+    """The test file of a module."""
+    if file in MIRRORS:
+        return MIRRORS[file]
+    path = Path(file)
+    return str(Path("tests", *path.parts[1:-1], f"test_{path.name}"))
+
+
+def mutants(project: Path, path: Path) -> list[Mutant]:
+    """All mutants of one file, in the order of its text.
+
+    Left alone are the words of messages and documents, and annotations.
+    """
+    file = _File(str(path.relative_to(project)), path.read_bytes())
+    return sorted(set(_changed(file, ast.parse(file.source))), key=lambda m: m[2:])
+
+
+def _changed(file: _File, node: ast.AST) -> Iterator[Mutant]:
+    yield from _changes(file, node)
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        if isinstance(node, ast.Raise | ast.ImportFrom | ast.Import):
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield from _changed(file, part)
+
+
+def _changes(file: _File, node: ast.AST) -> Iterator[Mutant]:
+    """Changes of one node, none of its parts."""
+    match node:
+        case ast.BinOp(left, op, right) if type(op) in _BINARY:
+            words = any(
+                isinstance(p, ast.JoinedStr)
+                or (isinstance(p, ast.Constant) and isinstance(p.value, str))
+                for p in (left, right)
+            )
+            if not words:
+                operator = _BINARY[type(op)]
+                new = f"(({file.text(left)}) {operator} ({file.text(right)}))"
+                yield file.mutant(node, new)
+        case ast.Compare(left, [op], [right]):
+            for operator in _COMPARED[type(op)]:
+                new = f"(({file.text(left)}) {operator} ({file.text(right)}))"
+                yield file.mutant(node, new)
+        case ast.BoolOp(op, values):
+            operator = " or " if isinstance(op, ast.And) else " and "
+            new = operator.join(f"({file.text(value)})" for value in values)
+            yield file.mutant(node, f"({new})")
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            yield file.mutant(node, f"({file.text(operand)})")
+        case ast.Constant(bool() as value):
+            yield file.mutant(node, str(not value))
+        case ast.Constant(int() | float() as value):
+            yield file.mutant(node, f"({file.text(node)} + 1)")
+        case ast.If(test) | ast.While(test) | ast.IfExp(test):
+            yield file.mutant(test, f"(not ({file.text(test)}))")
+        case ast.Raise() | ast.Expr(ast.Call()):
+            yield file.mutant(node, "pass")
+        case ast.AugAssign(target, op, value) if type(op) in _BINARY:
+            yield file.mutant(node, "pass")
+            operator = _BINARY[type(op)]
+            new = f"{file.text(target)} {operator}= ({file.text(value)})"
+            yield file.mutant(node, new)
+        case ast.Break():
+            yield file.mutant(node, "continue")
+        case ast.Continue():
+            yield file.mutant(node, "break")
+        case ast.Call(function, keywords=keywords):
+            name = getattr(function, "attr", getattr(function, "id", None))
+            if name in _CALLED:
+                start, end = file.span(function)
+                text = file.text(function).removesuffix(name) + _CALLED[name]
+                old = file.text(function)
+                yield Mutant(file.name, function.lineno, start, end, old, text)
+            for keyword in keywords:
+                if keyword.arg is not None:
+                    start, end = file.span(keyword)
+                    rest = file.source[end:]
+                    blank = len(rest) - len(rest.lstrip())
+                    comma = rest.lstrip().startswith(b",")
+                    end += blank + 1 if comma else 0
+                    old = file.source[start:end].decode()
+                    yield Mutant(file.name, keyword.lineno, start, end, old, "")
+
+
+class _Finder(MetaPathFinder):
+    """Imports one module from other text than its file has."""
+
+    def __init__(self, module: str, code: bytes):
+        self.module, self.code = module, code
+
+    def find_spec(self, fullname, path=None, target=None):
+        spec = PathFinder.find_spec(fullname, path)
+        if fullname == self.module and spec is not None:
+            spec.loader = _Loader(fullname, spec.origin, self.code)
+        return spec if fullname == self.module else None
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, fullname, path, code):
+        super().__init__(fullname, path)
+        self.code = code
+
+    def get_code(self, fullname):
+        return compile(self.code, self.path, "exec")
+
+
+def outcome(
+    project: Path, mutant: Mutant | None, test: str, limit: float | None
+) -> tuple[str, float]:
+    """Run a test file in a copy of this process, with one module changed.
+
+    Parameters
+    ----------
+    project : Path
+    mutant : Mutant or None
+        None changes nothing.
+    test : str
+        File, relative to the project.
+    limit : float or None
+        Processor seconds after which it is stopped.
+
+    Returns
+    -------
+    outcome : {"survived", "killed", "stopped"}
+    seconds : float
+        Processor time.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    child = os.fork()
+    if child == 0:
+        os._exit(_tested(project, mutant, test, limit))
+    _, status = os.waitpid(child, 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if os.WIFSIGNALED(status):
+        return "stopped", took
+    return "survived" if os.WEXITSTATUS(status) == 0 else "killed", took
+
+
+def _tested(project, mutant, test, limit) -> int:
+    """What pytest says of a test file; run in a process that ends after it."""
+    import pytest
+
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
+        signal.alarm(60 * int(limit))  # one that waits for ever
+    os.chdir(project)
+    sys.dont_write_bytecode = True
+    if mutant is not None:
+        module = mutant.file.removesuffix(".py").replace("/", ".")
+        code = mutant.applied((project / mutant.file).read_bytes())
+        sys.meta_path.insert(0, _Finder(module, code))
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before
+    return int(pytest.main([*options, test]))
+
+
+def _prepared() -> None:
+    """Import what the tests need except the package, once for all copies."""
+    os.environ["SCIPY_ARRAY_API"] = "1"
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    for name in (
+        "dask.array",
+        "dask.dataframe",
+        "hypothesis.extra.numpy",
+        "matplotlib.pyplot",
+        "mpmath",
+        "pandas",
+        "polars",
+        "pytest",
+        "scipy.integrate",
+        "scipy.optimize",
+        "scipy.stats",
+        "sklearn.datasets",
+        "sklearn.ensemble",
+        "sklearn.linear_model",
+        "sklearn.model_selection",
+        "sklearn.pipeline",
+        "sklearn.svm",
+        "sklearn.utils.estimator_checks",
+    ):
+        __import__(name)
+
+
+def sampled(project: Path, size: int, seed: int) -> tuple[list[Mutant], int]:
+    """A random sample of all mutants, by file, and how many there are in all."""
+    listed = [m for path in modules(project) for m in mutants(project, path)]
+    return sorted(random.Random(seed).sample(listed, min(size, len(listed)))), len(
+        listed
+    )
+
+
+def interval(found: int, tried: int) -> tuple[float, float]:
+    """Wilson's interval of 95 per cent for a share.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in interval(95, 100)]
+    [0.888, 0.978]
+    """
+    z = 1.959963984540054
+    share, extra = found / tried, z * z / tried
+    middle = (share + extra / 2) / (1 + extra)
+    half = z / (1 + extra) * (share * (1 - share) / tried + extra / (4 * tried)) ** 0.5
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def read(project: Path) -> dict[tuple[str, str, str], str]:
+    """Survivors that a person has read, with why they compute the same.
+
+    Returns
+    -------
+    dict
+        (file, old, new) to the reason.
+    """
+    listed = tomllib.loads((project / SURVIVORS).read_text())["equivalent"]
+    return {(one["file"], one["old"], one["new"]): one["why"] for one in listed}
+
+
+def tried(project: Path, sample: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
+    """Each mutant with its outcome.
+
+    Outcomes are kept in ``_build/mutation.jsonl``: one whose module and test file have
+    not changed since is taken from there, so that a run that was stopped goes on, and
+    new tests cost no more than the mutants that they concern.
+
+    Raises
+    ------
+    RuntimeError
+        If a test file fails without any change.
+    """
+    kept = project / "_build" / "mutation.jsonl"
+    kept.parent.mkdir(exist_ok=True)
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    known = {tuple(key): found for key, found in map(json.loads, lines)}
+    usual: dict[str, float] = {}
+    _prepared()
+    for mutant in sample:
+        test = mirror(mutant.file)
+        files = [(project / name).read_bytes() for name in (mutant.file, test)]
+        key = (*mutant, digest(*files))
+        if key not in known:
+            if test not in usual:
+                found, usual[test] = outcome(project, None, test, None)
+                if found != "survived":
+                    raise RuntimeError(f"{test} fails without a mutant")
+            limit = TIMES * usual[test] + MORE
+            known[key], _ = outcome(project, mutant, test, limit)
+            with kept.open("a") as stream:
+                stream.write(json.dumps([key, known[key]]) + "\n")
+        yield mutant, known[key]
+
+
+def measure(project: Path) -> dict:
+    """Try the sample; what survives and has not been read as the same is missed."""
+    sample, total = sampled(project, SAMPLE, SEED)
+    same, found = read(project), dict.fromkeys(("killed", "stopped", "survived"), 0)
+    missed, equivalent = [], []
+    for mutant, ended in tried(project, sample):
+        found[ended] += 1
+        if ended == "survived":
+            known = (mutant.file, mutant.old, mutant.new) in same
+            (equivalent if known else missed).append(list(mutant))
+            print(f"{mutant.file}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}")
+    return {
+        "all": total,
+        "seed": SEED,
+        "sample": len(sample),
+        **found,
+        "equivalent": equivalent,
+        "missed": missed,
+    }
