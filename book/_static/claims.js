@@ -43,6 +43,9 @@
   function change() {
     apply();
     remember();
+    /* what was asked for begins on the same screen */
+    const first = cards.find(({ card }) => !card.hidden);
+    if (first && first.card.getBoundingClientRect().bottom > innerHeight) form.scrollIntoView();
   }
 
   /* The card that the address names is open, and no filter hides it. */

@@ -318,7 +318,7 @@ const explain = (() => {
     const table = element("table", { class: it.heads ? "explain-bars several" : "explain-bars" });
     const says = element("p", { class: "explain-says", role: "status", "aria-live": "polite" });
     const box = element("div", { class: "explain", role: "group", "aria-labelledby": `${name}-about` },
-      about, presets, picture, controls, table, says);
+      about, presets, element("div", { class: "explain-readout" }, table, says), picture, controls);
     if (link) {
       const data = link.cloneNode(true);
       data.textContent = "data of the state it opens in (CSV)";
@@ -346,6 +346,8 @@ const explain = (() => {
         event.preventDefault();
         move({ [field]: state[field] + steps * it.fields[field].step });
       });
+      /* a finger on a handle moves it and never the page */
+      handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
       let shift = null;
       const pointed = (event) => {
         const frame = svg.getBoundingClientRect();

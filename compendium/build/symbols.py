@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from compendium.build.contents import chapters
 from compendium.build.statements import chapters_with_statements
 
 EVERYWHERE, FREE = "## In all chapters", "## Free letters"  # headings of the page
@@ -124,21 +125,53 @@ def declared(project: Path) -> list[Symbol]:
     ValueError
         If a line of a table cannot be read.
     """
-    found, part = [], ""
-    page = project / "book" / "symbols.md"
+    found = []
+    for symbols, meaning, labels, part in _rows(project):
+        for single in re.findall(r"\$[^$]+\$", symbols):
+            form, _ = next(written(single))
+            found.append(Symbol(form, meaning, labels, part))
+    return found
+
+
+def _rows(project: Path) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
+    """Lines of the tables: symbols, meaning, labels of chapters, heading."""
+    part, page = "", project / "book" / "symbols.md"
     for line in page.read_text().splitlines() if page.is_file() else ():
         if line.startswith("## "):
             part = line
         if not line.startswith("| $"):
             continue
         row = _ROW.match(line)
-        chapters = tuple(_REF.findall(row["where"])) if row else ()
-        if row is None or not (chapters or part == FREE):
+        labels = tuple(_REF.findall(row["where"])) if row else ()
+        if row is None or not (labels or part == FREE):
             raise ValueError(f"symbols.md: a line that cannot be read: {line}")
-        for single in re.findall(r"\$[^$]+\$", row["symbols"]):
-            form, _ = next(written(single))
-            found.append(Symbol(form, row["meaning"], chapters, part))
-    return found
+        yield row["symbols"], row["meaning"], labels, part
+
+
+def by_chapter(project: Path) -> list[str]:
+    """The symbols of each chapter that not all chapters have, as folded MyST tables.
+
+    Parameters
+    ----------
+    project : Path
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
+    lines = []
+    rows = [row for row in _rows(project) if row[3] not in (EVERYWHERE, FREE)]
+    for chapter in chapters(project):
+        own = [
+            f"| {symbols} | {meaning} |"
+            for symbols, meaning, labels, _ in rows
+            if chapter.label in labels
+        ]
+        if own:
+            lines += [f":::{{dropdown}} {chapter.number}. {chapter.title}"]
+            lines += ["| symbol | meaning |", "| :--- | :--- |", *own, ":::", ""]
+    return lines
 
 
 def called(text: str) -> Iterator[tuple[str, str]]:

@@ -116,6 +116,18 @@ def test_a_group_without_claims_is_hidden(page):
     assert len(headings) == 1 and headings[0].startswith(ONE.group)
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_what_a_filter_lets_through_begins_on_the_same_screen(visit, size):
+    page = visit(size).open(f"{PAGE}.html")
+    page.select_option("#claim-filters [name=table]", slug(ONE.group))
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("li.claim")].find(e => !e.hidden)
+            .getBoundingClientRect().bottom <= innerHeight"""
+    )
+    top = page.locator("#claim-filters").evaluate("e => e.getBoundingClientRect().top")
+    assert 0 <= top < size[1]
+
+
 def test_text_is_sought_in_all_of_a_card(page):
     page.fill("#claim-filters [name=text]", "SRBCT MeMd-J ")
     found = shown(page)

@@ -359,6 +359,55 @@ def test_handles_follow_the_mouse_and_a_finger(visit, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
+    with browser.new_context(
+        viewport={"width": PHONE[0], "height": PHONE[1]}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
+        finger = context.new_cdp_session(page)
+
+        def touch(kind, *point):
+            points = [{"x": point[0], "y": point[1]}] if point else []
+            finger.send(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
+            )
+
+        handles = page.locator(f"#{name} .explain .handle:visible")
+        handles.first.wait_for()
+        assert handles.count()
+        for handle in handles.all():
+            handle.evaluate("e => e.scrollIntoView({block: 'center'})")
+            before, at = handle.get_attribute("data-state"), page.evaluate("scrollY")
+            around = handle.locator(".grip").bounding_box()
+            x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
+            for dx, dy in ((-40, 25), (40, -25)):
+                touch("touchStart", x, y)
+                for step in range(1, 5):
+                    touch("touchMove", x + dx * step / 4, y + dy * step / 4)
+                touch("touchEnd")
+                if handle.get_attribute("data-state") != before:
+                    break
+            assert handle.get_attribute("data-state") != before
+            assert page.evaluate("scrollY") == at
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_picture_and_numbers_are_seen_together(visit, name, size):
+    _, _, box = opened(visit, name, size)
+    picture = box.locator(".explain-picture").bounding_box()
+    numbers = box.locator(".explain-readout").bounding_box()
+    low = max(part["y"] + part["height"] for part in (picture, numbers))
+    assert low - min(picture["y"], numbers["y"]) < size[1] - 60  # below the header
+    if size == DESKTOP:
+        assert numbers["x"] > picture["x"] + picture["width"]
+    else:
+        assert numbers["y"] < picture["y"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("script", ["", CHOSEN], ids=["light", "dark"])
 def test_on_a_phone_it_can_be_read(visit, name, script):
     one, page, box = opened(visit, name, PHONE, script)
@@ -380,6 +429,7 @@ def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, na
     for scripts in (False, True):
         context = browser.new_context(java_script_enabled=scripts)
         page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
         if scripts:
             page.wait_for_selector(f"#{name} .explain")

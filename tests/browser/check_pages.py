@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from compendium.build.contents import chapters
+from compendium.project import root
+
 SITE = Path(__file__).parents[2] / "_build" / "html"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PHONE, DESKTOP = (390, 844), (1280, 900)
@@ -373,3 +376,93 @@ def test_icons_need_no_font(visit):
     )
     assert sizes
     assert all(width > 5 and image.startswith("url") for width, image in sizes)
+
+
+FRONT = "book/notebooks/index.html"
+FIRST = [p for p in CHAPTERS if 'id="quick-quiz"' in (SITE / p).read_text()]
+TALLEST = 18_000  # pixels that a chapter of the first parts takes on a desktop
+
+
+def test_the_front_page_says_on_two_screens_what_there_is(visit):
+    page = visit((1360, 900)).open(FRONT)
+    for what in (".lead", ".doors .sd-card", "article li .verdict", "#front-chain img"):
+        assert page.locator(what).count()
+        low = page.locator(what).last.evaluate("e => e.getBoundingClientRect().bottom")
+        assert low < 2 * 900, what
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("script", ["", CHOSEN], ids=["light", "dark"])
+def test_the_map_is_read_and_walked_through_with_keys(visit, size, script):
+    one = visit(size, script)
+    page = one.open(FRONT)
+    rows = page.locator("svg.concept-map a")
+    assert rows.count() == len(chapters(root()))
+    box = page.locator("svg.concept-map").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    letters = rows.first.locator("text").last
+    scale = box["width"] / 410
+    assert 14 * scale >= 11
+    for text in page.locator("svg.concept-map text").all():
+        around = text.bounding_box()
+        assert around["x"] + around["width"] <= box["x"] + box["width"] + 1
+    assert letters.evaluate("e => getComputedStyle(e).fill") != page.evaluate(
+        "getComputedStyle(document.body).backgroundColor"
+    )
+    opacity = "e => getComputedStyle(e).opacity"
+    arc = page.locator("svg.concept-map path.of1").first
+    assert float(arc.evaluate(opacity)) < 0.5
+    rows.first.focus()
+    assert float(arc.evaluate(opacity)) == 1
+    page.keyboard.press("Tab")
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label.startswith("2. ") and "builds on" in label
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/divergences.html")
+    assert one.problems == []
+
+
+def test_a_chapter_says_where_it_stands_and_leads_back_to_the_map(visit):
+    one = visit(PHONE)
+    page = one.open(THEOREM)
+    place = page.locator("article nav.place")
+    assert place.locator("circle").count() == len(chapters(root()))
+    assert place.locator("circle.here").count() == 1
+    assert place.locator("circle.before").count() > 0
+    place.get_by_role("link", name="map").click()
+    page.wait_for_url("**/index.html#map")
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_quiz_folds_its_answers_without_a_script(base, browser, name):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{base}/{name}")
+        answers = page.locator("#quick-quiz details")
+        assert answers.count() == 3
+        for answer in answers.all():
+            assert not answer.locator("p").first.is_visible()
+            answer.locator("summary").click()
+            assert answer.locator("p").first.is_visible()
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_chapter_of_the_first_parts_ends_before_a_reader_tires(visit, name):
+    page = visit((1360, 900)).open(name)
+    assert page.evaluate("document.scrollingElement.scrollHeight") <= TALLEST
+
+
+def test_on_a_phone_symbols_fold_and_statements_keep_their_names_whole(visit):
+    page = visit(PHONE).open("book/symbols.html")
+    assert page.evaluate("document.scrollingElement.scrollHeight") < 6000
+    chapter = page.locator("details", has_text="Margin and J").first
+    chapter.locator("summary").click()
+    assert chapter.locator("td").first.is_visible()
+    assert page.evaluate(WIDEST) == ""
+    page.goto(page.url.replace("symbols", "statements"))
+    page.evaluate(DRAWN)
+    for name in page.locator(".statements td code").all()[:60]:
+        lines = name.evaluate("e => e.getClientRects().length")
+        assert lines == 1, name.inner_text()
+    assert page.evaluate(WIDEST) == ""

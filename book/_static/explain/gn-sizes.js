@@ -21,12 +21,12 @@ explain.figure("gn-sizes", (given) => {
         numbers: Object.fromEntries(["accuracy", "sd", "colon", "informative", "training", "heldout"].map((name) => [name, at(name)])),
       };
     },
-    height: () => 520,
+    height: () => 440,
     draw(pen, { place, genes, dots, numbers }) {
       const points = (name, side = 0) => sizes.map((S, i) => [log(S), given[name][i] + side * given.sd[i]]);
       const all = [...points("accuracy", 1), ...points("accuracy", -1), ...points("colon")].map(([, y]) => y);
       const range = [Math.floor(Math.min(...all) / 10) * 10, 100];
-      const curve = pen.panel({ top: 20, height: 140, x: [0, log(sizes[last]) + 0.02], y: range });
+      const curve = pen.panel({ top: 20, height: 100, x: [0, log(sizes[last]) + 0.02], y: range });
       curve.area([...points("accuracy", 1), ...points("accuracy", -1).reverse()], "one");
       curve.line(points("accuracy"), "one");
       curve.line(points("colon"), "two");
@@ -42,7 +42,7 @@ explain.figure("gn-sizes", (given) => {
       const above = given.colon[last] > given.accuracy[last];
       curve.text(log(sizes[last]), given.colon[last], "colon data", "two", "end", 0, above ? -10 : 18);
 
-      const bars = pen.panel({ top: 232, height: 74, x: [0, genes.length], y: [0, 1] });
+      const bars = pen.panel({ top: 190, height: 56, x: [0, genes.length], y: [0, 1] });
       genes.forEach(([gene, share, differs], i) => {
         const x = bars.x(i + 0.12), width = bars.x(i + 0.88) - x;
         pen.add("rect", { x, y: bars.y(share), width, height: bars.bottom - bars.y(share), class: `fill ${differs ? "three" : "quiet"}` });
@@ -55,7 +55,7 @@ explain.figure("gn-sizes", (given) => {
 
       const far = Math.max(...dots.flat().map(Math.abs), 1e-9) * 1.06;
       ["training", "held out"].forEach((name, row) => {
-        const strip = pen.panel({ left: 12, top: 362 + 62 * row, height: 52, x: [-far, far], y: [0, 1] });
+        const strip = pen.panel({ left: 12, top: 304 + 50 * row, height: 42, x: [-far, far], y: [0, 1] });
         const piles = new Map(), step = 5;
         for (const margin of dots[row]) {
           const cell = Math.round(strip.x(margin) / step);

@@ -1,6 +1,12 @@
 import pytest
 
-from compendium.build.symbols import Symbol, declared, lint_symbols, written
+from compendium.build.symbols import (
+    Symbol,
+    by_chapter,
+    declared,
+    lint_symbols,
+    written,
+)
 
 PAGE = """
 # Symbols
@@ -125,3 +131,18 @@ def test_a_marked_letter_that_is_listed_for_others_is_another_symbol(project):
 def test_a_line_that_cannot_be_read_is_named(project):
     with pytest.raises(ValueError, match="a line that cannot be read: .*score"):
         declared(book(project, page=PAGE.replace("score | {ref}`one`", "score | one")))
+
+
+def test_each_chapter_has_its_own_symbols_folded(project):
+    contents = (
+        "root: index\nparts:\n  - numbered: true\n    chapters:\n"
+        "      - file: book/theory/one\n      - file: book/notebooks/nml/two\n"
+        "      - file: book/notebooks/none\n"
+    )
+    project.write("_toc.yml", contents)
+    project.write("book/none.md", "(none)=\n# None\n")
+    text = "\n".join(by_chapter(book(project)))
+    one, two = text.split(":::{dropdown} ")[1:]
+    assert one.startswith("1. One\n") and two.startswith("2. Two\n")
+    assert "| $g$ | score |" in one and "| mean |" not in one and "$n$" not in one
+    assert "| $g$ | mean |" in two and "| $\\mathcal{C}$ | sum |" in two
