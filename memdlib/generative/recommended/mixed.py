@@ -29,7 +29,7 @@ from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
 from memdlib.generative.recommended.weights import fit_mixture_weights
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
-from memdlib.validation import Number, check_parameters, labelled_data
+from memdlib.validation import POSITIVE, Number, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
 
@@ -149,6 +149,11 @@ class MixedMeMdClassifier(BayesClassifier):
         folds. Of more than 10,000 rows about 10,000 are held out, in fewer folds.
     random_state : int, RandomState or None, default=None
         Draws the rows held out, and what candidates draw.
+    lead : float > 0 or None, default=3.0
+        What is expected of candidates before any row is held out: that the median row's
+        first class leads the second by so many nats, or (None) that their log
+        posteriors need no temperature. Products of thousands of densities are far too
+        sure; models of few features may be right.
     n_jobs : int or None, default=None
         Folds that are held out at the same time, in processes of joblib.
     verbose : int, default=0
@@ -183,12 +188,11 @@ class MixedMeMdClassifier(BayesClassifier):
 
         p(k | x) = sum_j w_j q_j(k | x).
 
-    None is below the floor 1 / (2 K (n + 1)) that each q_j has. Temperatures are one
-    where held-out rows do not say otherwise: candidates have log posteriors. In the
-    weights one row counts that all candidates share; a candidate that holds less than a
-    row is left out, unless all do. One whose held-out rows include an impossible class
-    cannot be calibrated and is left out, too. With too few rows to hold any out, the
-    first candidate is taken as it is: temperature 1 and share 0.
+    None is below the floor 1 / (2 K (n + 1)) that each q_j has. In the weights one row
+    counts that all candidates share; a candidate that holds less than a row is left
+    out, unless all do. One whose held-out rows include an impossible class cannot be
+    calibrated and is left out, too. With too few rows to hold any out, the first
+    candidate is taken as it is: temperature 1 and share 0.
 
     Steps of a pipeline that learn nothing (scikit-learn's tag ``requires_fit``) and
     stand first are taken once for all rows and candidates; all other steps are fitted
@@ -212,6 +216,7 @@ class MixedMeMdClassifier(BayesClassifier):
         "estimators": [list, tuple, None],
         "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
         "random_state": ["random_state"],
+        "lead": [POSITIVE, None],
         "n_jobs": [Integral, None],
         "verbose": [Number(Integral, 0, None), "boolean"],
     }
@@ -222,12 +227,14 @@ class MixedMeMdClassifier(BayesClassifier):
         *,
         validation: float | int = 5,
         random_state: int | np.random.RandomState | None = None,
+        lead: float | None = 3.0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.validation = validation
         self.random_state = random_state
+        self.lead = lead
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -293,7 +300,8 @@ class MixedMeMdClassifier(BayesClassifier):
                     models, prepared(steps), n_jobs=self.n_jobs, verbose=self.verbose
                 )
             )
-        found = _weigh(scored, codes[held_out.known], weight[held_out.known])
+        known = held_out.known
+        found = _weigh(scored, codes[known], weight[known], self.lead)
         chosen = [
             replace(candidate, weight=float(w), temperature=float(T))
             for candidate, w, T in zip(
@@ -351,7 +359,7 @@ class _Weighed:
     gap: float
 
 
-def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weighed:
+def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _Weighed:
     """Calibrate candidates and weight them.
 
     Parameters
@@ -361,6 +369,8 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     codes : ndarray of int, shape (n,)
         Class indices.
     weight : ndarray of shape (n,)
+    lead : float or None
+        As of :func:`memdlib.generative.fit_calibration`.
 
     Returns
     -------
@@ -376,7 +386,7 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     for j, score in enumerate(scores):
         accuracies[j] = np.average(score.argmax(axis=1) == codes, weights=weight)
         if np.isfinite(score[own]).all():
-            found = fit_calibration([score], codes, weight, lead=None)
+            found = fit_calibration([score], codes, weight, lead=lead)
             temperatures[j], share = 1.0 / found.multipliers[0], found.uniform_share
             told[j] = found.log_posterior([score])[own]
             log_losses[j] = found.log_loss

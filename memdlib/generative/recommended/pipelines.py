@@ -125,6 +125,9 @@ _CANDIDATES = {
         ),
     ],
 }
+# Few features: their densities may be right, and need no temperature.
+_LEADS = {"expression": 3.0, "table": None}
+
 _KINDS = (*_CANDIDATES, "text")
 
 
@@ -192,7 +195,7 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     if kind == "text":
         return text_pipeline(**overrides)
     # its own copies of the candidates
-    model = clone(MixedMeMdClassifier(_CANDIDATES[kind]))
+    model = clone(MixedMeMdClassifier(_CANDIDATES[kind], lead=_LEADS[kind]))
     known = list(model.get_params(deep=False))
     unknown = [name for name in overrides if name not in known]
     if unknown:

@@ -50,10 +50,11 @@ def mixture_by_hand(scores, share):
     return (1 - share) * softmax(scores, axis=1) + share / scores.shape[1]
 
 
-def test_the_mixture_is_what_a_loop_finds():
+@pytest.mark.parametrize("lead", [None, 2.0])
+def test_the_mixture_is_what_a_loop_finds(lead):
     X, y, Z, _ = wine()
     candidates = [*THREE, *map(on_scores, THREE)]
-    clf = MixedMeMdClassifier(candidates, random_state=4).fit(X, y)
+    clf = MixedMeMdClassifier(candidates, random_state=4, lead=lead).fit(X, y)
     table = clf.cv_results_
     assert table["name"].tolist() == [name for name, _ in candidates]
     n = len(y)
@@ -70,9 +71,12 @@ def test_the_mixture_is_what_a_loop_finds():
         told.append(np.log(mixture_by_hand(log_p / T, 0.5 / (n + 1))[own]))
         assert table["log_loss"][i] == pytest.approx(-told[-1].mean(), rel=1e-9)
 
-        def objective(temperature, log_p=log_p):
+        top = np.sort(log_p, axis=1)
+        expected = np.median(top[:, -1] - top[:, -2]) / lead if lead else 1.0
+
+        def objective(temperature, log_p=log_p, expected=expected):
             q = mixture_by_hand(log_p / temperature, 0.5 / (n + 1))
-            price = np.log(temperature) ** 2 / 2
+            price = np.log(temperature / expected) ** 2 / 2
             return price - np.log(q[own]).sum()
 
         for factor in (0.7, 1.4):
@@ -242,6 +246,7 @@ def test_hardly_any_rows():
         ({"estimators": []}, "one candidate at least"),
         ({"validation": 1}, "'validation' parameter"),
         ({"validation": 1.5}, "'validation' parameter"),
+        ({"lead": 0.0}, "'lead' parameter"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, message):

@@ -121,7 +121,7 @@ def test_the_settings_are_those_that_the_book_reports():
         ("kernel, 0.3", after(KernelFeatures(0.3, 200), plain)),
         ("kernel, 1.0", after(KernelFeatures(1.0, 200), plain)),
     ]
-    assert whole(table) == whole(MixedMeMdClassifier(candidates))
+    assert whole(table) == whole(MixedMeMdClassifier(candidates, lead=None))
     counter, weights, text = (step for _, step in make_memd("text").steps)
     assert whole(counter) == whole(WordCounter())
     assert whole(weights) == whole(DivergenceWeighter(power=0.0))
