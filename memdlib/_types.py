@@ -11,5 +11,3 @@ else:
     Axes = object  # drawing is an extra
 
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
-
-__all__ = ["Axes", "MatrixLike"]
