@@ -20,7 +20,6 @@ from memdlib.nml import (
     feature_codelengths,
     multinomial_complexity,
 )
-from memdlib.nml._engine import compiled
 from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml.exact import (
     enumerated_complexity,
@@ -79,27 +78,14 @@ def genes():
         return "simulated", *quantised_genes()
 
 
-def small_work():
-    """What calls every kernel once, for next to no work."""
-    levels = np.tile(np.arange(4), 3)[:, None]
-    feature_codelengths(*count_levels(levels, np.arange(12) % 2), (1, 3))
-
-
 def all_genes(name, levels, labels) -> list[Comparison]:
-    """Every gene on all cores: by numba's kernels where it is installed, else in NumPy.
-
-    The processor time is that of this process: with NumPy the workers are others.
-    """
-    way, seconds = ("NumPy", 30.0) if compiled.numba is None else ("numba", 10.0)
-    work, found = f"{way}: {N_GENES} {name} genes, m = 1..7", []
-    if compiled.numba is not None:
-        found.append(against_goal("numba: compile the kernels", 5.0, small_work))
+    """Every gene on all cores."""
 
     def do():
         feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
 
     forget()
-    return [*found, against_goal(work, seconds, do)]
+    return [against_goal(f"{N_GENES} {name} genes, m = 1..7", 30.0, do)]
 
 
 def afresh(counts, m):
@@ -174,27 +160,20 @@ def exact_way(model) -> tuple[str, float]:
 
 def cost_curve() -> list[Comparison]:
     """Gauss rules to 1e-6 nats against the exact ways, over samples and moments."""
-    numba, found = compiled.numba, []
-    for way, module, limit in (("NumPy", None, 90.0), ("numba", numba, 20.0)):
-        if way == "numba" and module is None:
-            continue
-        compiled.numba = module
-        small_work()
-        afresh_by_rules((9, 9, 9, 9, 9), 3)
-        for n, m in product((72, 200, 1000), (1, 2, 3, 4)):
-            counts = (np.arange(5) + n) // 5
-            model = level_model(counts, np.arange(1.0, 6.0), m, False)
-            ours = processor_seconds(lambda c=counts, m=m: afresh_by_rules(c, m))
-            # small sums are for the exact ways, so that the curve itself has no goal
-            peers = [(*exact_way(model), math.inf)]
-            if (n, m) == (1000, 3):
-                peers.append(("time it may take", limit, 1.0))
-            work = f"{way}: Gauss rules, {n} samples on 5 levels, {m} moments"
-            found += [
-                Comparison(work, peer, 1e3 * ours, 1e3 * theirs, "ms", goal)
-                for peer, theirs, goal in peers
-            ]
-    compiled.numba = numba
+    found = []
+    for n, m in product((72, 200, 1000), (1, 2, 3, 4)):
+        counts = (np.arange(5) + n) // 5
+        model = level_model(counts, np.arange(1.0, 6.0), m, False)
+        ours = processor_seconds(lambda c=counts, m=m: afresh_by_rules(c, m))
+        # small sums are for the exact ways, so that the curve itself has no goal
+        peers = [(*exact_way(model), math.inf)]
+        if (n, m) == (1000, 3):
+            peers.append(("time it may take", 90.0, 1.0))
+        work = f"Gauss rules, {n} samples on 5 levels, {m} moments"
+        found += [
+            Comparison(work, peer, 1e3 * ours, 1e3 * theirs, "ms", goal)
+            for peer, theirs, goal in peers
+        ]
     return found
 
 

@@ -1,24 +1,22 @@
 """Complexities of hostile models against mpmath, and the errors that are claimed.
 
 Level values lie over many decades, some of them nearly equal, with one parameter to one
-less than there are levels, and with few samples or many at a level. Both ways to exact
-sums, NumPy and the kernels of numba where it is installed, are compared with sums in
-sixty digits, which share with the package only where each maximum starts.
+less than there are levels, and with few samples or many at a level. What is found is
+compared with sums in sixty digits, which share with the package only where each maximum
+starts.
 """
 
 import math
 from collections import Counter
 from itertools import combinations, product
 from typing import NamedTuple
-from unittest import mock
 
 import mpmath
 import numpy as np
 from joblib import Parallel, delayed
 
 from memdlib.nml import conditional_complexity_estimate
-from memdlib.nml._engine import compiled
-from memdlib.nml._engine.level_fit import fit_levels
+from memdlib.nml._engine.fits import fit_levels
 from memdlib.nml.exact import forget, level_model
 
 # Models with a seed of their own.
@@ -253,7 +251,7 @@ def reference(call: Hostile) -> float:
 
 
 def outcomes(block: int, n_models: int = BLOCK) -> Counter[str]:
-    """How many claims of one block keep their word, by backend and way.
+    """How many claims of one block keep their word, by the way to them.
 
     Parameters
     ----------
@@ -264,31 +262,26 @@ def outcomes(block: int, n_models: int = BLOCK) -> Counter[str]:
     Returns
     -------
     Counter
-        "NumPy enumeration", say, or "NumPy enumeration beyond".
+        "enumeration", say, or "enumeration beyond".
     """
     rng, found = np.random.default_rng([30, block]), Counter()
-    backends = {"NumPy": None}
-    if compiled.numba is not None:
-        backends["numba"] = compiled.numba
     for _ in range(n_models):
         call = random_model(rng)
         truth = reference(call)
-        for name, module in backends.items():
-            forget()
-            with mock.patch.object(compiled, "numba", module):
-                claim = conditional_complexity_estimate(*call)
-            way = f"{name} {claim.method}"
-            # a double next to the truth may be half a unit of its last place away
-            slack = 2.0**-52 * max(1.0, truth)
-            if not abs(claim.complexity - truth) <= claim.uncertainty + slack:
-                print(f"{call}: {name} {claim}, truth {truth!r}", flush=True)
-                way += " beyond"
-            found[way] += 1
+        forget()
+        claim = conditional_complexity_estimate(*call)
+        way = claim.method
+        # a double next to the truth may be half a unit of its last place away
+        slack = 2.0**-52 * max(1.0, truth)
+        if not abs(claim.complexity - truth) <= claim.uncertainty + slack:
+            print(f"{call}: {claim}, truth {truth!r}", flush=True)
+            way += " beyond"
+        found[way] += 1
     return found
 
 
 def main(n_models: int = 500, n_jobs: int = 1) -> None:
-    """Print a table, backend and way by backend and way.
+    """Print a table, way by way.
 
     Parameters
     ----------
@@ -298,9 +291,19 @@ def main(n_models: int = 500, n_jobs: int = 1) -> None:
         Processes.
     """
     blocks = range(-(-n_models // BLOCK))
-    found = sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter())
+    print_table(sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter()))
+
+
+def print_table(found: Counter[str]) -> None:
+    """Print how many results there are of each way, and how many are beyond.
+
+    Parameters
+    ----------
+    found : Counter
+        As from `outcomes`.
+    """
     ways = sorted({name.removesuffix(" beyond") for name in found})
-    print(f"{'backend and way':24}{'claims':>9}{'beyond':>9}")
+    print(f"{'way':24}{'claims':>9}{'beyond':>9}")
     for way in ways:
         beyond = found[f"{way} beyond"]
         print(f"{way:24}{found[way] + beyond:9}{beyond:9}")

@@ -4,7 +4,6 @@ import os
 import re
 from collections import Counter
 from functools import wraps
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -38,8 +37,7 @@ def pytest_configure():
     """Let arithmetic on memory that nothing was written to fail, and not by chance."""
     import numpy as np
 
-    if not find_spec("numba"):  # it compiles the originals only
-        np.empty, np.empty_like = unwritten(np.empty), unwritten(np.empty_like)
+    np.empty, np.empty_like = unwritten(np.empty), unwritten(np.empty_like)
 
 
 @pytest.fixture(autouse=True)

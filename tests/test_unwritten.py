@@ -1,7 +1,5 @@
 """Arithmetic on memory that nothing was written to fails in every test."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -14,6 +12,6 @@ def test_arithmetic_on_unwritten_memory_is_an_error(create):
         unwritten(create)(3) - 1.0
 
 
-def test_all_tests_have_it_unless_numba_compiles():
-    assert hasattr(np.empty, "__wrapped__") is not bool(find_spec("numba"))
-    assert hasattr(np.empty_like, "__wrapped__") is not bool(find_spec("numba"))
+def test_all_tests_have_it():
+    assert hasattr(np.empty, "__wrapped__")
+    assert hasattr(np.empty_like, "__wrapped__")

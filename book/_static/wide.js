@@ -11,4 +11,5 @@ const placeFormulas = () => {
 addEventListener("load", () => {
   window.MathJax?.startup?.promise.then(placeFormulas);
   addEventListener("resize", placeFormulas);
+  addEventListener("toggle", placeFormulas, true);  // what was folded has no width
 });

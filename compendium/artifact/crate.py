@@ -11,7 +11,7 @@ from rocrate.rocrate import ROCrate
 
 from compendium.artifact.metadata import agent
 from compendium.build.experiments import Run
-from compendium.build.pages import citation, last_change, last_commit
+from compendium.build.pages import citation, last_change, last_commit, recorded_in
 from compendium.ledger.results import read_result
 
 METADATA = "ro-crate-metadata.json"
@@ -88,7 +88,8 @@ def _entity(crate: ROCrate, key: str, **properties) -> ContextEntity:
 def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEntity:
     """One run: its notebook made its result and its lab record of data and parameters.
 
-    When it ran is not recorded; how long and on what is, and stands in words.
+    How long and on what it ran stands in words; the commit that recorded the result,
+    where there is a history, is the version of the action.
     """
     about = read_result(run.name, project)["provenance"]
     machine = about["machine"]
@@ -108,12 +109,14 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
         )
         for name, value in sorted(about["parameters"].items())
     ]
+    file = f"data/results/{run.name}.json"
+    commit = recorded_in(project, file, about["digest"])
     return crate.add_action(
         held[about["notebook"]],
         identifier=f"#run-{run.name}",
         object=used,
         result=[
-            held[f"data/results/{run.name}.json"],
+            held[file],
             held[f"book/records/{run.name}.ipynb"],
         ],
         properties={
@@ -122,5 +125,6 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
             f"{machine['processor']}, {machine['system']}, "
             f"Python {about['packages']['python']}",
             "actionStatus": "http://schema.org/CompletedActionStatus",
-        },
+        }
+        | ({"version": f"urn:git:commit:{commit}"} if commit else {}),
     )

@@ -125,5 +125,9 @@ def main() -> int:
     project = root()
     files = export_files(project)
     write_folder(files, project / "_build" / "export")
-    print(f"{len(files)} files in {project / '_build' / 'export'}")
+    named = files[METADATA].count(b'"version": "urn:git:commit:')
+    print(
+        f"{len(files)} files in {project / '_build' / 'export'}; {named} of "
+        f"{len(runs(project))} runs name the commit that recorded their result"
+    )
     return 0

@@ -55,13 +55,42 @@ def toc(project: Path) -> dict:
     return yaml.safe_load((project / "_toc.yml").read_text())
 
 
-def listed(node: dict | list | str) -> list[str]:
-    """Pages that a table of contents, or a part of it, lists, in order."""
+def listed(
+    node: dict | list | str, keys: tuple[str, ...] = ("file", "root")
+) -> list[str]:
+    """What a table of contents, or a part of it, lists under some keys, in order.
+
+    Pages, if no keys are given; ``glob`` has patterns of pages.
+    """
     if isinstance(node, dict):
-        own = [node[key] for key in ("file", "root") if key in node]
-        return own + [page for value in node.values() for page in listed(value)]
+        own = [node[key] for key in keys if key in node]
+        return own + [page for value in node.values() for page in listed(value, keys)]
     if isinstance(node, list):
-        return [page for item in node for page in listed(item)]
+        return [page for item in node for page in listed(item, keys)]
+    return []
+
+
+def below(node: dict | list | str, page: str) -> list[str]:
+    """Pages and patterns of pages that stand right below a page.
+
+    Parameters
+    ----------
+    node : dict or list or str
+        A table of contents, or a part of it.
+    page : str
+        As the table of contents names it.
+
+    Examples
+    --------
+    >>> below([{"file": "a", "sections": [{"glob": "b-*"}, {"file": "c"}]}], "a")
+    ['b-*', 'c']
+    """
+    if isinstance(node, dict):
+        if node.get("file") == page:
+            return [s.get("glob") or s["file"] for s in node.get("sections", [])]
+        return below(list(node.values()), page)
+    if isinstance(node, list):
+        return [found for item in node for found in below(item, page)]
     return []
 
 

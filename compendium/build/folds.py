@@ -1,15 +1,19 @@
 """Folded cells: the line that stands for a cell until a reader opens it."""
 
+import re
+
 import nbformat
 
 FIGURE = "Code of the figure"
+NUMBERS = "The numbers, as a table"
 
 
 def label_fold(cell: nbformat.NotebookNode) -> None:
     """Give a folded cell the line that its own output calls for.
 
     A check says what was checked, how, and with which error; a figure's code says that
-    it is that. MyST-NB reads the line from the metadata of the cell only.
+    it is that, and a table gives the first words of its caption, if it has one. MyST-NB
+    reads the line from the metadata of the cell only.
 
     Parameters
     ----------
@@ -17,6 +21,8 @@ def label_fold(cell: nbformat.NotebookNode) -> None:
         Executed; changed in place.
     """
     tags = cell.metadata.get("tags", [])
+    if "hide-output" in tags:
+        _set_prompt(cell, NUMBERS)
     for output in cell.get("outputs", []):
         about = output.get("metadata", {})
         check = about.get("memdlib_check")
@@ -24,6 +30,14 @@ def label_fold(cell: nbformat.NotebookNode) -> None:
             _set_prompt(cell, check["line"])
         elif "memdlib_figure" in about and "hide-input" in tags:
             _set_prompt(cell, FIGURE)
+        elif "memdlib_table" in about and "hide-output" in tags:
+            _set_prompt(cell, _of_table(output["data"]["text/markdown"]))
+
+
+def _of_table(text: str) -> str:
+    """The caption of a table up to its first colon or point, without markup."""
+    words = re.split(r"[:.](?:\s|$)", text.partition("\n")[0])[0]
+    return f"As a table: {words.replace('*', '')}"
 
 
 def without_errors(outputs: list | None) -> list | None:

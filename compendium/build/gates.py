@@ -6,8 +6,10 @@ test can plant a fault and see the gate close.
 """
 
 import ast
+import fnmatch
 import re
 import tomllib
+from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -50,7 +52,7 @@ _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//"
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
 # Parts whose chapters end in a quiz, and the last sections of such a chapter.
-QUIZZED = ("The idea",)
+QUIZZED = ("The idea", "Why it works")
 _END = ["What to remember", "Quick quiz", "Exercises"]
 LOCKED_EXTRAS = ("data", "plot", "notebooks")
 
@@ -118,12 +120,27 @@ def lint_figure_files(folder: Path, path: Path) -> list[str]:
 
 
 def lint_toc(project: Path, expected: set[str]) -> list[str]:
-    """Pages that exist but are not in the table of contents, or the reverse."""
-    named = set(listed(toc(project)))
-    return [f"_toc.yml does not list {name}" for name in sorted(expected - named)] + [
-        f"_toc.yml lists {name}, which does not exist"
-        for name in sorted(named - expected)
+    """Pages that the table of contents lists not at all or twice, or that do not exist.
+
+    A page may be listed by a pattern (``glob``); one without a page is no problem, as
+    pages can be made anew with every book.
+    """
+    contents = toc(project)
+    named = listed(contents)
+    matched = [
+        page
+        for pattern in listed(contents, ("glob",))
+        for page in fnmatch.filter(sorted(expected), pattern)
     ]
+    times = Counter(named + matched)
+    return (
+        [f"_toc.yml does not list {name}" for name in sorted(expected - set(times))]
+        + [f"_toc.yml lists {name} twice" for name in sorted(times) if times[name] > 1]
+        + [
+            f"_toc.yml lists {name}, which does not exist"
+            for name in sorted(set(times) - expected)
+        ]
+    )
 
 
 def lint_ends(project: Path) -> list[str]:

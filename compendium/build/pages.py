@@ -12,7 +12,7 @@ import yaml
 from docutils import nodes
 
 # Pages below these are looked up, not read one after the other.
-_LOOKED_UP = ("book/lab-records", "book/api", "book/proofs")
+_LOOKED_UP = ("book/lab-records", "book/kinds/", "book/api", "book/proofs")
 
 _COMPUTED = ("book/notebooks/", "book/records/")
 _LONGEST = 300  # characters of a description
@@ -39,6 +39,15 @@ def repository(project: Path) -> str:
 def last_commit(project: Path) -> str:
     """Hash of the last commit, or empty if there is neither history nor a mark."""
     return _git(project, "rev-parse", "HEAD") or _mark(project, "commit")
+
+
+def recorded_in(project: Path, file: str, digest: str) -> str:
+    """Hash of the commit by which a digest came into a file; empty without history.
+
+    A result names the digest of all that it was computed from, so that this is the
+    commit at which it was recorded, whatever was reworded in the file since then.
+    """
+    return _git(project, "log", "-1", "--format=%H", f"-S{digest}", "--", file)
 
 
 def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
@@ -245,12 +254,15 @@ def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str |
         None at the ends, and for pages that are looked up: they stand in a table.
     """
 
+    def looked_up(one: str) -> bool:
+        return (relations[one][0] or "").startswith(_LOOKED_UP)
+
     def walk(which: int) -> str | None:
         found = relations[page][which]
-        while found and relations[found][0] in _LOOKED_UP:
+        while found and looked_up(found):
             found = relations[found][which]
         return found
 
-    if page not in relations or relations[page][0] in _LOOKED_UP:
+    if page not in relations or looked_up(page):
         return None, None
     return walk(1), walk(2)

@@ -15,6 +15,7 @@ from sphinx.util.fileutil import copy_asset_file
 from compendium.build.bibliography import register
 from compendium.build.concept_map import drawn, place
 from compendium.build.contents import toc
+from compendium.build.kinds import records_table, runs_below
 from compendium.build.legible import number_tables, with_least_widths
 from compendium.build.machine_checked import read_checked
 from compendium.build.pages import (
@@ -32,6 +33,7 @@ from compendium.build.statements import (
     statements_by_function,
 )
 from compendium.build.symbols import by_chapter
+from compendium.ledger.results import result_path
 from compendium.project import root
 
 _FACES = {
@@ -195,6 +197,19 @@ class SymbolsDirective(SphinxDirective):
         return holder.children
 
 
+class RecordsDirective(SphinxDirective):
+    """``{records}``: the lab records that stand below the page."""
+
+    def run(self) -> list[nodes.Node]:
+        project = root()
+        for run in runs_below(project, self.env.docname):
+            self.env.note_dependency(str(result_path(project, run.name)))
+        holder = nodes.container()
+        lines = StringList(records_table(project, self.env.docname), source="records")
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
 class ConceptMapDirective(SphinxDirective):
     """``{concept-map}``: the chapters and what links them, drawn."""
 
@@ -224,6 +239,7 @@ def setup(app: Sphinx) -> dict:
     register()
     app.add_directive("statements", StatementsDirective)
     app.add_directive("symbols", SymbolsDirective)
+    app.add_directive("records", RecordsDirective)
     app.add_directive("concept-map", ConceptMapDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("source-read", caption_tables)

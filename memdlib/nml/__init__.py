@@ -5,7 +5,8 @@ maximum, plus the *complexity* of the model, the logarithm of the sum of the max
 likelihoods of all data of that size. No other code does better in the worst case.
 
 Discriminative: the conditional maximum-entropy model of labels given the level of one
-feature, whose sums are exact as far as they are in reach. Generative: the multinomial,
+feature, whose sums are exact as far as they are in reach; and of labels of any number
+of classes given the levels of several features. Generative: the multinomial,
 maximum entropy with some moments on a finite alphabet, and continuous families, which
 need the domain that makes their complexity finite.
 
@@ -29,7 +30,19 @@ from memdlib.nml.codes.continuous import (
     truncated_exponential_complexity,
 )
 from memdlib.nml.codes.countable import geometric_complexity
+from memdlib.nml.codes.criteria import (
+    criterion_codelengths,
+    factorised_codelength,
+    quotient_codelength,
+)
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
+from memdlib.nml.codes.joint_features import (
+    added_feature_codelengths,
+    joint_bounds,
+    joint_codelength,
+    joint_complexity,
+    joint_error,
+)
 from memdlib.nml.codes.multinomial import (
     multinomial_codelength,
     multinomial_complexity,
@@ -47,6 +60,7 @@ __all__ = [
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
+    "added_feature_codelengths",
     "alphabet_codelength",
     "alphabet_complexity",
     "conditional_codelength",
@@ -54,14 +68,21 @@ __all__ = [
     "conditional_complexity_estimate",
     "conditional_error",
     "count_levels",
+    "criterion_codelengths",
     "exponential_complexity",
+    "factorised_codelength",
     "feature_codelengths",
     "gaussian_complexity",
     "gaussian_mean_complexity",
     "gaussian_scale_complexity",
     "geometric_complexity",
+    "joint_bounds",
+    "joint_codelength",
+    "joint_complexity",
+    "joint_error",
     "multinomial_codelength",
     "multinomial_complexity",
+    "quotient_codelength",
     "szpankowski_complexity",
     "truncated_exponential_complexity",
     "two_part_codelength",

@@ -10,9 +10,9 @@ from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.complexity import exact_complexity, forget
 from memdlib.nml._engine.draws import monte_carlo_complexity
 from memdlib.nml._engine.enumeration import enumerated_complexity
+from memdlib.nml._engine.fits import LogitFit, LogitSolver
 from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml._engine.level_model import LevelModel, level_model
-from memdlib.nml._engine.logit_fit import LogitFit, LogitSolver
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,

@@ -31,7 +31,7 @@ from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponent
 from memdlib.generative import ClassMarginals
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet, joint_features
+from memdlib.nml.codes import alphabet
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -143,7 +143,6 @@ MUTANTS = {
         scaled(-1),
         "conditional",
     ),
-    "J of documents doubled": (Multinomial, "jeffreys", scaled(2), "classifiers"),
     "probabilities to the power 1.01": (
         ConditionalMaxEntClassifier,
         "predict_proba",
@@ -165,20 +164,20 @@ MUTANTS = {
         divergences,
         "jensen_shannon",
         without_weights,
-        "mutual-information",
+        "from-js-to-gm",
     ),
     "JS in bits": (
         divergences,
         "jensen_shannon",
         scaled(1 / np.log(2)),
-        "mutual-information",
+        "from-js-to-gm",
     ),
     "JS_GM counted twice": (Normal, "js_gm", scaled(2), "memd"),
     "JS_GM of a shift and of a scale": (Normal, "js_gm", scaled(2), "rankings"),
-    "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "am-gm"),
-    "JS_GM without weights": (divergences, "js_gm", without_weights, "am-gm"),
-    "the covariance's sign": (Normal, "js_gm", scaled(-1), "am-gm"),
-    "log-normaliser doubled": (Normal, "log_normaliser", scaled(2), "am-gm"),
+    "JS_GM without 1/2": (divergences, "js_gm", scaled(2), "from-js-to-gm"),
+    "JS_GM without weights": (divergences, "js_gm", without_weights, "from-js-to-gm"),
+    "the covariance's sign": (Normal, "js_gm", scaled(-1), "from-js-to-gm"),
+    "log-normaliser doubled": (Normal, "log_normaliser", scaled(2), "from-js-to-gm"),
     "JS of two classes in bits": (
         divergences,
         "jensen_shannon",
@@ -229,7 +228,7 @@ MUTANTS = {
         "maximum-entropy-nml",
     ),
     "error of several genes in bits": (
-        joint_features,
+        nml,
         "joint_error",
         scaled(1 / np.log(2)),
         "beyond-one-gene",

@@ -26,7 +26,7 @@ from tests.browser.check_pages import SITE
 
 browser = check_pages.browser
 
-CHAPTERS = ("theory/am-gm", "theory/maximum-entropy", "nml/codes-and-regret")
+CHAPTERS = ("theory/from-js-to-gm", "theory/maximum-entropy", "nml/codes-and-regret")
 RAW = re.compile(r"\{[a-z]+(:[a-z]+)?\}`|:::|\{prf:|\{glue|```\{")
 PLAIN = sorted((SITE / "book").rglob("*.ipynb"))
 

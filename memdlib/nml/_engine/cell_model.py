@@ -184,7 +184,7 @@ def face_basis(rows: tuple[Row, ...], face: tuple[tuple[bool, ...], ...]) -> Fac
     Examples
     --------
     >>> face_basis(((1,), (2,)), ((True, True), (True, True))).basis.tolist()
-    [[1.0], [2.0]]
+    [[0.5], [1.0]]
     """
     cells, classes, table = [], [], []
     for cell, (row, allowed) in enumerate(zip(rows, face, strict=True)):

@@ -15,7 +15,6 @@ from scipy.special import gammaln, logsumexp, xlogy
 from memdlib.nml._engine.cell_bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.cell_model import CellModel, difference, face_basis
 from memdlib.nml._engine.faces import allowed_classes, arrangement
-from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.saturated import EPSILON
 from memdlib.nml._engine.softmax_fit import softmax_suprema
 
@@ -34,8 +33,8 @@ class TooLarge(ValueError):
     """An exact sum has too many terms."""
 
 
-def suprema(model: CellModel, tables: Tables) -> Array:
-    """Supremum of the log-likelihood of label tables.
+def suprema(model: CellModel, tables: Tables) -> tuple[Array, float]:
+    """Suprema of the log-likelihood of label tables.
 
     Parameters
     ----------
@@ -45,8 +44,10 @@ def suprema(model: CellModel, tables: Tables) -> Array:
 
     Returns
     -------
-    ndarray of shape (B,)
+    value : ndarray of shape (B,)
         Nats, at most 0.
+    doubt : float
+        How far off the fits among them may be, in nats.
 
     Notes
     -----
@@ -59,7 +60,8 @@ def suprema(model: CellModel, tables: Tables) -> Array:
     Logits in the ratio 1 to 2: labels of one class reach 1, others do not.
 
     >>> model = CellModel(((1,), (2,)), (2, 2), 2)
-    >>> suprema(model, np.array([[[0, 2], [0, 2]], [[1, 1], [1, 1]]])).round(6).tolist()
+    >>> value, _ = suprema(model, np.array([[[0, 2], [0, 2]], [[1, 1], [1, 1]]]))
+    >>> value.round(6).tolist()
     [0.0, -2.772589]
     """
     totals = np.array(model.counts, dtype=np.float64)
@@ -74,23 +76,19 @@ def suprema(model: CellModel, tables: Tables) -> Array:
     of_table = of_pattern.ravel()[which]
     order = np.argsort(of_table, kind="stable")
     ends = np.searchsorted(of_table[order], np.arange(len(faces) + 1))
+    doubt = 0.0
     for face, start, end in zip(faces, ends[:-1], ends[1:], strict=True):
         form = face_basis(model.rows, tuple(map(tuple, face.tolist())))
         if form.saturated:
             continue
         here = order[start:end]
         labels = tables[here][:, form.cells, form.classes].T.astype(np.float64)
-        if (np.diff(form.cells) > 0).all():
-            n = totals[form.cells]
-            root = np.sqrt(n)[:, None]
-            basis = np.linalg.qr(root * form.basis)[0] / root
-            value[here] = LogitSolver(n, basis).log_likelihood(labels)
-        else:
-            value[here] = softmax_suprema(totals, form.cells, form.basis, labels)
-    return value
+        fitted = softmax_suprema(totals, form.cells, form.basis, labels)
+        value[here], doubt = fitted[0], max(doubt, fitted[1])
+    return value, doubt
 
 
-def exact_cell_complexity(model: CellModel) -> float:
+def exact_cell_complexity(model: CellModel) -> tuple[float, float]:
     """Log complexity by a fit of one label table for each statistic.
 
     Parameters
@@ -99,8 +97,8 @@ def exact_cell_complexity(model: CellModel) -> float:
 
     Returns
     -------
-    float
-        Nats.
+    log_complexity, uncertainty : float
+        Nats; the second from rounding and what the fits leave.
 
     Raises
     ------
@@ -112,13 +110,15 @@ def exact_cell_complexity(model: CellModel) -> float:
     Two genes of two levels each, logit 1 + x_1 + x_2.
 
     >>> rows = ((1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 2))
-    >>> round(exact_cell_complexity(CellModel(rows, (10, 9, 9, 10), 2)), 6)
-    5.346194
+    >>> value, uncertainty = exact_cell_complexity(CellModel(rows, (10, 9, 9, 10), 2))
+    >>> round(value, 6), uncertainty < 1e-12
+    (5.346194, True)
     """
     arrangement(model.rows, model.n_classes)  # refuses what is too large
     log_number, tables = _statistics(model)
-    terms = log_number + suprema(model, tables)
-    return within_bounds(float(logsumexp(terms)), complexity_bounds(model))
+    value, doubt = suprema(model, tables)
+    total = float(logsumexp(log_number + value))
+    return within_bounds(total, complexity_bounds(model)), doubt + _rounding(model)
 
 
 def _statistics(model: CellModel) -> tuple[Array, Tables]:
@@ -284,7 +284,7 @@ def drawn_cell_complexity(
     distinct, times = np.unique(tables, axis=0, return_counts=True)
     totals = np.array(model.counts)[:, None]
     reference = xlogy(distinct, distinct / totals).sum(axis=(1, 2))
-    ratio = np.exp(suprema(model, distinct) - reference)
+    ratio = np.exp(suprema(model, distinct)[0] - reference)
     mean = float(times @ ratio) / n_draws
     spread = float(times @ (ratio - mean) ** 2) / n_draws
     error = math.sqrt(spread / n_draws) / mean
@@ -327,7 +327,7 @@ def cell_complexity(
         return model.saturated_complexity, _rounding(model), "saturated"
     if method != "monte-carlo":
         try:
-            return _kept(model), _rounding(model), "statistics"
+            return *_kept(model), "statistics"
         except TooLarge:
             if method == "exact":
                 raise
@@ -341,5 +341,5 @@ def _rounding(model: CellModel) -> float:
 
 
 @lru_cache(maxsize=2**14)
-def _kept(model: CellModel) -> float:
+def _kept(model: CellModel) -> tuple[float, float]:
     return exact_cell_complexity(model)

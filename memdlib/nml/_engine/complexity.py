@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from memdlib.nml._engine import compiled
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
@@ -45,11 +44,6 @@ _CHEAP = 0.1
 _LONGEST = 1e5
 # Draws for one model: the least and the most.
 _FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
-# Tasks that the models of a call are handed to workers in.
-_MOST_TASKS = 1024
-# Rough seconds of sums that spend most of their time in Python, where threads would
-# only wait for each other: one of them does them all, while others are in kernels.
-_SHORT = {"saturated": 1e-2, "table": 1e-2, "enumeration": 1e-3}
 # Complexities and plans kept for later calls.
 _KEPT = 2**16
 
@@ -154,8 +148,7 @@ def complexities(
         budget.
     seed : int, default=0
     n_jobs : int or None, default=None
-        Workers, in the meaning of joblib: threads with numba, whose kernels let others
-        run beside them, else processes.
+        Processes, in the meaning of joblib.
     verbose : int, default=0
         Verbosity of joblib.
     budget : Budget, default=None
@@ -205,10 +198,10 @@ def complexities(
         ways = _ways(model, key, method, (limit, rule_seconds), n_draws, seed)
         return _first_within(model, ways, method)
 
-    cases = [(key, limits[key]) for key in distinct]
-    known = dict(
-        zip(distinct, _side_by_side(solve, cases, n_jobs, verbose), strict=True)
-    )
+    # workers would take seconds to start
+    pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1, verbose=verbose)
+    done = pool(delayed(solve)(key, limits[key]) for key in distinct)
+    known = dict(zip(distinct, done, strict=True))
     return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
 
 
@@ -299,40 +292,6 @@ def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
         spent += seconds[key] * (seconds[key] > _CHEAP)
         limits[key] = math.inf if spent <= budget else 0.0
     return limits
-
-
-def _side_by_side(
-    do: Callable, cases: list[tuple], n_jobs: int | None, verbose: int
-) -> list[Found]:
-    if len(cases) < 2:
-        return [do(*case) for case in cases]
-    threads, short = compiled.available(), [False] * len(cases)
-    if threads:
-        plans = [_plan(key) for key, _ in cases]
-        short = [plan.seconds < _SHORT[plan.way] for plan in plans]
-    tasks = _tasks(short)
-    pool = Parallel(
-        n_jobs=n_jobs, prefer="threads" if threads else "processes", verbose=verbose
-    )
-    done = pool(
-        delayed(lambda part: [do(*case) for case in part])([cases[i] for i in task])
-        for task in tasks
-    )
-    found = [None] * len(cases)
-    for task, results in zip(tasks, done, strict=True):
-        for i, result in zip(task, results, strict=True):
-            found[i] = result
-    return found
-
-
-def _tasks(short: list[bool]) -> list[list[int]]:
-    """Which cases are handed over together: all short ones, and some of the others."""
-    together = [i for i, is_short in enumerate(short) if is_short]
-    rest = [i for i, is_short in enumerate(short) if not is_short]
-    # a task takes longer to hand over than a small sum
-    n_tasks = min(len(rest), _MOST_TASKS)
-    tasks = [rest[first::n_tasks] for first in range(n_tasks)]
-    return [together, *tasks] if together else tasks
 
 
 def _key(model: LevelModel) -> tuple:

@@ -12,18 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, gammainc, gammaln, logsumexp, xlogy
+from scipy.special import chdtri, expit, gammainc, gammaln, logsumexp, xlogy
 from scipy.stats import qmc
 
 from memdlib.nml._engine.approximate import MOST_SUBSETS
 from memdlib.nml._engine.bounds import complexity_bounds
+from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import (
     LevelModel,
     NoMaximumError,
     require_moderate,
 )
-from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.newton import logistic
 from memdlib.nml._engine.saturated import saturated_complexity
 from memdlib.nml._engine.separation import on_boundary
 
@@ -182,7 +181,7 @@ class _Sides:
 
     @classmethod
     def of(cls, model: LevelModel) -> "_Sides":
-        solver, p = LogitSolver.of(model), model.dimension
+        solver, p = LogitSolver(model), model.dimension
         if p == 0 or math.comb(len(model.counts), p) > MOST_SUBSETS:
             return cls(model, solver, None, None, None)
         subsets = np.array(list(combinations(range(len(model.counts)), p)))
@@ -200,14 +199,14 @@ class _Sides:
         first, theta = ones.shape[1], None
         if self.subsets is not None:
             theta = self._near(log_each, rng)
-            other = rng.binomial(whole, logistic(basis @ theta)).astype(np.float64)
+            other = rng.binomial(whole, expit(basis @ theta)).astype(np.float64)
             inside = ~on_boundary(self.model, other)
             ones, theta = np.hstack([ones, other[:, inside]]), theta[:, inside]
         if not ones.shape[1]:
             return np.empty(0)
-        top = self.solver.coefficients(ones)
+        top = self.solver.suprema(ones)[1]
         logits = basis @ top
-        weight = counts * logistic(logits) * logistic(-logits)
+        weight = counts * expit(logits) * expit(-logits)
         information = np.einsum("li,lj,lb->bij", basis, basis, weight)
         try:
             root = np.linalg.cholesky(information)
@@ -292,7 +291,7 @@ def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
     divergence = np.zeros_like(ones)
     for observed, sign in ((ones, 1.0), (zeros, -1.0)):
         seen = np.maximum(observed, 1.0)
-        excess = (counts * logistic(sign * logits) - observed) / seen
+        excess = (counts * expit(sign * logits) - observed) / seen
         # a mean that underflows has a logarithm all the same
         far = np.log(counts / seen) - np.logaddexp(0.0, -sign * logits)
         near = np.log1p(np.maximum(excess, -0.5))
@@ -323,7 +322,7 @@ def _log_ratio(counts: Array, ones: Array, logits: Array, change: Array) -> Arra
     """Log-likelihood at logits less that at logits plus change, in digits of both."""
     size = np.abs(change)
     # seen from the side to which the logit moves, nothing cancels
-    near = np.log1p(logistic(np.sign(change) * logits) * np.expm1(np.minimum(size, 30)))
+    near = np.log1p(expit(np.sign(change) * logits) * np.expm1(np.minimum(size, 30)))
     near += np.minimum(change, 0.0)
     far = np.logaddexp(0.0, logits + change) - np.logaddexp(0.0, logits)
     return (counts * np.where(size < 30, near, far) - ones * change).sum(axis=0)

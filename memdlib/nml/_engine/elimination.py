@@ -85,9 +85,10 @@ def extend(reduced: Reduced, row: Row) -> Reduced | None:
     for pivot, known in zip(pivots, rows, strict=True):
         if factor := row[pivot]:
             left = [a - factor * b for a, b in zip(left, known, strict=True)]
-    column = next((j for j, value in enumerate(left) if value), None)
-    if column is None:
+    if not any(left):
         return None
+    # the largest, so that rows over the scale are well-conditioned columns
+    column = left.index(max(left, key=abs))
     head = left[column]
     others = tuple(
         tuple(

@@ -9,9 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine import compiled
+from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.saturated import (
     log_binomials,
     rounding,
@@ -75,13 +74,13 @@ def enumerate_counts(model: LevelModel) -> tuple[float, float]:
     """
     if model.saturated:
         return saturated_complexity(model), saturated_rounding(model)
-    solver = LogitSolver.of(model)
+    solver = LogitSolver(model)
     sizes = tuple(int(n) + 1 for n in model.counts)
     half = (math.prod(sizes) + 1) // 2
     total, doubt = 0.0, 0.0
     for at in range(0, half, _BATCH):
         ones, terms = interior_counts(model, sizes, at, min(at + _BATCH, half))
-        value, gap = solver.suprema(ones)
+        value, _, gap = solver.suprema(ones)
         terms += value
         doubt = max(doubt, gap)
         total += float(np.exp(terms, out=terms).sum())
@@ -157,16 +156,9 @@ def interior_counts(
     """
     log_numbers = [log_binomials(size - 1) for size in sizes]
     order = np.argsort(sizes)
-    tabulated = 3 ** len(sizes) <= _MOST_PATTERNS
-    if tabulated and compiled.available():
-        inside = interior_patterns(model).ravel()
-        padded = np.zeros((len(sizes), max(sizes)))
-        for row, values in zip(padded, log_numbers, strict=True):
-            row[: values.size] = values
-        return compiled.interior(np.array(sizes), order, inside, padded, first, last)
     flat = np.arange(first, last)
     index = _digits(flat, sizes, order)
-    if tabulated:
+    if 3 ** len(sizes) <= _MOST_PATTERNS:
         kept = interior_patterns(model).ravel()[_pattern(index, sizes)]
     else:
         kept = ~on_boundary(model, index.astype(np.float64))

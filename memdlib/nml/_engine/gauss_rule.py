@@ -18,7 +18,7 @@ from memdlib.nml._engine.saturated import (
     saturated_rounding,
 )
 from memdlib.nml._engine.separation import boundary_sum
-from memdlib.nml._engine.tube import FIT_ERROR, STEPS_A_FIT, TooLongError, Tube
+from memdlib.nml._engine.tube import FIT_ERROR, TooLongError, Tube
 
 # Nodes per root of the number of samples: in the first rule, and more in each further.
 _FIRST, _MORE = 1.2, 0.25
@@ -28,9 +28,9 @@ _FEWEST = 3
 # Fall of the changes from one rule to the next that is believed, and how many of the
 # last two changes the error may be where they fall less.
 _FALL, _SLOW = 4.0, 8.0
-# Rough times of a core, without numba: a Newton step of a fit, what a level adds to it,
-# and a product of its elimination; and a product in search of a rule.
-_STEP, _STEP_A_LEVEL, _STEP_A_PRODUCT = 6e-8, 2.5e-8, 1e-9
+# Rough times of a core: a fit, what a level adds to it, and a product of its
+# eliminations; and a product in search of a rule.
+_FIT, _FIT_A_LEVEL, _FIT_A_PRODUCT = 2.4e-7, 1e-7, 4e-9
 _SECONDS_A_PRODUCT = 1e-9
 # Numbers that the search for a rule may hold.
 _LARGEST_RULE = 2e7
@@ -108,10 +108,10 @@ def gauss_complexity(
             level_rule(int(n), k) for n, k in zip(model.counts, sizes, strict=True)
         ]
         try:
-            found = Tube(model, rules, depth, left / _step_seconds(model)).sum()
+            found = Tube(model, rules, depth, left / _fit_seconds(model)).sum()
         except TooLongError:
             return None
-        left -= _step_seconds(model) * found.n_steps
+        left -= _fit_seconds(model) * found.n_fits
         total = boundary + found.interior
         logs.append(math.log(total))
         changes = [abs(after - before) for before, after in pairwise(logs)]
@@ -190,7 +190,7 @@ def rule_seconds(model: LevelModel, tolerance: float = 1e-6) -> float:
     Returns
     -------
     float
-        Seconds without numba.
+        Seconds.
 
     Examples
     --------
@@ -230,14 +230,14 @@ def _all_counts(model: LevelModel, sizes: list[int]) -> bool:
 
 def _seconds(model: LevelModel, sizes: list[int], depth: float) -> float:
     """Rough time of a core for one rule and its sum."""
-    n_steps = STEPS_A_FIT * expected_fits(model, sizes, depth)
-    return _step_seconds(model) * n_steps + _search_seconds(model, sizes)
+    fits = _fit_seconds(model) * expected_fits(model, sizes, depth)
+    return fits + _search_seconds(model, sizes)
 
 
-def _step_seconds(model: LevelModel) -> float:
-    """Rough time of a core for a Newton step of one of many fits."""
-    products = _STEP_A_PRODUCT * model.dimension**3
-    return _STEP + _STEP_A_LEVEL * len(model.counts) + products
+def _fit_seconds(model: LevelModel) -> float:
+    """Rough time of a core for one of many fits."""
+    products = _FIT_A_PRODUCT * model.dimension**3
+    return _FIT + _FIT_A_LEVEL * len(model.counts) + products
 
 
 def _search_seconds(model: LevelModel, sizes: list[int]) -> float:

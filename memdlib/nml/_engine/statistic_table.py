@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine import compiled
+from memdlib.nml._engine.fits import FullSteps, LogitSolver, maximise
 from memdlib.nml._engine.level_model import LevelModel
-from memdlib.nml._engine.logit_fit import LogitSolver
-from memdlib.nml._engine.newton import CoefficientForm, maximise
 from memdlib.nml._engine.saturated import rounding
 from memdlib.nml._engine.separation import boundary_sum
 
@@ -92,27 +90,18 @@ class StatisticLattice:
 class _Tables(NamedTuple):
     """Numbers of label sequences with each key, times 2^(-n / 2).
 
-    The first table is for no level, each further one has a level more, in the order of
-    their shifts; ``ends`` tells where in ``packed`` each of them ends. ``binomials``,
-    ``counts`` and ``shifts`` are those of the levels in this ``order``.
+    The first table is for no level, each further one has a level more, in the ``order``
+    of their shifts. All end in a zero, for keys out of the table.
     """
 
-    packed: Array
-    ends: Integers
+    numbers: list[Array]
     order: Integers
-    binomials: Array
-    counts: Integers
-    shifts: Integers
-
-    def of(self, n_levels: int) -> Array:
-        """Table of the first levels, a view."""
-        start = self.ends[n_levels - 1] if n_levels else 0
-        return self.packed[start : self.ends[n_levels]]
+    binomials: list[Array]
 
     @property
     def last(self) -> Array:
-        """Table of all levels."""
-        return self.of(len(self.counts))
+        """Table of all levels, a view."""
+        return self.numbers[-1][:-1]
 
 
 def statistic_lattice(model: LevelModel) -> StatisticLattice | None:
@@ -271,85 +260,71 @@ def _log_likelihood(
     model: LevelModel, lattice: StatisticLattice, tables: _Tables, keys: Integers
 ) -> tuple[Array, float]:
     """Suprema of the log-likelihood at the given keys, and the doubt about them."""
-    root = np.sqrt(model.counts)[:, None]
-    q, r = np.linalg.qr(root * lattice.generators)
-    basis = q / root
     value, left = np.empty(keys.size), np.arange(keys.size)
     if keys.size > _MANY and model.moderate:
+        root = np.sqrt(model.counts)[:, None]
+        q, r = np.linalg.qr(root * lattice.generators)
         strides = [lattice.stride, 1][-lattice.generators.shape[1] :]
         slopes = np.array([_log_slope(tables.last, keys, s) for s in strides])
         smooth = np.isfinite(slopes).all(axis=0)
         # the log of such a count is nearly the entropy, whose slope is -parameter
         start = -r @ slopes[:, smooth]
         statistics = lattice.statistics(keys[smooth]).astype(np.float64)
-        target = np.linalg.solve(r.T, statistics)
-        form = CoefficientForm(model.counts, basis)
-        value[smooth], rest = maximise(
-            form, target, lambda rough, at: start[:, at].astype(np.float32)
+        value[smooth], _, rest = maximise(
+            FullSteps(model.counts[:, None], q / root),
+            np.linalg.solve(r.T, statistics),
+            lambda rough, at: start[:, at].astype(np.float32),
         )
         left = np.concatenate([left[~smooth], left[smooth][rest]])
     # label counts that differ by one at the largest level come one after the other
     step = lattice.shifts[np.argmax(model.counts)]
     left = left[np.argsort(keys[left] % step, kind="stable")]
-    ones = _likely_ones(tables, keys[left]).astype(np.float64)
+    ones = _likely_ones(lattice, tables, keys[left]).astype(np.float64)
     if not model.intercept:
         # their generators were negative, and so their labels were exchanged
         turned = model.values < 0
         ones[turned] = model.counts[turned, None] - ones[turned]
-        basis = np.where(turned[:, None], -basis, basis)
-    value[left], doubt = LogitSolver(model.counts, basis, model).suprema(ones)
+    value[left], _, doubt = LogitSolver(model).suprema(ones)
     return value, doubt
 
 
 def _numbers_of_sequences(lattice: StatisticLattice, size: int) -> _Tables:
     """Label sequences with each of the first keys, times 2^(-n / 2)."""
-    order = np.argsort(lattice.shifts)
-    counts, shifts = lattice.counts[order], lattice.shifts[order]
-    extended = counts.sum() > _MOST_DOUBLE
-    kind = np.longdouble if extended else np.float64
-    binomials = np.zeros((len(counts), counts.max() + 1), dtype=kind)
-    lengths = [1]
-    for row, count, shift in zip(
-        binomials, counts.tolist(), shifts.tolist(), strict=True
-    ):
-        row[: count + 1] = _binomials(count)
-        lengths.append(min(size, lengths[-1] + count * shift))
-    ends = np.cumsum(lengths)
-    tables = _Tables(np.zeros(ends[-1], kind), ends, order, binomials, counts, shifts)
+    order, n = np.argsort(lattice.shifts), int(lattice.counts.sum())
     # the numbers of each level bring their own share of the scale
-    odd = int(counts.sum()) // 2 - int((counts // 2).sum())
-    tables.packed[0] = 0.5**odd
-    if compiled.available() and not extended:
-        compiled.fill_tables(tables.packed, ends, binomials, counts, shifts)
-        return tables
-    for level, shift in enumerate(shifts.tolist()):
-        shorter, longer = tables.of(level), tables.of(level + 1)
-        for k, number in enumerate(binomials[level, : counts[level] + 1]):
-            part = longer[k * shift : k * shift + shorter.size]
+    odd = n // 2 - int((lattice.counts // 2).sum())
+    kind = np.longdouble if n > _MOST_DOUBLE else np.float64
+    tables = _Tables([np.array([0.5**odd, 0.0], dtype=kind)], order, [])
+    for level in order:
+        shift, shorter = lattice.shifts[level], tables.numbers[-1][:-1]
+        binomials = _binomials(int(lattice.counts[level])).astype(kind)
+        last = min(size, shorter.size + (binomials.size - 1) * shift)
+        longer = np.zeros(last + 1, dtype=kind)
+        for k, number in enumerate(binomials):
+            part = longer[k * shift : min(k * shift + shorter.size, last)]
             part += number * shorter[: part.size]
+        tables.numbers.append(longer)
+        tables.binomials.append(binomials)
     return tables
 
 
-def _likely_ones(tables: _Tables, keys: Integers) -> Integers:
+def _likely_ones(
+    lattice: StatisticLattice, tables: _Tables, keys: Integers
+) -> Integers:
     """Label counts with the given keys: at each level, from the last, the likeliest."""
-    packed, ends, order, binomials, counts, shifts = tables
-    ones = np.empty((len(counts), keys.size), dtype=np.int64)
-    if compiled.available() and counts.sum() <= _MOST_DOUBLE:
-        ones[order] = compiled.likeliest(keys, packed, ends, binomials, counts, shifts)
-        return ones
-    padded = [np.append(tables.of(level), 0.0) for level in range(len(counts))]
+    ones = np.empty((len(lattice.counts), keys.size), dtype=np.int64)
+    levels = list(zip(*tables, strict=False))
     for at in range(0, keys.size, _BATCH):
         part = keys[at : at + _BATCH]
-        for level in reversed(range(len(counts))):
-            table, k = padded[level], np.arange(counts[level] + 1)
-            before = part - shifts[level] * k[:, None]
+        for table, level, binomials in levels[::-1]:
+            before = part - lattice.shifts[level] * np.arange(binomials.size)[:, None]
             # what is out of the table, on either side, is the zero at its end
             before[before.view(np.uint64) >= table.size] = table.size - 1
             number = table.take(before)
-            number *= binomials[level, : k.size, None]
-            likely = ones[order[level], at : at + _BATCH]
+            number *= binomials[:, None]
+            likely = ones[level, at : at + _BATCH]
             number.argmax(axis=0, out=likely)
-            part = part - shifts[level] * likely
+            part = part - lattice.shifts[level] * likely
     return ones
 
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
-from memdlib.nml._engine import compiled
-from memdlib.nml._engine.compiled_walk import walk
+from memdlib.nml._engine.fits import FullSteps, certified, settle
 from memdlib.nml._engine.level_model import LevelModel, orthonormal_basis
-from memdlib.nml._engine.logit_fit import damped_fit, dual_bound, require_gap
-from memdlib.nml._engine.newton import CoefficientForm, logistic
 from memdlib.nml._engine.separation import interior_patterns
 
 Array = NDArray[np.float64]
@@ -29,20 +26,14 @@ Rule = tuple[Array, Array]
 _BATCH = 16384
 # Sum of w d^4 of a settled fit, and an error of its maximum that is never reached.
 _SETTLED = FIT_ERROR = 1e-9
-# Added to the weight w, which vanishes where a step has gone to infinity.
-_LEAST = 1e-6
-# Full steps from the start given, and steps of limited length from a rough start.
-_STEPS, _LATE_STEPS = 8, 30
-# Largest change of a logit in the latter.
-_LONGEST = 3.0
-# Steps that a fit takes on the average, and what a damped fit counts for.
-STEPS_A_FIT, _DAMPED = 4, 200
+# Full steps of a fit, and what one counts for that takes a certificate.
+_STEPS, _CERTIFIED = 8, 50
 # Variance of the label count of a level from which on a prefix tells a start there.
 _LEAST_VARIANCE = 1.0
 
 
 class TooLongError(Exception):
-    """A walk takes more steps than it may."""
+    """A walk takes more fits than it may."""
 
 
 @dataclass
@@ -55,14 +46,13 @@ class TubeSum:
         Sum of weight times exp(-D) over interior nodes.
     omitted : float, default=0.0
         Upper bound of what was left out.
-    n_fits, n_steps : int, default=0
-        Fits that it took, and their Newton steps.
+    n_fits : int, default=0
+        Fits that it took; one that full steps do not settle counts fifty times.
     """
 
     interior: float = 0.0
     omitted: float = 0.0
     n_fits: int = 0
-    n_steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,8 +116,8 @@ class Tube:
         Nodes and weights of each level, symmetric, from 0 to the samples there.
     depth : float
         D beyond which terms are left out.
-    most_steps : float, default=inf
-        Newton steps that a walk may take.
+    most_fits : float, default=inf
+        Fits that a walk may take.
 
     Examples
     --------
@@ -147,14 +137,14 @@ class Tube:
         model: LevelModel,
         rules: list[Rule],
         depth: float,
-        most_steps: float = np.inf,
+        most_fits: float = np.inf,
     ) -> None:
         # short walks first, and the longest along the last level
         order = np.argsort([nodes.size for nodes, _ in rules], kind="stable")
         self.levels = [_Level(model.counts[at], rules[at]) for at in order]
         self.basis, self.depth = orthonormal_basis(model)[order], depth
-        self.most_steps = most_steps
-        self.forms, self.inside = [], []
+        self.most_fits = most_fits
+        self.forms, self.inside, self.parts = [], [], []
         for j in range(1, len(order) + 1):
             first = np.sort(order[:j])
             part = LevelModel(
@@ -168,7 +158,8 @@ class Tube:
             # patterns are those of increasing values, prefixes come in their order
             axes = np.searchsorted(first, order[:j])
             self.inside.append(interior_patterns(part).transpose(axes).ravel())
-            self.forms.append(CoefficientForm(part.counts[axes], self.basis[:j]))
+            self.forms.append(FullSteps(part.counts[axes, None], self.basis[:j]))
+            self.parts.append((part, axes))
         mass = [level.weights.sum() for level in self.levels]
         self.later = [float(np.prod(mass[j + 1 :])) for j in range(len(mass))]
 
@@ -182,7 +173,7 @@ class Tube:
         Raises
         ------
         TooLongError
-            As soon as it has taken more steps than it may.
+            As soon as it has taken more fits than it may.
         """
         found = TubeSum()
         p = self.basis.shape[1]
@@ -230,7 +221,7 @@ class Tube:
         last = level.nodes.size - 1
         finite = np.isfinite(prefixes.state[0])
         up, down = np.full((2, finite.size), -1)
-        mean = level.count * logistic(self.basis[j] @ prefixes.state[:, finite])
+        mean = level.count * expit(self.basis[j] @ prefixes.state[:, finite])
         up[finite] = np.searchsorted(level.nodes, mean)
         down[finite] = up[finite] - 1
         # a maximum at infinity stays there with one pure end, or with every node
@@ -270,43 +261,14 @@ class Tube:
         # far from the first node, where its weight is small, a start is worth little
         share = np.zeros(node.size)
         known = np.isfinite(prefixes.state[0])
-        share[known] = logistic(self.basis[j] @ prefixes.state[:, known])
+        share[known] = expit(self.basis[j] @ prefixes.state[:, known])
         far = np.flatnonzero(level.count * share * (1.0 - share) < _LEAST_VARIANCE)
         ones = np.vstack([prefixes.ones, level.nodes[node]])[:, far]
         prefixes.state[:, far] = form.begin(ones)
-        if compiled.available():
-            interior, omitted, n_fits, stuck, which, where, state = walk(
-                form.counts[:, 0],
-                form.basis,
-                form.products,
-                form.basis[:-1].T @ prefixes.ones,
-                prefixes.state,
-                prefixes.saturated,
-                prefixes.weight,
-                node,
-                step,
-                level.nodes,
-                level.weights,
-                level.saturated,
-                rest,
-                self.depth,
-                not at_last,
-            )
-            found.interior += interior
-            found.omitted += omitted * self.later[j]
-            found.n_fits += n_fits
-            self._count(n_fits * STEPS_A_FIT, found)
-            parts.append(self._longer(prefixes.take(which), level, where, state))
-            left = np.flatnonzero(stuck >= 0)
-            prefixes, node = prefixes.take(left), stuck[left]
-            ones = np.vstack([prefixes.ones, level.nodes[node]])
-            prefixes.state[:] = form.begin(ones)
         before = None
         while node.size:
             ones = np.vstack([prefixes.ones, level.nodes[node]])
-            value, state, n_steps = _fit(form, ones, prefixes.state)
-            found.n_fits += node.size
-            self._count(n_steps, found)
+            value, state = self._fit(j, ones, prefixes.state, found)
             excess = prefixes.saturated + level.saturated[node] - value
             near = excess <= self.depth
             term = prefixes.weight * np.exp(-excess)
@@ -332,10 +294,23 @@ class Tube:
                 prefixes.state[:] += ratio * (state - before[:, going])
             before = state
 
-    def _count(self, n_steps: int, found: TubeSum) -> None:
-        found.n_steps += n_steps
-        if found.n_steps > self.most_steps:
+    def _fit(
+        self, j: int, ones: Array, start: Array, found: TubeSum
+    ) -> tuple[Array, Array]:
+        """Suprema of the log-likelihood and their coefficients, from a start."""
+        form = self.forms[j]
+        value, state, rest = settle(form, form.basis.T @ ones, start, _STEPS, _SETTLED)
+        found.n_fits += value.size + _CERTIFIED * rest.size
+        if found.n_fits > self.most_fits:
             raise TooLongError
+        if rest.size:
+            part, axes = self.parts[j]
+            fit = certified(
+                part, part.counts[:, None], ones[np.ix_(np.argsort(axes), rest)]
+            )
+            value[rest] = fit.log_likelihood
+            state[:, rest] = np.linalg.lstsq(form.basis, fit.logits[axes])[0]
+        return value, state
 
     def _longer(
         self, prefixes: _Prefixes, level: _Level, node: NDArray[np.intp], state: Array
@@ -357,44 +332,3 @@ def _join(parts: list[_Prefixes]) -> _Prefixes:
         np.concatenate([part.saturated for part in parts]),
         np.hstack([part.state for part in parts]),
     )
-
-
-def _fit(form: CoefficientForm, ones: Array, start: Array) -> tuple[Array, Array, int]:
-    """Suprema of the log-likelihood, their coefficients, and the steps from a start."""
-    target = form.basis.T @ ones
-    value, state = np.empty(target.shape[1]), start.copy()
-    active, n_steps = np.arange(target.shape[1]), 0
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
-        for late in (False, True):
-            if late:
-                state[:, active] = form.begin(ones[:, active])
-            for _ in range(_LATE_STEPS if late else _STEPS):
-                aim, at = target[:, active], state[:, active]
-                n_steps += active.size
-                change, e, q, curvature = form.step(at, aim)
-                height, move, weight, skewness = form.expand(
-                    at, aim, change, e, q, curvature
-                )
-                square = move * move
-                weight = weight * square
-                remainder = ((weight + _LEAST * square) * square).sum(axis=0)
-                gain = 0.5 * (weight * (1.0 - skewness * move / 3.0)).sum(axis=0)
-                settled = remainder < _SETTLED
-                if late:
-                    # logits that go far for next to nothing never settle
-                    means = form.counts * (1.0 - q) + curvature * move
-                    certain = dual_bound(form.counts, means) - height < _SETTLED
-                    gain[certain & ~settled] = 0.0
-                    settled |= certain
-                    most = _LONGEST + np.abs(form.basis @ at).max(axis=0)
-                    change /= np.maximum(np.abs(move).max(axis=0) / most, 1.0)
-                value[active] = height + gain
-                state[:, active] = at + change
-                active = active[~(settled & np.isfinite(height))]
-                if not active.size:
-                    return value, state, n_steps
-    n, ones = form.counts, ones[:, active]
-    fit = require_gap(damped_fit(n, form.basis, ones), n, ones)
-    value[active] = fit.log_likelihood
-    state[:, active] = np.linalg.lstsq(form.basis, fit.logits)[0]
-    return value, state, n_steps + _DAMPED * active.size

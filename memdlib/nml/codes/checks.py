@@ -82,6 +82,12 @@ def check_levels(
             f"level_values has shape {values.shape}; give one value for each of the "
             f"{n_levels} levels"
         )
+    check_distinct(values)
+    return counts, values
+
+
+def check_distinct(values: Array) -> None:
+    """Refuse level values that are not finite, or equal."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"level_values holds {values[~np.isfinite(values)][0]}; give finite values"
@@ -92,7 +98,6 @@ def check_levels(
             f"level_values holds {unique[times > 1][0]} more than once; join levels of "
             "equal value"
         )
-    return counts, values
 
 
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:

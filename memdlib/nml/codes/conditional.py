@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.complexity import METHODS, complexities
-from memdlib.nml._engine.level_fit import fit_levels
+from memdlib.nml._engine.fits import certified
 from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.logit_fit import LogitFit, require_gap
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
@@ -68,8 +67,8 @@ default="auto"
         More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
         Workers for G features, in the meaning of joblib: None means 1 unless in a
-        `joblib.parallel_config` context, -1 all cores. Threads with numba, else
-        processes, which take seconds to start.
+        `joblib.parallel_config` context, -1 all cores. They are processes, which take
+        seconds to start.
     verbose : int, default=0
         Verbosity of joblib about them.
 
@@ -147,8 +146,7 @@ def _of_several_classes(
         raise ValueError(
             f"n_classes is {n_classes} and {model.dimension} parameters a class do not "
             f"saturate {len(model.counts)} levels; use "
-            "memdlib.nml.codes.multiclass.multiclass_complexity, or raise n_moments to "
-            "the number of levels"
+            "memdlib.nml.joint_complexity, or raise n_moments to the number of levels"
         )
     return saturated_complexity(model, n_classes)
 
@@ -293,8 +291,7 @@ def conditional_error(
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
             n, k = n[:, inside], k[:, inside]
-            fit = require_gap(LogitFit(*fit_levels(model, n, k)), n, k)
-            reached[inside] = fit.log_likelihood
+            reached[inside] = certified(model, n, k).log_likelihood
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0

@@ -104,8 +104,8 @@ def feature_codelengths(
         Whether the logit has a constant term as well.
     n_jobs : int, default=None
         Workers for the complexities, in the meaning of joblib: None means 1 unless in
-        a `joblib.parallel_config` context, -1 all cores. Threads with numba, else
-        processes, which take seconds to start.
+        a `joblib.parallel_config` context, -1 all cores. They are processes, which
+        take seconds to start.
     verbose : int, default=0
         From 1 on a line is printed for each number of moments and for the complexities;
         above 1 joblib reports as well.

@@ -6,8 +6,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.explanations import JointByFeature, joint_by_feature
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml._engine.newton import damped_newton
+from memdlib.nml._engine.fits import certified
+from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.separation import on_boundary
 from memdlib.nml.estimators.selector import (
     CODE_CONSTRAINTS,
@@ -263,7 +263,6 @@ def level_evidence(
                 "smoothing=0 gives a feature that separates the classes infinite "
                 "log-odds; give a positive number"
             )
-        basis = orthonormal_basis(model)
-        logits = basis @ damped_newton(n, basis, basis.T @ k)[1]
+        logits = certified(model, n, k).logits
         found[np.ix_(here, model.order)] = logits.T - prior_logit
     return found

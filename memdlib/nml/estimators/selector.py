@@ -60,7 +60,7 @@ class NMLFeatureSelector(RankedSelector):
         minimax entropy principle.
     n_jobs : int, default=None
         Workers for the complexities, in the meaning of joblib: None means 1 unless in
-        a `joblib.parallel_config` context, -1 all cores. Threads with numba, else
+        a `joblib.parallel_config` context, -1 all cores. They are
         processes, which take seconds to start.
     verbose : int, default=0
         From 1 on a line is printed for each number of moments and for the complexities;

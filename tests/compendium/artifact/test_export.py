@@ -12,6 +12,7 @@ import yaml
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
 from compendium.build.experiments import runs
+from compendium.build.pages import recorded_in
 from compendium.ledger.results import read_result
 
 ROOT = Path(__file__).parents[3]
@@ -57,6 +58,9 @@ def test_one_action_for_each_lab_record(files):
             f"book/records/{run.name}.ipynb",
         ]
         assert about["command"] in action["description"]
+        recorded = recorded_in(ROOT, action["result"][0]["@id"], about["digest"])
+        named = f"urn:git:commit:{recorded}" if recorded else None
+        assert action.get("version") == named
         used = [entities[part["@id"]] for part in action["object"]]
         assert {u["name"]: u["sha256"] for u in used if "sha256" in u} == about["data"]
 

@@ -1,6 +1,6 @@
 from nbformat.v4 import new_code_cell, new_output
 
-from compendium.build.folds import FIGURE, label_fold, without_errors
+from compendium.build.folds import FIGURE, NUMBERS, label_fold, without_errors
 
 
 def checked_output(line, bound="Checked: a, b, error at most 1e-09"):
@@ -28,6 +28,29 @@ def test_the_code_of_a_figure_is_named_beside_its_caption():
         label_fold(cell)
         assert cell.metadata["mystnb"].get("code_prompt_show") == expected
         assert cell.metadata["mystnb"]["figure"] == {"name": "a"}
+
+
+def test_a_folded_table_is_named_by_the_first_words_of_its_caption():
+    about = {"memdlib_table": "sizes"}
+    for caption, line in (
+        ("Sizes of *all* tasks: printed, ours.", "As a table: Sizes of all tasks"),
+        ("A share of 0.5 or more. The rest.", "As a table: A share of 0.5 or more"),
+    ):
+        text = {"text/markdown": f"{caption}\n\n| a |\n| :--- |\n"}
+        output = new_output("display_data", data=text, metadata=about)
+        for tags, expected in (["remove-input", "hide-output"], line), (["x"], None):
+            cell = new_code_cell("show_table()", outputs=[output])
+            cell.metadata["tags"] = tags
+            label_fold(cell)
+            found = cell.metadata.get("mystnb", {}).get("code_prompt_show")
+            assert found == expected
+
+
+def test_a_folded_table_says_that_it_holds_the_numbers():
+    for tags in ["remove-input", "hide-output"], ["hide-output"]:
+        cell = new_code_cell("show_table()", metadata={"tags": tags})
+        label_fold(cell)
+        assert cell.metadata["mystnb"]["code_prompt_show"] == NUMBERS
 
 
 def test_rounding_errors_are_no_difference_but_bounds_are():

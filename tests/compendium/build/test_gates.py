@@ -166,6 +166,17 @@ def test_pages_and_contents_agree(project):
     assert "does not exist" in lint_toc(project.root, set())[0]
 
 
+def test_a_pattern_of_the_table_of_contents_stands_for_its_pages(project):
+    toc = "root: book/index\nsections: [{glob: book/r/a-*}, {glob: book/made/*}"
+    pages = {"book/index", "book/r/a-1", "book/r/a-2"}
+    project.write("_toc.yml", toc + "]")
+    assert lint_toc(project.root, pages) == []
+    problems = lint_toc(project.root, pages | {"book/r/b"})
+    assert problems == ["_toc.yml does not list book/r/b"]
+    project.write("_toc.yml", toc + ", {file: book/r/a-2}]")
+    assert lint_toc(project.root, pages) == ["_toc.yml lists book/r/a-2 twice"]
+
+
 PYPROJECT = """
 [project]
 name = "memdlib"
@@ -175,7 +186,7 @@ dependencies = ["numpy>=1", "scipy<3"]
 data = ["pandas>=1"]
 plot = ["matplotlib<2"]
 notebooks = ["memdlib[data,plot]", "tqdm"]
-fast = ["numba"]
+arrow = ["pyarrow"]
 [dependency-groups]
 book = ["tqdm"]
 foreign = ["claims"]

@@ -15,6 +15,7 @@ from compendium.build.pages import (
     links,
     meta_tags,
     neighbours,
+    recorded_in,
 )
 
 ABOUT = {
@@ -56,6 +57,23 @@ def test_the_date_is_that_of_the_last_commit(project):
     shutil.rmtree(project.root / ".git")
     subprocess.run(["tar", "-x", "-C", project.root], input=packed.stdout, check=True)
     assert (last_commit(project.root), last_change(project.root)) == known
+
+
+def test_a_result_is_recorded_in_the_commit_that_brought_its_digest(project):
+    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
+
+    def commit(text):
+        project.write("r.json", text)
+        for command in (["add", "-A"], ["commit", "-q", "-m", "some"]):
+            subprocess.run([*git, *command], check=True)
+        return last_commit(project.root)
+
+    assert recorded_in(project.root, "r.json", "12ab") == ""
+    subprocess.run([*git, "init", "-q"], check=True)
+    first, second = commit('{"digest": "12ab"}'), commit('{"digest": "34cd"}')
+    commit('{"digest": "34cd", "notebook": "renamed"}')
+    assert recorded_in(project.root, "r.json", "34cd") == second != first
+    assert recorded_in(project.root, "r.json", "56ef") == ""
 
 
 def test_an_unpacked_source_distribution_has_the_date_of_its_files(project):
@@ -112,7 +130,9 @@ RELATIONS = {
     "book/api": ["index", "a", "book/api/x"],
     "book/api/x": ["book/api", "book/api", "book/api/y"],
     "book/api/y": ["book/api", "book/api/x", "b"],
-    "b": ["index", "book/api/y", None],
+    "b": ["index", "book/api/y", "book/kinds/k"],
+    "book/kinds/k": ["book/lab-records", "b", "book/records/r"],
+    "book/records/r": ["book/kinds/k", "book/kinds/k", None],
 }
 
 
@@ -123,6 +143,7 @@ RELATIONS = {
         ("book/api", ("a", "b")),
         ("book/api/x", (None, None)),
         ("b", ("book/api", None)),
+        ("book/records/r", (None, None)),
         ("search", (None, None)),
     ],
 )

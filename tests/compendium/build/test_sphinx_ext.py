@@ -8,6 +8,7 @@ from docutils.utils import new_document
 
 from compendium.build import sphinx_ext
 from compendium.build.sphinx_ext import (
+    RecordsDirective,
     StatementsDirective,
     add_provenance,
     copy_packaged,
@@ -116,24 +117,43 @@ def test_a_docstring_ends_with_the_statements_that_it_embodies():
     assert untouched == ["Doc."]
 
 
-def test_the_index_lists_every_statement_and_follows_its_sources(statements):
+def run_directive(kind, page=""):
+    """The lines that a directive parses, and the files that it follows."""
     followed, parsed = [], []
 
     def parse(lines, offset, holder):
         parsed.extend(lines)
         holder += nodes.paragraph("", "parsed")
 
-    env = SimpleNamespace(note_dependency=followed.append)
+    env = SimpleNamespace(note_dependency=followed.append, docname=page)
     document = new_document("x", get_default_settings())
     document.settings.env = env
     state = SimpleNamespace(nested_parse=parse, document=document)
     machine = SimpleNamespace(reporter=None)
-    directive = StatementsDirective("statements", [], {}, [], 1, 0, "", state, machine)
-    (shown,) = directive.run()
+    (shown,) = kind("name", [], {}, [], 1, 0, "", state, machine).run()
     assert shown.astext() == "parsed"
+    return parsed, followed
+
+
+def test_the_index_lists_every_statement_and_follows_its_sources(statements):
+    parsed, followed = run_directive(StatementsDirective)
     assert followed == [str(statements[0].source)]
     assert parsed[0].startswith("0 of 2 statements are")
     assert sum("thm-" in line for line in parsed) == 2
+
+
+def test_records_are_listed_from_their_results(project, monkeypatch):
+    monkeypatch.setattr(sphinx_ext, "root", lambda: project.root)
+    runs = '[r]\ntitle = "Lab record: a run"\nnotebook = "r.md"\n'
+    project.write("book/experiments/runs.toml", runs)
+    below = "sections: [{file: book/records/r}]"
+    project.write("_toc.yml", f"sections: [{{file: book/kinds/k, {below}}}]")
+    path = project.write(
+        "data/results/r.json", '{"provenance": {"machine": {"seconds": 3}}}'
+    )
+    parsed, followed = run_directive(RecordsDirective, "book/kinds/k")
+    assert parsed[-1] == "| {doc}`a run </book/records/r>` | `r` | 3 s |"
+    assert followed == [str(path)]
 
 
 def test_the_extension_is_registered():
@@ -146,6 +166,7 @@ def test_the_extension_is_registered():
     assert registered == [
         "statements",
         "symbols",
+        "records",
         "concept-map",
         "autodoc-process-docstring",
         "source-read",

@@ -18,8 +18,8 @@ from memdlib.nml import (
     conditional_error,
     multinomial_complexity,
 )
+from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.logit_fit import LogitSolver
 from memdlib.nml._engine.separation import on_boundary
 
 BALANCED = [8, 8, 8, 7, 7]
@@ -217,7 +217,7 @@ def test_several_classes():
         total += np.prod(share[table > 0] ** table[table > 0])
     found = conditional_complexity(counts, 2, n_classes=3)
     assert found == pytest.approx(math.log(total), abs=1e-12)
-    with pytest.raises(ValueError, match="1 parameters.*multiclass_complexity"):
+    with pytest.raises(ValueError, match="1 parameters.*joint_complexity"):
         conditional_complexity(counts, 1, n_classes=3)
 
 
@@ -276,7 +276,7 @@ def test_code_lengths(data, m, intercept):
     if on_boundary(model, ones[:, None])[0]:
         assert found.error == pytest.approx(least, abs=1e-12)
     else:
-        fit = LogitSolver.of(model).fit(ones[:, None])
+        fit = LogitSolver(model).fit(ones[:, None])
         assert found.error == pytest.approx(-fit.log_likelihood[0], abs=1e-12)
         assert least <= found.error <= len(y) * math.log(2) + 1e-12
     assert math.copysign(1.0, found.error) == 1.0

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdlib.nml import conditional_complexity, conditional_error
-from memdlib.nml.codes.joint_features import (
+from memdlib.nml import (
     added_feature_codelengths,
+    conditional_complexity,
+    conditional_complexity_estimate,
+    conditional_error,
     joint_bounds,
     joint_codelength,
     joint_complexity,
@@ -175,3 +177,69 @@ def test_what_is_too_large_for_any_method_is_refused():
     levels = np.random.default_rng(15).integers(0, 5, size=(400, 6))
     with pytest.raises(ValueError, match=r"\d+ cells .* join levels, or take fewer"):
         joint_complexity(levels, 2)
+
+
+def of_one_feature(counts, m, k, values=None, intercept=False):
+    levels = np.repeat(np.arange(len(counts)), counts)[:, None]
+    return joint_complexity(levels, m, values, intercept, k)
+
+
+def test_four_classes_by_literal_enumeration():
+    found = of_one_feature([1, 1, 2], 1, 4)
+    expected = literal.complexity([[1.0], [2.0], [3.0], [3.0]], 4)
+    assert found.complexity == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_saturated_model_has_the_closed_form(k):
+    found = of_one_feature([5, 8, 3], 3, k)
+    assert found.method == "saturated"
+    expected = conditional_complexity([5, 8, 3], 3, n_classes=k)
+    assert found.complexity == pytest.approx(expected, rel=1e-14)
+
+
+def test_complexity_rises_with_moments_and_classes():
+    by_m = [of_one_feature([4, 3, 4, 3], m, 3).complexity for m in (1, 2, 3, 4)]
+    assert (np.diff(by_m) > 0).all()
+    by_k = [of_one_feature([3, 3, 3], 1, k).complexity for k in (2, 3, 4)]
+    assert (np.diff(by_k) > 0).all()
+
+
+def test_classes_may_be_renamed_and_need_not_occur():
+    level = np.repeat([0, 1, 2], 4)[:, None]
+    labels = np.array([0, 0, 0, 1, 0, 1, 2, 2, 1, 2, 2, 2])
+    expected = joint_error(level, labels, 1, n_classes=3)
+    for order in ([1, 0, 2], [2, 1, 0], [1, 2, 0]):
+        renamed = joint_error(level, np.array(order)[labels], 1, n_classes=3)
+        assert renamed == pytest.approx(expected, abs=1e-10)
+    level, labels = np.array([[0], [0], [1], [1], [2]]), [0, 0, 1, 1, 1]
+    found = joint_codelength(level, labels, 2, n_classes=4)
+    assert found.complexity == of_one_feature([2, 2, 1], 2, 4).complexity
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_levels_too_uneven_for_its_fits_are_refused(intercept):
+    with pytest.raises(ValueError, match="too uneven for"):
+        of_one_feature([2, 3, 2, 2], 3 - intercept, 3, [1.0, 2.0, 4.0, 1e7], intercept)
+
+
+@pytest.mark.parametrize(
+    ("counts", "m", "values", "intercept"),
+    [
+        ([2, 3, 2, 2], 2, [1.0, 2.0, 4.0, 8.0], False),
+        ([2, 3, 2, 2], 2, [1.0, 2.0, 4.0, 1e3], False),
+        ([2, 3, 2, 2], 1, [1.0, 2.0, 4.0, 1e3], True),
+        ([4, 1, 5], 2, [11.0, 26.0, 7860.0], False),
+        ([1, 1, 3, 4], 3, [1.0, 3.0, 197.0, 643.0], False),
+        ([1, 6, 2, 6], 2, [1.5, 5.0, 7.0, 2000.0], False),
+    ],
+)
+def test_uneven_levels_are_as_far_off_as_it_says(counts, m, values, intercept):
+    """Against the certified solver of two classes and one feature."""
+    found = of_one_feature(counts, m, 2, values, intercept)
+    exact = conditional_complexity_estimate(counts, m, values, intercept, "exact")
+    assert abs(found.complexity - exact.complexity) < (
+        found.uncertainty + exact.uncertainty
+    )
+    assert found.uncertainty < 1e-9
+    assert found.kind == "estimate"

@@ -49,7 +49,8 @@ def test_one_feature_is_the_model_of_levels(counts, m, intercept):
     values = np.array([-1.0, 0.5, 2.0, 3.0, 7.0])
     model = model_of(values[:, None], counts, m, intercept)
     expected = conditional_complexity(counts, m, values, intercept)
-    assert exact_cell_complexity(model) == pytest.approx(expected, abs=1e-9)
+    found, uncertainty = exact_cell_complexity(model)
+    assert abs(found - expected) < uncertainty + 1e-12 < 2e-12
 
 
 def test_values_that_are_no_lattice_are_enumerated():
@@ -60,7 +61,7 @@ def test_values_that_are_no_lattice_are_enumerated():
     assert wide > 50
     sequences = np.repeat(np.column_stack([np.ones(4), values]), [3, 2, 2, 3], axis=0)
     expected = literal.complexity(sequences)
-    assert exact_cell_complexity(model) == pytest.approx(expected, abs=1e-6)
+    assert exact_cell_complexity(model)[0] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (6, 2), (5, 3), (4, 4)])
@@ -77,7 +78,7 @@ def test_label_tables_by_listing_sequences(n, k):
 @pytest.mark.parametrize("k", [2, 3])
 def test_draws_agree_with_the_exact_sum(k):
     model = model_of(GRID[:4], [9, 3, 4, 6], 1, True, k)
-    expected = exact_cell_complexity(model)
+    expected, _ = exact_cell_complexity(model)
     off = []
     for seed in range(12):
         value, error = drawn_cell_complexity(model, 2**11, seed)

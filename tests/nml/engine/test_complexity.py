@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from memdlib.nml import conditional_complexity, conditional_complexity_estimate
-from memdlib.nml._engine import compiled, complexity
+from memdlib.nml._engine import complexity
 from memdlib.nml._engine.complexity import (
     Budget,
     complexities,
@@ -138,26 +138,11 @@ def test_a_budget_decides_between_the_ways():
     assert found["gauss"][1] < 1e-6 < found["monte-carlo"][1] < 0.01
 
 
-def test_each_case_is_in_one_task_and_short_ones_are_together():
-    n_cases = complexity._MOST_TASKS + 5
-    short = [i % 7 == 3 for i in range(2 * n_cases)]
-    tasks = complexity._tasks(short)
-    assert len(tasks) == 1 + complexity._MOST_TASKS
-    assert sorted(i for task in tasks for i in task) == list(range(2 * n_cases))
-    assert tasks[0] == [i for i, is_short in enumerate(short) if is_short]
-    assert complexity._tasks([False] * 3) == [[0], [1], [2]]
-    assert complexity._tasks([True] * 3) == [[0, 1, 2]]
-
-
-@pytest.mark.parametrize("fast", [False, True])
-def test_results_come_in_the_order_of_their_models(monkeypatch, fast):
-    monkeypatch.setattr(compiled, "numba", math if fast else None)
+def test_results_come_in_the_order_of_their_models():
     rows = [[2, 1, 3], [1, 1, 1], [9, 9, 9], [2, 1, 3], [30, 30, 30], [1, 2, 2]]
     cases = [(np.array(row), m) for row in rows for m in (1, 2, 3)]
     models = [level_model(row, np.arange(1.0, 4.0), m, False) for row, m in cases]
-    with np.errstate(all="ignore"):
-        together = complexities(models)[0]
-        forget()
-        alone = [complexities([model])[0][0] for model in models]
-        forget()
+    together = complexities(models)[0]
+    forget()
+    alone = [complexities([model])[0][0] for model in models]
     assert together == pytest.approx(alone, abs=1e-12)

@@ -51,3 +51,11 @@ def test_columns_become_whole_and_keep_their_ratios():
 
 def test_a_column_of_zeros_stays():
     assert whole_columns([[0.0, 2.0], [0.0, 4.0]]) == ((0, 1), (0, 2))
+
+
+def test_pivots_are_the_largest():
+    """Powers of uneven values leave columns of moderate size."""
+    x = (3, 4, 23, 3592)
+    found = reduce_rows([tuple(v**j for v in x) for j in (1, 2, 3)])
+    assert found.pivots == (3, 2, 1)
+    assert all(abs(v) <= abs(found.scale) for row in found.rows for v in row)
