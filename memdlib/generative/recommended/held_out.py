@@ -4,7 +4,7 @@ Candidates that are fitted to the same rows have much in common: steps of pipeli
 learn, and moments. Each is found once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,38 @@ from memdlib.generative.correlated.classifier import PooledClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
+
+
+def settings(step: BaseEstimator) -> tuple:
+    """What estimators have in common only if they are set alike.
+
+    Parameters
+    ----------
+    step : estimator
+        Not fitted.
+
+    Returns
+    -------
+    tuple
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import Binarizer
+    >>> settings(Binarizer()) == settings(Binarizer(threshold=0.0))
+    True
+    """
+    values = sorted(step.get_params(deep=False).items())
+    return type(step), *((name, _content(value)) for name, value in values)
+
+
+def _content(value) -> tuple | int:
+    if isinstance(value, BaseEstimator):
+        return settings(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, list | tuple):
+        return type(value), *map(_content, value)
+    return (type(value), value) if isinstance(value, Hashable) else id(value)
 
 
 @dataclass(frozen=True)
@@ -161,21 +193,21 @@ class TrainingRows:
         classifier or Pipeline
             Steps are those of the model before as far as both are the same.
         """
-        model = clone(model)
         if not isinstance(model, Pipeline):
             self._keep(0)
-            return self._fit_classifier(model)
+            return self._fit_classifier(clone(model))
+        model, keys = clone(model), [settings(step) for _, step in model.steps[:-1]]
         for i, (name, step) in enumerate(model.steps[:-1]):
-            model.steps[i] = name, self._fit_step(i, step)
-        self._keep(len(model.steps) - 1)
+            model.steps[i] = name, self._fit_step(i, keys[i], step)
+        self._keep(len(keys))
         self._fit_classifier(model[-1])
         return model
 
-    def _fit_step(self, i: int, step):
+    def _fit_step(self, i: int, key: tuple, step):
         """The i-th step of a pipeline, fitted to what those before make of the rows."""
-        if i == len(self._steps) or self._steps[i][0] != repr(step):
+        if i == len(self._steps) or self._steps[i][0] != key:
             self._keep(i)
-            X, key = self._prepared, repr(step)
+            X = self._prepared
             step.fit(X, self._y, **self._weights(step))
             self._steps.append((key, step, step.transform(X)))
             self._moments = {}

@@ -26,7 +26,7 @@ from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_poste
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
+from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 from memdlib.generative.recommended.weights import fit_mixture_weights
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.validation import POSITIVE, Number, check_parameters, labelled_data
@@ -121,13 +121,13 @@ class _Mixture:
 
 
 class _Prepared:
-    """Data after steps, each sequence of steps taken once."""
+    """Data after steps, each sequence of the same steps taken once."""
 
     def __init__(self, X) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
     def __call__(self, steps: tuple) -> Array:
-        key = repr(steps)
+        key = tuple(map(id, steps))
         if key not in self.known:
             self.known[key] = reduce(lambda Z, s: s.transform(Z), steps, self.X)
         return self.known[key]
@@ -288,7 +288,9 @@ class MixedMeMdClassifier(BayesClassifier):
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
         seed = int(rng.randint(2**31 - 1))
-        candidates = [_Candidate.of(name, model, seed) for name, model in estimators]
+        candidates = _with_common_steps(
+            [_Candidate.of(name, model, seed) for name, model in estimators]
+        )
         fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
         splits = [(fold != f, fold == f) for f in range(n_folds)]
         held_out = HeldOut.of(codes, weight, splits)
@@ -400,9 +402,19 @@ def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _We
     return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
+def _with_common_steps(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The same, and steps that are set alike are the same objects."""
+    known = {}
+
+    def one(steps: tuple) -> tuple:
+        return known.setdefault(tuple(map(settings, steps)), steps)
+
+    return [replace(candidate, steps=one(candidate.steps)) for candidate in candidates]
+
+
 def _alike(candidates: list[_Candidate]):
     """Steps that learn nothing, and the neighbours that have them in common."""
-    for _, group in groupby(candidates, lambda candidate: repr(candidate.steps)):
+    for _, group in groupby(candidates, lambda candidate: id(candidate.steps)):
         group = list(group)
         yield group[0].steps, group
 

@@ -307,7 +307,7 @@ class NMLNaiveBayes(BayesClassifier):
             part = CodedMarginals.of(X[train], own, present, prior[present], families)
             scores[np.ix_(test, present)] = part.scores(X[test])
         known = held_out.known & (prior[codes] > 0)
-        calibration = Calibration(np.ones(1), 1.0 / (1.0 + len(codes)), np.nan, 0.0, 0)
+        calibration = Calibration(np.ones(1), 0.5 / (1.0 + len(codes)), np.nan, 0.0, 0)
         if known.any():
             calibration = fit_calibration([scores[known]], codes[known])
         found = CodedMarginals.of(X, codes, classes, prior, families)

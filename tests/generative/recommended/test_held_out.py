@@ -1,7 +1,12 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    SplineTransformer,
+    StandardScaler,
+)
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
 from memdlib.generative.correlated.pooled import PooledMoments
@@ -92,6 +97,31 @@ def test_what_models_have_in_common_is_found_once(monkeypatch):
     for model, ours in zip(models[:4], shared, strict=False):
         model.fit(X, codes, weight)
         np.testing.assert_array_equal(ours.predict_proba(new), model.predict_proba(new))
+
+
+def test_steps_are_the_same_only_if_all_their_settings_are():
+    """Long settings look alike when they are printed; functions have no settings."""
+    X, codes = rows()
+    X = np.clip(X / 6, 0, 1)
+    ends = np.linspace(0, 0.1, 1000), np.linspace(0.9, 1, 1000)
+    few, many = (
+        SplineTransformer(knots=np.r_[ends[0], middle, ends[1]][:, None] * np.ones(4))
+        for middle in (np.full(9, 0.5) + 1e-6 * np.arange(9), np.linspace(0.2, 0.8, 9))
+    )
+    assert repr(few) == repr(many)
+    training = TrainingRows(X, codes, np.ones(60))
+    one, two = (
+        training.fit(make_pipeline(step, LogisticRegression(max_iter=1000)))
+        for step in (few, many)
+    )
+    np.testing.assert_array_equal(two[0].knots, many.knots)
+    assert one[0] is not two[0]
+    halves = FunctionTransformer(lambda X: X / 2), FunctionTransformer(lambda X: X / 4)
+    half, quarter = (
+        training.fit(make_pipeline(step, StandardScaler(), LogisticRegression()))
+        for step in halves
+    )
+    np.testing.assert_allclose(half[1].mean_, 2 * quarter[1].mean_)
 
 
 def test_models_that_need_more_than_moments_are_fitted_to_rows():

@@ -86,7 +86,7 @@ def test_normal_scores_are_those_of_scipy_before_calibration():
         ]
     )
     expected = log_softmax(joint / model.temperature_, axis=1)
-    share = 1 / 61
+    share = 1 / 122
     expected = np.log((1 - share) * np.exp(expected) + share / 2)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, rtol=0, atol=1e-9)
 
