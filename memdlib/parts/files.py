@@ -62,6 +62,14 @@ def found_files(places: str | PathLike | Iterable) -> list:
 def is_address(file: str) -> bool:
     """Whether it takes fsspec to open a file.
 
+    Parameters
+    ----------
+    file : str
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> is_address("s3://bucket/part-00000.npz"), is_address("part-00000.npz")
