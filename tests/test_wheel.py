@@ -110,7 +110,6 @@ def test_it_declares_three_packages_and_the_extras(wheel):
         "arrow",
         "dask",
         "data",
-        "fast",
         "notebooks",
         "plot",
     }

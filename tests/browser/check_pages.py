@@ -26,6 +26,7 @@ FOUND = [path for path in sorted(SITE.rglob("*.html")) if "_static" not in path.
 REDIRECTS = {p for p in FOUND if 'http-equiv="refresh"' in p.read_text().lower()}
 # without a book there is still one test, and it says what to do
 PAGES = [str(p.relative_to(SITE)) for p in FOUND if p not in REDIRECTS] or [THEOREM]
+QUIZ = {str(p.relative_to(SITE)) for p in FOUND if 'id="quick-quiz"' in p.read_text()}
 ENTRANCES = sorted(str(p.relative_to(SITE)) for p in REDIRECTS) or ["index.html"]
 COMPUTED = [p for p in PAGES if p.startswith(("book/notebooks/", "book/records/"))]
 CHAPTERS = [p for p in PAGES if p.startswith("book/notebooks/")]
@@ -379,7 +380,7 @@ def test_icons_need_no_font(visit):
 
 
 FRONT = "book/notebooks/index.html"
-FIRST = [p for p in CHAPTERS if 'id="quick-quiz"' in (SITE / p).read_text()]
+FIRST = [p for p in CHAPTERS if p in QUIZ]
 TALLEST = 18_000  # pixels that a chapter of the first parts takes on a desktop
 
 
