@@ -13,14 +13,16 @@ are ranked by B alone, which is J / 8 for normal densities of one variance, and 
 with the logarithm of a quotient of variances where J grows with the quotient.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.utils import Tags
 
+from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
-from memdlib.families import Normal, get
+from memdlib.families import Family, Normal, get
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.ranking import (
@@ -180,14 +182,22 @@ class BhattacharyyaRanker(RankedSelector):
         if name != "divergence"
     }
 
-    def __init__(self, n_features=0.1, family="normal", shrinkage=0.0, smoothing=1.0):
+    def __init__(
+        self,
+        n_features: float | int | None = 0.1,
+        family: str | Family = "normal",
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+    ) -> None:
         self.n_features = n_features
         self.family = family
         self.shrinkage = shrinkage
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose the features.
 
         Parameters
@@ -221,7 +231,7 @@ class BhattacharyyaRanker(RankedSelector):
         self.n_selected_ = len(self.order_)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
@@ -263,12 +273,16 @@ class WhitenedRanker(RankedSelector):
 
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
-    def __init__(self, n_features=0.1, shrinkage="auto"):
+    def __init__(
+        self, n_features: float | int | None = 0.1, shrinkage: float | str = "auto"
+    ) -> None:
         self.n_features = n_features
         self.shrinkage = shrinkage
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Choose the features.
 
         Parameters

@@ -1,12 +1,13 @@
 """Naive Bayes whose class marginals are chosen by the length of their NML codes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -252,8 +253,13 @@ class NMLNaiveBayes(BayesClassifier):
     }
 
     def __init__(
-        self, families=FAMILIES, *, priors=None, validation=5, random_state=None
-    ):
+        self,
+        families: Sequence = FAMILIES,
+        *,
+        priors: ArrayLike | None = None,
+        validation: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.families = families
         self.priors = priors
         self.validation = validation
@@ -266,7 +272,7 @@ class NMLNaiveBayes(BayesClassifier):
     temperature_ = fitted("temperature")
 
     @all_or_nothing
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Choose the densities, and calibrate their scores.
 
         Parameters
@@ -314,7 +320,7 @@ class NMLNaiveBayes(BayesClassifier):
         self._fitted = replace(found, calibration=calibration)
         return self
 
-    def log_densities(self, X):
+    def log_densities(self, X: ArrayLike) -> NDArray:
         """Log density of every feature in every class, before calibration.
 
         Parameters
@@ -339,7 +345,7 @@ class NMLNaiveBayes(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.calibration.joint([self._fitted.scores(X)])
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
 
