@@ -1,4 +1,5 @@
 import io
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compendium.ledger.claims import (
+    KINDS,
     MEANINGS,
     VERDICTS,
     LedgerError,
@@ -330,19 +332,19 @@ def test_a_difference_keeps_its_reason(project):
         ),
         (
             VALUE.format(id="c", more="verdict = 'good'"),
-            "c: .*'verdict' was unexpected",
+            "'verdict' was unexpected",
         ),
         (
             VALUE.format(id="c", more="kind = 'odd'"),
-            r"c\.kind: 'odd' is not one of .*'empirical'",
+            r"c\.kind: 'odd' is not one",
         ),
         (
             VALUE.format(id="c", more="beyond = 'no'"),
-            "c: needs just one of evidence, method",
+            "c: needs just one of",
         ),
         (
             re.sub("(?m)^evidence.*$", "", VALUE).format(id="c", more=""),
-            "c: needs just one of evidence, method",
+            "c: needs just one of",
         ),
         *(
             (
@@ -408,6 +410,12 @@ def test_a_difference_keeps_its_reason(project):
 def test_an_incomplete_claim_is_an_error(project, text, message):
     with pytest.raises(LedgerError, match=message):
         ledger(project, text)
+
+
+def test_the_schema_has_the_kinds_of_the_ledger():
+    file = root() / "compendium/ledger/claims.schema.json"
+    kind = json.loads(file.read_text())["$defs"]["claim"]["properties"]["kind"]
+    assert kind["enum"] == list(KINDS)
 
 
 def test_every_claim_that_is_not_in_form_is_named(project):
