@@ -184,7 +184,8 @@ def _check_form(entries: dict) -> None:
     """Refuse entries that are not as the schema has them; name every place."""
     schema = json.loads(Path(__file__).with_name("claims.schema.json").read_text())
     problems = []
-    for error in Draft202012Validator(schema).iter_errors(entries):
+    found = Draft202012Validator(schema).iter_errors(entries)
+    for error in sorted(found, key=lambda error: [*map(str, error.absolute_path)]):
         place = ".".join(str(part) for part in error.absolute_path) or "a name"
         wanted = error.schema.get("description")
         problems.append(f"{place}: {f'needs {wanted}' if wanted else error.message}")

@@ -161,7 +161,7 @@ def fit_calibration(
     >>> codes = np.where(np.arange(100) % 5, [0, 1] * 50, [1, 0] * 50)
     >>> found = fit_calibration([scores], codes)
     >>> float(np.exp(9 * found.multipliers[0]).round(2))
-    4.22
+    4.18
     """
     S, codes, weight = _checked(scores, codes, sample_weight)
     leads = np.array([_median_lead(part, weight) for part in S])
