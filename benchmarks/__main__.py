@@ -24,6 +24,7 @@ from benchmarks import (
     nml,
     nml_bounds,
     nml_claims,
+    recommended,
     sparse_choose_size,
     sparse_fit_and_rank,
     topics,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "kernels": kernels,
     "memory": memory,
     "nml": nml,
+    "recommended": recommended,
     "topics": topics,
 }
 

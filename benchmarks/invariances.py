@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from memdlib import (
     ConditionalMaxEntClassifier,
@@ -286,10 +287,11 @@ def labels(model: BaseEstimator, data: Data) -> NDArray:
     """
     model, weights = clone(model), {}
     if data.weight is not None:
-        steps = model.steps if isinstance(model, Pipeline) else [(None, None)]
+        steps = model.steps if isinstance(model, Pipeline) else [("", model)]
         weights = {
-            f"{step}__sample_weight" if step else "sample_weight": data.weight
-            for step, _ in steps
+            f"{name}__sample_weight" if name else "sample_weight": data.weight
+            for name, step in steps
+            if has_fit_parameter(step, "sample_weight")
         }
     return data.read(model.fit(data.X, data.y, **weights).predict(data.X_test))
 

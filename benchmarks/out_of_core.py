@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 
 from memdlib import MeMdClassifier
-from memdlib.parts import TableChunks, fit_chunks
+from memdlib.parts import TableChunks, fit_chunks, predict_chunks
 
 ROWS, FEATURES = 10_000_000, 1000
 REPORT = Path(__file__).with_suffix(".json")
@@ -60,6 +60,14 @@ def seconds_of_fit(chunks) -> float:
     """Processor time of one fit, that of making the chunks included."""
     start = time.process_time()
     fit_chunks(MeMdClassifier(n_features=1), chunks, classes=[0, 1])
+    return time.process_time() - start
+
+
+def seconds_of_predictions(chunks, folder: Path) -> float:
+    """Processor time of log posteriors of all rows, written to a folder."""
+    model = fit_chunks(MeMdClassifier(n_features=1), [chunks[0]], classes=[0, 1])
+    start = time.process_time()
+    predict_chunks(model, chunks, folder, method="predict_log_proba")
     return time.process_time() - start
 
 
@@ -115,7 +123,7 @@ def simulated(n_rows: int, n_features: int, repeats: int = 3) -> dict:
 
 
 def parquet(n_megabytes: int, folder: Path) -> dict:
-    """Write a file of about that many megabytes, and fit from it.
+    """Write a file of about that many megabytes, fit from it, and predict its rows.
 
     Parameters
     ----------
@@ -125,8 +133,8 @@ def parquet(n_megabytes: int, folder: Path) -> dict:
     Returns
     -------
     dict
-        "bytes" of the file, "seconds" of the fit, "floor" (seconds to read the bytes of
-        the file), "allocated" and "grown" (MiB).
+        "bytes" of the file, "seconds" of the fit, "predicted" (seconds of predictions),
+        "floor" (seconds to read the bytes of the file), "allocated" and "grown" (MiB).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -148,10 +156,12 @@ def parquet(n_megabytes: int, folder: Path) -> dict:
             pass
     floor = time.process_time() - start
     seconds = seconds_of_fit(table)
+    predicted = seconds_of_predictions(table, folder / "predictions")
     allocated, grown = peak_of_fit(table)
     return {
         "bytes": path.stat().st_size,
         "seconds": seconds,
+        "predicted": predicted,
         "floor": floor,
         "allocated": allocated,
         "grown": grown,
@@ -173,7 +183,8 @@ def main(scale: float, n_megabytes: int) -> dict:
         file = parquet(n_megabytes, Path(folder))
     print(
         f"Parquet file of {file['bytes'] / 1e6:.0f} MB: {file['seconds']:.2f} s, "
-        f"{file['seconds'] / file['floor']:.1f} x reading its bytes, "
+        f"{file['seconds'] / file['floor']:.1f} x reading its bytes, predictions "
+        f"{file['predicted'] / file['floor']:.1f} x, "
         f"{file['allocated']:.1f} MiB allocated, process + {file['grown']:.1f} MiB"
     )
     machine = {

@@ -13,7 +13,8 @@ over blocks of rows, like all moments here. Values are counted from the least on
 powers of two, so that nothing overflows and columns far from zero keep their digits.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -25,6 +26,10 @@ from memdlib._types import MatrixLike
 from memdlib.validation import sum_duplicates
 
 Array = NDArray[np.float64]
+
+# Rows that are held out at most where that would take long: they tell ten temperatures
+# and weights to a thousandth of a nat.
+MOST_HELD_OUT = 10_000
 
 # Entries that are handled at a time (a MiB of doubles stays in the cache).
 _BLOCK = 2**17
@@ -198,6 +203,29 @@ def row_blocks(X: MatrixLike) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
+def by_blocks(function: Callable[[Array], Array], X: NDArray) -> Array:
+    """Values of a function of rows, computed where a few rows stay in the cache.
+
+    Parameters
+    ----------
+    function : callable
+        Of rows (m, d), for each by itself.
+    X : ndarray of shape (n, d)
+
+    Returns
+    -------
+    ndarray
+        What it returns, one after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_blocks(lambda X: X.sum(axis=1), np.eye(3)).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return np.concatenate([function(X[rows]) for rows in row_blocks(X)])
+
+
 def _units(low: Array, high: Array) -> Array:
     """Powers of two that scale half the range of columns to less than one."""
     exponent = np.frexp(high / 2 - low / 2)[1]
@@ -295,6 +323,45 @@ def content_positions(
     before = np.cumsum(size) - 0.5 * size - (np.cumsum(total) - total)[code]
     # a sum of weights far apart may round up to one
     return np.minimum(before / total[code], _BELOW_ONE)[group]
+
+
+def folds(
+    at: Array, validation: float, most: float = np.inf
+) -> tuple[NDArray[np.intp], int]:
+    """Which rows are held out together, and how many times some are.
+
+    Parameters
+    ----------
+    at : ndarray of shape (n,)
+        Positions of the rows, as of :func:`content_positions`.
+    validation : float in (0, 1) or int >= 2
+        A share of the rows, once, or all of them in so many folds.
+    most : float, default=inf
+        Of more rows than this no more are held out, and more than one fold of them
+        only if all of them are needed for that.
+
+    Returns
+    -------
+    fold : ndarray of int, shape (n,)
+        Those of folds 0 to ``n_held_out - 1`` are held out in turn, others never.
+    n_held_out : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> at = np.linspace(0.05, 0.95, 10)
+    >>> folds(at, 0.2)[0].tolist(), folds(at, 2)[0].tolist()
+    ([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    >>> folds(at, 5, 3)
+    (array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2]), 2)
+    """
+    once, share = validation < 1, most / len(at)
+    n_parts = max(1.0 / validation if once else float(validation), 1.0 / share)
+    # less a rounding error, or thirds of a third would be two
+    enough = math.ceil(min(share, 1.0) * n_parts - 1e-9)
+    n_held_out = 1 if once else min(int(validation), enough)
+    fold = np.minimum(np.floor(at * n_parts), n_held_out)
+    return fold.astype(np.intp), n_held_out
 
 
 def _equals_last(order, *keys) -> NDArray[np.bool_]:

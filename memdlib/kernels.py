@@ -214,9 +214,10 @@ def weighted_jt_kernel(
     X, Y, single = _rows(X, Y)
     u, v = (_masses(rows, name) for rows, name in ((X, "X"), (Y, "Y")))
     scale = max(u.max(), v.max())
-    if max(q, 1.0) * math.log(scale / min(u.min(), v.min())) > math.log(_WIDEST):
+    least = min(u.min(), v.min())
+    if max(q, 1.0) * (math.log(scale) - math.log(least)) > math.log(_WIDEST):
         raise ValueError(
-            f"masses run from {min(u.min(), v.min()):.3g} to {scale:.3g}, too far "
+            f"masses run from {least:.3g} to {scale:.3g}, too far "
             "apart for their powers; leave out the rows that are next to nothing"
         )
     same = Y is X

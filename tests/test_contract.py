@@ -39,6 +39,7 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
+    BhattacharyyaRanker,
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
     GreedyHeldOutRanker,
@@ -46,13 +47,20 @@ from memdlib.generative import (
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
+    WhitenedRanker,
 )
-from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
+from memdlib.nml import (
+    LevelQuantiser,
+    NMLClassifier,
+    NMLFeatureSelector,
+    NMLNaiveBayes,
+)
 from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import run
 
 DEFAULTS = [
     PLSA(random_state=0),
+    BhattacharyyaRanker(),
     ConditionalMaxEntClassifier(),
     CorrelatedMeMdClassifier(),
     DivergenceRanker(),
@@ -68,8 +76,10 @@ DEFAULTS = [
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
+    NMLNaiveBayes(random_state=0),
     RegularisedMeMdClassifier(),
     RidgeDiscriminantClassifier(),
+    WhitenedRanker(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
@@ -82,6 +92,7 @@ SELECTORS = [
     GreedyGaussianRanker(n_features=2),
     GreedyInformationRanker(n_features=2),
     GreedyHeldOutRanker(n_features=2, random_state=0),
+    BhattacharyyaRanker(n_features=2),
 ]
 
 

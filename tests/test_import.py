@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-EXTRAS = ("dask", "distributed", "pandas", "pyarrow", "matplotlib", "polars")
+EXTRAS = ("dask", "distributed", "fsspec", "pandas", "pyarrow", "matplotlib", "polars")
 
 # scikit-learn imports pandas by itself where it is installed, and that PyArrow: they
 # are hidden from it, and anyone else who asks for them is found.

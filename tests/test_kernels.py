@@ -281,6 +281,7 @@ def test_scikit_learn_uses_them():
         (lambda: weighted_jt_kernel([[1]], q=math.nan), "q=nan must be a number from"),
         (lambda: jt_kernel([[1.0]], q="1"), "q='1' must be a number from 0 to 2"),
         (lambda: weighted_jt_kernel([[1], [1e-301]]), "masses run from 1e-301 to 1,"),
+        (lambda: weighted_jt_kernel([[9], [1e-308]]), "masses run from 1e-308 to 9,"),
         (
             lambda: weighted_jt_kernel([[1], [1e-151]], q=2),
             "masses run from 1e-151 to 1,",

@@ -119,7 +119,7 @@ def test_what_is_no_table_of_numbers_is_told_what_to_put_in_front(
     X, kind, said, remedy
 ):
     y, numbers = [0, 1, 0, 1], MADE_OF["numbers"]
-    for fresh in (MeMdClassifier(), make_memd("text"), DivergenceWeighter()):
+    for fresh in (MeMdClassifier(), make_memd("text")[1:], DivergenceWeighter()):
         with pytest.raises(kind, match=said) as refused:
             fresh.fit(X, y)
         assert remedy in str(refused.value)

@@ -14,6 +14,7 @@ from IPython.display import display
 from compendium.build.display import number
 from compendium.build.dots import has_plot, large_plot, small_plot
 from compendium.build.verdicts import (
+    badge,
     bound,
     finding_text,
     listed,
@@ -43,11 +44,6 @@ def short_name(claim: Claim) -> str:
     if claim.table in SETTINGS:
         return f"{NAMES[claim.column]}, {NAMES[claim.row]}"
     return NAMES.get(claim.row, claim.statement)
-
-
-def badge(verdict: str) -> str:
-    """A verdict, styled by the book."""
-    return f'<span class="verdict verdict-{slug(verdict)}">{verdict}</span>'
 
 
 class Cards:

@@ -14,6 +14,7 @@ from myst_nb import glue
 from PIL import Image
 
 from compendium.build.provenance.digests import digest
+from compendium.build.readable import markdown_table
 
 # Okabe and Ito's palette without yellow and black, in an order that keeps contrast on
 # both grounds; every colour comes with a marker and a dash of its own.
@@ -256,15 +257,8 @@ def show_table(
             "a numbered table needs a caption in one line and a name; got "
             f"caption={caption!r}, name={name!r}"
         )
-    marks = {"l": ":---", "r": "---:"}
-    lines = [headings, [marks[letter] for letter in alignment], *rows]
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    text = markdown_table(headings, rows, alignment) + "\n"
     if caption:
         display(Markdown(f"{caption}\n\n{text}"), metadata={"memdlib_table": name})
     else:
         display(Markdown(text))
-
-
-def verdict_badge(verdict: str) -> str:
-    """A verdict as MyST, styled by the book."""
-    return f"[{verdict}]{{.verdict .verdict-{verdict.replace(' ', '-')}}}"

@@ -13,7 +13,15 @@ from compendium.build.cells import Cell, cells_of
 ROOMS = ("theory", "nml", "objects", "evidence")
 MAX_COLUMNS = 76
 _PACKAGES = {"memdlib", "numpy", "scipy", "pandas", "matplotlib", "sklearn"}
-_STANDARD = {"collections", "fractions", "functools", "itertools", "math"}
+_STANDARD = {
+    "collections",
+    "fractions",
+    "functools",
+    "itertools",
+    "math",
+    "pathlib",
+    "tempfile",
+}
 _CHECKED = {"hide-cell", "checked"}
 
 

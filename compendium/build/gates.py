@@ -52,7 +52,7 @@ _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//"
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
 # Parts whose chapters end in a quiz, and the last sections of such a chapter.
-QUIZZED: tuple[str, ...] = ("Why it works",)
+QUIZZED = ("The idea", "Why it works")
 _END = ["What to remember", "Quick quiz", "Exercises"]
 LOCKED_EXTRAS = ("data", "plot", "notebooks")
 

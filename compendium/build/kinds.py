@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compendium.build.contents import below, toc
 from compendium.build.experiments import Run, record_path, runs
+from compendium.build.readable import markdown_table
 from compendium.ledger.results import read_result
 
 
@@ -45,13 +46,13 @@ def runs_below(project: Path, page: str) -> list[Run]:
 
 def records_table(project: Path, page: str) -> list[str]:
     """The lab records below a page as a table in MyST, each with its run and time."""
-    lines = ["| lab record | run | time |", "| :--- | :--- | ---: |"]
+    rows = []
     for run in runs_below(project, page):
         took = read_result(run.name, project)["provenance"]["machine"]["seconds"]
         title = run.title.removeprefix("Lab record: ")
         link = f"{{doc}}`{title} </{_page(project, run)}>`"
-        lines.append(f"| {link} | `{run.name}` | {duration(took)} |")
-    return lines
+        rows.append([link, f"`{run.name}`", duration(took)])
+    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
 
 
 def duration(seconds: float) -> str:

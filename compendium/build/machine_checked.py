@@ -9,6 +9,7 @@ from collections.abc import Collection, Container
 from dataclasses import dataclass
 from pathlib import Path
 
+from compendium.build.readable import markdown_table
 from proofs.check import ALLOWED, HERE, Theorem, theorems
 
 PAGES = "book/proofs"  # folder of the pages that show the sources
@@ -161,15 +162,15 @@ def checked_table(
     -------
     list of str
     """
-    lines = ["| in the book | only for | not checked | theorems in Coq |"]
-    lines += ["| :--- | :--- | :--- | :--- |"]
+    rows = []
     for one in checked:
         role = "prf:ref" if one.label in statements else "ref"
         names = (formal.theorem.name for formal in one.theorems)
         links = ", ".join(f"{{ref}}`{name} <proof-{name}>`" for name in names)
         place = f"{{{role}}}`{one.label}`"
-        lines.append(f"| {place} | {one.only_for} | {one.not_checked} | {links} |")
-    return lines
+        rows.append([place, one.only_for, one.not_checked, links])
+    heads = ["in the book", "only for", "not checked", "theorems in Coq"]
+    return markdown_table(heads, rows, "llll").splitlines()
 
 
 def axioms() -> list[str]:

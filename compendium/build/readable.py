@@ -6,6 +6,7 @@ value or a formula the stored notebook holds the value and the formula.
 
 import re
 from ast import literal_eval
+from collections.abc import Iterable
 
 from nbformat import NotebookNode
 
@@ -88,3 +89,20 @@ def readable(text: str, values: dict[str, str]) -> str:
         return "\n".join(match["indent"] + line.strip() for line in block.split("\n"))
 
     return _EQUATION.sub(equation, _GLUED.sub(value, text))
+
+
+def markdown_table(
+    headings: Iterable[str], rows: Iterable[Iterable[str]], alignment: str
+) -> str:
+    """A table in Markdown; one letter a column, "l" or "r", says how it is aligned.
+
+    Examples
+    --------
+    >>> print(markdown_table(["run", "time"], [["digits", "42 s"]], "lr"))
+    | run | time |
+    | :--- | ---: |
+    | digits | 42 s |
+    """
+    marks = {"l": ":---", "r": "---:"}
+    lines = [headings, [marks[letter] for letter in alignment], *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from compendium.build.cells import cells_of
 from compendium.build.machine_checked import Checked, counted
+from compendium.build.readable import markdown_table
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
 ROOMS = ("theory", "nml", "objects")  # folders of the book that state and prove
@@ -192,15 +193,15 @@ def index_table(
     list of str
     """
     here = [checked[s.label] for s in statements if s.label in checked]
-    lines = [counted(len(statements), here), ""]
-    lines += ["| statement | says | machine-checked | in code |"]
-    lines += ["| :--- | :--- | :--- | :--- |"]
+    rows = []
     for s in statements:
         formal = checked.get(s.label)
         machine = f"{{ref}}`{formal.extent} <{formal.anchor}>`" if formal else ""
         code = ", ".join(f"{{py:obj}}`~{name}`" for name in s.functions)
-        lines.append(f"| {{prf:ref}}`{s.label}` | {s.title} | {machine} | {code} |")
-    return lines
+        rows.append([f"{{prf:ref}}`{s.label}`", s.title, machine, code])
+    heads = ["statement", "says", "machine-checked", "in code"]
+    table = markdown_table(heads, rows, "llll")
+    return [counted(len(statements), here), "", *table.splitlines()]
 
 
 def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:

@@ -113,6 +113,12 @@ def slug(text: str) -> str:
     return text.lower().replace(" ", "-")
 
 
+def badge(verdict: str, address: str = "") -> str:
+    """A verdict in its colours as HTML; with an address it is a link."""
+    tag, link = ("a", f' href="{address}"') if address else ("span", "")
+    return f'<{tag} class="verdict verdict-{slug(verdict)}"{link}>{verdict}</{tag}>'
+
+
 def claim_badge(claim: Claim, page: str = "../claims.html") -> str:
     """The verdict on a claim, which leads to its card, as HTML for Markdown cells.
 
@@ -123,10 +129,7 @@ def claim_badge(claim: Claim, page: str = "../claims.html") -> str:
         The page of claims, as seen from where the badge stands; in prose the role
         ``{claim}`` finds it.
     """
-    return (
-        f'<a class="verdict verdict-{slug(claim.verdict)}" href="{page}#{claim.id}">'
-        f"{claim.verdict}</a>"
-    )
+    return badge(claim.verdict, f"{page}#{claim.id}")
 
 
 def margin_text(claim: Claim) -> str:
@@ -248,10 +251,3 @@ def column_cells(line: pd.Series) -> list[str]:
         f"{line['left_out_all']} of {line['left_out_all_of']}",
         ", ".join(str(line[f"agree{runs}"]) for runs in (1, 5, 10)),
     ]
-
-
-def markdown_table(headings: list[str], rows: list[list[str]], alignment: str) -> str:
-    """A table in Markdown; one letter a column says how it is aligned."""
-    marks = {"l": ":---", "r": "---:"}
-    lines = [headings, [marks[letter] for letter in alignment], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -30,6 +30,7 @@ def estimators() -> list[BaseEstimator]:
             continue
         for name, thing in vars(importlib.import_module(module.name)).items():
             fits = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+            fits = fits and not inspect.isabstract(thing)
             uses = hasattr(thing, "predict") or hasattr(thing, "transform")
             whole = hasattr(thing, "fit") and thing.__module__[:7] == "memdlib"
             if fits and uses and whole:

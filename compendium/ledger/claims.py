@@ -1,13 +1,14 @@
 """The claims ledger: what the sources say, what we find, and the computed verdict.
 
 ``data/claims.toml`` holds, for each claim, where it is made, what it says, where the
-published number and our evidence are, and how near they must be and why. The verdict is
-never written down: it follows from these. An entry with ``rows`` stands for one claim
-in each row of a published table; one with ``method`` is judged under every setting of
-that method (:mod:`compendium.ledger.settings`) by the rule of
-:mod:`compendium.ledger.rule`.
+published number and our evidence are, and how near they must be and why, in the form
+that ``claims.schema.json`` states. The verdict is never written down: it follows from
+these. An entry with ``rows`` stands for one claim in each row of a published table; one
+with ``method`` is judged under every setting of that method
+(:mod:`compendium.ledger.settings`) by the rule of :mod:`compendium.ledger.rule`.
 """
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
+from jsonschema import Draft202012Validator
 
 from compendium.ledger.findings import MEASURES
 from compendium.ledger.names import NAMES
@@ -144,10 +146,11 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     Raises
     ------
     LedgerError
-        If an entry lacks a field, names an unknown one, or its evidence is not there.
+        If an entry is not as the schema has it, or its evidence is not there.
     """
     project = project or root()
     entries = tomllib.loads((project / "data" / "claims.toml").read_text())
+    _check_form(entries)
     evidence = Evidence(project)
     columns = cache(partial(_column, evidence))
     return [
@@ -176,29 +179,24 @@ KINDS = {
     "counts as no claim of the source",
 }
 
-_REQUIRED = {"group", "source", "locator", "statement", "why"}
-_OPTIONAL = {
-    "published",
-    "evidence",
-    "method",
-    "tolerance",
-    "unit",
-    "reason",
-    "beyond",
-    "rows",
-    "ours",
-    "kind",
-}
-_RULES = ("absolute", "at_least", "at_most")
+
+def _check_form(entries: dict) -> None:
+    """Refuse entries that are not as the schema has them; name every place."""
+    schema = json.loads(Path(__file__).with_name("claims.schema.json").read_text())
+    problems = []
+    found = Draft202012Validator(schema).iter_errors(entries)
+    for error in sorted(found, key=lambda error: [*map(str, error.absolute_path)]):
+        place = ".".join(str(part) for part in error.absolute_path) or "a name"
+        wanted = error.schema.get("description")
+        problems.append(f"{place}: {f'needs {wanted}' if wanted else error.message}")
+    if problems:
+        raise LedgerError("data/claims.toml\n" + "\n".join(problems))
 
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
     """One entry for each row of the table, with its name for {row} filled in."""
     if "rows" not in entry:
         return [(name, entry)]
-    table = entry.get("published", {}).get("table")
-    if table is None:
-        raise LedgerError(f"claim {name!r} has rows but no published table")
     singles = []
     for row in entry["rows"]:
         single = {
@@ -214,23 +212,7 @@ def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
 
 
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
-    missing, unknown = _REQUIRED - set(entry), set(entry) - _REQUIRED - _OPTIONAL
-    if missing or unknown:
-        raise LedgerError(
-            f"claim {name!r}: "
-            + ("lacks " if missing else "does not know ")
-            + ", ".join(sorted(missing or unknown))
-        )
     beyond, method = entry.get("beyond", ""), entry.get("method", "")
-    if sum(map(bool, (beyond, method, entry.get("evidence")))) != 1:
-        raise LedgerError(
-            f"claim {name!r} needs one of 'evidence', 'method' and 'beyond'"
-        )
-    kind = entry.get("kind", "empirical")
-    if kind not in KINDS:
-        raise LedgerError(
-            f"claim {name!r}: kind {kind!r} is none of {', '.join(KINDS)}"
-        )
     published, where = None, entry.get("published", {})
     if where:
         try:
@@ -245,7 +227,8 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         rule, bound = "spreads", SPREADS
         findings = _under_all(*columns(where["table"], method), name, where)
     elif not beyond:
-        rule, bound = _tolerance(name, entry.get("tolerance", {}), published)
+        ((rule, bound),) = entry["tolerance"].items()
+        bound = float(bound)
         findings = tuple(
             _finding(evidence, name, item, published, rule, bound)
             for item in entry["evidence"]
@@ -273,7 +256,7 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         verdict=verdict,
         reason=reason,
         ours=entry.get("ours", False),
-        kind=kind,
+        kind=entry.get("kind", "empirical"),
     )
 
 
@@ -321,17 +304,6 @@ def _under_all(
         )
         for setting, cell in part.reindex(order).dropna(subset=["ours"]).iterrows()
     )
-
-
-def _tolerance(name: str, tolerance: dict, published: float | None):
-    ((rule, bound),) = tolerance.items() if len(tolerance) == 1 else [("", 0)]
-    wanted = _RULES[:1] if published is not None else _RULES
-    if rule not in wanted:
-        raise LedgerError(
-            f"claim {name!r}: its tolerance must be one of {', '.join(wanted)}, "
-            f"got {', '.join(tolerance)}"
-        )
-    return rule, float(bound)
 
 
 def _finding(evidence, name, item, published, rule, bound) -> Finding:

@@ -166,6 +166,11 @@ def difference_at(evidence: Evidence, run: str, one: str, other: str) -> float:
     return at(values, one) - at(values, other)
 
 
+def item_of(evidence: Evidence, run: str, key: str, place: int) -> float:
+    """One number of a list that a run has."""
+    return at(evidence.values(run), key)[place]
+
+
 def difference_of_runs(evidence: Evidence, run: str, other: str, key: str) -> float:
     """Difference of a number of one run and the same of another."""
     return at(evidence.values(run), key) - at(evidence.values(other), key)
@@ -251,6 +256,7 @@ MEASURES: dict[str, Callable] = (
             numbers_met,
             difference_of_slopes,
             difference_at,
+            item_of,
             difference_of_runs,
             at_the_shortest,
             largest_gap,

@@ -1,5 +1,6 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
+from memdlib.generative.balanced import BhattacharyyaRanker, WhitenedRanker
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
@@ -40,6 +41,7 @@ from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
 
 __all__ = [
     "AccuracyCurveDisplay",
+    "BhattacharyyaRanker",
     "Calibration",
     "ClassMarginals",
     "ContributionDisplay",
@@ -59,6 +61,7 @@ __all__ = [
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
+    "WhitenedRanker",
     "contributions",
     "divergence_weights",
     "fit_calibration",

@@ -5,7 +5,8 @@ anything else that grows with them. Of all posteriors p whose mean scores are th
 the true classes, the ones of maximum entropy are p_ik proportional to
 exp(sum_j beta_j s_jik): one Lagrange multiplier a score, and for one score an inverse
 temperature. Rows that no density foresaw decide such a fit alone. So a row may come
-from elsewhere with probability epsilon = 1 / (n + 1), and the posteriors are
+from elsewhere with probability epsilon = 1 / (2 (n + 1)), which is what n rows say of
+something that none of them showed [1]_, and the posteriors are
 
     q_ik = (1 - epsilon) p_ik + epsilon / K,
 
@@ -13,8 +14,12 @@ when they are fitted and when they are used. The multipliers make
 
     F(beta) = - sum_i w_i log q_{i,y_i} + (log a)^2 / 2
 
-least, where a is the median lead of the first class over the second, summed over the
-scores, in units of the lead that is expected before any row is seen.
+least, where a is the sum of the multipliers in units of those that are expected before
+any row is seen: one for log posteriors, and for other scores that with which the median
+row has a lead that is given of the first class over the second.
+
+.. [1] Krichevsky & Trofimov, The performance of universal encoding, IEEE Transactions
+   on Information Theory 27 (1981).
 """
 
 from collections.abc import Sequence
@@ -56,11 +61,12 @@ class Calibration:
     multipliers : ndarray of shape (m,)
         beta, above zero; 1 / temperature where there is one score.
     uniform_share : float
-        epsilon = 1 / (n + 1), n the weight of the rows.
+        epsilon = 1 / (2 (n + 1)), n the weight of the rows.
     log_loss : float
         Of the rows, nats a row.
     gradient : float
-        Largest derivative of F by a log multiplier, nats a row: zero at a minimum.
+        Largest derivative of F by a log multiplier, nats a row, or in all where rows
+        weigh less than one: zero at a minimum.
     n_iter : int
         Newton steps.
     """
@@ -104,7 +110,7 @@ def fit_calibration(
     codes: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
-    lead: float = 3.0,
+    lead: float | None = 3.0,
 ) -> Calibration:
     """Multipliers of several scores of the same classes, from rows held out.
 
@@ -117,9 +123,10 @@ def fit_calibration(
         Class indices.
     sample_weight : array-like of shape (n,), default=None
         Weight 2 means the row twice.
-    lead : float > 0, default=3.0
+    lead : float > 0 or None, default=3.0
         Nats by which the first class of the median row leads the second, if the rows do
-        not say otherwise.
+        not say otherwise. None: scores are log posteriors, and are taken as they are
+        if the rows do not say otherwise.
 
     Returns
     -------
@@ -137,10 +144,10 @@ def fit_calibration(
 
     Notes
     -----
-    No new row costs more than log(K (n + 1)) nats, and decisions are those of the
-    scores. The rows given cost at most log(1 + 1/n) each more than without mixture, at
-    the multipliers expected, and the logarithm of a is at most
-    sqrt(2 n log(K (n + 1))), however far apart some scores lie.
+    No new row costs more than log(2 K (n + 1)) nats, and decisions are those of the
+    scores. The rows given cost at most log(1 + 1 / (2 n + 1)) each more than without
+    mixture, at the multipliers expected, and the logarithm of a is at most
+    sqrt(2 n log(2 K (n + 1))), however far apart some scores lie.
 
     F is not convex, as no loss is that is bounded. Newton steps in the logarithms of
     the multipliers start where F is least among five values of a and m + 1 shares of
@@ -154,14 +161,13 @@ def fit_calibration(
     >>> codes = np.where(np.arange(100) % 5, [0, 1] * 50, [1, 0] * 50)
     >>> found = fit_calibration([scores], codes)
     >>> float(np.exp(9 * found.multipliers[0]).round(2))
-    4.22
+    4.18
     """
     S, codes, weight = _checked(scores, codes, sample_weight)
-    expected = check_positive(lead, "lead")
     leads = np.array([_median_lead(part, weight) for part in S])
     used = leads > _LEAST_LEAD
     multipliers = np.where(used, 0.0, 0.0 if len(S) > 1 else 1.0)
-    share = 1.0 / (1.0 + weight.sum())
+    share = 0.5 / (1.0 + weight.sum())
     if not used.any():
         joint = np.where(np.isfinite(S).all(axis=0), 0.0, -np.inf)
         own = log_posterior(joint, share)[np.arange(len(codes)), codes]
@@ -169,7 +175,9 @@ def fit_calibration(
         return Calibration(
             multipliers, share, float(-weight @ own / weight.sum()), 0, 0
         )
-    unit = expected / leads[used]
+    unit = np.ones(used.sum())
+    if lead is not None:
+        unit = check_positive(lead, "lead") / leads[used]
     objective = _Objective(S[used], unit, codes, weight, share)
     m = len(unit)
     shares = np.full((m + 1, m), (1.0 - _MOST) / max(m - 1, 1))
@@ -182,7 +190,7 @@ def fit_calibration(
         jac=True,
         hess=objective.hessian,
         method="trust-exact",
-        options={"gtol": _TOLERANCE * weight.sum()},
+        options={"gtol": _TOLERANCE * max(1.0, weight.sum())},
     )
     if not found.success:
         raise RuntimeError(
@@ -194,7 +202,7 @@ def fit_calibration(
         multipliers,
         share,
         float(objective.loss(found.x) / weight.sum()),
-        float(np.abs(found.jac).max() / weight.sum()),
+        float(np.abs(found.jac).max() / max(1.0, weight.sum())),
         int(found.nit),
     )
 

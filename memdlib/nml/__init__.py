@@ -11,7 +11,8 @@ maximum entropy with some moments on a finite alphabet, and continuous families,
 need the domain that makes their complexity finite.
 
 On these rest estimators to the scikit-learn contract: features quantised to levels,
-ranked by the code length of the labels given one of them, and combined to a classifier.
+ranked by the code length of the labels given one of them, and combined to a classifier;
+and naive Bayes on class densities that the shortest code of the features chooses.
 """
 
 from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
@@ -36,6 +37,8 @@ from memdlib.nml.codes.criteria import (
     quotient_codelength,
 )
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
+from memdlib.nml.codes.histogram import Histogram, optimal_histogram
+from memdlib.nml.codes.interval import moments_complexity
 from memdlib.nml.codes.joint_features import (
     added_feature_codelengths,
     joint_bounds,
@@ -50,16 +53,19 @@ from memdlib.nml.codes.multinomial import (
     two_part_codelength,
 )
 from memdlib.nml.estimators.classifier import NMLClassifier
+from memdlib.nml.estimators.naive_bayes import NMLNaiveBayes
 from memdlib.nml.estimators.quantiser import LevelQuantiser
 from memdlib.nml.estimators.selector import NMLFeatureSelector
 
 __all__ = [
     "Codelength",
     "ComplexityEstimate",
+    "Histogram",
     "LevelCounts",
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
+    "NMLNaiveBayes",
     "added_feature_codelengths",
     "alphabet_codelength",
     "alphabet_complexity",
@@ -80,8 +86,10 @@ __all__ = [
     "joint_codelength",
     "joint_complexity",
     "joint_error",
+    "moments_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
+    "optimal_histogram",
     "quotient_codelength",
     "szpankowski_complexity",
     "truncated_exponential_complexity",

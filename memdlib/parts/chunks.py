@@ -4,13 +4,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import accumulate
-from pathlib import Path, PurePosixPath
+from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from memdlib._types import MatrixLike
+from memdlib.parts.files import found_files, is_address, load_array, open_address
 from memdlib.validation import check_integer
 
 # Entries of a chunk of an array: 32 MiB of doubles.
@@ -23,7 +24,8 @@ class ArrayChunks(Sequence):
     Parameters
     ----------
     X : ndarray, memmap or sparse matrix of shape (n, d)
-    y : array-like of shape (n,)
+    y : array-like of shape (n,), default=None
+        None if labels are to be predicted.
     sample_weight : array-like of shape (n,), default=None
     rows : int, default=None
         Rows of a chunk; None takes as many as have four million entries.
@@ -39,15 +41,13 @@ class ArrayChunks(Sequence):
     def __init__(
         self,
         X: MatrixLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         rows: int | None = None,
     ) -> None:
         self.X = X.tocsr() if sparse.issparse(X) else X
-        self.columns = [np.asarray(y)]
-        if sample_weight is not None:
-            self.columns.append(np.asarray(sample_weight))
+        self.columns = [np.asarray(v) for v in _given(y, sample_weight)]
         for values in self.columns:
             if len(values) != X.shape[0]:
                 raise ValueError(
@@ -72,12 +72,14 @@ class ShardChunks(Sequence):
 
     Parameters
     ----------
-    shards : sequence of path-like
-        Of X, as :func:`numpy.save` and :func:`scipy.sparse.save_npz` write them. An
-        array is opened as a memory map.
-    labels : sequence of {array-like, path-like}
-        Labels of each shard, or their files (.npy).
-    sample_weight : sequence of {array-like, path-like}, default=None
+    shards : path-like or sequence of path-like
+        Of X, as :func:`numpy.save` and :func:`scipy.sparse.save_npz` write them: files,
+        folders of them, patterns such as ``"X-*.npz"``, or addresses such as
+        ``"s3://bucket/X-*.npz"``; see :class:`TableChunks`. An array is opened as a
+        memory map, at an address it is read.
+    labels : path-like or sequence of {array-like, path-like}, default=None
+        Labels of each shard, or their files (.npy). None if they are to be predicted.
+    sample_weight : path-like or sequence of {array-like, path-like}, default=None
 
     Examples
     --------
@@ -85,16 +87,19 @@ class ShardChunks(Sequence):
     >>> from scipy import sparse
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sparse.save_npz(f"{folder}/0.npz", sparse.eye_array(2, format="csr"))
-    ...     X, y = ShardChunks([f"{folder}/0.npz"], [[0, 1]])[0]
+    ...     X, y = ShardChunks(f"{folder}/*.npz", [[0, 1]])[0]
     >>> X.toarray().tolist(), y.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     """
 
     def __init__(
-        self, shards: Sequence, labels: Sequence, sample_weight: Sequence | None = None
+        self,
+        shards: str | PathLike | Sequence,
+        labels: str | PathLike | Sequence | None = None,
+        sample_weight: str | PathLike | Sequence | None = None,
     ) -> None:
-        self.shards = [Path(path) for path in shards]
-        self.columns = [labels] if sample_weight is None else [labels, sample_weight]
+        self.shards = found_files(shards)
+        self.columns = [found_files(v) for v in _given(labels, sample_weight)]
         for values in self.columns:
             if len(values) != len(self.shards):
                 raise ValueError(
@@ -106,12 +111,7 @@ class ShardChunks(Sequence):
         return len(self.shards)
 
     def __getitem__(self, i):
-        path = self.shards[i]
-        if path.suffix == ".npz":
-            X = sparse.load_npz(path).tocsr()
-        else:
-            X = np.load(path, mmap_mode="r", allow_pickle=False)
-        return X, *(_values(values[i]) for values in self.columns)
+        return load_array(self.shards[i]), *(_values(v[i]) for v in self.columns)
 
 
 class TableChunks(Sequence):
@@ -120,12 +120,13 @@ class TableChunks(Sequence):
     Parameters
     ----------
     files : path-like or sequence of path-like
-        Files, folders of them, patterns such as ``"part-*.parquet"``, or addresses that
-        PyArrow knows, such as ``"s3://bucket/folder"``. Of a folder are taken the files
-        directly in it whose names do not begin with a dot or an underscore. Arrow files
+        Files, folders of them, patterns such as ``"part-*.parquet"``, or addresses of
+        these, such as ``"s3://bucket/folder"``, which fsspec opens. Of a folder are
+        taken the files directly in it, in the order of their names. Names that begin
+        with a dot or an underscore are left out of folders and patterns. Arrow files
         end in .arrow or .feather, all others are Parquet. All have the same columns.
-    target : str
-        Column of the labels.
+    target : str, default=None
+        Column of the labels. None if they are to be predicted.
     sample_weight : str, default=None
         Column of the weights.
     features : sequence of str, default=None
@@ -134,7 +135,8 @@ class TableChunks(Sequence):
     Notes
     -----
     A chunk is as large as the writer of the file made its row groups, which decides how
-    much memory a fit takes. Needs PyArrow: ``pip install 'memdlib[arrow]'``.
+    much memory a fit takes. Needs PyArrow: ``pip install 'memdlib[arrow]'``. Addresses
+    need fsspec, and what that needs for them, such as s3fs.
 
     Examples
     --------
@@ -151,31 +153,27 @@ class TableChunks(Sequence):
 
     def __init__(
         self,
-        files: Sequence,
-        target: str,
+        files: str | PathLike | Sequence,
+        target: str | None = None,
         sample_weight: str | None = None,
         features: Sequence | None = None,
     ) -> None:
         _needed("pyarrow")
-        single = isinstance(files, str | Path)
-        addresses = [files] if single else files
-        self.files = [file for address in addresses for file in _files(address)]
-        self.target, self.sample_weight = target, sample_weight
-        if not self.files:
-            raise ValueError(f"files={files!r} holds no file; give at least one")
-        opened = [_open(*file) for file in self.files]
-        names, first = opened[0].names, self.files[0][1]
-        for (_, path), file in zip(self.files, opened, strict=True):
+        self.files = found_files(files)
+        opened = [_open(file) for file in self.files]
+        names, first = opened[0].names, self.files[0]
+        for path, file in zip(self.files, opened, strict=True):
             if file.names != names:
                 raise ValueError(
                     f"the columns of {path} are not those of {first}; give "
                     "files of the same columns in the same order"
                 )
-        special = [target] if sample_weight is None else [target, sample_weight]
+        self.special = _given(target, sample_weight)
         if features is None:
-            features = [name for name in names if name not in special]
+            features = [name for name in names if name not in self.special]
         self.features = list(features)
-        missing = [name for name in (*special, *self.features) if name not in names]
+        asked = [*self.features, *self.special]
+        missing = [name for name in asked if name not in names]
         if missing:
             raise ValueError(f"{first} has no column {missing[0]!r}; it has {names}")
         self._ends = list(accumulate(file.n_chunks for file in opened))
@@ -188,13 +186,11 @@ class TableChunks(Sequence):
         i = range(len(self))[i]
         place = bisect_right(self._ends, i)
         if self._last is None or self._last[0] != place:
-            self._last = place, _open(*self.files[place])
+            self._last = place, _open(self.files[place])
         first = self._ends[place - 1] if place else 0
-        special = [self.target]
-        if self.sample_weight is not None:
-            special.append(self.sample_weight)
-        table = self._last[1].read(i - first, [*self.features, *special])
-        return table.select(self.features), *(_column(table[name]) for name in special)
+        table = self._last[1].read(i - first, [*self.features, *self.special])
+        columns = (_column(table[name]) for name in self.special)
+        return table.select(self.features), *columns
 
     def __getstate__(self):
         return vars(self) | {"_last": None}
@@ -207,30 +203,10 @@ class _Table:
         self.names, self.n_chunks, self.read = names, n_chunks, read
 
 
-def _files(address: str | Path) -> list[tuple]:
-    """File system and path of each file that is meant, in the order of the paths."""
-    fs = _needed("pyarrow.fs")
-    if "://" in str(address):
-        system, path = fs.FileSystem.from_uri(str(address))
-    else:
-        system, path = fs.LocalFileSystem(use_mmap=True), Path(address).as_posix()
-    kind = system.get_file_info(path).type
-    if kind == fs.FileType.Directory:
-        found = system.get_file_info(fs.FileSelector(path))
-        found = [one for one in found if one.base_name[0] not in "._"]
-    elif kind == fs.FileType.File or "*" not in path:
-        return [(system, path)]
-    else:
-        folder = path[: path.index("*")].rpartition("/")[0] or "."
-        found = system.get_file_info(fs.FileSelector(folder, recursive=True))
-        found = [one for one in found if PurePosixPath(one.path).match(path)]
-    return [(system, path) for path in sorted(one.path for one in found if one.is_file)]
-
-
-def _open(system, path: str) -> _Table:
-    file = system.open_input_file(path)
+def _open(path: str) -> _Table:
+    pyarrow = _needed("pyarrow")
+    file = open_address(path) if is_address(path) else pyarrow.memory_map(path)
     if path.endswith((".arrow", ".feather")):
-        pyarrow = _needed("pyarrow")
         file = pyarrow.ipc.open_file(file)
 
         def read(i, columns):
@@ -242,6 +218,13 @@ def _open(system, path: str) -> _Table:
     return _Table(file.schema_arrow.names, file.num_row_groups, file.read_row_group)
 
 
+def _given(labels, weights) -> list:
+    """What there is of labels and weights."""
+    if labels is None and weights is not None:
+        raise ValueError("there are weights without labels; give both, or neither")
+    return [values for values in (labels, weights) if values is not None]
+
+
 def _column(values):
     """One column as an array, categories as what they stand for."""
     if _needed("pyarrow.types").is_dictionary(values.type):
@@ -251,9 +234,7 @@ def _column(values):
 
 def _values(values):
     """Labels or weights of one shard, read if they are a file."""
-    if isinstance(values, str | Path):
-        return np.load(values, allow_pickle=False)
-    return np.asarray(values)
+    return np.asarray(load_array(values) if isinstance(values, str) else values)
 
 
 def _needed(name: str):

@@ -1,10 +1,11 @@
 """The same fits from Dask arrays and data frames, on one machine or on a cluster.
 
-A pass is made where the partitions are; only sums travel, and they are added in a tree.
+A pass is made where the partitions are; only sums travel. They add along chains of a
+few partitions, so that a worker holds the sum so far and what it adds, and then in
+pairs.
 Needs Dask: ``pip install 'memdlib[dask]'``; nothing else in the package imports it.
 """
 
-from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -26,8 +27,8 @@ except ImportError as error:
         "it with: pip install 'memdlib[dask]'"
     ) from error
 
-# Results that are added at a time.
-_FAN_IN = 8
+# Partitions of a chain: longer ones hold fewer results, and balance less.
+_CHAIN = 8
 
 # Class marginals travel once to each worker, whatever their size.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
@@ -166,11 +167,9 @@ class _Blocks(Parts):
     def reduce(self, work: Pass):
         # one node of the graph, which a worker that takes over can have again
         sent = dask.delayed(work, traverse=False)
-        of = dask.delayed(Pass.of, pure=False)
         return self._added(
-            sent,
             [
-                of(sent, X if work.needs_X else None, y, weight)
+                (sent, X if work.needs_X else None, y, weight)
                 for X, y, weight in zip(*self.columns, strict=True)
             ],
         )
@@ -178,31 +177,33 @@ class _Blocks(Parts):
     def reduce_strips(self, work: StripPass, shape):
         X = _in_strips(self.given, shape)
         ends = np.cumsum([0, *X.chunks[1]]).tolist()
-        of, join = dask.delayed(Pass.of, pure=False), dask.delayed(joined)
-        y, weight = map(join, self.columns[1:])
+        y, weight = map(dask.delayed(joined), self.columns[1:])
         return self._added(
-            dask.delayed(work.cut(slice(0, 0)), traverse=False),
             [
-                of(dask.delayed(work.cut(slice(*at)), traverse=False), block, y, weight)
+                (dask.delayed(work.cut(slice(*at)), traverse=False), block, y, weight)
                 for at, block in zip(pairwise(ends), _split(X), strict=True)
             ],
         )
 
-    def _added(self, sent, results: list):
-        total = dask.delayed(_sum, pure=False)
+    def _added(self, parts: list[tuple]):
+        after, both = (dask.delayed(one, pure=False) for one in (_after, Pass.add))
+        results = []
+        for i, part in enumerate(parts):
+            if i % _CHAIN == 0:
+                results.append(None)
+            results[-1] = after(results[-1], *part)
         while len(results) > 1:
-            results = [
-                total(sent, results[i : i + _FAN_IN])
-                for i in range(0, len(results), _FAN_IN)
-            ]
+            pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
+            results = [both(parts[0][0], *p) if len(p) == 2 else p[0] for p in pairs]
         with dask.config.set(_QUIET):
             if self.client is None:
                 return dask.compute(results[0])[0]
             return self.client.compute(results[0], sync=True)
 
 
-def _sum(work: Pass, results: list):
-    return reduce(work.add, results)
+def _after(found, work: Pass, X, y, weight):
+    """Sum of a chain of parts, one part further."""
+    return work.add(found, work.of(X, y, weight))
 
 
 def _in_strips(X, shape):

@@ -1,39 +1,35 @@
 """Out of core: one chunk after another in constant memory, resumed where it stopped.
 
 A checkpoint is what an interrupted fit has summed up: one small file of arrays, no
-pickle. It ends with a digest of all that is before it, so that no damage is taken for
-sums; and it holds a check sum (CRC-32) of each part of the data that was read, so that
-the sums of one data set are not continued with another.
+pickle (:mod:`memdlib.parts.stored`). It holds a check sum (CRC-32) of each part of the
+data that was read, so that the sums of one data set are not continued with another.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from hashlib import blake2b
 from importlib.metadata import version
-from io import BytesIO
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from memdlib._types import MatrixLike
 from memdlib.parts.fit import fit_parts
+from memdlib.parts.stored import (
+    Result,
+    check_sum,
+    packed,
+    read_arrays,
+    unpacked,
+    write_arrays,
+)
 from memdlib.parts.wide import StripPass, column_strips, joined
 from memdlib.parts.work import Parts, Pass
 from memdlib.validation import check_integer
 
-Result = dict[str, NDArray]
-
-# Mark of arrays of Python text, which a file without pickle keeps as fixed-width text.
-_TEXT = "text:"
 _CHECK_SUMS = "check sums:"
-# Bytes of the digest of a file.
-_LENGTH = 32
 
 
 class Checkpoint:
@@ -83,15 +79,9 @@ class Checkpoint:
         if not self.path.exists():
             return
         remedy = "remove the file, or give another one"
-        try:
-            raw = self.path.read_bytes()
-        except OSError as error:
-            raise ValueError(f"{self.path} is no checkpoint; {remedy}") from error
-        body, end = raw[:-_LENGTH], raw[-_LENGTH:]
-        if blake2b(body, digest_size=_LENGTH).digest() != end:
+        stored = read_arrays(self.path)
+        if stored is None:
             raise ValueError(f"{self.path} is no checkpoint; {remedy}")
-        with np.load(BytesIO(body), allow_pickle=False) as opened:
-            stored = dict(opened)
         identity = stored.pop("identity").item()
         n_passes, done = stored.pop("place").tolist()
         if identity != self.identity:
@@ -106,7 +96,7 @@ class Checkpoint:
             }
         for place in range(n_passes):
             last = place == n_passes - 1
-            result = _unpacked(stored, f"{place}/")
+            result = unpacked(stored, f"{place}/")
             self._stored.append((result, done, not (last and done)))
 
     def begin(self) -> tuple[Result | None, int, bool]:
@@ -157,7 +147,7 @@ class Checkpoint:
         values = {} if X is None else {"values": (X,)}
         for what, part in (values | {"labels or weights": (y, weight)}).items():
             found = self.check_sums.setdefault(f"{what} of {kind}", {})
-            value = _check_sum(*part)
+            value = check_sum(*part)
             if found.setdefault(place, value) != value:
                 raise ValueError(
                     f"{kind} {place} has other {what} than the fit that {self.path} "
@@ -186,65 +176,17 @@ class Checkpoint:
             "place": np.array([len(self.finished) + 1, 0 if complete else done]),
         }
         for place, values in enumerate([*self.finished, result]):
-            arrays |= _packed(values, f"{place}/")
+            arrays |= packed(values, f"{place}/")
         for kind, found in self.check_sums.items():
             pairs = np.array(list(found.items()), dtype=np.uint64)
             arrays[_CHECK_SUMS + kind] = pairs
-        body = BytesIO()
-        np.savez(body, allow_pickle=False, **arrays)
-        part = self.path.with_name(f"{self.path.name}.part")
-        with part.open("wb") as file:
-            file.write(body.getvalue())
-            file.write(blake2b(body.getvalue(), digest_size=_LENGTH).digest())
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path)
+        write_arrays(self.path, arrays)
         if complete:
             self.finished.append(result)
 
     def remove(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)
-
-
-def _check_sum(*part) -> int:
-    """Check sum of type, shape and values."""
-    found = 0
-    for values in part:
-        if sparse.issparse(values):
-            values = values.tocsr()
-            arrays = values.indptr, values.indices, values.data
-        else:
-            arrays = (np.asarray(values),)
-        for array in arrays:
-            found = crc32(f"{np.shape(values)} {array.dtype.str}".encode(), found)
-            if array.dtype == object:
-                found = crc32(repr(array.tolist()).encode(), found)
-            else:
-                flat = np.ascontiguousarray(array).reshape(-1)
-                found = crc32(flat.view(np.uint8), found)
-    return found
-
-
-def _packed(result: Result | None, prefix: str) -> Result:
-    found = {}
-    for name, values in (result or {}).items():
-        values = np.asarray(values)
-        if values.dtype == object:
-            name, values = _TEXT + name, np.array(values.tolist(), dtype=np.str_)
-        found[prefix + name] = values
-    return found
-
-
-def _unpacked(arrays: Result, prefix: str) -> Result | None:
-    found = {}
-    for name, values in arrays.items():
-        if name.startswith(prefix):
-            name = name.removeprefix(prefix)
-            if name.startswith(_TEXT):
-                name, values = name.removeprefix(_TEXT), values.astype(object)
-            found[name] = values[()]
-    return found or None
 
 
 def fit_chunks(
@@ -403,6 +345,8 @@ class _Serial(Parts):
 
 def _padded(chunk):
     """X, labels and weights, or None for these."""
+    if len(chunk) < 2:
+        raise ValueError("a chunk holds rows without labels; a fit needs (X, y)")
     return chunk if len(chunk) == 3 else (*chunk, None)
 
 

@@ -117,7 +117,7 @@ def climb(
 
     Raises
     ------
-    FloatingPointError
+    ValueError
         If a step lowers the objective by more than rounding, which EM cannot do.
 
     Notes
@@ -149,7 +149,7 @@ def climb(
             _bound(used, (by_word[:, alive] / mass[alive]).max(axis=1)),
         )
         if history and objective < history[-1] - _ROUNDING * abs(history[-1]):
-            raise FloatingPointError(
+            raise ValueError(
                 f"step {len(history)} of EM lowered the objective from {history[-1]} "
                 f"to {objective}; counts that span many orders of magnitude leave too "
                 "few digits: drop the rarest words"

@@ -28,10 +28,10 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
-from memdlib.generative import ClassMarginals
+from memdlib.generative import ClassMarginals, balanced
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet
+from memdlib.nml.codes import alphabet, interval
 
 CHECKS = re.compile(r"(witness|second)-")
 
@@ -226,6 +226,18 @@ MUTANTS = {
         "alphabet_complexity",
         scaled(0.5),
         "maximum-entropy-nml",
+    ),
+    "slopes of a map a little off": (
+        interval,
+        "stretch",
+        lambda f: lambda u, t: (f(u, t)[0], 0.999 * f(u, t)[1]),
+        "maximum-entropy-nml",
+    ),
+    "distances of classes doubled": (
+        balanced,
+        "bhattacharyya_distances",
+        scaled(2),
+        "rankings",
     ),
     "error of several genes in bits": (
         nml,

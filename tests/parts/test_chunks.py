@@ -1,7 +1,9 @@
 """The same rows from arrays, memory maps, shards and tables."""
 
 import pickle
+import sys
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -122,6 +124,81 @@ def test_folders_patterns_and_addresses(tmp_path, monkeypatch):
         agree(one, fit_chunks(model(), again), frame(X, y)[NAMES])
     first = TableChunks("spark/part-[0]*", "label")
     assert len(first) == 1
+
+
+@pytest.fixture
+def spark(tmp_path):
+    """Files of an address, as Spark leaves them, and what is in them."""
+    memory, (X, y) = fsspec.filesystem("memory"), counts()
+    for name in ("_SUCCESS", ".part-0.crc", "_temporary/part-9"):
+        memory.pipe(f"/bucket/x/{name}", b"no table")
+    for i, part in enumerate(in_parts(X, y, cuts=(0, 30, 120, 200))):
+        table = pa.Table.from_pandas(frame(*part))
+        with memory.open(f"/bucket/x/part-{i:05}.snappy.parquet", "wb") as file:
+            pq.write_table(table, file, row_group_size=33)
+        with memory.open(f"/bucket/X-{i}.npz", "wb") as file:
+            sparse.save_npz(file, sparse.csr_array(part[0]))
+        for name, values in zip("Xy", part, strict=True):
+            with memory.open(f"/bucket/{name}-{i}.npy", "wb") as file:
+                np.save(file, values)
+    yield X, y
+    memory.rm("/bucket", recursive=True)
+
+
+@pytest.mark.parametrize(
+    "place", ["x", "x/", "x/part-*", "*/part-*.parquet", "x/part-[0-9]*"]
+)
+def test_tables_at_addresses(spark, place):
+    X, y = spark
+    chunks = TableChunks(f"memory://bucket/{place}", "label")
+    assert [len(labels) for _, labels in chunks] == [30, 33, 33, 24, 33, 33, 14]
+    assert all("://" in file and "part-0" in file for file in chunks.files)
+    one = model().fit(frame(X, y)[NAMES], y)
+    again = pickle.loads(pickle.dumps(chunks))
+    agree(one, fit_chunks(model(), again), frame(X, y)[NAMES])
+
+
+@pytest.mark.parametrize("form", ["npz", "npy"])
+def test_shards_at_addresses_and_in_folders(spark, tmp_path, form):
+    X, y = spark
+    for i, (part,) in enumerate(in_parts(y, cuts=(0, 30, 120, 200))):
+        np.save(tmp_path / f"{i}.npy", part)
+    one = model().fit(X, y)
+    for labels in ("memory://bucket/y-*.npy", tmp_path, tmp_path.as_uri()):
+        chunks = ShardChunks(f"memory://bucket/X-*.{form}", labels)
+        assert len(chunks) == 3
+        agree(one, fit_chunks(model(), chunks), X)
+
+
+def test_addresses_take_fsspec(monkeypatch, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        TableChunks("memory://bucket/lost.parquet", "label")
+    with pytest.raises(ValueError, match="'memory://bucket/lost-.*' holds no file"):
+        ShardChunks("memory://bucket/lost-*.npz")
+    with pytest.raises(
+        ImportError, match="s3://bucket/x is opened by fsspec; that, or"
+    ):
+        ShardChunks("s3://bucket/x")
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ImportError, match="install it: pip install fsspec"):
+        TableChunks("memory://bucket/x", "label")
+    assert len(ShardChunks((tmp_path / "lost.npz").as_uri())) == 1
+
+
+def test_rows_without_labels_are_not_fitted(tmp_path):
+    X, y = counts()
+    np.save(tmp_path / "0.npy", X)
+    path = written(tmp_path, pa.Table.from_pandas(frame(X, y)), "parquet")
+    for chunks in (
+        ArrayChunks(X),
+        ShardChunks(tmp_path / "*.npy"),
+        TableChunks(path, features=NAMES),
+    ):
+        assert [len(chunk) for chunk in chunks] == [1] * len(chunks)
+        with pytest.raises(ValueError, match="rows without labels; a fit needs"):
+            fit_chunks(model(), chunks)
+    with pytest.raises(ValueError, match="weights without labels; give both"):
+        ArrayChunks(X, sample_weight=y)
 
 
 def test_missing_values_are_told(tmp_path):

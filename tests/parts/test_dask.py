@@ -1,6 +1,7 @@
 """Fits on a cluster of two processes against one fit in memory."""
 
 import os
+import weakref
 from pathlib import Path
 
 import dask
@@ -15,7 +16,8 @@ from sklearn.base import clone
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.parts import wide
-from memdlib.parts.dask import fit_distributed, predict_blocks
+from memdlib.parts.dask import _Blocks, fit_distributed, predict_blocks
+from memdlib.parts.work import Pass
 from tests.parts.comparing import (
     CORRELATED,
     CUTS,
@@ -126,6 +128,28 @@ def test_columns_need_blocks_of_known_lengths_of_dense_rows(client):
     for rows in (200, 300):
         with pytest.raises(TypeError, match="needs dense"):
             fit_distributed(model, sparse_blocks(X[:, :rows]), y)
+
+
+def test_few_results_are_held_at_a_time():
+    held, most = weakref.WeakSet(), []
+
+    class Sized(np.ndarray):
+        __hash__ = object.__hash__
+
+        def __array_finalize__(self, _):
+            held.add(self)
+            most.append(len(held))
+
+    class Rows(Pass):
+        def _of(self, X, y, weight):
+            return {"rows": np.full(3, len(y)).view(Sized)}
+
+    X, y = (da.zeros(shape, chunks=2) for shape in ((2 * 67, 2), 2 * 67))
+    with dask.config.set(scheduler="synchronous"):
+        found = _Blocks(X, y, None, None).reduce(Rows())
+    assert found["rows"].tolist() == [134] * 3
+    # one that is added, both sums, and the chains that wait: nine of them, in pairs
+    assert max(most) <= 3 + 4
 
 
 def test_the_scheduler_of_one_process_does_too():

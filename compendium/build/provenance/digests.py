@@ -84,9 +84,9 @@ def installed_versions() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            continue  # it makes nothing but the same digits faster
+            continue  # optional, and not here
         needed = [Requirement(text) for text in requires(name) or ()]
-        extras = ("data", "fast") if name == "memdlib" else ("",)
+        extras = ("data",) if name == "memdlib" else ("",)
         waiting += [
             part.name
             for part in needed

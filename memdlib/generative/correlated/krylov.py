@@ -202,7 +202,6 @@ class IndicatorRegression:
             "_prior": prior,
             "_root": root,
             "_target": root * target,
-            "_transposed": self.X.T.tocsr() if hasattr(self.X, "tocsr") else self.X.T,
             "_wide": self.X.shape[0] <= self.X.shape[1],
         }
         for name, value in found.items():
@@ -316,4 +315,4 @@ class IndicatorRegression:
 
     def _to_features(self, U):
         U = self._root * U
-        return self._transposed @ U - np.outer(self._mean, U.sum(axis=0))
+        return self.X.T @ U - np.outer(self._mean, U.sum(axis=0))

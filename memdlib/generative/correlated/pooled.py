@@ -16,7 +16,7 @@ exactly.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.ranking import rank
+from memdlib.holdout import row_blocks
 
 Array = NDArray[np.float64]
 
@@ -58,6 +59,8 @@ class PooledMoments:
         without variance.
     apply : callable or None
         ``apply(A, core)`` is A Z^T core Z; None where ``gram`` is Z^T Z.
+    residuals : (ndarray of shape (n, d), ndarray of int of shape (n,)), or None
+        Z and the classes of its rows, where rows are at hand.
     """
 
     weight: Array
@@ -67,6 +70,7 @@ class PooledMoments:
     between: Array
     gram: Array
     apply: Callable[[Array, Array], Array] | None = None
+    residuals: tuple[Array, NDArray[np.intp]] | None = None
 
     @classmethod
     def of(
@@ -99,9 +103,21 @@ class PooledMoments:
         """
         found, Z = standardised_residuals(X, codes, n_classes, weight)
         n, d = Z.shape
+        found["residuals"] = Z, codes
         if n < d:
             return cls(**found, gram=Z @ Z.T, apply=partial(_through_rows, Z))
         return cls(**found, gram=Z.T @ Z)
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues and eigenvectors of ``gram``, one for what does not vary."""
+        return _spectrum(self.gram, self.variance > 0, self.apply is None)
+
+    @cached_property
+    def class_roots(self) -> list[Array]:
+        """Rows A_k, d at most, with A_k^T A_k as in the residuals of each class."""
+        Z, codes = self.residuals
+        return [_few_rows(Z[codes == k]) for k in range(len(self.weight))]
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -205,26 +221,29 @@ def standardised_residuals(
     """
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     unit = power_of_two(largest)
-    values = X / unit
     by_class = np.bincount(codes, weight, n_classes)
+    present, at = np.unique(codes, return_index=True)
+    first, centres = np.zeros((2, n_classes, X.shape[1]))
+    first[present] = X[at] / unit
     # weights of a few rows may be tiny: shares are not
-    rows = weight / by_class[codes]
-    means = np.zeros((n_classes, X.shape[1]))
-    centres = np.zeros_like(means)
-    for k in np.flatnonzero(by_class):
-        (own,) = np.nonzero(codes == k)
-        first = values[own[0]].copy()
-        part = values[own] - first
-        centres[k] = rows[own] @ part
-        values[own] = np.subtract(part, centres[k], out=part)
-        means[k] = first + centres[k]
+    members = np.eye(n_classes)[codes] * (weight / by_class[codes])[:, None]
+    values, blocks = np.empty(X.shape), list(row_blocks(X))
+    for rows in blocks:
+        part = np.divide(X[rows], unit, out=values[rows])
+        part -= first[codes[rows]]
+        centres += members[rows].T @ part
     share = by_class / by_class.sum()
-    rows *= share[codes]
-    variance = np.einsum("i,is,is->s", rows, values, values)
+    weight, variance = (members @ share)[:, None], np.zeros(X.shape[1])
+    for rows in blocks:
+        part = values[rows]
+        part -= centres[codes[rows]]
+        variance += np.einsum("is,is,ij->s", part, part, weight[rows])
+    means = first + centres
     variance, between = beyond_rounding(share, means, centres, variance)
     varies = variance > 0
-    values *= varies / np.sqrt(np.where(varies, variance, 1.0))
-    values *= np.sqrt(rows)[:, None]
+    scale = varies / np.sqrt(np.where(varies, variance, 1.0))
+    for rows in blocks:
+        values[rows] *= np.sqrt(weight[rows]) * scale
     moments = {
         "weight": by_class,
         "unit": unit,
@@ -259,6 +278,17 @@ def power_of_two(largest: Array) -> Array:
 
 def _through_rows(Z: Array, A: Array, core: Array) -> Array:
     return ((A @ Z.T) @ core) @ Z
+
+
+def _spectrum(gram: Array, varies: NDArray[np.bool_], of_features: bool):
+    return np.linalg.eigh(gram + np.diag(~varies) if of_features else gram)
+
+
+def _few_rows(Z: Array) -> Array:
+    if len(Z) <= Z.shape[1]:
+        return Z
+    squares, directions = np.linalg.eigh(Z.T @ Z)
+    return np.sqrt(np.maximum(squares, 0.0))[:, None] * directions.T
 
 
 def beyond_rounding(
@@ -333,6 +363,7 @@ def inverse_root(
     degrees_of_freedom: float,
     shrinkage: float | str = "auto",
     apply: Callable[[Array, Array], Array] | None = None,
+    spectrum: tuple[Array, Array] | None = None,
 ) -> InverseRoot:
     """Inverse square root of shrunken correlations, through either side.
 
@@ -349,6 +380,8 @@ def inverse_root(
     apply : callable, default=None
         ``apply(A, core)`` is A Z^T core Z, all that is asked of Z where ``gram`` is
         Z Z^T; None says that it is Z^T Z.
+    spectrum : tuple of ndarray, default=None
+        As :attr:`PooledMoments.spectrum`, if it is known.
 
     Returns
     -------
@@ -393,9 +426,7 @@ def inverse_root(
     kept = 1.0 - shrinkage
     if kept == 0.0:
         return InverseRoot(1.0, np.ones(d), np.zeros_like(gram), apply)
-    if apply is None:
-        gram = gram + np.diag(~varies)
-    t, U = np.linalg.eigh(gram)
+    t, U = spectrum or _spectrum(gram, varies, apply is None)
     a = shrinkage + kept * np.maximum(t, 0.0)
     least = a[0] if apply is None else shrinkage
     if not least > d * ROUNDING:
@@ -475,7 +506,14 @@ class WhitenedMeans:
         if prior is None:
             prior = moments.weight / moments.weight.sum()
         varies, freedom = moments.variance > 0, moments.degrees_of_freedom
-        root = inverse_root(moments.gram, varies, freedom, shrinkage, moments.apply)
+        root = inverse_root(
+            moments.gram,
+            varies,
+            freedom,
+            shrinkage,
+            moments.apply,
+            None if shrinkage == 1 else moments.spectrum,
+        )
         deviations, used = moments.standard_deviations(variance_shrinkage)
         centre = prior @ moments.means
         offset = np.where(moments.weight[:, None] > 0, moments.means - centre, 0.0)

@@ -21,21 +21,20 @@ a sum of squares, so that nothing cancels however few the rows.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.scores import finite_scores
+from memdlib.holdout import by_blocks
 from memdlib.validation import (
     UNIT,
     Number,
     Words,
-    check_parameters,
     check_priors,
-    labelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -58,9 +57,19 @@ class _Range:
 
     def __call__(self, X) -> Array:
         """Shares in [0, 1]; what lies outside the range counts as its end."""
-        half = 0.5 * np.asarray(X, dtype=np.float64)
         with np.errstate(over="ignore"):
-            return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
+            return by_blocks(self._of_block, X)
+
+    def _of_block(self, X) -> Array:
+        half = 0.5 * np.asarray(X, dtype=np.float64)
+        return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class RangeMoments(PooledMoments):
+    """Pooled moments of values as shares of the range of their feature."""
+
+    shares: _Range | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ class _RegularisedModel:
             return finite_scores(np.log(self.class_prior) - 0.5 * score, X)
 
 
-class RegularisedMeMdClassifier(BayesClassifier):
+class RegularisedMeMdClassifier(PooledClassifier):
     """Maximum-entropy Bayes classifier between linear and quadratic.
 
     Constraints are the means and second moments of each class, relaxed towards moments
@@ -225,65 +234,37 @@ class RegularisedMeMdClassifier(BayesClassifier):
         self.priors = priors
         self.class_weight = class_weight
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    shrinkage_ = fitted("shrinkage")
-    variance_shrinkage_ = fitted("variance_shrinkage")
-
-    @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Estimate the moments, and shrink them.
+    def collect_moments(
+        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
+    ):
+        """Moments of valid rows as shares of the ranges of their features.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Dense and finite.
-        y : array-like of shape (n,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+        X : ndarray of shape (n, d)
+        codes : ndarray of int, shape (n,)
+            Class indices.
+        n_classes : int
+        weight : ndarray of shape (n,)
+            Positive.
 
         Returns
         -------
-        self
-
-        Raises
-        ------
-        TypeError
-            On sparse X.
-        ValueError
-            On a single class, correlations that are singular without shrinkage, or a
-            parameter out of range.
+        RangeMoments
         """
-        check_parameters(self)
-        X, codes, weight, classes = labelled_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            sparse_too=False,
-            class_weight=self.class_weight,
-        )
-        prior = check_priors(self.priors, len(classes))
         shares = _Range.of(X)
-        X = shares(X)
-        moments = PooledMoments.of(X, codes, len(classes), weight)
+        moments = super().collect_moments(shares(X), codes, n_classes, weight)
+        return RangeMoments(**vars(moments), shares=shares)
+
+    def _estimate(self, moments, classes) -> _RegularisedModel:
+        prior = check_priors(self.priors, len(classes))
         pooled = WhitenedMeans.of(
             moments, prior, self.shrinkage, self.variance_shrinkage
         )
-        z, spreads = pooled.whiten(X), []
-        for k, mean in enumerate(pooled.means):
-            own = codes == k
-            root = np.sqrt(weight[own] / weight[own].sum())
-            rows = root[:, None] * (z[own] - mean)
-            spreads.append(_Spread.of(rows, float(self.class_shrinkage)))
-        self._fitted = _RegularisedModel(classes, shares, pooled, tuple(spreads))
-        return self
-
-    def _joint_log_density(self, X):
-        return self._fitted.joint_log_density(X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
+        scale = np.sqrt(moments.variance) / pooled.deviations
+        share = moments.weight / moments.weight.sum()
+        spreads = tuple(
+            _Spread.of(pooled.root(root * scale) / np.sqrt(of), self.class_shrinkage)
+            for root, of in zip(moments.class_roots, share, strict=True)
+        )
+        return _RegularisedModel(classes, moments.shares, pooled, spreads)

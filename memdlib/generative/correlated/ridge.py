@@ -43,7 +43,7 @@ from memdlib.generative.marginals import (
 )
 from memdlib.generative.scores import MarginalScores, finite_scores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
-from memdlib.holdout import content_positions
+from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -206,7 +206,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         features taken as independent: a second opinion, from first moments, with a
         multiplier of its own.
     validation : int >= 2, default=5
-        Folds that are held out in turn.
+        Folds that are held out in turn; of more than 10,000 rows fewer of them, about
+        10,000 rows in all.
     tol : float, default=1e-3
         Largest residual of the linear system, as a share, to stop at; see
         :mod:`memdlib.generative.correlated.krylov`. In the folds, which only serve the
@@ -235,8 +236,8 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     temperature_ : float
         T.
     uniform_share_ : float
-        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (n + 1), n the
-        weight of the rows held out.
+        Share of uniform posteriors that ``predict_proba`` mixes in: 1 / (2 (n + 1)), n
+        the weight of the rows held out.
     residual_ : float
         Certificate: what ``tol`` bounds, computed anew from the solution.
     n_iter_ : int
@@ -358,8 +359,13 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         K = len(classes)
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
-        fold = (at * self.validation).astype(np.intp)
-        data = X, codes, weight, K, fold
+        fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
+        splits = [
+            (f, fold != f, fold == f)
+            for f in range(n_folds)
+            if 0 < np.count_nonzero(fold == f) < len(fold)
+        ]
+        data = X, codes, weight, K, fold, n_folds + (n_folds < self.validation)
         presence = "bernoulli" if max(powers) > 0 else None
         own, held_out = self._marginals(presence, *data)
         plain, others = self._marginals(self.family, *data)
@@ -367,15 +373,14 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         power, penalty = powers[0], max(penalties)
         multipliers, uniform_share = np.eye(1 if plain is None else 2)[0], 0.0
         losses = np.full((len(powers), len(penalties)), np.nan)
-        splits = self._splits(X, fold)
         second = []
         if plain is not None:
             second = [np.zeros((len(codes), K))]
-            for f, _, test, _, rows in splits:
-                second[0][test] = marginal_scores(others[f], rows)
+            for f, _, test in splits:
+                second[0][test] = marginal_scores(others[f], X[test])
         for p, tried in enumerate(powers):
             scores, tested = self._held_out_scores(
-                splits, codes, weight, K, held_out, tried, penalties
+                splits, X, codes, weight, K, held_out, tried, penalties
             )
             if known is not None:
                 tested &= holds_any(X, known)
@@ -424,13 +429,13 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             )
         return self
 
-    def _marginals(self, family, X, codes, weight, K, fold):
+    def _marginals(self, family, X, codes, weight, K, fold, n_folds):
         """Class marginals of all rows and of those outside each fold."""
         if family is None:
-            return None, [None] * self.validation
+            return None, [None] * n_folds
         family = get(family)
         total, training = fold_moments(
-            family, family.observe(X), codes, K, weight, fold, self.validation
+            family, family.observe(X), codes, K, weight, fold, n_folds
         )
         held_out = [
             ClassMarginals(part, family) if part.weight.any() else None
@@ -443,22 +448,15 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             return None
         return divergence_weights(marginals, self.divergence) ** power
 
-    def _splits(self, X, fold):
-        """Fold, training rows, test rows and both parts of X; none without rows."""
-        parts = ((f, np.flatnonzero(fold != f), np.flatnonzero(fold == f))
-                 for f in range(self.validation))  # fmt: skip
-        return [
-            (f, train, test, X[train], X[test])
-            for f, train, test in parts
-            if train.size and test.size
-        ]
-
-    def _held_out_scores(self, splits, codes, weight, K, marginals, power, penalties):
+    def _held_out_scores(
+        self, splits, X, codes, weight, K, marginals, power, penalties
+    ):
         """Scores (n_penalties, n, K), and which rows have them."""
         scores = np.zeros((len(penalties), len(codes), K))
         tested = np.zeros(len(codes), dtype=bool)
-        for f, train, test, rows, others in splits:
-            tested[test] = True
+        for f, train, test in splits:
+            tested |= test
+            rows, others = X[train], X[test]
             features = self._feature_weights(marginals[f], power)
             if features is not None:
                 rows = weighted_rows(rows, features)

@@ -9,29 +9,28 @@ J_j is linear in x:
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.estimator import fitted
 from memdlib.generative.calibration import fit_calibration
+from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.memd.classifier import size_grid, smallest_best
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import finite_scores
-from memdlib.holdout import content_positions
+from memdlib.holdout import content_positions, folds
 from memdlib.validation import (
     COUNT,
     SHARE,
     UNIT,
     Number,
     Words,
-    check_parameters,
     check_priors,
     count_features,
-    labelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -80,9 +79,10 @@ class WhitenedModel:
         )
 
     @property
+    @np.errstate(over="ignore")  # in the least units there are
     def coef(self) -> Array:
         """Slopes by x, (1, d) for two classes, else (K, d)."""
-        return _of_second(self.slopes / self.unit)
+        return _of_second(self.slopes) / self.unit
 
     @property
     def intercept(self) -> Array:
@@ -103,7 +103,7 @@ def _of_second(scores: Array) -> Array:
     return scores[1:] - scores[:1] if len(scores) == 2 else scores
 
 
-class CorrelatedMeMdClassifier(BayesClassifier):
+class CorrelatedMeMdClassifier(PooledClassifier):
     """Maximum-entropy Bayes classifier that knows of correlations between features.
 
     Constraints are the class means and the second moments about them, pooled over the
@@ -227,83 +227,48 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
     whitened_means_ = fitted("whitened_means")
     feature_divergences_ = fitted("feature_divergences")
     order_ = fitted("order")
     n_selected_ = fitted("n_selected")
-    shrinkage_ = fitted("shrinkage")
-    variance_shrinkage_ = fitted("variance_shrinkage")
     validation_n_features_ = fitted("validation_n_features")
     validation_curve_ = fitted("validation_curve")
     coef_ = fitted("coef")
     intercept_ = fitted("intercept")
 
-    @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Estimate means and covariance, whiten, and choose how many coordinates.
+    @property
+    def moments_suffice(self) -> bool:
+        """Whether no class is weighted, and nothing chosen on rows held out."""
+        return super().moments_suffice and self.n_features != "auto"
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Dense and finite.
-        y : array-like of shape (n,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            On sparse X.
-        ValueError
-            On a single class, correlations that are singular without shrinkage, or a
-            parameter out of range.
-        """
-        check_parameters(self)
-        X, codes, weight, classes = labelled_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            sparse_too=False,
-            class_weight=self.class_weight,
-        )
-        found = self._whitened(X, codes, weight, len(classes))
+    def _of_rows(self, X, codes, weight, classes) -> WhitenedModel:
         if self.n_features != "auto":
-            size = count_features(self.n_features, X.shape[1], "n_features")
-            self._fitted = WhitenedModel.of(classes, found, size)
-            return self
+            return super()._of_rows(X, codes, weight, classes)
+        found = self._whitened(X, codes, weight, len(classes))
         grid = size_grid(self.n_features_grid, X.shape[1])
         curve = self._held_out(X, codes, weight, len(classes), grid)
         if curve is None:
-            self._fitted = WhitenedModel.of(classes, found, X.shape[1])
-            return self
+            return WhitenedModel.of(classes, found, X.shape[1])
         gain = curve if self.criterion == "accuracy" else -curve
         model = WhitenedModel.of(classes, found, smallest_best(grid, gain))
-        self._fitted = replace(
-            model, validation_n_features=grid, validation_curve=curve
-        )
-        return self
+        return replace(model, validation_n_features=grid, validation_curve=curve)
+
+    def _estimate(self, moments, classes) -> WhitenedModel:
+        n_features = moments.means.shape[1]
+        size = count_features(self.n_features, n_features, "n_features")
+        return WhitenedModel.of(classes, self._of_moments(moments), size)
+
+    def _of_moments(self, moments: PooledMoments) -> WhitenedMeans:
+        prior = check_priors(self.priors, len(moments.weight))
+        return WhitenedMeans.of(moments, prior, self.shrinkage, self.variance_shrinkage)
 
     def _whitened(self, X, codes, weight, n_classes) -> WhitenedMeans:
-        moments = PooledMoments.of(X, codes, n_classes, weight)
-        prior = check_priors(self.priors, n_classes)
-        return WhitenedMeans.of(moments, prior, self.shrinkage, self.variance_shrinkage)
+        return self._of_moments(self.collect_moments(X, codes, n_classes, weight))
 
     def _held_out(self, X, codes, weight, n_classes, grid) -> Array | None:
         """Accuracy or log-loss on held-out rows with each number of coordinates."""
         at = content_positions(X, codes, weight, check_random_state(self.random_state))
-        once = self.validation < 1
-        n_folds = 1 if once else int(self.validation)
-        fold = np.floor(at / self.validation if once else at * n_folds)
+        fold, n_folds = folds(at, self.validation)
         scores, tested = [], []
         for f in range(n_folds):
             test = fold == f
@@ -326,9 +291,3 @@ class CorrelatedMeMdClassifier(BayesClassifier):
         scores, codes, weight = scores[:, known], codes[known], weight[known]
         found = [fit_calibration([s], codes, weight).log_loss for s in scores]
         return np.array(found)
-
-    def _joint_log_density(self, X):
-        return self._fitted.joint_log_density(X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")

@@ -1,16 +1,55 @@
-"""Rows held out in turn, the same for every candidate, and what it says of them."""
+"""Rows held out in turn, the same for every candidate, and what it says of them.
 
-from collections.abc import Iterable
+Candidates that are fitted to the same rows have much in common: steps of pipelines that
+learn, and moments. Each is found once.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
+
+from memdlib.generative.correlated.classifier import PooledClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
+
+
+def settings(step: BaseEstimator) -> tuple:
+    """What estimators have in common only if they are set alike.
+
+    Parameters
+    ----------
+    step : estimator
+        Not fitted.
+
+    Returns
+    -------
+    tuple
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import Binarizer
+    >>> settings(Binarizer()) == settings(Binarizer(threshold=0.0))
+    True
+    """
+    values = sorted(step.get_params(deep=False).items())
+    return type(step), *((name, _content(value)) for name, value in values)
+
+
+def _content(value) -> tuple | int:
+    if isinstance(value, BaseEstimator):
+        return settings(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, list | tuple):
+        return type(value), *map(_content, value)
+    return (type(value), value) if isinstance(value, Hashable) else id(value)
 
 
 @dataclass(frozen=True)
@@ -72,49 +111,127 @@ class HeldOut:
                 known |= test & np.isin(codes, present)
         return cls(codes, weight, kept, known)
 
-    def log_posteriors(self, model: BaseEstimator, X: Array) -> Array:
+    def log_posteriors(
+        self,
+        models: Sequence[BaseEstimator],
+        X: Array,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> Array:
         """Log posteriors of the known rows, each from rows without it.
 
         Parameters
         ----------
-        model : classifier
-            Is cloned.
+        models : sequence of J classifiers
+            Are cloned.
         X : ndarray of shape (n, d)
+        n_jobs, verbose
+            Of :class:`joblib.Parallel`, for the splits.
 
         Returns
         -------
-        ndarray of shape (number of known rows, K)
+        ndarray of shape (J, number of known rows, K)
             Minus infinity for a class that the training rows do not hold.
         """
-        found = np.full((len(self.codes), self.codes.max() + 1), -np.inf)
-        for train, test in self.splits:
-            rows = X[train], self.codes[train], self.weight[train]
-            part = fit_weighted(clone(model), *rows)
-            found[np.ix_(test, part.classes_)] = part.predict_log_proba(X[test])
-        return found[self.known]
+        n, K = len(self.codes), self.codes.max() + 1
+        found = np.full((len(models), n, K), -np.inf)
+        scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(self._of_split)(models, X, *split) for split in self.splits
+        )
+        for (_, test), of_models in zip(self.splits, scores, strict=True):
+            found[:, test] = of_models
+        return found[:, self.known]
+
+    def _of_split(self, models, X, train: Rows, test: Rows) -> Array:
+        rows = TrainingRows(X[train], self.codes[train], self.weight[train])
+        found = np.full((len(models), test.sum(), self.codes.max() + 1), -np.inf)
+        for own, model in zip(found, models, strict=True):
+            part = rows.fit(model)
+            own[:, part.classes_] = part.predict_log_proba(X[test])
+        return found
 
 
-def fit_weighted(
-    model: BaseEstimator, X: NDArray, y: NDArray, weight: Array
-) -> BaseEstimator:
-    """Fit a classifier, or all steps of a pipeline, to weighted rows.
+class TrainingRows:
+    """Rows that classifiers are fitted to, and what was found for the last of them.
 
     Parameters
     ----------
-    model : classifier or Pipeline
-        Steps that take no weights get none.
     X : ndarray of shape (n, d)
+        Finite.
     y : ndarray of shape (n,)
     weight : ndarray of shape (n,)
+        Above zero.
 
-    Returns
-    -------
-    classifier
-        The model itself.
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from memdlib.generative import CorrelatedMeMdClassifier
+    >>> X = np.array([[0.0, 1.0], [2.0, 0.0], [4.0, 1.0], [6.0, 3.0]])
+    >>> rows = TrainingRows(X, np.array([0, 0, 1, 1]), np.ones(4))
+    >>> model = make_pipeline(StandardScaler(), CorrelatedMeMdClassifier())
+    >>> rows.fit(model)[0] is rows.fit(model)[0]
+    True
     """
-    if not isinstance(model, Pipeline):
-        return model.fit(X, y, sample_weight=weight)
-    names = [
-        name for name, step in model.steps if has_fit_parameter(step, "sample_weight")
-    ]
-    return model.fit(X, y, **{f"{name}__sample_weight": weight for name in names})
+
+    def __init__(self, X: NDArray, y: NDArray, weight: Array) -> None:
+        self._X, self._y, self._weight = X, y, weight
+        self._classes, self._codes = np.unique(y, return_inverse=True)
+        self._steps, self._moments = [], {}
+
+    def fit(self, model: BaseEstimator) -> BaseEstimator:
+        """Fit a copy of a classifier, or of all steps of a pipeline.
+
+        Parameters
+        ----------
+        model : classifier or Pipeline
+            Steps that take no weights get none.
+
+        Returns
+        -------
+        classifier or Pipeline
+            Steps are those of the model before as far as both are the same.
+        """
+        if not isinstance(model, Pipeline):
+            self._keep(0)
+            return self._fit_classifier(clone(model))
+        model, keys = clone(model), [settings(step) for _, step in model.steps[:-1]]
+        for i, (name, step) in enumerate(model.steps[:-1]):
+            model.steps[i] = name, self._fit_step(i, keys[i], step)
+        self._keep(len(keys))
+        self._fit_classifier(model[-1])
+        return model
+
+    def _fit_step(self, i: int, key: tuple, step):
+        """The i-th step of a pipeline, fitted to what those before make of the rows."""
+        if i == len(self._steps) or self._steps[i][0] != key:
+            self._keep(i)
+            X = self._prepared
+            step.fit(X, self._y, **self._weights(step))
+            self._steps.append((key, step, step.transform(X)))
+            self._moments = {}
+        return self._steps[i][1]
+
+    def _keep(self, n_steps: int) -> None:
+        if n_steps < len(self._steps):
+            del self._steps[n_steps:]
+            self._moments = {}
+
+    @property
+    def _prepared(self):
+        return self._steps[-1][2] if self._steps else self._X
+
+    def _weights(self, step) -> dict:
+        takes = has_fit_parameter(step, "sample_weight")
+        return {"sample_weight": self._weight} if takes else {}
+
+    def _fit_classifier(self, model):
+        if not (isinstance(model, PooledClassifier) and model.moments_suffice):
+            return model.fit(self._prepared, self._y, **self._weights(model))
+        kind = type(model)
+        if kind not in self._moments:
+            self._moments[kind] = model.collect_moments(
+                self._prepared, self._codes, len(self._classes), self._weight
+            )
+        return model.fit_moments(self._moments[kind], self._classes)

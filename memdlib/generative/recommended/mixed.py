@@ -8,8 +8,9 @@ latent class, and the weights of the classes are those of maximum likelihood.
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import groupby
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -25,10 +26,10 @@ from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_poste
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.recommended.held_out import HeldOut, fit_weighted
+from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 from memdlib.generative.recommended.weights import fit_mixture_weights
-from memdlib.holdout import content_positions
-from memdlib.validation import Number, check_parameters, labelled_data
+from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
+from memdlib.validation import POSITIVE, Number, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
 
@@ -44,10 +45,13 @@ _DEFAULT = (
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A classifier, what comes before it and learns nothing, and its place in a mix."""
+    """A classifier, steps before it that learn nothing, and its place in a mixture.
+
+    Once fitted, all steps before it.
+    """
 
     name: str
-    rowwise: tuple
+    steps: tuple
     model: BaseEstimator
     weight: float = 0.0
     temperature: float = 1.0
@@ -65,6 +69,14 @@ class _Candidate:
         first = learns.index(True)
         return cls(name, tuple(steps[:first]), model[first:])
 
+    def fitted(self, rows: TrainingRows) -> "_Candidate":
+        """The same, fitted to rows after its steps."""
+        model = rows.fit(self.model)
+        if isinstance(model, Pipeline):
+            steps = [step for _, step in model.steps]
+            return replace(self, steps=(*self.steps, *steps[:-1]), model=steps[-1])
+        return replace(self, model=model)
+
 
 @dataclass(frozen=True)
 class _Mixture:
@@ -80,8 +92,8 @@ class _Mixture:
     @property
     def estimators(self) -> list:
         return [
-            Pipeline([(str(i), step) for i, step in enumerate((*m.rowwise, m.model))])
-            if m.rowwise
+            Pipeline([(str(i), step) for i, step in enumerate((*m.steps, m.model))])
+            if m.steps
             else m.model
             for m in self.members
         ]
@@ -100,7 +112,7 @@ class _Mixture:
         parts = [
             np.log(m.weight)
             + log_posterior(
-                m.model.predict_log_proba(prepared(m.rowwise)) / m.temperature,
+                m.model.predict_log_proba(prepared(m.steps)) / m.temperature,
                 self.uniform_share,
             )
             for m in self.members
@@ -109,13 +121,13 @@ class _Mixture:
 
 
 class _Prepared:
-    """Data after steps that learn nothing, each sequence of steps taken once."""
+    """Data after steps, each sequence of the same steps taken once."""
 
     def __init__(self, X) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
     def __call__(self, steps: tuple) -> Array:
-        key = repr(steps)
+        key = tuple(map(id, steps))
         if key not in self.known:
             self.known[key] = reduce(lambda Z, s: s.transform(Z), steps, self.X)
         return self.known[key]
@@ -134,9 +146,18 @@ class MixedMeMdClassifier(BayesClassifier):
         candidate the classifier only calibrates.
     validation : float in (0, 1) or int >= 2, default=5
         How rows are held out, stratified by class: a share of them once, or in so many
-        folds.
+        folds. Of more than 10,000 rows about 10,000 are held out, in fewer folds.
     random_state : int, RandomState or None, default=None
         Draws the rows held out, and what candidates draw.
+    lead : float > 0 or None, default=3.0
+        What is expected of candidates before any row is held out: that the median row's
+        first class leads the second by so many nats, or (None) that their log
+        posteriors need no temperature. Products of thousands of densities are far too
+        sure; models of few features may be right.
+    n_jobs : int or None, default=None
+        Folds that are held out at the same time, in processes of joblib.
+    verbose : int, default=0
+        Above zero, joblib says how many folds are done.
 
     Attributes
     ----------
@@ -146,8 +167,8 @@ class MixedMeMdClassifier(BayesClassifier):
     estimator_weights_ : ndarray
         Of them, of sum one.
     uniform_share_ : float
-        Share of uniform posteriors in those of every candidate: 1 / (n + 1), n the
-        weight of the rows held out.
+        Share of uniform posteriors in those of every candidate: 1 / (2 (n + 1)), n the
+        weight of the rows held out; zero if no candidate could be calibrated.
     duality_gap_ : float
         How far the weights may be from the best ones, nats a row, before candidates are
         left out; see :func:`memdlib.generative.fit_mixture_weights`.
@@ -167,7 +188,7 @@ class MixedMeMdClassifier(BayesClassifier):
 
         p(k | x) = sum_j w_j q_j(k | x).
 
-    None is below the floor 1 / (K (n + 1)) that each q_j has. In the weights one row
+    None is below the floor 1 / (2 K (n + 1)) that each q_j has. In the weights one row
     counts that all candidates share; a candidate that holds less than a row is left
     out, unless all do. One whose held-out rows include an impossible class cannot be
     calibrated and is left out, too. With too few rows to hold any out, the first
@@ -175,7 +196,9 @@ class MixedMeMdClassifier(BayesClassifier):
 
     Steps of a pipeline that learn nothing (scikit-learn's tag ``requires_fit``) and
     stand first are taken once for all rows and candidates; all other steps are fitted
-    to the training rows of each fold.
+    to the training rows of each fold. Neighbours in the list that have first steps in
+    common share them, and their pooled moments. Ten thousand rows tell J weights and
+    temperatures up to about J / 10,000 nats a row; to hold out more costs time alone.
 
     Examples
     --------
@@ -193,6 +216,9 @@ class MixedMeMdClassifier(BayesClassifier):
         "estimators": [list, tuple, None],
         "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
         "random_state": ["random_state"],
+        "lead": [POSITIVE, None],
+        "n_jobs": [Integral, None],
+        "verbose": [Number(Integral, 0, None), "boolean"],
     }
 
     def __init__(
@@ -201,10 +227,16 @@ class MixedMeMdClassifier(BayesClassifier):
         *,
         validation: float | int = 5,
         random_state: int | np.random.RandomState | None = None,
+        lead: float | None = 3.0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.validation = validation
         self.random_state = random_state
+        self.lead = lead
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     classes_ = fitted("classes")
     class_prior_ = fitted("class_prior")
@@ -256,27 +288,32 @@ class MixedMeMdClassifier(BayesClassifier):
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
         seed = int(rng.randint(2**31 - 1))
-        candidates = [_Candidate.of(name, model, seed) for name, model in estimators]
-        held_out = HeldOut.of(codes, weight, _splits(at, self.validation))
-        prepared = _Prepared(X)
-        scored = [
-            held_out.log_posteriors(c.model, prepared(c.rowwise)) for c in candidates
-        ]
-        found = _weigh(scored, codes[held_out.known], weight[held_out.known])
-        members = []
-        for j in np.flatnonzero(found.weights):
-            candidate = candidates[j]
-            rows = prepared(candidate.rowwise), classes[codes], weight
-            model = fit_weighted(candidate.model, *rows)
-            members.append(
-                _Candidate(
-                    candidate.name,
-                    candidate.rowwise,
-                    model,
-                    float(found.weights[j]),
-                    float(found.temperatures[j]),
+        candidates = _with_common_steps(
+            [_Candidate.of(name, model, seed) for name, model in estimators]
+        )
+        fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
+        splits = [(fold != f, fold == f) for f in range(n_folds)]
+        held_out = HeldOut.of(codes, weight, splits)
+        prepared, scored, members = _Prepared(X), [], []
+        for steps, group in _alike(candidates):
+            models = [candidate.model for candidate in group]
+            scored.extend(
+                held_out.log_posteriors(
+                    models, prepared(steps), n_jobs=self.n_jobs, verbose=self.verbose
                 )
             )
+        known = held_out.known
+        found = _weigh(scored, codes[known], weight[known], self.lead)
+        chosen = [
+            replace(candidate, weight=float(w), temperature=float(T))
+            for candidate, w, T in zip(
+                candidates, found.weights, found.temperatures, strict=True
+            )
+            if w
+        ]
+        for steps, group in _alike(chosen):
+            rows = TrainingRows(prepared(steps), classes[codes], weight)
+            members.extend(candidate.fitted(rows) for candidate in group)
         self._fitted = _Mixture(
             classes,
             np.bincount(codes, weight) / weight.sum(),
@@ -291,8 +328,8 @@ class MixedMeMdClassifier(BayesClassifier):
                 "weight": found.weights,
             },
         )
-        if sum(member.weight for member in members if not member.rowwise) > 0.5:
-            _warn_of_lone_values(X)
+        if sum(c.weight for c in chosen if not c.steps) > 0.5:
+            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
         return self
 
     def _joint_log_density(self, X):
@@ -324,7 +361,7 @@ class _Weighed:
     gap: float
 
 
-def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weighed:
+def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _Weighed:
     """Calibrate candidates and weight them.
 
     Parameters
@@ -334,6 +371,8 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     codes : ndarray of int, shape (n,)
         Class indices.
     weight : ndarray of shape (n,)
+    lead : float or None
+        As of :func:`memdlib.generative.fit_calibration`.
 
     Returns
     -------
@@ -344,31 +383,40 @@ def _weigh(scores: list[Array], codes: NDArray[np.intp], weight: Array) -> _Weig
     log_losses, accuracies = np.full(J, np.inf), np.full(J, np.nan)
     if not total:
         return _Weighed(weights, temperatures, log_losses, accuracies, 0.0, 0.0)
-    share, gap = float(1.0 / (1.0 + total)), 0.0
+    share, gap = 0.0, 0.0
     told = np.empty((J, len(codes)))
     for j, score in enumerate(scores):
         accuracies[j] = np.average(score.argmax(axis=1) == codes, weights=weight)
         if np.isfinite(score[own]).all():
-            found = fit_calibration([score], codes, weight)
-            temperatures[j] = 1.0 / found.multipliers[0]
+            found = fit_calibration([score], codes, weight, lead=lead)
+            temperatures[j], share = 1.0 / found.multipliers[0], found.uniform_share
             told[j] = found.log_posterior([score])[own]
             log_losses[j] = found.log_loss
     (usable,) = np.nonzero(np.isfinite(log_losses))
     if usable.size:
         found = fit_mixture_weights(told[usable].T, weight)
         gap, kept = found.gap, found.weights
-        kept = np.where(kept < min(share, kept.max()), 0.0, kept)
+        kept = np.where(kept < min(1.0 / (1.0 + total), kept.max()), 0.0, kept)
         weights = np.zeros(J)
         weights[usable] = kept / kept.sum()
     return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
-def _splits(at: Array, validation) -> list[tuple[NDArray, NDArray]]:
-    """Training rows and rows held out, by the positions of the rows."""
-    once = validation < 1
-    n_folds = 1 if once else int(validation)
-    fold = np.floor(at / validation if once else at * n_folds)
-    return [(fold != f, fold == f) for f in range(n_folds)]
+def _with_common_steps(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The same, and steps that are set alike are the same objects."""
+    known = {}
+
+    def one(steps: tuple) -> tuple:
+        return known.setdefault(tuple(map(settings, steps)), steps)
+
+    return [replace(candidate, steps=one(candidate.steps)) for candidate in candidates]
+
+
+def _alike(candidates: list[_Candidate]):
+    """Steps that learn nothing, and the neighbours that have them in common."""
+    for _, group in groupby(candidates, lambda candidate: id(candidate.steps)):
+        group = list(group)
+        yield group[0].steps, group
 
 
 def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
@@ -392,7 +440,7 @@ def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
     return list(estimators)
 
 
-def _warn_of_lone_values(X: Array) -> None:
+def _warn_of_lone_values(X: Array, names: NDArray | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
     if len(X) < _LEAST_ROWS:
         return
@@ -404,11 +452,12 @@ def _warn_of_lone_values(X: Array) -> None:
     if lone.size:
         j = int(lone[(first[lone] / typical[lone]).argmax()])
         i = int(far[:, j].argmax())
+        feature = j if names is None else repr(names[j])
         warnings.warn(
-            f"row {i} holds {X[i, j]:.6g} in feature {j}, more than {_FAR:g} times as "
-            "far from its median as any other row: correct the value or leave the row "
-            "out if it is an error, or put a transformer that bounds it in front, such "
-            "as sklearn.preprocessing.QuantileTransformer",
+            f"row {i} holds {X[i, j]:.6g} in feature {feature}, more than {_FAR:g} "
+            "times as far from its median as any other row: correct the value or leave "
+            "the row out if it is an error, or put a transformer that bounds it in "
+            "front, such as sklearn.preprocessing.QuantileTransformer",
             UserWarning,
             stacklevel=4,
         )

@@ -11,6 +11,7 @@ from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
+from memdlib.generative.recommended.words import WordCounter
 from memdlib.generative.weighting import DivergenceWeighter
 
 
@@ -34,7 +35,8 @@ def text_pipeline(**overrides) -> Pipeline:
     Returns
     -------
     sklearn.pipeline.Pipeline
-        Unfitted; of the steps "weights" and "memd". It takes a sparse matrix of counts.
+        Unfitted; of the steps "words", "weights" and "memd". It takes texts, or counts
+        of words in a sparse matrix or an array.
 
     Raises
     ------
@@ -68,8 +70,13 @@ def text_pipeline(**overrides) -> Pipeline:
             f"{unknown[0]!r} is no parameter of the classifier of texts; there are "
             f"{known}"
         )
-    weights = DivergenceWeighter(power=0.0)
-    return Pipeline([("weights", weights), ("memd", model.set_params(**overrides))])
+    return Pipeline(
+        [
+            ("words", WordCounter()),
+            ("weights", DivergenceWeighter(power=0.0)),
+            ("memd", model.set_params(**overrides)),
+        ]
+    )
 
 
 def _after(step, classifier) -> Pipeline:
@@ -99,7 +106,7 @@ _CANDIDATES = {
     ],
     "table": [
         ("correlated", _CORRELATED),
-        ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
+        ("linear", CorrelatedMeMdClassifier(shrinkage=1e-6)),
         *(
             (f"regularised, {g}, {s}", RegularisedMeMdClassifier(g, s))
             for g, s in _GRID
@@ -118,6 +125,9 @@ _CANDIDATES = {
         ),
     ],
 }
+# Few features: their densities may be right, and need no temperature.
+_LEADS = {"expression": 3.0, "table": None}
+
 _KINDS = (*_CANDIDATES, "text")
 
 
@@ -129,7 +139,8 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     kind : {"expression", "table", "text"}
         "expression": rows are samples, columns are genes or other features that are
         measured alike, many more than rows. "table": columns of any units. "text":
-        sparse counts of words.
+        strings (a list, an array or a Series of them), or counts of words, sparse as a
+        rule.
     **overrides
         Parameters of the classifier at the end, for "expression" and "table" those of
         :class:`memdlib.generative.MixedMeMdClassifier`.
@@ -184,7 +195,7 @@ def make_memd(kind: str, **overrides) -> Pipeline:
     if kind == "text":
         return text_pipeline(**overrides)
     # its own copies of the candidates
-    model = clone(MixedMeMdClassifier(_CANDIDATES[kind]))
+    model = clone(MixedMeMdClassifier(_CANDIDATES[kind], lead=_LEADS[kind]))
     known = list(model.get_params(deep=False))
     unknown = [name for name in overrides if name not in known]
     if unknown:

@@ -237,9 +237,10 @@ def require_even(values: Array, dimension: int, intercept: bool) -> None:
     free = values if intercept else values[values != 0]
     if not free.size:
         return
-    found = amplification(
-        tuple(free.tolist()), min(dimension, len(free)), bool(intercept)
-    )
+    with np.errstate(over="ignore", divide="ignore"):  # infinite is too uneven
+        found = amplification(
+            tuple(free.tolist()), min(dimension, len(free)), bool(intercept)
+        )
     if found > MOST_AMPLIFIED:
         raise NoMaximumError(
             f"level values {values.tolist()} are too uneven for {dimension} parameters "

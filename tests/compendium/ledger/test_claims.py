@@ -1,4 +1,5 @@
 import io
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compendium.ledger.claims import (
+    KINDS,
     MEANINGS,
     VERDICTS,
     LedgerError,
@@ -277,7 +279,7 @@ def test_one_entry_for_many_rows_and_all_settings(table):
 
 def test_rows_need_a_table(table):
     table.write("data/claims.toml", ROWS.replace('table = "table3", ', ""))
-    with pytest.raises(LedgerError, match="rows but no published table"):
+    with pytest.raises(LedgerError, match=r"cells\.published: 'table' is a required"):
         read_claims(table.root)
 
 
@@ -320,20 +322,29 @@ def test_a_difference_keeps_its_reason(project):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (VALUE.replace('why = "one draw"', "").format(id="c", more=""), "lacks why"),
+        (VALUE.format(id="C", more=""), "a name: needs words of small letters"),
         *(
             (
                 re.sub(f"(?m)^{field} = .*$", "", VALUE).format(id="c", more=""),
-                f"claim 'c': lacks {field}",
+                f"c: '{field}' is a required property",
             )
             for field in ("group", "source", "locator", "statement", "why")
         ),
-        (VALUE.format(id="c", more="verdict = 'good'"), "does not know verdict"),
-        (VALUE.format(id="c", more="kind = 'odd'"), "kind 'odd' is none of empirical"),
-        (VALUE.format(id="c", more="beyond = 'no'"), "needs one of"),
+        (
+            VALUE.format(id="c", more="verdict = 'good'"),
+            "'verdict' was unexpected",
+        ),
+        (
+            VALUE.format(id="c", more="kind = 'odd'"),
+            r"c\.kind: 'odd' is not one",
+        ),
+        (
+            VALUE.format(id="c", more="beyond = 'no'"),
+            "c: needs just one of",
+        ),
         (
             re.sub("(?m)^evidence.*$", "", VALUE).format(id="c", more=""),
-            "needs one of",
+            "c: needs just one of",
         ),
         *(
             (
@@ -352,7 +363,7 @@ def test_a_difference_keeps_its_reason(project):
         ),
         (
             VALUE.replace('key = "deep.accuracy", ', "").format(id="c", more=""),
-            "evidence is missing: 'key'",
+            r"c\.evidence\.0: 'key' is a required property",
         ),
         (
             VALUE.replace("deep.accuracy", "deep.x").format(id="c", more=""),
@@ -361,25 +372,37 @@ def test_a_difference_keeps_its_reason(project):
         (VALUE.replace('"run"', '"lost"').format(id="c", more=""), "RUNS=lost"),
         (
             VALUE.replace("absolute = 2", "at_least = 2").format(id="c", more=""),
-            "must be one of absolute, got at_least",
+            r"c\.tolerance: needs absolute, since a printed number is given",
         ),
         (
-            VALUE.replace("absolute = 2", "near = 2").format(id="c", more=""),
-            "must be one of",
+            IDENTITY.replace("absolute", "near").format(id="c", more=""),
+            r"c\.tolerance: needs one of absolute, at_least and at_most",
         ),
         (
             VALUE.replace("absolute = 2", "at_most = 2, absolute = 2").format(
                 id="c", more=""
             ),
-            "must be one of",
+            r"c\.tolerance: needs one of absolute, at_least and at_most",
         ),
         (
             re.sub("(?m)^tolerance.*$", "", VALUE).format(id="c", more=""),
-            "must be one of absolute, got ",
+            "c: 'tolerance' is a dependency of 'evidence'",
         ),
         (
-            IDENTITY.replace("absolute", "spreads").format(id="c", more=""),
-            "must be one of absolute, at_least, at_most",
+            VALUE.replace('row = "x", ', "").format(id="c", more=""),
+            r"c\.published: 'row' is a required property",
+        ),
+        (
+            VALUE.format(id="c", more='rows = ["x"]'),
+            r"c\.published: needs no row of its own beside rows",
+        ),
+        (
+            VALUE.format(id="c", more="unit = 3").replace('unit = "per cent"', ""),
+            r"c\.unit: 3 is not of type 'string'",
+        ),
+        (
+            VALUE.replace("absolute = 2", 'absolute = "2"').format(id="c", more=""),
+            r"c\.tolerance\.absolute: '2' is not of type 'number'",
         ),
         (IDENTITY.replace("1e-9", "1e-15").format(id="c", more=""), "gives no reason"),
     ],
@@ -387,6 +410,21 @@ def test_a_difference_keeps_its_reason(project):
 def test_an_incomplete_claim_is_an_error(project, text, message):
     with pytest.raises(LedgerError, match=message):
         ledger(project, text)
+
+
+def test_the_schema_has_the_kinds_of_the_ledger():
+    file = root() / "compendium/ledger/claims.schema.json"
+    kind = json.loads(file.read_text())["$defs"]["claim"]["properties"]["kind"]
+    assert kind["enum"] == list(KINDS)
+
+
+def test_every_claim_that_is_not_in_form_is_named(project):
+    """One after the other would be a run for each mistake."""
+    broken = IDENTITY.format(id="one", more='kind = "odd"') + IDENTITY.format(
+        id="two", more="because = 1"
+    )
+    with pytest.raises(LedgerError, match=r"(?s)claims\.toml\none\.kind: .*\ntwo: "):
+        ledger(project, broken)
 
 
 def test_every_file_is_read_once(monkeypatch):

@@ -8,6 +8,7 @@ from compendium.ledger.comparison import (
     GROWING,
     NOT_LOOKED_AT,
     OVERLAPPING,
+    behind_best,
     chance,
     chance_further,
     gap_at,
@@ -107,11 +108,61 @@ def test_gap_at_a_size():
     assert gap_at(Six(), "few", "plain", "svm", 10)["median"] == -5.0
 
 
-def test_share_of_sets_at_a_size():
-    runs = ("few", "few")
-    found = share_above_at(Six(), runs, "plain", "svm", 20)
+def test_share_of_sets_at_a_size(monkeypatch):
+    monkeypatch.setitem(GROWING, "two kinds", ("few", "few"))
+    found = share_above_at(Six(), ["two kinds"], "plain", "svm", 20)
     assert found == {"median": 1.0, "low": 1.0, "high": 1.0}
-    assert share_above_at(Six(), runs, "plain", "svm", 10)["high"] == 0.0
+    assert share_above_at(Six(), ["two kinds"], "plain", "svm", 10)["high"] == 0.0
+
+
+def test_sets_without_a_size_do_not_count(monkeypatch):
+    class Two(Six):
+        def values(self, run):
+            if run == "few":
+                return super().values(run)
+            part = {"accuracy": [70.0], "accuracy_error": [0.1]}
+            other = {"accuracy": [10.0], "accuracy_error": [0.1]}
+            return {"sizes": [40], "methods": {"plain": part, "svm": other}}
+
+    monkeypatch.setitem(GROWING, "kind", ("few", "many"))
+    assert share_above_at(Two(), ["kind"], "plain", "svm", 10)["median"] == 0.0
+    assert share_above_at(Two(), ["kind"], "plain", "svm", 40)["median"] == 1.0
+
+
+def test_distance_from_the_best_at_each_size(monkeypatch):
+    class Losses(Six):
+        def values(self, run):
+            sizes, plain, svm = {
+                "a": ([10, 20], [70.0, 80.0], [75.0, 78.0]),
+                "b": ([20], [50.0], [60.0]),
+            }[run]
+            error = [0.3] * len(sizes)
+            return {
+                "sizes": sizes,
+                "methods": {
+                    m: {
+                        "accuracy": level,
+                        "accuracy_error": error,
+                        "log_loss": level,
+                        "log_loss_error": error,
+                    }
+                    for m, level in (("plain", plain), ("svm", svm))
+                },
+            }
+
+    monkeypatch.setitem(GROWING, "kind", ("a", "b"))
+    table = behind_best(Losses(), "kind", ("plain", "svm")).set_index(
+        ["rows", "method"]
+    )
+    assert table["sets"].tolist() == [1, 1, 2, 2]
+    assert table.loc[(10, "plain"), "behind"] == 5.0
+    assert table.loc[(10, "svm"), "behind"] == 0.0
+    assert table.loc[(20, "plain"), "behind"] == (0.0 + 10.0) / 2
+    assert table.loc[(20, "svm"), "behind"] == (2.0 + 0.0) / 2
+    assert table.loc[(20, "svm"), "error"] == pytest.approx(0.3 / np.sqrt(2))
+    losses = behind_best(Losses(), "kind", ("plain", "svm"), "log_loss")
+    table = losses.set_index(["rows", "method"])
+    assert table.loc[(20, "plain"), "behind"] == (2.0 + 0.0) / 2
 
 
 def test_every_set_has_a_name_and_stands_once():
@@ -131,10 +182,11 @@ def test_sets_that_share_messages_count_in_no_rank():
 
 
 def test_the_samples_that_grow_have_their_sizes():
-    for run in GROWING:
-        values = Evidence().values(run)
-        for m in ("make_memd", "plain", "svm"):
-            assert len(values["methods"][m]["accuracy"]) == len(values["sizes"])
+    for kind in GROWING:
+        for run in GROWING[kind]:
+            values = Evidence().values(run)
+            for m in ("make_memd", "plain", "svm", "forest"):
+                assert len(values["methods"][m]["accuracy"]) == len(values["sizes"])
 
 
 def test_the_ledger_knows_the_measures():

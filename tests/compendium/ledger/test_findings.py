@@ -11,6 +11,7 @@ from compendium.ledger.findings import (
     difference_at,
     difference_of_runs,
     difference_of_slopes,
+    item_of,
     largest_gap,
     median_over_rows,
     median_share_kept,
@@ -182,6 +183,13 @@ def test_printed_numbers_that_are_ours(evidence):
     evidence.values("table3-a")["found"]["x"] = printed
     cells = [[row, "table3-a", "found.x"], [row, "table3-a", "found.y"]]
     assert numbers_met(evidence, "table3", column, cells) == 1
+
+
+def test_one_number_of_a_list(evidence):
+    evidence.values("table3-a")["found"] = {"sizes": [7, 8]}
+    assert item_of(evidence, "table3-a", "found.sizes", 1) == 8
+    with pytest.raises(TypeError):
+        item_of(evidence, "table3-a", "found.lost", 1)
 
 
 def test_differences_within_a_run_and_between_runs(evidence):

@@ -146,7 +146,7 @@ def calibrated_loss(scores, y):
     lead = np.median(top[:, -1] - top[:, -2])
 
     def loss(log_beta):
-        q = mixture_by_hand(np.exp(log_beta) * scores, 1 / (n + 1))
+        q = mixture_by_hand(np.exp(log_beta) * scores, 0.5 / (n + 1))
         return -np.mean(np.log(q[np.arange(n), y]))
 
     found = optimize.minimize_scalar(
@@ -297,7 +297,8 @@ def test_documents_without_known_words_get_the_class_shares():
     new[1, unseen] = 5.0
     new[2, np.flatnonzero(X.sum(axis=0) > 0)[0]] = 1.0
     n_held_out = 200 - (X.count_nonzero(axis=1) == 0).sum()
-    shares = (n_held_out * np.bincount(y) / 200 + 1 / 3) / (n_held_out + 1)
+    share = 0.5 / (n_held_out + 1)
+    shares = (1 - share) * np.bincount(y) / 200 + share / 3
     for rows in (sparse.csr_array(new), new.toarray()):
         p = clf.predict_proba(rows)
         np.testing.assert_allclose(p[:2], [shares, shares], rtol=1e-12)
@@ -387,7 +388,7 @@ def test_a_family_is_a_second_score(monkeypatch):
     leads = np.median(top[..., -1] - top[..., -2], axis=1)
 
     def loss(beta):
-        q = mixture_by_hand(np.tensordot(beta, both, 1), 1 / (len(y) + 1))
+        q = mixture_by_hand(np.tensordot(beta, both, 1), 0.5 / (len(y) + 1))
         return -np.mean(np.log(q[np.arange(len(y)), y]))
 
     found = optimize.minimize(
@@ -547,3 +548,14 @@ def test_weights_whose_products_overflow_are_named():
     RidgeDiscriminantClassifier(1e140).fit(X, y)
     with pytest.raises(ValueError, match=r"the largest weight is 1e\+14: products"):
         RidgeDiscriminantClassifier(1e140).fit(X, y, np.full(10, 1e14))
+
+
+def test_of_many_rows_some_are_held_out(monkeypatch):
+    X, y = words(n_documents=300)
+    options = {"family": "multinomial", "random_state": 3}
+    for most, n_folds in ((150, 3), (40, 1)):
+        monkeypatch.setattr(ridge_module, "MOST_HELD_OUT", most)
+        clf = RidgeDiscriminantClassifier(2.0, **options).fit(X, y)
+        at = content_positions(X, y, np.ones(300), np.random.RandomState(3))
+        share = n_folds / 5 if n_folds > 1 else most / 300
+        assert clf.uniform_share_ == pytest.approx(0.5 / (1 + (at < share).sum()))

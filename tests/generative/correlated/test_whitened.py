@@ -274,3 +274,10 @@ def test_scikit_learn_selects_by_the_coefficients():
     size = np.abs(model.fit(X, y).coef_).sum(axis=0)
     assert set(np.flatnonzero(selector.get_support())) == set(size.argsort()[-3:])
     assert RFE(model, n_features_to_select=4).fit(X, y).score(X, y) > 0.9
+
+
+def test_coefficients_in_the_least_units():
+    X, y = load_wine(return_X_y=True)
+    for rows in (y < 2, y < 3):
+        clf = CorrelatedMeMdClassifier().fit(X[rows] * 5e-324, y[rows])
+        assert not np.isnan(clf.coef_).any()

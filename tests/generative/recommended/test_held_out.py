@@ -1,10 +1,16 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    SplineTransformer,
+    StandardScaler,
+)
 
-from memdlib.generative import CorrelatedMeMdClassifier
-from memdlib.generative.recommended.held_out import HeldOut, fit_weighted
+from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
+from memdlib.generative.correlated.pooled import PooledMoments
+from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
 
 
 def rows(n=60, seed=0):
@@ -18,7 +24,7 @@ def test_every_row_is_scored_by_the_others():
     fold = np.arange(60) // 3 % 4
     splits = [(fold != f, fold == f) for f in range(4)]
     held_out = HeldOut.of(codes, np.ones(60), splits)
-    found = held_out.log_posteriors(LogisticRegression(), X)
+    (found,) = held_out.log_posteriors([LogisticRegression()], X)
     for i in range(60):
         others = fold != fold[i]
         one = LogisticRegression().fit(X[others], codes[others])
@@ -32,7 +38,7 @@ def test_rows_of_a_class_that_was_not_trained_are_left_out():
     splits = [(fold != f, fold == f) for f in range(2)]
     held_out = HeldOut.of(codes, np.ones(8), splits)
     assert np.flatnonzero(~held_out.known).tolist() == [7]
-    found = held_out.log_posteriors(CorrelatedMeMdClassifier(), X)
+    (found,) = held_out.log_posteriors([CorrelatedMeMdClassifier()], X)
     assert found.shape == (7, 3)
     # only the second fold has trained class 2
     assert np.isfinite(found[:, 2]).tolist() == (fold[:7] == 0).tolist()
@@ -49,9 +55,94 @@ def test_weights_reach_the_steps_that_take_them():
     weight = 1.0 + np.arange(60) % 2
     # the range takes no weights, the scale does
     model = make_pipeline(MinMaxScaler(), StandardScaler(), LogisticRegression())
-    one = fit_weighted(model, X, codes, weight)
+    one = TrainingRows(X, codes, weight).fit(model)
     scaled = MinMaxScaler().fit_transform(X)
     mean = np.average(scaled, axis=0, weights=weight)
     np.testing.assert_allclose(one[1].mean_, mean)
     two = LogisticRegression().fit(one[1].transform(scaled), codes, weight)
     np.testing.assert_allclose(one[-1].coef_, two.coef_)
+
+
+def test_what_models_have_in_common_is_found_once(monkeypatch):
+    """Steps and moments, and the fits are those that each model makes alone."""
+    X, codes = rows()
+    weight = 1.0 + np.arange(60) % 2
+    collected, collect = [], PooledMoments.of
+
+    def count(X, *rest):
+        collected.append(X.shape)
+        return collect(X, *rest)
+
+    models = [
+        CorrelatedMeMdClassifier(),
+        CorrelatedMeMdClassifier(shrinkage=0.5, priors=[0.2, 0.3, 0.5]),
+        RegularisedMeMdClassifier(0.2),
+        RegularisedMeMdClassifier(0.7, "auto", 0.1),
+    ]
+    first = make_pipeline(MinMaxScaler(), StandardScaler())
+    models += [make_pipeline(*first, model) for model in models]
+    models += [make_pipeline(MinMaxScaler(), models[0]), models[0]]
+    monkeypatch.setattr(PooledMoments, "of", count)
+    training = TrainingRows(X, codes, weight)
+    shared = [training.fit(model) for model in models]
+    assert len(collected) == 2 + 2 + 1 + 1
+    monkeypatch.undo()
+    assert len({id(model[0]) for model in shared[4:8]}) == 1
+    assert len({id(model[1]) for model in shared[4:8]}) == 1
+    assert shared[8][0] is shared[4][0]
+    new = np.random.default_rng(3).normal(size=(20, 4))
+    for model, ours in zip(models, shared, strict=True):
+        alone = TrainingRows(X, codes, weight).fit(model)
+        np.testing.assert_array_equal(ours.predict_proba(new), alone.predict_proba(new))
+    for model, ours in zip(models[:4], shared, strict=False):
+        model.fit(X, codes, weight)
+        np.testing.assert_array_equal(ours.predict_proba(new), model.predict_proba(new))
+
+
+def test_steps_are_the_same_only_if_all_their_settings_are():
+    """Long settings look alike when they are printed; functions have no settings."""
+    X, codes = rows()
+    X = np.clip(X / 6, 0, 1)
+    ends = np.linspace(0, 0.1, 1000), np.linspace(0.9, 1, 1000)
+    few, many = (
+        SplineTransformer(knots=np.r_[ends[0], middle, ends[1]][:, None] * np.ones(4))
+        for middle in (np.full(9, 0.5) + 1e-6 * np.arange(9), np.linspace(0.2, 0.8, 9))
+    )
+    assert repr(few) == repr(many)
+    training = TrainingRows(X, codes, np.ones(60))
+    one, two = (
+        training.fit(make_pipeline(step, LogisticRegression(max_iter=1000)))
+        for step in (few, many)
+    )
+    np.testing.assert_array_equal(two[0].knots, many.knots)
+    assert one[0] is not two[0]
+    halves = FunctionTransformer(lambda X: X / 2), FunctionTransformer(lambda X: X / 4)
+    half, quarter = (
+        training.fit(make_pipeline(step, StandardScaler(), LogisticRegression()))
+        for step in halves
+    )
+    np.testing.assert_allclose(half[1].mean_, 2 * quarter[1].mean_)
+
+
+def test_models_that_need_more_than_moments_are_fitted_to_rows():
+    X, codes = rows()
+    weight = np.ones(60)
+    for model in (
+        CorrelatedMeMdClassifier("auto", random_state=0),
+        CorrelatedMeMdClassifier(class_weight={0: 5.0}),
+        RegularisedMeMdClassifier(class_weight={0: 5.0}),
+    ):
+        ours = TrainingRows(X, codes, weight).fit(model)
+        model.fit(X, codes)
+        np.testing.assert_array_equal(ours.predict_proba(X), model.predict_proba(X))
+
+
+def test_folds_may_be_held_out_by_several_processes():
+    X, codes = rows()
+    fold = np.arange(60) // 3 % 4
+    held_out = HeldOut.of(
+        codes, np.ones(60), [(fold != f, fold == f) for f in range(4)]
+    )
+    models = [CorrelatedMeMdClassifier(), LogisticRegression()]
+    one, two = (held_out.log_posteriors(models, X, n_jobs=n) for n in (None, 2))
+    np.testing.assert_array_equal(one, two)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import softmax
@@ -12,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from memdlib import JointMaxEntClassifier, MeMdClassifier
 from memdlib.estimator import BayesClassifier
 from memdlib.generative import CorrelatedMeMdClassifier
+from memdlib.generative.recommended import mixed
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.generative.recommended.weights import fit_mixture_weights
@@ -48,10 +50,11 @@ def mixture_by_hand(scores, share):
     return (1 - share) * softmax(scores, axis=1) + share / scores.shape[1]
 
 
-def test_the_mixture_is_what_a_loop_finds():
+@pytest.mark.parametrize("lead", [None, 2.0])
+def test_the_mixture_is_what_a_loop_finds(lead):
     X, y, Z, _ = wine()
     candidates = [*THREE, *map(on_scores, THREE)]
-    clf = MixedMeMdClassifier(candidates, random_state=4).fit(X, y)
+    clf = MixedMeMdClassifier(candidates, random_state=4, lead=lead).fit(X, y)
     table = clf.cv_results_
     assert table["name"].tolist() == [name for name, _ in candidates]
     n = len(y)
@@ -65,21 +68,22 @@ def test_the_mixture_is_what_a_loop_finds():
             part = type(model)(**model.get_params()).fit(A[fold != f], y[fold != f])
             log_p[fold == f] = part.predict_log_proba(A[fold == f])
         assert table["accuracy"][i] == pytest.approx((log_p.argmax(1) == y).mean())
-        told.append(np.log(mixture_by_hand(log_p / T, 1 / (n + 1))[own]))
+        told.append(np.log(mixture_by_hand(log_p / T, 0.5 / (n + 1))[own]))
         assert table["log_loss"][i] == pytest.approx(-told[-1].mean(), rel=1e-9)
-        top = np.sort(log_p, axis=1)
-        lead = np.median(top[:, -1] - top[:, -2]) / 3
 
-        def objective(temperature, log_p=log_p, lead=lead):
-            q = mixture_by_hand(log_p / temperature, 1 / (n + 1))
-            price = np.log(lead / temperature) ** 2 / 2
+        top = np.sort(log_p, axis=1)
+        expected = np.median(top[:, -1] - top[:, -2]) / lead if lead else 1.0
+
+        def objective(temperature, log_p=log_p, expected=expected):
+            q = mixture_by_hand(log_p / temperature, 0.5 / (n + 1))
+            price = np.log(temperature / expected) ** 2 / 2
             return price - np.log(q[own]).sum()
 
         for factor in (0.7, 1.4):
             assert objective(factor * T) > objective(T)
         whole = type(model)(**model.get_params()).fit(A, y)
         scores = whole.predict_log_proba(B) / T
-        tested.append(mixture_by_hand(scores, 1 / (n + 1)))
+        tested.append(mixture_by_hand(scores, 0.5 / (n + 1)))
     weights = fit_mixture_weights(np.transpose(told)).weights
     weights = np.where(weights < 1 / (n + 1), 0, weights)
     weights /= weights.sum()
@@ -109,7 +113,7 @@ def test_one_candidate_is_calibrated():
     X, y, Z, _ = wine()
     clf = MixedMeMdClassifier([FULL], random_state=0).fit(X, y)
     whole = JointMaxEntClassifier("full").fit(X, y)
-    assert clf.uniform_share_ == 1 / (1 + len(y))
+    assert clf.uniform_share_ == 0.5 / (1 + len(y))
     score = whole.predict_log_proba(Z) / clf.cv_results_["temperature"]
     p = mixture_by_hand(score, clf.uniform_share_)
     np.testing.assert_allclose(clf.predict_proba(Z), p, rtol=1e-9)
@@ -175,9 +179,32 @@ def test_a_share_is_held_out_once():
     clf = MixedMeMdClassifier([PLAIN], validation=0.4, random_state=1).fit(X, y)
     at = content_positions(X, y, np.ones(len(y)), np.random.RandomState(1))
     held = at < 0.4
-    assert clf.uniform_share_ == 1 / (1 + held.sum())
+    assert clf.uniform_share_ == 0.5 / (1 + held.sum())
     part = MeMdClassifier(n_features=None).fit(X[~held], y[~held])
     assert clf.cv_results_["accuracy"][0] == pytest.approx(part.score(X[held], y[held]))
+
+
+def test_of_many_rows_some_are_held_out(monkeypatch):
+    X, y, Z, _ = wine()
+    whole = MixedMeMdClassifier([PLAIN], random_state=1).fit(X, y)
+    for most, n_folds in ((len(y), 5), (50, 3), (10, 1)):
+        monkeypatch.setattr(mixed, "MOST_HELD_OUT", most)
+        clf = MixedMeMdClassifier([PLAIN], random_state=1).fit(X, y)
+        at = content_positions(X, y, np.ones(len(y)), np.random.RandomState(1))
+        share = n_folds / 5 if n_folds > 1 else most / len(y)
+        assert clf.uniform_share_ == pytest.approx(0.5 / (1 + (at < share).sum()))
+        # the model is one of all rows
+        best = clf.predict(Z)
+        np.testing.assert_array_equal(best, whole.predict(Z))
+
+
+def test_jobs_and_words_change_nothing(capfd):
+    X, y, Z, _ = wine()
+    one = MixedMeMdClassifier(random_state=2).fit(X, y)
+    assert capfd.readouterr().err == ""
+    two = MixedMeMdClassifier(random_state=2, n_jobs=2, verbose=1).fit(X, y)
+    assert "out of   5" in capfd.readouterr().err
+    np.testing.assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))
 
 
 def test_weights_are_copies():
@@ -219,6 +246,7 @@ def test_hardly_any_rows():
         ({"estimators": []}, "one candidate at least"),
         ({"validation": 1}, "'validation' parameter"),
         ({"validation": 1.5}, "'validation' parameter"),
+        ({"lead": 0.0}, "'lead' parameter"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, message):
@@ -247,6 +275,9 @@ def test_a_lone_value_is_named():
         Z[7, 2] = value
         with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 2"):
             clf.fit(Z, y)
+    frame = pd.DataFrame(Z, columns=["age", "size", "pulse", "mark"])
+    with pytest.warns(UserWarning, match=r"row 7 holds .* in feature 'pulse'"):
+        clf.fit(frame, y)
     Z[8, 2] = -9e299  # two are no accident
     clf.fit(Z, y)
     ranks = MixedMeMdClassifier([on_scores(CORRELATED)], random_state=0)

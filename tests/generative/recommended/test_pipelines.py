@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -15,11 +15,13 @@ from memdlib.generative import (
     DivergenceWeighter,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
+    top_features,
 )
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import text_pipeline
 from memdlib.generative.recommended.samples import normal_scores
+from memdlib.generative.recommended.words import WordCounter
 
 
 @pytest.mark.parametrize("kind", ["expression", "table"])
@@ -109,7 +111,7 @@ def test_the_settings_are_those_that_the_book_reports():
     plain, splines = CorrelatedMeMdClassifier(), LinearSplines(8, 240)
     candidates = [
         ("correlated", plain),
-        ("linear", CorrelatedMeMdClassifier(shrinkage=0.001)),
+        ("linear", CorrelatedMeMdClassifier(shrinkage=1e-6)),
         ("regularised, 0.6, 0.5", near),
         ("regularised, 0.2, 0.9", far),
         ("regularised, 0.2, auto", own),
@@ -119,8 +121,9 @@ def test_the_settings_are_those_that_the_book_reports():
         ("kernel, 0.3", after(KernelFeatures(0.3, 200), plain)),
         ("kernel, 1.0", after(KernelFeatures(1.0, 200), plain)),
     ]
-    assert whole(table) == whole(MixedMeMdClassifier(candidates))
-    weights, text = (step for _, step in make_memd("text").steps)
+    assert whole(table) == whole(MixedMeMdClassifier(candidates, lead=None))
+    counter, weights, text = (step for _, step in make_memd("text").steps)
+    assert whole(counter) == whole(WordCounter())
     assert whole(weights) == whole(DivergenceWeighter(power=0.0))
     ridge = RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial")
     assert whole(text) == whole(ridge)
@@ -240,6 +243,34 @@ def test_a_file_sent_as_text_moves_little():
     ours = changed(text_pipeline(random_state=0))
     assert ours <= 0.05
     assert ours < changed(MeMdClassifier(family="multinomial", n_features=None))
+
+
+def test_texts_in_and_words_out():
+    texts, y = messages()
+    for given in (texts, tuple(texts), np.array(texts), np.array(texts, dtype=object)):
+        model = make_memd("text", random_state=0).fit(given, y)
+        counter = CountVectorizer().fit(texts)
+        counted = make_memd("text", random_state=0).fit(counter.transform(texts), y)
+        np.testing.assert_array_equal(
+            model.predict_proba(given), counted.predict_proba(counter.transform(texts))
+        )
+    words = counter.get_feature_names_out().tolist()
+    assert model[:-1].get_feature_names_out().tolist() == words
+    found = top_features(model, texts, 1)
+    assert {found[k][0][0] for k in ("apples", "pears")} == {"apple", "pear"}
+    # counts of the same words will do, and other words count for nothing
+    rows = counter.transform(texts)
+    np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(texts))
+    new = model.predict_proba(["apple zebra", "apple"])
+    np.testing.assert_array_equal(new[0], new[1])
+
+
+def messages():
+    rng = np.random.default_rng(4)
+    y = np.array(["apples", "pears"])[np.arange(60) % 2]
+    common = rng.choice(["tree", "fruit", "sun", "rain", "soil"], size=(60, 6))
+    own = np.where(y == "apples", "Apple", "pear")
+    return [" ".join([*row, word]) for row, word in zip(common, own, strict=True)], y
 
 
 def test_rows_that_are_weighted_already():

@@ -223,6 +223,13 @@ def test_levels_too_uneven_for_its_fits_are_refused(intercept):
         of_one_feature([2, 3, 2, 2], 3 - intercept, 3, [1.0, 2.0, 4.0, 1e7], intercept)
 
 
+@pytest.mark.parametrize("least", [1e-308, 5e-324])
+def test_a_level_next_to_nothing_is_refused(least):
+    """One logit may be more times another than there are numbers for."""
+    with pytest.raises(ValueError, match="too uneven for"):
+        of_one_feature([2, 3, 2, 2], 1, 3, [1.0, 2.0, 4.0, least], False)
+
+
 @pytest.mark.parametrize(
     ("counts", "m", "values", "intercept"),
     [

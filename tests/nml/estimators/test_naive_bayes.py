@@ -1,0 +1,217 @@
+"""Marginals by code length: what is chosen, what is scored, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import log_softmax
+from sklearn.datasets import load_iris
+
+from memdlib.generative import contributions, fit_calibration
+from memdlib.holdout import content_positions
+from memdlib.nml import NMLNaiveBayes
+from memdlib.nml.codes import interval
+
+FAMILIES = ("normal", "transformed", "moments", "histogram")
+
+
+def drawn(n=400, seed=0):
+    """A feature of each kind, classes a little apart."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    bell = rng.normal(size=n) + y
+    skewed = np.exp(0.9 * rng.normal(size=n) + 0.5 * y)
+    even = rng.uniform(size=n) * (1 + 0.05 * y)
+    blocks = np.floor(3 * rng.random(n)) * 2 + 0.4 * rng.random(n)
+    return np.column_stack([bell, skewed, even, blocks]), y
+
+
+def test_each_feature_gets_the_density_that_it_came_from():
+    model = NMLNaiveBayes(random_state=0).fit(*drawn())
+    found = [set(column) for column in model.marginals_.T]
+    assert found[0] <= {"normal", "moments 2"}
+    assert all(name.startswith("transformed +") for name in found[1])
+    assert found[2] == {"moments 1"} or found[2] == {"histogram"}
+    assert found[3] == {"histogram"}
+
+
+def test_one_model_for_all_classes_unless_saying_more_pays():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 300)
+    same = rng.normal(size=600) + y
+    block = np.where(rng.random(600) < 0.5, rng.random(600), 9 + rng.random(600))
+    other = np.where(y == 0, 5 + rng.normal(size=600), block)
+    model = NMLNaiveBayes(random_state=0).fit(np.column_stack([same, other]), y)
+    assert len(set(model.marginals_[:, 0])) == 1
+    assert model.marginals_[0, 1] != "histogram"
+    assert model.marginals_[1, 1] == "histogram"
+
+
+def test_choice_and_code_length_are_those_of_all_that_could_be_said():
+    X, y = drawn(150)
+    low, span = X.min(axis=0), np.ptp(X, axis=0)
+    gap = np.array([max(np.diff(np.unique(c)).min(), 0) for c in ((X - low) / span).T])
+    gap = np.maximum(gap, 2.0**-10)
+    u = ((X - low) / span + gap / 2) / (1 + gap)
+    lengths = np.array(
+        [
+            [m.codelengths for m in interval.fit_columns(u[y == k], gap / (1 + gap))]
+            for k in range(2)
+        ]
+    )
+    model = NMLNaiveBayes(random_state=0).fit(X, y)
+    for s in range(4):
+        ways = {}
+        for i in range(16):
+            ways[i, i] = lengths[0, i, s] + lengths[1, i, s] + np.log(2 * 16)
+            for j in range(16):
+                apart = lengths[0, i, s] + lengths[1, j, s] + np.log(2 * 16**2)
+                ways[i, j] = min(ways.get((i, j), np.inf), apart)
+        best = min(ways, key=ways.get)
+        assert model.codelengths_[s] == pytest.approx(ways[best], rel=1e-6, abs=1e-6)
+        names = [interval.NAMES[i] for i in best]
+        assert model.marginals_[:, s].tolist() == names
+
+
+def test_normal_scores_are_those_of_scipy_before_calibration():
+    X, y = drawn(60)
+    X = X[:, :2]
+    model = NMLNaiveBayes(("normal",), random_state=0).fit(X, y)
+    assert (model.marginals_ == "normal").all()
+    joint = np.log([0.5, 0.5]) + np.column_stack(
+        [
+            stats.norm(X[y == k].mean(axis=0), X[y == k].std(axis=0))
+            .logpdf(X)
+            .sum(axis=1)
+            for k in range(2)
+        ]
+    )
+    expected = log_softmax(joint / model.temperature_, axis=1)
+    share = 1 / 122
+    expected = np.log((1 - share) * np.exp(expected) + share / 2)
+    np.testing.assert_allclose(model.predict_log_proba(X), expected, rtol=0, atol=1e-9)
+
+
+def test_densities_are_by_one_unit_of_each_column():
+    X, y = drawn(200)
+    model = NMLNaiveBayes(random_state=0).fit(X, y)
+    for s in (0, 2, 3):
+        grid = np.tile(X.mean(axis=0), (20001, 1))
+        low, high = X[:, s].min(), X[:, s].max()
+        grid[:, s] = np.linspace(low, high, 20001)
+        mass = np.exp(model.log_densities(grid)[:, :, s]).mean(axis=1) * (high - low)
+        assert ((mass > 0.9) & (mass < 1.01)).all()
+    X[:, 1] = 3.0
+    flat = NMLNaiveBayes(random_state=0).fit(X, y).log_densities(X)
+    assert not flat[:, :, 1].any()
+
+
+def test_calibration_is_that_of_rows_held_out():
+    X, y = load_iris(return_X_y=True)
+    model = NMLNaiveBayes(validation=3, random_state=0).fit(X, y)
+    at = content_positions(X, y, np.ones(150), np.random.RandomState(0))
+    fold, scores = np.floor(3 * at), np.empty((150, 3))
+    for f in range(3):
+        part = NMLNaiveBayes(random_state=1).fit(X[fold != f], y[fold != f])
+        scores[fold == f] = part.temperature_ * part.decision_function(X[fold == f])
+    found = fit_calibration([scores], y)
+    assert model.temperature_ == pytest.approx(1 / found.multipliers[0], rel=1e-4)
+
+
+def test_contributions_add_up_exactly():
+    X, y = load_iris(return_X_y=True)
+    for rows in (slice(None), y > 0):
+        model = NMLNaiveBayes(random_state=0).fit(X[rows], y[rows])
+        parts = contributions(model, X[rows])
+        score = model.decision_function(X[rows]).reshape(len(X[rows]), -1)
+        if score.shape[1] > 1:
+            score = score - score.mean(axis=1, keepdims=True)
+        total = parts.base + np.column_stack([v.sum(axis=1) for v in parts.values])
+        np.testing.assert_allclose(total, score, rtol=0, atol=1e-10)
+
+
+def test_units_and_the_order_of_rows_do_not_matter():
+    X, y = drawn(120)
+    p = NMLNaiveBayes(random_state=0).fit(X, y).predict_proba(X)
+    units = 2.0 ** np.array([20, -30, 3, 0])
+    moved = X * units + np.array([0.0, 0.0, 64.0, 0.0])
+    found = NMLNaiveBayes(random_state=0).fit(moved, y).predict_proba(moved)
+    np.testing.assert_allclose(found, p, rtol=0, atol=1e-6)
+    turn = np.random.default_rng(3).permutation(len(y))
+    shuffled = NMLNaiveBayes(random_state=0).fit(X[turn], y[turn])
+    np.testing.assert_allclose(shuffled.predict_proba(X), p, rtol=0, atol=1e-9)
+
+
+def test_values_beyond_the_range_count_as_its_end():
+    X, y = drawn(120)
+    model = NMLNaiveBayes(random_state=0).fit(X, y)
+    low, high = X.min(axis=0), X.max(axis=0)
+    ends = model.predict_proba([low, high])
+    far = model.predict_proba([low - 1e300, high + 1e300])
+    np.testing.assert_array_equal(far, ends)
+
+
+def test_ranges_that_fill_the_numbers():
+    X, y = drawn(80)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    p = NMLNaiveBayes(random_state=0).fit(X, y).predict_proba(X)
+    large = (2 * X - 1) * 8e307 / 80
+    found = NMLNaiveBayes(random_state=0).fit(large, y).predict_proba(large)
+    np.testing.assert_allclose(found, p, rtol=0, atol=1e-6)
+
+
+def test_columns_of_one_and_of_two_values():
+    rng = np.random.default_rng(2)
+    y = np.arange(90) % 3
+    X = np.column_stack([np.full(90, 7.0), rng.random(90) < 0.2 + 0.3 * (y == 1)])
+    model = NMLNaiveBayes(random_state=0).fit(X, y)
+    assert (model.marginals_[:, 0] == "constant").all()
+    assert model.codelengths_[0] == 0
+    assert (model.marginals_[:, 1] == "histogram").all()
+    X[:, 1] = 1.0
+    flat = NMLNaiveBayes(random_state=0).fit(X, y)
+    np.testing.assert_allclose(flat.predict_proba(X), 1 / 3, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("families", [("normal",), ("moments",), FAMILIES])
+def test_a_class_of_one_row_or_of_one_value_takes_a_histogram(families):
+    X, y = drawn(41)
+    y = np.where(np.arange(41) == 40, 2, y)
+    X[y == 1, 0] = 0.5
+    model = NMLNaiveBayes(families, random_state=0).fit(X, y)
+    if families == ("normal",):
+        assert (model.marginals_[2] == "histogram").all()
+        assert model.marginals_[1, 0] == "histogram"
+        assert model.marginals_[0, 1] == "normal"
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_priors():
+    X, y = drawn(80)
+    even = NMLNaiveBayes(random_state=0).fit(X, y)
+    same = NMLNaiveBayes(priors=[0.5, 0.5], random_state=0).fit(X, y)
+    np.testing.assert_array_equal(even.predict_proba(X), same.predict_proba(X))
+    sure = NMLNaiveBayes(priors=[0.0, 1.0], random_state=0).fit(X, y)
+    assert (sure.predict(X) == 1).all()
+    np.testing.assert_array_equal(sure.class_prior_, [0.0, 1.0])
+
+
+def test_two_rows_cannot_be_held_out():
+    model = NMLNaiveBayes(random_state=0).fit([[0.0], [1.0]], [0, 1])
+    assert model.temperature_ == 1
+    np.testing.assert_allclose(model.predict_proba([[0.1], [0.9]]), 0.5)
+
+
+@pytest.mark.parametrize("families", [(), ("normal", "cauchy"), "normal"])
+def test_families_that_are_none(families):
+    with pytest.raises(ValueError, match="families"):
+        NMLNaiveBayes(families).fit(*drawn(20))
+
+
+def test_data_that_are_none():
+    X, y = drawn(20)
+    with pytest.raises(ValueError, match="one class only"):
+        NMLNaiveBayes().fit(X, np.zeros(20))
+    with pytest.raises(ValueError, match="priors"):
+        NMLNaiveBayes(priors=[1.0]).fit(X, y)
+    with pytest.raises(ValueError, match="validation"):
+        NMLNaiveBayes(validation=1).fit(X, y)
