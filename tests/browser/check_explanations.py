@@ -204,6 +204,7 @@ READ = """box => ({
     numbers: [...box.querySelectorAll("data")].map(
         e => [e.dataset.name, e.value, e.textContent]),
 })"""
+SEEN = "e => [scrollY, e.closest('svg').getBoundingClientRect().top]"
 SMALLEST = """box => {
     const svg = box.querySelector("svg");
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -379,7 +380,7 @@ def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
         assert handles.count()
         for handle in handles.all():
             handle.evaluate("e => e.scrollIntoView({block: 'center'})")
-            before, at = handle.get_attribute("data-state"), page.evaluate("scrollY")
+            before, at = handle.get_attribute("data-state"), handle.evaluate(SEEN)
             around = handle.locator(".grip").bounding_box()
             x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
             for dx, dy in ((-40, 25), (40, -25)):
@@ -390,7 +391,9 @@ def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
                 if handle.get_attribute("data-state") != before:
                     break
             assert handle.get_attribute("data-state") != before
-            assert page.evaluate("scrollY") == at
+            # numbers above may take a line more: then the page or the picture stays
+            moved = np.abs(np.subtract(handle.evaluate(SEEN), at))
+            assert moved.min() < 2
 
 
 @pytest.mark.parametrize("name", NAMES)

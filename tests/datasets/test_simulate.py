@@ -88,6 +88,11 @@ def test_separation_scales_the_means_alone():
     np.testing.assert_allclose(ratios[one.informative], 4.0)
 
 
+def test_by_default_means_are_one_separation_apart():
+    default, one = simulate_gaussian_classes(), simulate_gaussian_classes(separation=1)
+    np.testing.assert_array_equal(default.X, one.X)
+
+
 def test_sizes_are_rounded_by_the_largest_remainders():
     data = simulate_gaussian_classes(
         n_samples=10, n_classes=3, weights=(0.44, 0.3, 0.26)

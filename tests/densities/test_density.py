@@ -217,6 +217,8 @@ def test_outside_the_support_there_is_nothing():
          r"moments=2\.5 must be an integer or a list of functions"),
         (lambda: MaxEntDensity(2, "line").from_moments([0.0, 1.0]), ValueError,
          "support='line' must be a pair .a, b. or at least two levels, all of them"),
+        (lambda: MaxEntDensity(2, "levels").from_moments([0.0, 1.0]), ValueError,
+         r"support='levels' takes the levels from a sample: call fit\(x\), or name"),
         (lambda: MaxEntDensity(2).from_moments(np.empty((0, 2))), ValueError,
          r"mu has shape \(0, 2\); give one density at least"),
         (lambda: MaxEntDensity(2).fit(np.empty((3, 0))), ValueError,

@@ -1,6 +1,8 @@
 """Mutants of a tiny package, and what its tests say of them."""
 
 import ast
+import sys
+from importlib import import_module
 
 import pytest
 
@@ -76,8 +78,9 @@ def test_modules_of_the_package_have_a_test_file():
         assert (root / mirror(str(path.relative_to(root)))).is_file(), path
 
 
-def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path):
-    """In a package that this process does not have, so that the copy imports it."""
+@pytest.mark.parametrize("imported", [False, True])
+def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path, monkeypatch, imported):
+    """Whether this process has imported the module before or not."""
     (tmp_path / "tiny_one").mkdir()
     (tmp_path / "tiny_one" / "__init__.py").write_text("")
     text = "def f(x):\n    while x > 9:\n        x -= 1\n    return x + 0 * x\n"
@@ -92,6 +95,11 @@ def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path):
         mutant = Mutant("tiny_one/m.py", 1, start, start + len(old), old, new)
         return outcome(tmp_path, mutant, "test_m.py", 2)[0]
 
+    if imported:
+        monkeypatch.syspath_prepend(str(tmp_path))
+        for name in ("tiny_one", "tiny_one.m"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        import_module("tiny_one.m")
     assert outcome(tmp_path, None, "test_m.py", None)[0] == "survived"
     assert tried("x + 0", "x - 0") == "survived"
     assert tried("x > 9", "x > 8") == "killed"
