@@ -61,7 +61,9 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
         "moment_problems": partial(moment_problems.main, n_cases),
         "nml_bounds": partial(nml_bounds.main, n_cases, n_jobs),
         "nml_claims": partial(nml_claims.main, n_cases, n_jobs),
-        "joint_claims": partial(joint_claims.main, n_cases, n_jobs),
+        "joint_claims": partial(
+            nml_claims.main, n_cases, n_jobs, joint_claims.outcomes
+        ),
     }
     unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))
     if unknown:

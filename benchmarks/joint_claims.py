@@ -12,17 +12,14 @@ from typing import NamedTuple
 
 import mpmath
 import numpy as np
-from joblib import Parallel, delayed
 
-from benchmarks.nml_claims import print_table
+from benchmarks.nml_claims import BLOCK, judged
 from memdlib.nml import joint_complexity
 from memdlib.nml._engine.cell_model import additive_design, cell_model, difference
 from memdlib.nml._engine.cell_sums import label_tables
 from memdlib.nml._engine.elimination import reduce_rows
 from memdlib.nml._engine.faces import allowed_classes, arrangement
 
-# Models with a seed of their own.
-BLOCK = 25
 # Most label tables of a model, half a second of mpmath or so.
 MOST_TABLES = 200
 DIGITS = 60
@@ -209,25 +206,5 @@ def outcomes(block: int, n_models: int = BLOCK) -> Counter[str]:
         except ValueError:
             found["refused"] += 1
             continue
-        truth, way = reference(call), claim.method
-        # a double next to the truth may be half a unit of its last place away
-        slack = 2.0**-52 * max(1.0, truth)
-        if not abs(claim.complexity - truth) <= claim.uncertainty + slack:
-            print(f"{call}: {claim}, truth {truth!r}", flush=True)
-            way += " beyond"
-        found[way] += 1
+        found[judged(claim, reference(call), call)] += 1
     return found
-
-
-def main(n_models: int = 500, n_jobs: int = 1) -> None:
-    """Print a table, way by way.
-
-    Parameters
-    ----------
-    n_models : int, default=500
-        Rounded up to whole blocks of twenty-five.
-    n_jobs : int, default=1
-        Processes.
-    """
-    blocks = range(-(-n_models // BLOCK))
-    print_table(sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter()))

@@ -49,27 +49,47 @@ RUNNERS = {
 }
 
 
-@pytest.mark.parametrize("kind", faults.MOUNTS)
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_a_folder_takes_nothing_more(bench, monkeypatch, kind, runner):
-    program = RUNNERS[runner].format(file=bench.result)
+@pytest.fixture
+def run_by(bench, monkeypatch):
+    """Lets one of the runners make the run."""
 
-    def finish(*before):
-        command = [*before, sys.executable, "-c", program]
-        done = subprocess.run(command, capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
+    def use(runner):
+        program = RUNNERS[runner].format(file=bench.result)
 
-    monkeypatch.setattr(bench, "finish", finish)
-    monkeypatch.setattr(bench, "complete", lambda size: write(bench, size))
+        def finish(*before):
+            command = [*before, sys.executable, "-c", program]
+            done = subprocess.run(command, capture_output=True, text=True)
+            return done.returncode, done.stdout + done.stderr
+
+        monkeypatch.setattr(bench, "finish", finish)
+        monkeypatch.setattr(bench, "complete", lambda size: write(bench, size))
+
+    return use
+
+
+# What is written in place is cut where the room ends; nothing is written elsewhere.
+SOUND = [(k, "fails") for k in faults.MOUNTS]
+SOUND += [(k, "writes") for k in faults.MOUNTS if k != "full"]
+
+
+@pytest.mark.parametrize(("kind", "runner"), SOUND)
+def test_a_folder_takes_nothing_more(bench, run_by, kind, runner):
+    run_by(runner)
     folder = bench.result.parent
-    wrong = {"lies": "yet the run was said to be made"}
-    if kind == "full":  # what is written in place is cut where the room ends
-        wrong["writes"] = r"holds \['r.json'\]: Traceback"
-    if runner in wrong:
-        with pytest.raises(Damage, match=wrong[runner]):
-            faults.refused(bench, kind, folder, 5)
-        return
     said = faults.refused(bench, kind, folder, 5)
     assert said == "no room" or said.startswith("OSError")
     assert bench.sizes() == (5, 5)
     assert [path.name for path in folder.parent.iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize("kind", faults.MOUNTS)
+def test_a_runner_that_says_it_made_the_run_is_found_out(bench, run_by, kind):
+    run_by("lies")
+    with pytest.raises(Damage, match="yet the run was said to be made"):
+        faults.refused(bench, kind, bench.result.parent, 5)
+
+
+def test_a_file_that_is_cut_is_found_out(bench, run_by):
+    run_by("writes")
+    with pytest.raises(Damage, match=r"holds \['r.json'\]: Traceback"):
+        faults.refused(bench, "full", bench.result.parent, 5)
