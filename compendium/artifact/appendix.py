@@ -1,5 +1,6 @@
 """What the appendix of the artifact says of hardware, time and badges."""
 
+from math import isnan
 from pathlib import Path
 
 import pandas as pd
@@ -36,9 +37,9 @@ def costs(project: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by run: ``notebook``, ``seconds``, ``kib`` (of the result),
-        ``processor``, ``cores``, ``system``. No result records memory, or disk while
-        it runs.
+        Indexed by run: ``notebook``, ``seconds``, ``mib`` (of memory; not a number
+        for results older than its record), ``kib`` (of the result), ``processor``,
+        ``cores``, ``system``. No result records disk while it runs.
     """
     rows = {}
     for run in runs(project):
@@ -46,6 +47,7 @@ def costs(project: Path) -> pd.DataFrame:
         rows[run.name] = {
             "notebook": run.notebook,
             "seconds": machine["seconds"],
+            "mib": machine.get("mib", float("nan")),
             "kib": result_path(project, run.name).stat().st_size / 1024,
             "processor": machine["processor"],
             "cores": machine["cores"],
@@ -55,11 +57,15 @@ def costs(project: Path) -> pd.DataFrame:
 
 
 def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
-    """Costs of each notebook: runs, seconds of all and of the longest run, KiB."""
+    """Costs of each notebook: runs, seconds of all and of the longest, MiB, KiB.
+
+    Memory is that of the run that took most, where any records it.
+    """
     table = frame.groupby("notebook", sort=False).agg(
         runs=("seconds", "size"),
         total=("seconds", "sum"),
         longest=("seconds", "max"),
+        mib=("mib", "max"),
         kib=("kib", "sum"),
     )
     return [
@@ -68,6 +74,7 @@ def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
             str(row.runs),
             str(row.total),
             str(row.longest),
+            "–" if isnan(row.mib) else f"{row.mib:.0f}",
             f"{row.kib:.0f}",
         ]
         for row in table.itertuples()

@@ -18,6 +18,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from compendium.build.chapters import read_notebook
+from compendium.build.memory import peak_memory
 from compendium.build.notebooks import (
     NotebookError,
     execute,
@@ -180,7 +181,9 @@ def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
     run = next(run for run in runs(project) if run.name == name)
     # before it runs: who edits meanwhile makes the result stale
     token, start = run_digest(project, run, hashes), time.monotonic()
-    executed, values = compute(project, run)
+    with peak_memory() as peak:
+        executed, values = compute(project, run)
+    took = {"seconds": round(time.monotonic() - start), "mib": peak()}
     provenance = {
         "run": name,
         "notebook": _notebook_name(run),
@@ -188,7 +191,7 @@ def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
         "data": hashes,
         "packages": installed_versions(),
         # left out where results are compared
-        "machine": machine() | {"seconds": round(time.monotonic() - start)},
+        "machine": machine() | took,
         "command": f"make experiments RUNS={name}",
         "digest": token,
     }

@@ -39,7 +39,7 @@ PROVENANCE = {
     "data": {"iris": "0" * 64},
     "parameters": {"size": 2},
     "packages": {"python": "3.11"},
-    "machine": {"seconds": 1, "processor": "P", "system": "S"},
+    "machine": {"seconds": 1, "processor": "P", "cores": 2, "system": "S"},
 }
 
 

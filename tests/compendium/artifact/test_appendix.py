@@ -21,6 +21,16 @@ def test_every_run_is_counted_once():
     assert max(int(row[3]) for row in rows) == max(stored("seconds"))
 
 
+def test_memory_is_that_of_the_runs_that_record_it(built):
+    (path,) = (built.root / "data" / "results").glob("*.json")
+    result = json.loads(path.read_text())
+    assert "mib" not in result["provenance"]["machine"]
+    assert cost_rows(costs(built.root))[0][4] == "–"
+    result["provenance"]["machine"]["mib"] = 321
+    path.write_text(json.dumps(result))
+    assert cost_rows(costs(built.root))[0][4] == "321"
+
+
 def test_machines_are_those_of_the_results():
     rows = machines(costs(ROOT))
     assert {row[0] for row in rows} == set(stored("processor"))

@@ -75,6 +75,7 @@ def test_runs_leave_results_and_records_and_are_made_once(bench, capsys, request
     assert list(provenance["data"]) == ["iris"]
     assert provenance["command"] == "make experiments RUNS=first"
     assert {"processor", "blas", "seconds"} <= set(provenance["machine"])
+    assert 10 < provenance["machine"]["mib"] < 1000  # a kernel and no data
     assert {"python", "numpy", "scipy", "joblib"} <= set(provenance["packages"])
     assert provenance["parameters"] == {"size": 2, "run": "first", "dataset": "iris"}
     record = json.loads(first["book/records/first.ipynb"])
