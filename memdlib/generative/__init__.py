@@ -1,6 +1,5 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
-from memdlib.generative.balanced import BhattacharyyaRanker, WhitenedRanker
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
@@ -17,9 +16,11 @@ from memdlib.generative.explanations import (
     top_features,
 )
 from memdlib.generative.greedy import (
+    BhattacharyyaRanker,
     GreedyGaussianRanker,
     GreedyHeldOutRanker,
     GreedyInformationRanker,
+    WhitenedRanker,
 )
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
@@ -32,7 +33,6 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended import explained  # noqa: F401 (registers)
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised
