@@ -208,7 +208,7 @@ def contributions(
         average = average / possible.sum()
         mean = base[:, possible].mean(axis=1, keepdims=True)
         found = base - mean, tuple(v - average for v in values)
-    names = _names(model, d, feature_names)
+    names = names_of_features(model, d, feature_names)
     return Contributions(model.classes_, names, *found, joint.left_out)
 
 
@@ -575,20 +575,42 @@ def _finite(found: JointByFeature, X) -> JointByFeature:
     return found
 
 
-def _names(model, d: int, given: ArrayLike | None) -> NDArray:
+def names_of_features(
+    model: BaseEstimator, d: int, given: ArrayLike | None = None
+) -> NDArray:
+    """Names of the features that an estimator, or the last one of a pipeline, gets.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    d : int
+        How many there are.
+    given : array-like of str, shape (d,), default=None
+        None takes those that it knows, or numbers.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If the names given are not d.
+    """
     if given is None:
         given = _own_names(model)
     if given is None:
         given = [f"feature {s}" for s in range(d)]
     if len(given) != d:
         raise ValueError(
-            f"feature_names has {len(given)} names; the classifier gets {d} features"
+            f"feature_names has {len(given)} names; the estimator gets {d} features"
         )
     return np.asarray(given)
 
 
 def _own_names(model):
-    """Names of the columns that the classifier gets, None if they have none."""
+    """Names of the columns that the estimator gets, None if they have none."""
     if not isinstance(model, Pipeline):
         return getattr(model, "feature_names_in_", None)
     if not model[:-1]:

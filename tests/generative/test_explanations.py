@@ -328,7 +328,7 @@ def test_features_have_the_names_that_the_last_step_gets():
     plain = MeMdClassifier().fit(X.to_numpy(), y)
     assert contributions(plain, X.to_numpy()).feature_names[3] == "feature 3"
     assert contributions(plain, X.to_numpy(), list("abcd")).feature_names[3] == "d"
-    with pytest.raises(ValueError, match="2 names; the classifier gets 4 features"):
+    with pytest.raises(ValueError, match="2 names; the estimator gets 4 features"):
         contributions(plain, X.to_numpy(), ["a", "b"])
     nameless = make_pipeline(FunctionTransformer(np.asarray), MeMdClassifier())
     nameless.fit(X, y)
