@@ -89,8 +89,7 @@ class Contributions:
         over the classes (over those that are possible, if some have the prior zero). Of
         a mixture it is the average score of the models.
         """
-        added = [np.asarray(v.sum(axis=1)).ravel() for v in self.values]
-        found = self.base + np.column_stack(added)
+        found = self.base + _sums_of_rows(self.values)
         return found[:, 0] if len(self.values) == 1 else found
 
     def towards(self, label: float) -> MatrixLike:
@@ -286,8 +285,11 @@ class JointByFeature:
     @property
     def total(self) -> Array:
         """Sum of all, (n, K)."""
-        added = [np.asarray(v.sum(axis=1)).ravel() for v in self.values]
-        return self.base + np.column_stack(added)
+        return self.base + _sums_of_rows(self.values)
+
+
+def _sums_of_rows(values) -> Array:
+    return np.column_stack([np.asarray(v.sum(axis=1)).ravel() for v in values])
 
 
 @singledispatch
@@ -333,9 +335,7 @@ def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
 
 def _adds_up(found: JointByFeature, score: Array) -> bool:
     joint = found.total
-    size = np.abs(found.base) + np.column_stack(
-        [np.asarray(abs(v).sum(axis=1)).ravel() for v in found.values]
-    )
+    size = np.abs(found.base) + _sums_of_rows(map(abs, found.values))
     if joint.shape[1] == 2:
         gap = joint[:, 1] - joint[:, 0] - score
     else:
