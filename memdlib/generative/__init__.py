@@ -37,7 +37,7 @@ from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised
 from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
-from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
+from memdlib.generative.weighting import DivergenceWeighter
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -63,7 +63,6 @@ __all__ = [
     "RidgeDiscriminantClassifier",
     "WhitenedRanker",
     "contributions",
-    "divergence_weights",
     "fit_calibration",
     "fit_mixture_weights",
     "jeffreys_score",
