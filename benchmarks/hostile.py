@@ -38,6 +38,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import memdlib
 from benchmarks.hostile_inputs import Case, arguments, asked, benign, fits
+from benchmarks.invariances import weight_options
 from memdlib import (
     PLSA,
     ConditionalMaxEntClassifier,
@@ -372,14 +373,7 @@ def answers(model: BaseEstimator, case: Case) -> dict[str, np.ndarray]:
     ------
     WrongAnswer
     """
-    model, extra = clone(model), {}
-    if case.weight is not None:
-        steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-        extra = {
-            f"{name}__sample_weight" if name else "sample_weight": case.weight
-            for name, step in steps
-            if has_fit_parameter(step, "sample_weight")
-        }
+    model, extra = clone(model), weight_options(model, case.weight)
     before = set(vars(model))
     try:
         model.fit(case.X, case.y, **extra)

@@ -285,15 +285,31 @@ def labels(model: BaseEstimator, data: Data) -> NDArray:
     -------
     ndarray of shape (n',)
     """
-    model, weights = clone(model), {}
-    if data.weight is not None:
-        steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-        weights = {
-            f"{name}__sample_weight" if name else "sample_weight": data.weight
-            for name, step in steps
-            if has_fit_parameter(step, "sample_weight")
-        }
-    return data.read(model.fit(data.X, data.y, **weights).predict(data.X_test))
+    model = clone(model).fit(data.X, data.y, **weight_options(model, data.weight))
+    return data.read(model.predict(data.X_test))
+
+
+def weight_options(model: BaseEstimator, weight: NDArray | None) -> dict[str, NDArray]:
+    """Options of ``fit`` by which weights reach each step of a model that takes them.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+    weight : ndarray of shape (n,) or None
+
+    Returns
+    -------
+    dict of str to ndarray
+        Empty if there are none.
+    """
+    if weight is None:
+        return {}
+    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+    return {
+        f"{name}__sample_weight" if name else "sample_weight": weight
+        for name, step in steps
+        if has_fit_parameter(step, "sample_weight")
+    }
 
 
 def tried(only: dict[str, tuple], seed: int = 0) -> Iterator[tuple[str, str, str, int]]:

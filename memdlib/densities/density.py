@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
 
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
@@ -15,7 +17,7 @@ from memdlib.densities.measures import (
     measure_moments,
     measure_sample,
 )
-from memdlib.densities.members import Distribution, Members
+from memdlib.densities.members import Members
 from memdlib.densities.moment_problem import match_functions
 from memdlib.densities.polynomials import match_powers
 from memdlib.densities.support import Support, feature_values, powers, read_support
@@ -30,7 +32,7 @@ from memdlib.validation import (
 Array = NDArray[np.float64]
 
 
-class MaxEntDensity(Distribution, BaseEstimator):
+class MaxEntDensity(BaseEstimator):
     """Density of largest entropy among those with given moments on a support.
 
     p(x) = exp(-lambda_0 - lambda . phi(x)), with phi(x) = (x, ..., x^m) or functions of
@@ -244,10 +246,197 @@ class MaxEntDensity(Distribution, BaseEstimator):
         measures = measure_moments(rows, support)
         return found._match_powers(measures, rows, mu.shape[:-1], support)
 
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Log density, or log probability of levels.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Nats; -inf outside the support, ``nan`` where x is.
+        """
+        members, x = self._fitted, np.asarray(x, dtype=np.float64)
+        found = members.own_log_density(x[..., None])
+        return found.reshape(x.shape + members.batch)[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density, or probability of levels.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Zero outside the support.
+        """
+        return np.exp(self.logpdf(x))
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Probability of values up to x.
+
+        Parameters
+        ----------
+        x : array_like of any shape
+
+        Returns
+        -------
+        ndarray of shape x.shape + (...)
+            Exact sums on levels; otherwise by quadrature that is refined until two
+            tables agree to 1e-11, or to ``tol`` if they do not come closer. ``nan``
+            where x is.
+
+        Raises
+        ------
+        NotConvergedError
+            If two tables differ by more than ``tol``.
+        """
+        members = self._fitted
+        return members.pairwise(members.probability, np.asarray(x, np.float64))
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Quantile: the smallest x up to which the probability is q.
+
+        Parameters
+        ----------
+        q : array_like of any shape
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of shape q.shape + (...)
+            The ends of the support at 0 and 1; among levels the lowest at 0.
+
+        Raises
+        ------
+        ValueError
+            If a value lies outside [0, 1].
+        NotConvergedError
+            As in :meth:`cdf`.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if not ((q >= 0) & (q <= 1)).all():
+            wrong = q[~((q >= 0) & (q <= 1))].flat[0]
+            raise ValueError(f"q = {wrong} is not a probability: give 0 to 1")
+        members = self._fitted
+        return members.pairwise(members.quantile, q)
+
+    def rvs(
+        self, size=None, random_state: int | np.random.RandomState | None = None
+    ) -> Array:
+        """Draw independent values by inverting the distribution function.
+
+        Parameters
+        ----------
+        size : int or tuple of int, default=None
+            None draws one of each density.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        ndarray of shape size + (...)
+        """
+        members, random = self._fitted, check_random_state(random_state)
+        asked = () if size is None else np.ravel(np.asarray(size, dtype=object))
+        lengths = tuple(check_integer(n, "size", minimum=0) for n in asked)
+        q = random.random_sample((*lengths, *members.batch))
+        # zero would be the end of the support
+        q = np.maximum(q, 2.0**-54)
+        return members.pairwise(members.quantile, q, each=False)
+
+    def mean(self) -> Array:
+        """Mean of each density.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            ``nan`` (on a half-line ``inf``) where the tail is too heavy for one.
+        """
+        members = self._fitted
+        mean = members.origin + members.unit * members.table.mean
+        return mean.reshape(members.batch)[()]
+
+    def std(self) -> Array:
+        """Standard deviation of each density.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            ``inf`` where the tail is too heavy for one.
+        """
+        members = self._fitted
+        return (members.unit * members.table.deviation).reshape(members.batch)[()]
+
+    def score(
+        self,
+        x: ArrayLike,
+        y: object | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Mean log likelihood of a sample, for a search over the number of moments.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,), (n, 1) or (n, B)
+            A column for each density of the batch.
+        y : ignored
+        sample_weight : array_like of shape (n,), default=None
+
+        Returns
+        -------
+        float
+            Nats for each value, averaged over the densities of a batch too.
+
+        Raises
+        ------
+        ValueError
+            If x has not one column for each density.
+        """
+        members = self._fitted
+        columns = np.asarray(x, dtype=np.float64)
+        columns = columns.reshape(len(columns), -1)
+        if columns.shape[1] != len(members.theta):
+            raise ValueError(
+                f"x has {columns.shape[1]} columns; give one for each of the "
+                f"{len(members.theta)} densities"
+            )
+        weight = check_sample_weight(sample_weight, len(columns))
+        each = members.own_log_density(columns).mean(axis=1)
+        return float((weight / weight.sum()) @ each)
+
+    def aic(self, x: ArrayLike) -> float:
+        """Akaike's information criterion of a sample, the lower the better.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,), (n, 1) or (n, B)
+
+        Returns
+        -------
+        float
+            2 m B - 2 log likelihood, in nats.
+        """
+        n_members, n_params = self._fitted.theta.shape
+        return 2.0 * n_members * (n_params - 1 - len(x) * self.score(x))
+
     @property
     def condition_(self) -> Array:
         """Condition number of the Hessian, shape (...)."""
         return self._fitted and self._matched.condition.reshape(self._members.batch)
+
+    @property
+    def _fitted(self) -> Members:
+        members = vars(self).get("_members")
+        if members is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} holds no density yet; call fit(x) or "
+                "from_moments(mu) first"
+            )
+        return members
 
     def _read(self, x: Array | None) -> Support:
         """Check the parameters; return the support."""

@@ -14,35 +14,41 @@ from memdlib._types import Axes
 Array = NDArray[np.float64]
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return axes to draw on, new ones if none are given.
+@dataclass
+class Display:
+    """Base of displays: the axes that they were drawn on, and the figure.
 
-    Parameters
+    Attributes
     ----------
-    ax : matplotlib Axes or None
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing; names the remedy.
+    ax_, figure_ : Axes and Figure of matplotlib
     """
-    if ax is not None:
+
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    def _on(self, ax: Axes | None) -> Axes:
+        """The axes given, or those of a new figure, from here on also in ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not there.
+        """
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise ImportError(
+                    "displays need matplotlib; install it with "
+                    "pip install 'memdlib[plot]'"
+                ) from error
+            ax = pyplot.subplots()[1]
+        self.ax_, self.figure_ = ax, ax.figure
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            "displays need matplotlib; install it with pip install 'memdlib[plot]'"
-        ) from error
-    return pyplot.subplots()[1]
 
 
 @dataclass
-class MaxEntDensityDisplay:
+class MaxEntDensityDisplay(Display):
     """Densities against x, over the histogram of a sample if one is given.
 
     Parameters
@@ -70,8 +76,6 @@ class MaxEntDensityDisplay:
     x: Array
     pdf: Array
     levels: bool
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
     lines_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -120,8 +124,7 @@ class MaxEntDensityDisplay:
         ImportError
             If matplotlib is missing; names the remedy.
         """
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
+        ax = self._on(ax)
         if sample is not None:
             values = np.ravel(sample)
             if self.levels:

@@ -169,7 +169,7 @@ def measure_moments(rows: Array, support: Support) -> Measures:
     if flat.any():
         worst = int(np.argmax(flat))
         square, room = mean[worst] ** 2, np.inf
-        if np.isfinite([support.lower, support.upper]).all():
+        if support.bounded:
             room = (mean[worst] - support.lower) * (support.upper - mean[worst])
         must = (
             f"lie strictly between {square:g} and {square + room:g}"
@@ -240,7 +240,7 @@ def check_possible(measures: Measures, m: int, support: Support) -> Measures:
     if np.isfinite(support.upper):
         from_above = np.abs(upper) + np.abs(u)
         products.append((1, below, from_above, -1.0))
-    if np.isfinite([support.lower, support.upper]).all():
+    if support.bounded:
         rounded = from_below * np.abs(below) + np.abs(above) * from_above
         products.append((2, above * below, rounded, -1.0))
     room = np.full((2, len(u), m + 1), np.inf)
@@ -292,7 +292,7 @@ def _out_of_range(row, j, value, room, measures, support) -> str:
 
 
 def _between(support: Support) -> str:
-    if np.isfinite([support.lower, support.upper]).all():
+    if support.bounded:
         return f"must lie strictly between {support.lower:g} and {support.upper:g}"
     if np.isfinite(support.lower):
         return f"must be above {support.lower:g}, the end of the support"

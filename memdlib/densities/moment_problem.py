@@ -231,7 +231,7 @@ def check_range(
     InfeasibleMomentsError
     """
     size = np.abs(values).max(axis=0)
-    if not np.isfinite([support.lower, support.upper]).all():
+    if not support.bounded:
         # the nodes reach far beyond where the moments live
         size = np.minimum(size, np.where(mu == 0, 1.0, np.abs(mu)))
     for j in range(len(mu)):

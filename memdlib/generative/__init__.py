@@ -1,6 +1,5 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
-from memdlib.generative.balanced import BhattacharyyaRanker, WhitenedRanker
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
@@ -17,9 +16,11 @@ from memdlib.generative.explanations import (
     top_features,
 )
 from memdlib.generative.greedy import (
+    BhattacharyyaRanker,
     GreedyGaussianRanker,
     GreedyHeldOutRanker,
     GreedyInformationRanker,
+    WhitenedRanker,
 )
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
@@ -32,12 +33,11 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended import explained  # noqa: F401 (registers)
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised
 from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
-from memdlib.generative.weighting import DivergenceWeighter, divergence_weights
+from memdlib.generative.weighting import DivergenceWeighter
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -63,7 +63,6 @@ __all__ = [
     "RidgeDiscriminantClassifier",
     "WhitenedRanker",
     "contributions",
-    "divergence_weights",
     "fit_calibration",
     "fit_mixture_weights",
     "jeffreys_score",

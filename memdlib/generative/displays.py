@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Axes, MatrixLike
-from memdlib.densities.display import axes_or_new
+from memdlib.densities.display import Display
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
-from memdlib.generative.explanations import contributions
+from memdlib.generative.explanations import contributions, names_of_features
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.validation import check_integer
 
@@ -26,20 +26,8 @@ Array = NDArray[np.float64]
 _VISIBLE = 1e-3
 
 
-def _names(estimator, given=None) -> NDArray:
-    if given is None:
-        plain = [f"feature {s}" for s in range(estimator.n_features_in_)]
-        given = getattr(estimator, "feature_names_in_", plain)
-    if len(given) != estimator.n_features_in_:
-        raise ValueError(
-            f"feature_names has {len(given)} names; the estimator was fitted to "
-            f"{estimator.n_features_in_} features"
-        )
-    return np.asarray(given)
-
-
 @dataclass
-class AccuracyCurveDisplay:
+class AccuracyCurveDisplay(Display):
     """Accuracy against the number of features.
 
     Parameters
@@ -63,8 +51,6 @@ class AccuracyCurveDisplay:
 
     n_features: NDArray[np.intp]
     accuracy: Array
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
     line_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -112,15 +98,14 @@ class AccuracyCurveDisplay:
         -------
         AccuracyCurveDisplay
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(self.n_features, self.accuracy, **line_kw or {})
-        self.ax_.set(xlabel="number of features", ylabel="accuracy", xscale="log")
+        ax = self._on(ax)
+        (self.line_,) = ax.plot(self.n_features, self.accuracy, **line_kw or {})
+        ax.set(xlabel="number of features", ylabel="accuracy", xscale="log")
         return self
 
 
 @dataclass
-class RankingDisplay:
+class RankingDisplay(Display):
     """The best features, as horizontal bars.
 
     Parameters
@@ -147,8 +132,6 @@ class RankingDisplay:
     values: Array
     names: NDArray
     label: str
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
     bars_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -184,8 +167,8 @@ class RankingDisplay:
             values, label = estimator.gains_[: len(best)], "gain (nats)"
         else:
             values, label = estimator.feature_divergences_[best], "divergence (nats)"
-        found = cls(values, _names(estimator, feature_names)[best], label)
-        return found.plot(ax=ax, bar_kw=bar_kw)
+        names = names_of_features(estimator, estimator.n_features_in_, feature_names)
+        return cls(values, names[best], label).plot(ax=ax, bar_kw=bar_kw)
 
     def plot(
         self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
@@ -201,22 +184,21 @@ class RankingDisplay:
         -------
         RankingDisplay
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        ax = self._on(ax)
         place, finite = np.arange(len(self.values)), np.isfinite(self.values)
         beyond = 2.0 * self.values[finite].max(initial=1.0)
         widths = np.where(finite, self.values, beyond)
-        self.bars_ = self.ax_.barh(place, widths, **bar_kw or {})
+        self.bars_ = ax.barh(place, widths, **bar_kw or {})
         if not finite.all():
-            self.ax_.set_xlim(right=0.6 * beyond)
-        self.ax_.set_yticks(place, self.names)
-        self.ax_.invert_yaxis()
-        self.ax_.set_xlabel(self.label)
+            ax.set_xlim(right=0.6 * beyond)
+        ax.set_yticks(place, self.names)
+        ax.invert_yaxis()
+        ax.set_xlabel(self.label)
         return self
 
 
 @dataclass
-class ContributionDisplay:
+class ContributionDisplay(Display):
     """Why one row is given to a class: what speaks for it, and what against.
 
     Parameters
@@ -259,8 +241,6 @@ class ContributionDisplay:
     base: float
     label: str
     exact: bool = True
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
     bars_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -339,24 +319,23 @@ class ContributionDisplay:
         -------
         ContributionDisplay
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        ax = self._on(ax)
         widths = np.concatenate([self.values, [self.rest, self.base]])
         names = [*self.names, "all other features", "base"]
         colours = {"color": np.where(widths < 0, "C1", "C0").tolist()}
         place = np.arange(len(widths))
-        self.bars_ = self.ax_.barh(place, widths, **colours | (bar_kw or {}))
-        self.ax_.axvline(0.0, color="0.4", linewidth=0.8)
-        self.ax_.set_yticks(place, names)
-        self.ax_.invert_yaxis()
+        self.bars_ = ax.barh(place, widths, **colours | (bar_kw or {}))
+        ax.axvline(0.0, color="0.4", linewidth=0.8)
+        ax.set_yticks(place, names)
+        ax.invert_yaxis()
         whole = "in all" if self.exact else "in all, average of the models"
         total = f"{widths.sum():.2f} {whole}"
-        self.ax_.set_xlabel(f"towards {self.label} (nats), {total}")
+        ax.set_xlabel(f"towards {self.label} (nats), {total}")
         return self
 
 
 @dataclass
-class DensityDisplay:
+class DensityDisplay(Display):
     """Class densities of one feature.
 
     Parameters
@@ -389,8 +368,6 @@ class DensityDisplay:
     classes: NDArray
     name: str
     discrete: bool
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
     lines_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -425,7 +402,7 @@ class DensityDisplay:
             density of one feature.
         """
         check_is_fitted(estimator)
-        names = _names(estimator)
+        names = names_of_features(estimator, estimator.n_features_in_)
         if isinstance(feature, str):
             if feature not in names:
                 raise ValueError(f"feature={feature!r} is not among {names.tolist()}")
@@ -451,16 +428,15 @@ class DensityDisplay:
         -------
         DensityDisplay
         """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        ax = self._on(ax)
         style = {"marker": "o" if self.discrete else ""} | (line_kw or {})
         self.lines_ = [
-            self.ax_.plot(self.x, values, label=str(name), **style)[0]
+            ax.plot(self.x, values, label=str(name), **style)[0]
             for name, values in zip(self.classes, self.density, strict=True)
         ]
         ylabel = "probability" if self.discrete else "density"
-        self.ax_.set(xlabel=self.name, ylabel=ylabel)
-        self.ax_.legend()
+        ax.set(xlabel=self.name, ylabel=ylabel)
+        ax.legend()
         return self
 
 

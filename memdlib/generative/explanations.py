@@ -8,6 +8,9 @@ quadratic score sums over pairs; each pair is split evenly between its two featu
 in nats. For two classes this is the log-odds of the second. For more, where only
 differences between classes matter, score and values of a class are those beyond the
 average of the classes.
+
+The log of a sum is no sum of logs: a mixture has no exact terms. What its members add
+is averaged, with their posterior weights for the row and the class that is predicted.
 """
 
 from dataclasses import dataclass
@@ -16,12 +19,15 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
+from memdlib.estimator import log_posterior
 from memdlib.families.multivariate import log_determinant
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import (
@@ -34,6 +40,8 @@ from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import MarginalModel
+from memdlib.generative.recommended.features import LinearSplines
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.scores import finite_scores, scores_by_feature
 from memdlib.generative.weighting import weighted_rows
 from memdlib.validation import check_integer, checked_data, sum_duplicates
@@ -81,8 +89,7 @@ class Contributions:
         over the classes (over those that are possible, if some have the prior zero). Of
         a mixture it is the average score of the models.
         """
-        added = [np.asarray(v.sum(axis=1)).ravel() for v in self.values]
-        found = self.base + np.column_stack(added)
+        found = self.base + _sums_of_rows(self.values)
         return found[:, 0] if len(self.values) == 1 else found
 
     def towards(self, label: float) -> MatrixLike:
@@ -200,7 +207,7 @@ def contributions(
         average = average / possible.sum()
         mean = base[:, possible].mean(axis=1, keepdims=True)
         found = base - mean, tuple(v - average for v in values)
-    names = _names(model, d, feature_names)
+    names = names_of_features(model, d, feature_names)
     return Contributions(model.classes_, names, *found, joint.left_out)
 
 
@@ -278,8 +285,11 @@ class JointByFeature:
     @property
     def total(self) -> Array:
         """Sum of all, (n, K)."""
-        added = [np.asarray(v.sum(axis=1)).ravel() for v in self.values]
-        return self.base + np.column_stack(added)
+        return self.base + _sums_of_rows(self.values)
+
+
+def _sums_of_rows(values) -> Array:
+    return np.column_stack([np.asarray(v.sum(axis=1)).ravel() for v in values])
 
 
 @singledispatch
@@ -325,9 +335,7 @@ def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
 
 def _adds_up(found: JointByFeature, score: Array) -> bool:
     joint = found.total
-    size = np.abs(found.base) + np.column_stack(
-        [np.asarray(abs(v).sum(axis=1)).ravel() for v in found.values]
-    )
+    size = np.abs(found.base) + _sums_of_rows(map(abs, found.values))
     if joint.shape[1] == 2:
         gap = joint[:, 1] - joint[:, 0] - score
     else:
@@ -434,6 +442,114 @@ def _(model: RidgeDiscriminantClassifier, X):
     return _finite(JointByFeature(base, values), X)
 
 
+@joint_by_feature.register
+def _(model: MixedMeMdClassifier, X):
+    X, fitted = checked_rows(model, X), model._fitted
+    members = list(zip(fitted.members, model.estimators_, strict=True))
+    log_weights = [
+        np.log(member.weight)
+        + log_posterior(
+            estimator.predict_log_proba(X) / member.temperature, fitted.uniform_share
+        )
+        for member, estimator in members
+    ]
+    best = fitted.log_posterior(X).argmax(axis=1)
+    # of each member, given the row and the class
+    share = softmax([own[np.arange(len(X)), best] for own in log_weights], axis=0)
+    parts, kept = [], []
+    for (member, estimator), own in zip(members, share, strict=True):
+        try:
+            parts.append((own / member.temperature, joint_by_column(estimator, X)))
+            kept.append(own)
+        except NotAdditiveError:
+            continue
+    if not parts:
+        raise NotAdditiveError(
+            "every model of this mixture takes functions of several features: there is "
+            "no sum over features; take other candidates, or explain it by "
+            "sklearn.inspection.permutation_importance"
+        )
+    known = np.sum(kept, axis=0)
+    parts = [((weight / known)[:, None], joint) for weight, joint in parts]
+    return JointByFeature(
+        sum(weight * joint.base for weight, joint in parts),
+        [
+            sum(weight * joint.values[k] for weight, joint in parts)
+            for k in range(len(fitted.classes))
+        ],
+        left_out=np.maximum(1.0 - known, 0.0),
+    )
+
+
+def joint_by_column(model: BaseEstimator, X: NDArray) -> JointByFeature:
+    """Joint log densities by the columns that a pipeline is given.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted; a pipeline whose steps are functions of one column each is seen through.
+    X : ndarray of shape (n, d)
+
+    Returns
+    -------
+    JointByFeature
+        Of d features.
+
+    Raises
+    ------
+    NotAdditiveError
+        If a step takes functions of several columns.
+    """
+    if not isinstance(model, Pipeline):
+        return joint_by_feature(model, X)
+    n_columns, origin = X.shape[1], np.arange(X.shape[1])
+    for _, step in model.steps[:-1]:
+        origin = origin[column_origins(step, X.shape[1])]
+        X = step.transform(X)
+    found = joint_by_column(model[-1], X)
+    place = np.arange(len(origin)), origin
+    fold = sparse.csr_array((np.ones(len(origin)), place), (len(origin), n_columns))
+    return JointByFeature(found.base, [v @ fold for v in found.values])
+
+
+@singledispatch
+def column_origins(step: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+    """From which column each column that a transformer makes comes.
+
+    Parameters
+    ----------
+    step : transformer
+        Fitted.
+    n_columns : int
+        Columns that it takes.
+
+    Returns
+    -------
+    ndarray of int, shape (number of columns that it makes,)
+
+    Raises
+    ------
+    NotAdditiveError
+        If it is not known to take functions of one column each.
+    """
+    raise NotAdditiveError(
+        f"{type(step).__name__} takes functions of several features: what one of them "
+        "adds is not known; explain the pipeline by "
+        "sklearn.inspection.permutation_importance"
+    )
+
+
+@column_origins.register(OneToOneFeatureMixin)
+@column_origins.register(FunctionTransformer)
+def _(step, n_columns: int):
+    return np.arange(n_columns)
+
+
+@column_origins.register
+def _(step: LinearSplines, n_columns: int):
+    return step._feature if step._feature.size else np.zeros(1, dtype=np.intp)
+
+
 def checked_rows(model: BaseEstimator, X: MatrixLike) -> MatrixLike:
     """Rows as a classifier takes them.
 
@@ -459,20 +575,42 @@ def _finite(found: JointByFeature, X) -> JointByFeature:
     return found
 
 
-def _names(model, d: int, given: ArrayLike | None) -> NDArray:
+def names_of_features(
+    model: BaseEstimator, d: int, given: ArrayLike | None = None
+) -> NDArray:
+    """Names of the features that an estimator, or the last one of a pipeline, gets.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    d : int
+        How many there are.
+    given : array-like of str, shape (d,), default=None
+        None takes those that it knows, or numbers.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If the names given are not d.
+    """
     if given is None:
         given = _own_names(model)
     if given is None:
         given = [f"feature {s}" for s in range(d)]
     if len(given) != d:
         raise ValueError(
-            f"feature_names has {len(given)} names; the classifier gets {d} features"
+            f"feature_names has {len(given)} names; the estimator gets {d} features"
         )
     return np.asarray(given)
 
 
 def _own_names(model):
-    """Names of the columns that the classifier gets, None if they have none."""
+    """Names of the columns that the estimator gets, None if they have none."""
     if not isinstance(model, Pipeline):
         return getattr(model, "feature_names_in_", None)
     if not model[:-1]:

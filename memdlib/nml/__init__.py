@@ -23,18 +23,18 @@ from memdlib.nml.codes.conditional import (
     conditional_complexity_estimate,
     conditional_error,
 )
-from memdlib.nml.codes.continuous import (
-    exponential_complexity,
-    gaussian_complexity,
-    gaussian_mean_complexity,
-    gaussian_scale_complexity,
-    truncated_exponential_complexity,
-)
-from memdlib.nml.codes.countable import geometric_complexity
 from memdlib.nml.codes.criteria import (
     criterion_codelengths,
     factorised_codelength,
     quotient_codelength,
+)
+from memdlib.nml.codes.families import (
+    exponential_complexity,
+    gaussian_complexity,
+    gaussian_mean_complexity,
+    gaussian_scale_complexity,
+    geometric_complexity,
+    truncated_exponential_complexity,
 )
 from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
 from memdlib.nml.codes.histogram import Histogram, optimal_histogram

@@ -10,9 +10,9 @@ from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
 from memdlib.nml._engine.complexity import exact_complexity, forget
 from memdlib.nml._engine.draws import monte_carlo_complexity
 from memdlib.nml._engine.enumeration import enumerated_complexity
-from memdlib.nml._engine.fits import LogitFit, LogitSolver
+from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.gauss_rule import gauss_complexity
-from memdlib.nml._engine.level_model import LevelModel, level_model
+from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
@@ -20,7 +20,6 @@ from memdlib.nml._engine.saturated import (
 from memdlib.nml._engine.separation import (
     boundary_sum,
     elementary_symmetric,
-    interior_patterns,
     on_boundary,
 )
 from memdlib.nml._engine.statistic_table import (
@@ -30,8 +29,6 @@ from memdlib.nml._engine.statistic_table import (
 )
 
 __all__ = [
-    "LevelModel",
-    "LogitFit",
     "LogitSolver",
     "boundary_sum",
     "complexity_bounds",
@@ -41,7 +38,6 @@ __all__ = [
     "fisher_complexity",
     "forget",
     "gauss_complexity",
-    "interior_patterns",
     "level_model",
     "monte_carlo_complexity",
     "on_boundary",

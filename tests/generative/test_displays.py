@@ -64,7 +64,7 @@ def test_bars_are_the_best_features_with_their_names(estimator, values):
     assert shown.ax_.yaxis_inverted()
     plain = RankingDisplay.from_estimator(estimator.fit(X.to_numpy(), y), n_features=1)
     assert plain.names.tolist() == [f"feature {model.order_[0]}"]
-    with pytest.raises(ValueError, match="feature_names has 2 names; the estimator"):
+    with pytest.raises(ValueError, match="has 2 names; the estimator gets 4"):
         RankingDisplay.from_estimator(model, feature_names=["a", "b"])
 
 

@@ -36,7 +36,7 @@ from scipy.stats import qmc
 
 from memdlib.densities.moment_problem import evaluate_dual, solve_dual
 from memdlib.nml.codes.alphabet import is_boundary
-from memdlib.nml.codes.continuous import gaussian_complexity
+from memdlib.nml.codes.families import gaussian_complexity
 from memdlib.nml.codes.histogram import optimal_histograms
 from memdlib.validation import check_integer
 

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from memdlib.nml.codes.continuous import (
+from memdlib.nml.codes.families import (
     CONVENTIONS,
     exponential_complexity,
     gaussian_complexity,
     gaussian_mean_complexity,
     gaussian_scale_complexity,
+    geometric_complexity,
     log_irwin_hall,
     truncated_exponential_complexity,
 )
@@ -70,6 +71,9 @@ def integrate_box(function, ends):
         (truncated_exponential_complexity(2, mean_range=(0.1, 0.9)), 1.9599662138),
         (truncated_exponential_complexity(3, mean_range=(0.1, 0.9)), 2.4765297627),
         (truncated_exponential_complexity(5, mean_range=(0.05, 0.95)), 4.4909042890),
+        (geometric_complexity(2, largest_sum=8), 2.0291318392),
+        (geometric_complexity(3, largest_sum=9), 2.2185863986),
+        (geometric_complexity(38, largest_sum=380), 9.5287331171),
     ],
 )
 def test_known_complexities(log_complexity, value):
@@ -367,8 +371,33 @@ def test_scale_is_no_unit_and_ranges_add_up():
             lambda: truncated_exponential_complexity(3, mean_range=(0.5, 1)),
             "the upper bound is missing and means within a distance d",
         ),
+        (
+            lambda: geometric_complexity(3, largest_sum=None),
+            "log C is infinite without a largest sum",
+        ),
+        (
+            lambda: geometric_complexity(3, largest_sum=math.inf),
+            "contribute like 1 / s",
+        ),
+        (
+            lambda: geometric_complexity(3, largest_sum=2.5),
+            "must be an integer, 0 or more",
+        ),
     ],
 )
 def test_bad_input_and_infinite_complexity_are_explained(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+def test_geometric_by_enumeration_of_all_data():
+    largest = 7
+    total = 0.0
+    for y in np.ndindex(*(largest + 1,) * 3):
+        s = sum(y)
+        if s <= largest:
+            p = 3 / (3 + s)
+            total += p**3 * (1 - p) ** s
+    found = geometric_complexity(3, largest_sum=largest)
+    assert math.exp(found) == pytest.approx(total, rel=1e-13)
+    assert geometric_complexity(5, largest_sum=0) == pytest.approx(0.0, abs=1e-15)
