@@ -24,6 +24,7 @@ from sklearn.utils.validation import validate_data
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
+from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.whitened import (
     CorrelatedMeMdClassifier,
     WhitenedModel,
@@ -37,23 +38,25 @@ from memdlib.generative.memd.classifier import (
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import estimate_model
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.holdout import RowKeys, Spread
+from memdlib.generative.recommended.mixed import (
+    MixedMeMdClassifier,
+    checked_candidates,
+)
+from memdlib.parts.mixed import fit_mixed
 from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
 from memdlib.parts.work import (
-    Border,
     FoldMoments,
-    HashCuts,
-    Hashes,
     Moments,
     Parts,
     Reader,
     Result,
     Shares,
-    Spreads,
     Survey,
+    carried_out,
     checked_result,
+    found_cuts,
 )
 from memdlib.validation import (
     check_parameters,
@@ -180,7 +183,7 @@ def _fit_marginals(estimator: MeMdClassifier, parts: Parts, classes):
     def sized(model, size):
         return replace(model, n_selected=size)
 
-    set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+    set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
     if not result["weighted"]:
         rows = np.minimum(result["rows"], 2)
         warn_of_single_rows(estimator, np.repeat(np.arange(len(rows)), rows))
@@ -224,14 +227,28 @@ def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
     if n_rows < d:
         moments = WideMoments(parts, reader, (n_rows, d))
     else:
-        moments = TallMoments(parts, reader)
-    return set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+        (moments,) = carried_out(parts, [TallMoments.plan(reader)])
+    return set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
+
+
+def _fit_regularised(estimator: RegularisedMeMdClassifier, parts: Parts, classes):
+    reader, _ = _reader(estimator, parts, classes, survey=True)
+    (moments,) = carried_out(parts, [TallMoments.plan(reader, by_class=True)])
+    return estimator.fit_moments(moments.as_shares(), reader.classes)
+
+
+def _fit_mixed(estimator: MixedMeMdClassifier, parts: Parts, classes):
+    checked_candidates(estimator)
+    reader, survey = _reader(estimator, parts, classes, survey=True)
+    return fit_mixed(estimator, parts, reader, survey, fit_parts)
 
 
 _FITS = {
     MeMdClassifier: _fit_marginals,
     JointMaxEntClassifier: _fit_joint,
     CorrelatedMeMdClassifier: _fit_correlated,
+    RegularisedMeMdClassifier: _fit_regularised,
+    MixedMeMdClassifier: _fit_mixed,
     DivergenceRanker: _fit_ranker,
 }
 
@@ -241,16 +258,10 @@ def _cut(estimator, parts: Parts, reader: Reader, survey: Result | None) -> Read
     if estimator.n_features != "auto":
         return reader
     seed = check_random_state(estimator.random_state).bytes(8)
-    even = replace(reader, by_class=1.0 / survey["weight"])
-    spread = Spread(**checked_result(parts, Spreads(even)))
-    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
     shares = Shares.of(estimator.validation)
-    # factors of whole classes move no cut, and are left out
-    plain = replace(reader, by_class=None)
-    histogram = checked_result(parts, Hashes(plain, keys))["weight"]
-    buckets = shares.buckets(histogram)
-    border = checked_result(parts, Border(plain, buckets, keys))
-    return replace(reader, cuts=HashCuts.find(keys, shares, histogram, border))
+    return replace(
+        reader, cuts=found_cuts(parts, reader, survey["weight"], shares, seed)
+    )
 
 
 def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
@@ -258,10 +269,12 @@ def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
     work = Moments(reader)
     result = checked_result(parts, work)
     _check_classes(reader.classes, reader.classes[result["rows"] > 0])
-    return FoldMoments(parts, reader, work.of_result(result)), result
+    return FoldMoments(reader, work.of_result(result)), result
 
 
-def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
+def _chosen(
+    estimator, parts: Parts, moments: FoldMoments | WideMoments, estimate, sized
+):
     """Model of the size asked for, or of the smallest of highest accuracy."""
     found, d = estimate(moments.all_rows()), estimator.n_features_in_
     if estimator.n_features != "auto":
@@ -272,7 +285,7 @@ def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
     )
     if not any(models):
         return sized(found, d)
-    correct, tested = moments.correct(models, grid)
+    correct, tested = moments.correct(parts, models, grid)
     accuracy = correct / tested
     return replace(
         sized(found, smallest_best(grid, accuracy)),
