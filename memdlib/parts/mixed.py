@@ -81,7 +81,8 @@ def fit_mixed(
     rng = check_random_state(estimator.random_state)
     seed = rng.bytes(8)
     candidates = seeded(checked_candidates(estimator), rng)
-    shares = Shares.of_most(estimator.validation, MOST_HELD_OUT / n_rows)
+    share = MOST_HELD_OUT / n_rows
+    shares = Shares.of_folds(estimator.validation, share, sample=share)
     cuts = found_cuts(parts, reader, survey["weight"], shares, seed)
     work = Gathered(replace(reader, cuts=cuts), shares.n_held_out)
     rows = checked_result(parts, work)

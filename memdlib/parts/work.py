@@ -71,15 +71,16 @@ class Shares:
         return cls(n_folds, tuple(range(1, n_folds)), n_folds)
 
     @classmethod
-    def of_most(cls, validation: float, share: float) -> "Shares":
+    def of_folds(cls, validation: float, share: float, sample: float = 0.0) -> "Shares":
         """Cuts into the folds of :func:`memdlib.holdout.folds`, and a sample.
 
         Parameters
         ----------
         validation : float
         share : float
-            Of the rows: no more are held out unless a fold has more. As many of the
-            others are cut off as a sample.
+            Of the rows that are held out at most.
+        sample : float, default=0.0
+            Share of the rows that make the next fold, which is not held out.
 
         Returns
         -------
@@ -87,14 +88,18 @@ class Shares:
 
         Examples
         --------
-        >>> Shares.of_most(5, 0.1)
-        Shares(scale=10.0, thresholds=(1, 2.0), n_held_out=1)
+        >>> Shares.of_folds(5, 0.3)
+        Shares(scale=5.0, thresholds=(1, 2), n_held_out=2)
+        >>> Shares.of_folds(5, 0.125, 0.25)
+        Shares(scale=8.0, thresholds=(1, 3.0), n_held_out=1)
         """
         once = validation < 1
         scale = max(1.0 / validation if once else float(validation), 1.0 / share)
         enough = math.ceil(min(share, 1.0) * scale - 1e-9)
         n_held_out = 1 if once else min(int(validation), enough)
-        cuts = *range(1, n_held_out + 1), n_held_out + share * scale
+        cuts = [*range(1, n_held_out + 1)]
+        if sample:
+            cuts.append(n_held_out + sample * scale)
         return cls(scale, tuple(c for c in cuts if c < scale), n_held_out)
 
     def buckets(self, histogram: Array) -> NDArray[np.intp]:
