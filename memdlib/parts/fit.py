@@ -9,6 +9,10 @@ The correlation-aware fit goes through the shorter side of the data. With no few
 than features, d x d products of features add up over blocks of rows
 (:mod:`memdlib.parts.tall`); else n x n products of rows add up over strips of columns
 (:mod:`memdlib.parts.wide`). From there on the formulas are those of ``fit``.
+
+Of a pipeline each step is fitted in turn, to what those before make of the parts
+(:mod:`memdlib.parts.prepared`); a mixture holds out rows that fit into memory
+(:mod:`memdlib.parts.mixed`).
 """
 
 from collections.abc import Callable
@@ -74,9 +78,8 @@ def fit_parts(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, CorrelatedMeMdClassifier or
-        DivergenceRanker, or a pipeline of these and of steps that learn nothing. Its
-        parameters mean what they mean in ``fit``.
+        As :func:`memdlib.parts.fit_chunks` takes it. Its parameters mean what they mean
+        in ``fit``.
     parts : Parts
     classes : array-like of shape (K,), default=None
         All classes; saves the look at the labels if S is fixed and there are no
