@@ -11,9 +11,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.parts.fit import fit_parts
+from memdlib.parts.prepared import StripsAfter
 from memdlib.parts.wide import StripPass, column_strips, joined
 from memdlib.parts.work import Parts, Pass
 
@@ -48,9 +50,9 @@ def fit_distributed(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
-        :class:`memdlib.generative.CorrelatedMeMdClassifier`. Its parameters mean what
-        they mean in ``fit``; ``n_features="auto"`` sets the same rows aside.
+        As :func:`memdlib.parts.fit_chunks` takes it, pipelines of
+        :func:`memdlib.make_memd` among them. Its parameters mean what they mean in
+        ``fit``; ``n_features="auto"`` sets the same rows aside.
     X : dask array of shape (n, d) or dask data frame
         Blocks of an array may be SciPy's sparse matrices. Partitions may be of any
         length, zero too.
@@ -84,6 +86,9 @@ def fit_distributed(
     features travels from each block. Where features outnumber rows it works on blocks
     of columns, computes X four times, and one matrix of products of rows travels from
     each; X in blocks of rows is split anew, so that all of it travels once a pass.
+
+    Mixtures of candidates gather up to thirty thousand rows here, and send what they
+    learn from these with each pass; see :func:`memdlib.parts.fit_chunks`.
 
     Examples
     --------
@@ -174,8 +179,14 @@ class _Blocks(Parts):
             ],
         )
 
-    def reduce_strips(self, work: StripPass, shape):
-        X = _in_strips(self.given, shape)
+    def reduce_strips(self, work: StripPass | StripsAfter, shape):
+        X, steps, inner = self.given, [], work
+        while isinstance(inner, StripsAfter):
+            steps.append(inner.step)
+            inner = inner.work
+        if steps:
+            X = predict_blocks(make_pipeline(*steps), X, "transform")
+        X = _in_strips(X, shape)
         ends = np.cumsum([0, *X.chunks[1]]).tolist()
         y, weight = map(dask.delayed(joined), self.columns[1:])
         return self._added(

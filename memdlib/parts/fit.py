@@ -9,6 +9,10 @@ The correlation-aware fit goes through the shorter side of the data. With no few
 than features, d x d products of features add up over blocks of rows
 (:mod:`memdlib.parts.tall`); else n x n products of rows add up over strips of columns
 (:mod:`memdlib.parts.wide`). From there on the formulas are those of ``fit``.
+
+Of a pipeline each step is fitted in turn, to what those before make of the parts
+(:mod:`memdlib.parts.prepared`); a mixture holds out rows that fit into memory
+(:mod:`memdlib.parts.mixed`).
 """
 
 from collections.abc import Callable
@@ -17,12 +21,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
+from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.whitened import (
     CorrelatedMeMdClassifier,
     WhitenedModel,
@@ -36,22 +42,25 @@ from memdlib.generative.memd.classifier import (
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import estimate_model
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.holdout import RowKeys, Spread
+from memdlib.generative.recommended.mixed import (
+    MixedMeMdClassifier,
+    checked_candidates,
+)
+from memdlib.parts.mixed import fit_mixed
+from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
 from memdlib.parts.work import (
-    Border,
     FoldMoments,
-    HashCuts,
-    Hashes,
     Moments,
     Parts,
     Reader,
     Result,
     Shares,
-    Spreads,
     Survey,
+    carried_out,
     checked_result,
+    found_cuts,
 )
 from memdlib.validation import (
     check_parameters,
@@ -61,7 +70,6 @@ from memdlib.validation import (
 )
 
 
-@all_or_nothing
 def fit_parts(
     estimator: BaseEstimator, parts: Parts, classes: ArrayLike | None = None
 ) -> BaseEstimator:
@@ -70,8 +78,8 @@ def fit_parts(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, CorrelatedMeMdClassifier or
-        DivergenceRanker. Its parameters mean what they mean in ``fit``.
+        As :func:`memdlib.parts.fit_chunks` takes it. Its parameters mean what they mean
+        in ``fit``.
     parts : Parts
     classes : array-like of shape (K,), default=None
         All classes; saves the look at the labels if S is fixed and there are no
@@ -97,8 +105,49 @@ def fit_parts(
     probability of about 1e-9 (see :func:`memdlib.holdout.content_positions`), and if
     weights are fractions, a row exactly on the border may change sides.
     """
-    fit = _fit_of(estimator)
-    check_parameters(estimator)
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [
+            step for _, step in estimator.steps if step not in (None, "passthrough")
+        ]
+    fits = [(step, _fit_of(step)) for step in steps]
+    _fit_in_turn(*fits, parts=parts, classes=classes)
+    return estimator
+
+
+def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
+    """Fit steps, each after those before; if one fails, all are as they were."""
+
+    @all_or_nothing
+    def fit_all(step, fit):
+        fit(step, parts, classes)
+        if others:
+            _fit_in_turn(*others, parts=Prepared(parts, step), classes=classes)
+
+    fit_all(*first)
+
+
+def _fit_of(estimator) -> Callable:
+    """Fit of this kind of estimator, of parts and the classes if they are given."""
+    for kind, fit in _FITS.items():
+        if isinstance(estimator, kind):
+            check_parameters(estimator)
+            return fit
+    if hasattr(estimator, "transform") and not get_tags(estimator).requires_fit:
+        return _fit_template
+    raise TypeError(
+        f"{type(estimator).__name__} cannot be fitted in parts; use "
+        f"{' or '.join(kind.__name__ for kind in _FITS)}"
+    )
+
+
+def _fit_template(step, parts: Parts, classes):
+    """Fit a step that learns nothing but the number and names of the features."""
+    return step.fit(parts.template())
+
+
+def _reader(estimator, parts: Parts, classes, *, survey: bool = False) -> tuple:
+    """How the rows are read, and the survey of the classes if there is need of it."""
     asked = estimator.get_params(deep=False)
     auto, class_weight = asked.get("n_features") == "auto", asked.get("class_weight")
     if auto and asked.get("criterion", "accuracy") != "accuracy":
@@ -113,30 +162,20 @@ def fit_parts(
         )
     if not auto:
         count_features(asked.get("n_features"), bare.n_features_in_, "n_features")
-    given, survey = None if classes is None else np.unique(classes), None
+    given, found = None if classes is None else np.unique(classes), None
     reader = Reader(bare, given)
-    if auto or given is None or class_weight is not None or fit is _fit_correlated:
-        survey = checked_result(parts, Survey())
-        _check_classes(given, survey["classes"])
-        reader = replace(reader, classes=survey["classes"])
+    if survey or auto or given is None or class_weight is not None:
+        found = checked_result(parts, Survey())
+        _check_classes(given, found["classes"])
+        reader = replace(reader, classes=found["classes"])
     if class_weight is not None:
-        factors = _class_factors(reader, survey["weight"], class_weight)
+        factors = _class_factors(reader, found["weight"], class_weight)
         reader = replace(reader, by_class=factors)
-    return fit(estimator, parts, reader, survey)
+    return reader, found
 
 
-def _fit_of(estimator) -> Callable:
-    """Fit of this kind of estimator, of what is known of the rows and the classes."""
-    for kind, fit in _FITS.items():
-        if isinstance(estimator, kind):
-            return fit
-    raise TypeError(
-        f"{type(estimator).__name__} cannot be fitted in parts; use "
-        f"{' or '.join(kind.__name__ for kind in _FITS)}"
-    )
-
-
-def _fit_marginals(estimator: MeMdClassifier, parts, reader: Reader, survey):
+def _fit_marginals(estimator: MeMdClassifier, parts: Parts, classes):
+    reader, survey = _reader(estimator, parts, classes)
     reader = replace(reader, family=get(estimator.family))
     reader = _cut(estimator, parts, reader, survey)
     moments, result = _class_moments(parts, reader)
@@ -147,14 +186,15 @@ def _fit_marginals(estimator: MeMdClassifier, parts, reader: Reader, survey):
     def sized(model, size):
         return replace(model, n_selected=size)
 
-    set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+    set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
     if not result["weighted"]:
         rows = np.minimum(result["rows"], 2)
         warn_of_single_rows(estimator, np.repeat(np.arange(len(rows)), rows))
     return estimator
 
 
-def _fit_joint(estimator: JointMaxEntClassifier, parts, reader: Reader, survey):
+def _fit_joint(estimator: JointMaxEntClassifier, parts: Parts, classes):
+    reader, _ = _reader(estimator, parts, classes)
     if estimator.covariance == "diagonal":
         reader = replace(reader, family=Normal())
     moments, _ = _class_moments(parts, reader)
@@ -162,8 +202,9 @@ def _fit_joint(estimator: JointMaxEntClassifier, parts, reader: Reader, survey):
     return set_fitted(estimator, model)
 
 
-def _fit_ranker(ranker: DivergenceRanker, parts, reader: Reader, survey):
+def _fit_ranker(ranker: DivergenceRanker, parts: Parts, classes):
     """Rank as the classifier of the same parameters does."""
+    reader, _ = _reader(ranker, parts, classes)
     moments, _ = _class_moments(parts, replace(reader, family=get(ranker.family)))
     like = MeMdClassifier(**ranker.get_params(deep=False))
     model = estimate_model(like, moments.all_rows(), reader.classes)
@@ -173,7 +214,8 @@ def _fit_ranker(ranker: DivergenceRanker, parts, reader: Reader, survey):
     return ranker
 
 
-def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts, reader: Reader, survey):
+def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
+    reader, survey = _reader(estimator, parts, classes, survey=True)
     reader = _cut(estimator, parts, reader, survey)
     n_rows, d = int(survey["rows"].sum()), estimator.n_features_in_
     prior = check_priors(estimator.priors, len(reader.classes))
@@ -188,14 +230,28 @@ def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts, reader: Reader, 
     if n_rows < d:
         moments = WideMoments(parts, reader, (n_rows, d))
     else:
-        moments = TallMoments(parts, reader)
-    return set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+        (moments,) = carried_out(parts, [TallMoments.plan(reader)])
+    return set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
+
+
+def _fit_regularised(estimator: RegularisedMeMdClassifier, parts: Parts, classes):
+    reader, _ = _reader(estimator, parts, classes, survey=True)
+    (moments,) = carried_out(parts, [TallMoments.plan(reader, by_class=True)])
+    return estimator.fit_moments(moments.as_shares(), reader.classes)
+
+
+def _fit_mixed(estimator: MixedMeMdClassifier, parts: Parts, classes):
+    checked_candidates(estimator)
+    reader, survey = _reader(estimator, parts, classes, survey=True)
+    return fit_mixed(estimator, parts, reader, survey, fit_parts)
 
 
 _FITS = {
     MeMdClassifier: _fit_marginals,
     JointMaxEntClassifier: _fit_joint,
     CorrelatedMeMdClassifier: _fit_correlated,
+    RegularisedMeMdClassifier: _fit_regularised,
+    MixedMeMdClassifier: _fit_mixed,
     DivergenceRanker: _fit_ranker,
 }
 
@@ -205,16 +261,10 @@ def _cut(estimator, parts: Parts, reader: Reader, survey: Result | None) -> Read
     if estimator.n_features != "auto":
         return reader
     seed = check_random_state(estimator.random_state).bytes(8)
-    even = replace(reader, by_class=1.0 / survey["weight"])
-    spread = Spread(**checked_result(parts, Spreads(even)))
-    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
     shares = Shares.of(estimator.validation)
-    # factors of whole classes move no cut, and are left out
-    plain = replace(reader, by_class=None)
-    histogram = checked_result(parts, Hashes(plain, keys))["weight"]
-    buckets = shares.buckets(histogram)
-    border = checked_result(parts, Border(plain, buckets, keys))
-    return replace(reader, cuts=HashCuts.find(keys, shares, histogram, border))
+    return replace(
+        reader, cuts=found_cuts(parts, reader, survey["weight"], shares, seed)
+    )
 
 
 def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
@@ -222,10 +272,12 @@ def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
     work = Moments(reader)
     result = checked_result(parts, work)
     _check_classes(reader.classes, reader.classes[result["rows"] > 0])
-    return FoldMoments(parts, reader, work.of_result(result)), result
+    return FoldMoments(reader, work.of_result(result)), result
 
 
-def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
+def _chosen(
+    estimator, parts: Parts, moments: FoldMoments | WideMoments, estimate, sized
+):
     """Model of the size asked for, or of the smallest of highest accuracy."""
     found, d = estimate(moments.all_rows()), estimator.n_features_in_
     if estimator.n_features != "auto":
@@ -236,7 +288,7 @@ def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
     )
     if not any(models):
         return sized(found, d)
-    correct, tested = moments.correct(models, grid)
+    correct, tested = moments.correct(parts, models, grid)
     accuracy = correct / tested
     return replace(
         sized(found, smallest_best(grid, accuracy)),

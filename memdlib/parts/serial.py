@@ -6,14 +6,17 @@ data that was read, so that the sums of one data set are not continued with anot
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from functools import cached_property
 from importlib.metadata import version
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Number
 from pathlib import Path
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from memdlib._types import MatrixLike
 from memdlib.parts.fit import fit_parts
@@ -203,8 +206,10 @@ def fit_chunks(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
-        :class:`memdlib.generative.CorrelatedMeMdClassifier`.
+        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or, of
+        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier, RegularisedMeMdClassifier
+        or MixedMeMdClassifier; or a pipeline of these and of steps that learn nothing.
+        So are those of :func:`memdlib.make_memd` for "expression" and "table".
     chunks : iterable of tuple
         (X, y) or (X, y, sample_weight) of some rows each, such as
         :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
@@ -247,6 +252,19 @@ def fit_chunks(
     from all chunks: give it memory maps (:class:`ArrayChunks`), of which a strip reads
     no more than itself.
 
+    Mixtures of candidates, and so ``make_memd("expression")`` and
+    ``make_memd("table")``, gather rows: up to 20,000 all, which are fitted by ``fit``;
+    of more those that are held out, the same as in ``fit`` (ten thousand from 50,000
+    rows on, twenty thousand at most), and ten thousand others, all as doubles, in the
+    checkpoint too. Splines and kernels of candidates then learn knots and landmarks
+    from these others, so that they differ from those of ``fit`` as samples do; all else
+    is found from all rows, without a warning of lone values. The data are read five
+    times for that, and twice for the moments of all candidates; each set of d features
+    holds a matrix d x d, one more for each fold that is held out, and K times as many
+    if class covariances are tried. A candidate that chooses ``n_features="auto"`` takes
+    six passes of its own for each of these, and needs no fewer rows than features if it
+    knows of correlations.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -262,6 +280,7 @@ def fit_chunks(
     if checkpoint is not None:
         _check_repeatable(estimator)
         params = sorted(estimator.get_params(deep=False).items())
+        params = [(name, _shown(value)) for name, value in params]
         identity = [version("memdlib"), type(estimator).__name__, params, classes]
         kept = Checkpoint(Path(checkpoint), identity)
     fitted = fit_parts(estimator, _Serial(chunks, kept, every, progress), classes)
@@ -284,6 +303,10 @@ class _Serial(Parts):
         self.checkpoint = checkpoint
 
     def template(self):
+        return self._first_row
+
+    @cached_property
+    def _first_row(self):
         for place, chunk in enumerate(self.chunks):
             X = chunk[0]
             if X.shape[0]:
@@ -350,10 +373,21 @@ def _padded(chunk):
     return chunk if len(chunk) == 3 else (*chunk, None)
 
 
+def _shown(value):
+    """A parameter, or a digest of it: an estimator in print leaves settings out."""
+    plain = value is None or isinstance(value, str | Number)
+    return value if plain else joblib.hash(clone(value, safe=False))
+
+
 def _check_repeatable(estimator):
     """A fit that goes on must set the same rows aside."""
-    auto = estimator.get_params(deep=False).get("n_features") == "auto"
-    if auto and not isinstance(estimator.random_state, Integral):
+    if isinstance(estimator, Pipeline):
+        for _, step in estimator.steps:
+            _check_repeatable(step)
+        return
+    asked = {} if isinstance(estimator, str) else estimator.get_params(deep=False)
+    draws = "random_state" in asked and asked.get("n_features", "auto") == "auto"
+    if draws and not isinstance(estimator.random_state, Integral):
         raise ValueError(
             f"random_state={estimator.random_state!r} draws other rows when the fit "
             "is resumed; with a checkpoint give an integer"

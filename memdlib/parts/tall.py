@@ -10,7 +10,7 @@ class to that of the class,
 terms of one sign, in which nothing cancels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,14 +21,14 @@ from memdlib.generative.correlated.pooled import (
     beyond_rounding,
     power_of_two,
 )
+from memdlib.generative.correlated.regularised import Range, RangeMoments
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.parts.work import (
     FoldMoments,
     Moments,
-    Parts,
     Pass,
     Reader,
-    checked_result,
+    Result,
 )
 
 Array = NDArray[np.float64]
@@ -39,50 +39,103 @@ class TallMoments(FoldMoments):
 
     Parameters
     ----------
-    parts : Parts
     reader : Reader
+    unit : ndarray of shape (d,)
+    moments : ClassMoments
+        Of x / unit, of each fold and class.
+    products : ndarray of shape (n_folds, G, d, d)
+        Of the residuals, by fold; G is the number of classes or one, for all.
+    ends : ndarray of shape (2, n_folds, d)
+        Least and largest values.
     """
 
-    def __init__(self, parts: Parts, reader: Reader) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        unit: Array,
+        moments: ClassMoments,
+        products: Array,
+        ends: Array,
+    ) -> None:
+        super().__init__(reader, moments)
+        self.unit, self.moments, self.ends = unit, moments, ends
+        self.total, self.products = moments.weight.sum(), products
+
+    @classmethod
+    def plan(
+        cls, reader: Reader, *, by_class: bool = False
+    ) -> Generator[Pass, Result, "TallMoments"]:
+        """Collect them, in two passes."""
         work = Means(reader)
-        found = checked_result(parts, work)
-        self.unit, moments = power_of_two(found["largest"]), work.of_result(found)
+        found = yield work
+        ends, moments = found["ends"], work.of_result(found)
+        unit = power_of_two(np.maximum(ends[1], -ends[0]).max(axis=0))
         # by powers of two: no digit is lost
-        sums, location = moments.sums / self.unit[:, None], moments.location / self.unit
+        sums, location = moments.sums / unit[:, None], moments.location / unit
         moments = ClassMoments(moments.weight, sums, location)
-        super().__init__(parts, reader, moments)
-        self.total = moments.weight.sum()
-        work = Products(reader, self.unit, location, _centre(moments), self.total)
-        self.products = checked_result(parts, work)["products"]
+        total = moments.weight.sum()
+        centre = _centre(moments)
+        found = yield Products(reader, unit, location, centre, total, by_class)
+        return cls(reader, unit, moments, found["products"], ends)
+
+    def pooled(self, without: int = -1) -> PooledMoments:
+        """Moments of the rows that are not in a fold, or of all."""
+        rest = super().all_rows() if without < 0 else self.others[without]
+        return self._pooled(rest, without)
+
+    def as_shares(self, without: int = -1) -> RangeMoments:
+        """The same of values as shares of their range, by an affine map."""
+        own = np.arange(len(self.folds)) != without
+        shares, moments = Range.of(np.concatenate(self.ends[:, own])), self.moments
+        scale = 0.5 * self.unit / shares.half_width
+        low = 0.5 * self.unit * moments.location - shares.half_low
+        mapped = ClassMoments(
+            moments.weight, moments.sums * scale[:, None], low / shares.half_width
+        )
+        products = self.products * np.outer(scale, scale)
+        ones = np.ones_like(self.unit)
+        like = TallMoments(self.reader, ones, mapped, products, self.ends)
+        return RangeMoments(**vars(like.pooled(without)), shares=shares)
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
-        return self._pooled(super().all_rows())
+        return self.pooled()
 
     def other_folds(self) -> Iterator[PooledMoments | None]:
         """Moments of all rows but those of each fold that is held out, if any are."""
         for f, rest in enumerate(super().other_folds()):
             yield None if rest is None else self._pooled(rest, without=f)
 
-    def _pooled(
-        self, moments: ClassMoments, without: int | None = None
-    ) -> PooledMoments:
+    def _pooled(self, moments: ClassMoments, without: int) -> PooledMoments:
         """As :meth:`PooledMoments.of`, from sums instead of rows."""
         weight, centre = moments.weight, _centre(moments)
         means = np.where(weight[:, None] > 0, moments.location + centre, 0.0)
         share = weight / weight.sum()
-        products = np.zeros_like(self.products[0])
+        grams = np.zeros_like(self.products[0])
         for f, fold in enumerate(self.folds):
             if f != without:
                 delta = fold.location - moments.location + (_centre(fold) - centre)
-                products += self.products[f] * (self.total / weight.sum())
-                products += delta.T @ (fold.weight[:, None] / weight.sum() * delta)
+                grams += self.products[f] * (self.total / weight.sum())
+                moved = fold.weight[:, None] / weight.sum() * delta
+                if len(grams) == 1:
+                    grams[0] += delta.T @ moved
+                else:
+                    grams += delta[:, :, None] * moved[:, None]
+        products = grams.sum(axis=0)
         variance = np.diagonal(products)
         variance, between = beyond_rounding(share, means, centre, variance)
         varies = variance > 0
         scale = varies / np.sqrt(np.where(varies, variance, 1.0))
-        gram = products * np.outer(scale, scale)
-        return PooledMoments(weight, self.unit, means, variance, between, gram)
+        scale = np.outer(scale, scale)
+        return PooledMoments(
+            weight,
+            self.unit,
+            means,
+            variance,
+            between,
+            products * scale,
+            class_grams=grams * scale if len(grams) > 1 else None,
+        )
 
 
 def _centre(moments: ClassMoments) -> Array:
@@ -93,7 +146,7 @@ def _centre(moments: ClassMoments) -> Array:
 
 @dataclass(frozen=True)
 class Means(Moments):
-    """Sums of each fold and class, and the largest value of each feature.
+    """Sums of each fold and class, and the ends of the range of each feature.
 
     Parameters
     ----------
@@ -104,12 +157,18 @@ class Means(Moments):
 
     def _sums(self, X, cell, n_cells, weight):
         moments = class_moments(X, cell, n_cells, order=1, sample_weight=weight)
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-        return {**vars(moments), "largest": largest}
+        fold = cell // len(self.reader.classes)
+        ends = np.full((2, self.reader.n_folds, X.shape[1]), np.inf)
+        ends[1] = -np.inf
+        for f in np.unique(fold):
+            own = X[fold == f]
+            ends[:, f] = own.min(axis=0), own.max(axis=0)
+        return {**vars(moments), "ends": ends}
 
     def _add(self, a, b):
-        largest = np.maximum(a["largest"], b["largest"])
-        return {**super()._add(a, b), "largest": largest}
+        (low, high), others = a["ends"], b["ends"]
+        ends = np.array([np.minimum(low, others[0]), np.maximum(high, others[1])])
+        return {**super()._add(a, b), "ends": ends}
 
     def of_result(self, result):
         return ClassMoments(*(result[name] for name in ("weight", "sums", "location")))
@@ -127,6 +186,8 @@ class Products(Pass):
         Means, in units, are their sums.
     total : float
         Weight of all rows.
+    by_class : bool
+        Whether those of each class are summed by themselves.
     """
 
     reader: Reader
@@ -134,18 +195,21 @@ class Products(Pass):
     location: Array
     centre: Array
     total: float
+    by_class: bool
     name = "products of features"
 
     def _of(self, X, y, weight):
         X, codes, weight, fold = self.reader.folded(X, y, weight)
-        cell = fold * len(self.reader.classes) + codes
+        K = len(self.reader.classes)
+        cell = fold * K + codes
         values = X / self.unit
         values -= self.location[cell]
         values -= self.centre[cell]
         values *= np.sqrt(weight / self.total)[:, None]
         d = X.shape[1]
-        products = np.zeros((self.reader.n_folds, d, d))
-        for f in np.unique(fold):
-            own = values[fold == f]
-            products[f] = own.T @ own
-        return {"products": products}
+        group = cell if self.by_class else fold
+        products = np.zeros((self.reader.n_folds * (K if self.by_class else 1), d, d))
+        for g in np.unique(group):
+            own = values[group == g]
+            products[g] = own.T @ own
+        return {"products": products.reshape(self.reader.n_folds, -1, d, d)}
