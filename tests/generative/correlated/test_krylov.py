@@ -92,7 +92,7 @@ PENALTIES = [0.1, 1.0, 30.0]
 @pytest.mark.parametrize(("data", "side"), [(words, 120), (tall, 4)])
 def test_the_space_is_of_the_shorter_side(data, side):
     X, y = data()
-    ridge = IndicatorRegression(X, y, np.ones(len(y)), 3)
+    ridge = IndicatorRegression.of(X, y, np.ones(len(y)), 3)
     assert ridge.space(1.0, tol=1e-3, max_iter=50).basis.shape[0] == side
 
 
@@ -101,7 +101,7 @@ def test_scores_of_all_penalties_are_those_of_ridge(data):
     X, y = data()
     weight = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
     train, others = slice(None, None, 2), slice(1, None, 2)
-    ridge = IndicatorRegression(X[train], y[train], weight[train], 3)
+    ridge = IndicatorRegression.of(X[train], y[train], weight[train], 3)
     space = ridge.space(min(PENALTIES), tol=1e-10, max_iter=200)
     found = ridge.scores(space, PENALTIES, X[others])
     for scores, penalty in zip(found, PENALTIES, strict=True):
