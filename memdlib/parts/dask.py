@@ -11,9 +11,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.parts.fit import fit_parts
+from memdlib.parts.prepared import StripsAfter
 from memdlib.parts.wide import StripPass, column_strips, joined
 from memdlib.parts.work import Parts, Pass
 
@@ -174,8 +176,14 @@ class _Blocks(Parts):
             ],
         )
 
-    def reduce_strips(self, work: StripPass, shape):
-        X = _in_strips(self.given, shape)
+    def reduce_strips(self, work: StripPass | StripsAfter, shape):
+        X, steps, inner = self.given, [], work
+        while isinstance(inner, StripsAfter):
+            steps.append(inner.step)
+            inner = inner.work
+        if steps:
+            X = predict_blocks(make_pipeline(*steps), X, "transform")
+        X = _in_strips(X, shape)
         ends = np.cumsum([0, *X.chunks[1]]).tolist()
         y, weight = map(dask.delayed(joined), self.columns[1:])
         return self._added(

@@ -17,7 +17,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
 from memdlib.estimator import all_or_nothing, set_fitted
@@ -37,6 +38,7 @@ from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import estimate_model
 from memdlib.generative.ranking import DivergenceRanker
 from memdlib.holdout import RowKeys, Spread
+from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
 from memdlib.parts.work import (
@@ -61,7 +63,6 @@ from memdlib.validation import (
 )
 
 
-@all_or_nothing
 def fit_parts(
     estimator: BaseEstimator, parts: Parts, classes: ArrayLike | None = None
 ) -> BaseEstimator:
@@ -71,7 +72,8 @@ def fit_parts(
     ----------
     estimator : estimator
         A MeMdClassifier, JointMaxEntClassifier, CorrelatedMeMdClassifier or
-        DivergenceRanker. Its parameters mean what they mean in ``fit``.
+        DivergenceRanker, or a pipeline of these and of steps that learn nothing. Its
+        parameters mean what they mean in ``fit``.
     parts : Parts
     classes : array-like of shape (K,), default=None
         All classes; saves the look at the labels if S is fixed and there are no
@@ -97,8 +99,49 @@ def fit_parts(
     probability of about 1e-9 (see :func:`memdlib.holdout.content_positions`), and if
     weights are fractions, a row exactly on the border may change sides.
     """
-    fit = _fit_of(estimator)
-    check_parameters(estimator)
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [
+            step for _, step in estimator.steps if step not in (None, "passthrough")
+        ]
+    fits = [(step, _fit_of(step)) for step in steps]
+    _fit_in_turn(*fits, parts=parts, classes=classes)
+    return estimator
+
+
+def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
+    """Fit steps, each after those before; if one fails, all are as they were."""
+
+    @all_or_nothing
+    def fit_all(step, fit):
+        fit(step, parts, classes)
+        if others:
+            _fit_in_turn(*others, parts=Prepared(parts, step), classes=classes)
+
+    fit_all(*first)
+
+
+def _fit_of(estimator) -> Callable:
+    """Fit of this kind of estimator, of parts and the classes if they are given."""
+    for kind, fit in _FITS.items():
+        if isinstance(estimator, kind):
+            check_parameters(estimator)
+            return fit
+    if hasattr(estimator, "transform") and not get_tags(estimator).requires_fit:
+        return _fit_template
+    raise TypeError(
+        f"{type(estimator).__name__} cannot be fitted in parts; use "
+        f"{' or '.join(kind.__name__ for kind in _FITS)}"
+    )
+
+
+def _fit_template(step, parts: Parts, classes):
+    """Fit a step that learns nothing but the number and names of the features."""
+    return step.fit(parts.template())
+
+
+def _reader(estimator, parts: Parts, classes, *, survey: bool = False) -> tuple:
+    """How the rows are read, and the survey of the classes if there is need of it."""
     asked = estimator.get_params(deep=False)
     auto, class_weight = asked.get("n_features") == "auto", asked.get("class_weight")
     if auto and asked.get("criterion", "accuracy") != "accuracy":
@@ -113,30 +156,20 @@ def fit_parts(
         )
     if not auto:
         count_features(asked.get("n_features"), bare.n_features_in_, "n_features")
-    given, survey = None if classes is None else np.unique(classes), None
+    given, found = None if classes is None else np.unique(classes), None
     reader = Reader(bare, given)
-    if auto or given is None or class_weight is not None or fit is _fit_correlated:
-        survey = checked_result(parts, Survey())
-        _check_classes(given, survey["classes"])
-        reader = replace(reader, classes=survey["classes"])
+    if survey or auto or given is None or class_weight is not None:
+        found = checked_result(parts, Survey())
+        _check_classes(given, found["classes"])
+        reader = replace(reader, classes=found["classes"])
     if class_weight is not None:
-        factors = _class_factors(reader, survey["weight"], class_weight)
+        factors = _class_factors(reader, found["weight"], class_weight)
         reader = replace(reader, by_class=factors)
-    return fit(estimator, parts, reader, survey)
+    return reader, found
 
 
-def _fit_of(estimator) -> Callable:
-    """Fit of this kind of estimator, of what is known of the rows and the classes."""
-    for kind, fit in _FITS.items():
-        if isinstance(estimator, kind):
-            return fit
-    raise TypeError(
-        f"{type(estimator).__name__} cannot be fitted in parts; use "
-        f"{' or '.join(kind.__name__ for kind in _FITS)}"
-    )
-
-
-def _fit_marginals(estimator: MeMdClassifier, parts, reader: Reader, survey):
+def _fit_marginals(estimator: MeMdClassifier, parts: Parts, classes):
+    reader, survey = _reader(estimator, parts, classes)
     reader = replace(reader, family=get(estimator.family))
     reader = _cut(estimator, parts, reader, survey)
     moments, result = _class_moments(parts, reader)
@@ -154,7 +187,8 @@ def _fit_marginals(estimator: MeMdClassifier, parts, reader: Reader, survey):
     return estimator
 
 
-def _fit_joint(estimator: JointMaxEntClassifier, parts, reader: Reader, survey):
+def _fit_joint(estimator: JointMaxEntClassifier, parts: Parts, classes):
+    reader, _ = _reader(estimator, parts, classes)
     if estimator.covariance == "diagonal":
         reader = replace(reader, family=Normal())
     moments, _ = _class_moments(parts, reader)
@@ -162,8 +196,9 @@ def _fit_joint(estimator: JointMaxEntClassifier, parts, reader: Reader, survey):
     return set_fitted(estimator, model)
 
 
-def _fit_ranker(ranker: DivergenceRanker, parts, reader: Reader, survey):
+def _fit_ranker(ranker: DivergenceRanker, parts: Parts, classes):
     """Rank as the classifier of the same parameters does."""
+    reader, _ = _reader(ranker, parts, classes)
     moments, _ = _class_moments(parts, replace(reader, family=get(ranker.family)))
     like = MeMdClassifier(**ranker.get_params(deep=False))
     model = estimate_model(like, moments.all_rows(), reader.classes)
@@ -173,7 +208,8 @@ def _fit_ranker(ranker: DivergenceRanker, parts, reader: Reader, survey):
     return ranker
 
 
-def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts, reader: Reader, survey):
+def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
+    reader, survey = _reader(estimator, parts, classes, survey=True)
     reader = _cut(estimator, parts, reader, survey)
     n_rows, d = int(survey["rows"].sum()), estimator.n_features_in_
     prior = check_priors(estimator.priors, len(reader.classes))

@@ -6,14 +6,17 @@ data that was read, so that the sums of one data set are not continued with anot
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from functools import cached_property
 from importlib.metadata import version
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Number
 from pathlib import Path
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from memdlib._types import MatrixLike
 from memdlib.parts.fit import fit_parts
@@ -262,6 +265,7 @@ def fit_chunks(
     if checkpoint is not None:
         _check_repeatable(estimator)
         params = sorted(estimator.get_params(deep=False).items())
+        params = [(name, _shown(value)) for name, value in params]
         identity = [version("memdlib"), type(estimator).__name__, params, classes]
         kept = Checkpoint(Path(checkpoint), identity)
     fitted = fit_parts(estimator, _Serial(chunks, kept, every, progress), classes)
@@ -284,6 +288,10 @@ class _Serial(Parts):
         self.checkpoint = checkpoint
 
     def template(self):
+        return self._first_row
+
+    @cached_property
+    def _first_row(self):
         for place, chunk in enumerate(self.chunks):
             X = chunk[0]
             if X.shape[0]:
@@ -350,10 +358,21 @@ def _padded(chunk):
     return chunk if len(chunk) == 3 else (*chunk, None)
 
 
+def _shown(value):
+    """A parameter, or a digest of it: an estimator in print leaves settings out."""
+    plain = value is None or isinstance(value, str | Number)
+    return value if plain else joblib.hash(clone(value, safe=False))
+
+
 def _check_repeatable(estimator):
     """A fit that goes on must set the same rows aside."""
-    auto = estimator.get_params(deep=False).get("n_features") == "auto"
-    if auto and not isinstance(estimator.random_state, Integral):
+    if isinstance(estimator, Pipeline):
+        for _, step in estimator.steps:
+            _check_repeatable(step)
+        return
+    asked = {} if isinstance(estimator, str) else estimator.get_params(deep=False)
+    draws = "random_state" in asked and asked.get("n_features", "auto") == "auto"
+    if draws and not isinstance(estimator.random_state, Integral):
         raise ValueError(
             f"random_state={estimator.random_state!r} draws other rows when the fit "
             "is resumed; with a checkpoint give an integer"
