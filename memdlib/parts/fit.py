@@ -240,17 +240,23 @@ def _cut(estimator, parts: Parts, reader: Reader, survey: Result | None) -> Read
     """Reader that knows which rows "auto" sets aside, as if all were in memory."""
     if estimator.n_features != "auto":
         return reader
+    return _cut_rows(estimator, parts, reader, survey)[0]
+
+
+def _cut_rows(estimator, parts, reader, survey, most=np.inf) -> tuple[Reader, Spread]:
+    """Reader that knows which rows are set aside, and the spread of all of them."""
     seed = check_random_state(estimator.random_state).bytes(8)
     even = replace(reader, by_class=1.0 / survey["weight"])
     spread = Spread(**checked_result(parts, Spreads(even)))
     keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
-    shares = Shares.of(estimator.validation)
+    shares = Shares.of(estimator.validation, int(survey["rows"].sum()), most)
     # factors of whole classes move no cut, and are left out
     plain = replace(reader, by_class=None)
     histogram = checked_result(parts, Hashes(plain, keys))["weight"]
     buckets = shares.buckets(histogram)
     border = checked_result(parts, Border(plain, buckets, keys))
-    return replace(reader, cuts=HashCuts.find(keys, shares, histogram, border))
+    found = HashCuts.find(keys, shares, histogram, border)
+    return replace(reader, cuts=found), spread
 
 
 def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:

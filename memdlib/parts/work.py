@@ -11,6 +11,7 @@ bucket each cut lies, and the few hashes of these buckets say where. A row then 
 its fold by itself.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,22 +47,43 @@ class Shares:
     scale : float
     thresholds : tuple of float
         A row at position p lies beyond those cuts whose threshold p * scale reaches.
+    n_held_out : int
+        Of the folds between the cuts; others are never held out.
 
     Examples
     --------
-    >>> Shares.of(0.2), Shares.of(3)
-    (Shares(scale=1.0, thresholds=(0.2,)), Shares(scale=3, thresholds=(1, 2)))
+    >>> Shares.of(0.2)
+    Shares(scale=1.0, thresholds=(0.2,), n_held_out=1)
+    >>> Shares.of(5, 10, 3)
+    Shares(scale=5.0, thresholds=(1, 2), n_held_out=2)
     """
 
     scale: float
     thresholds: tuple[float, ...]
+    n_held_out: int
 
     @classmethod
-    def of(cls, validation: float) -> "Shares":
-        """Cuts of the parameter ``validation``: one share, or folds."""
+    def of(cls, validation: float, n_rows: int = 1, most: float = np.inf) -> "Shares":
+        """Cuts of the parameter ``validation``: one share, or folds.
+
+        Parameters
+        ----------
+        validation, most : float
+            As in :func:`memdlib.holdout.folds`.
+        n_rows : int, default=1
+
+        Returns
+        -------
+        Shares
+        """
+        share = most / n_rows
         if validation < 1:
-            return cls(1.0, (validation,))
-        return cls(int(validation), tuple(range(1, int(validation))))
+            return cls(1.0, (min(validation, share),), 1)
+        scale = max(float(validation), 1.0 / share)
+        enough = math.ceil(min(share, 1.0) * scale - 1e-9)
+        n_held_out = min(int(validation), enough)
+        last = min(n_held_out, int(validation) - 1)
+        return cls(scale, tuple(range(1, last + 1)), n_held_out)
 
     def buckets(self, histogram: Array) -> NDArray[np.intp]:
         """Buckets in which the cuts lie.
@@ -93,7 +115,8 @@ class HashCuts:
     first, second : ndarray of shape (K, B)
         A row lies beyond a cut if its two hashes do, in lexicographic order.
     n_held_out : int
-        Of the B + 1 folds; a share that is held out once is the first of two.
+        Of the B + 1 folds, the first ones; a share that is held out once is the first
+        of two.
     """
 
     keys: RowKeys
@@ -134,8 +157,7 @@ class HashCuts:
                 found[:, k, b] = border["first"][at], border["second"][at]
             elif j + 1 < N_BUCKETS:  # the next bucket begins beyond the cut
                 found[:, k, b] = np.uint64(j + 1) << _SHIFT, 0
-        n_held_out = 1 if shares.scale == 1.0 else found.shape[2] + 1
-        return cls(keys, *found, n_held_out)
+        return cls(keys, *found, shares.n_held_out)
 
     def folds(self, X: MatrixLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Fold of each row.

@@ -11,19 +11,17 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from memdlib import MeMdClassifier
-from memdlib.holdout import RowKeys, Spread, content_positions
+from memdlib.holdout import RowKeys, Spread, content_positions, folds
 from memdlib.parts import work
 from memdlib.parts.work import Border, HashCuts, Hashes, Reader, Shares, Spreads
 
 
-def sorted_folds(X, codes, weight, validation, seed):
+def sorted_folds(X, codes, weight, validation, seed, most=np.inf):
     at = content_positions(X, codes, weight, np.random.RandomState(seed))
-    if validation < 1:
-        return (at >= validation).astype(int)
-    return (at * validation).astype(int)
+    return folds(at, validation, most)[0]
 
 
-def cut_folds(parts, n_classes, validation, seed):
+def cut_folds(parts, n_classes, validation, seed, most=np.inf):
     seed = np.frombuffer(np.random.RandomState(seed).bytes(8), dtype=np.uint64)
     codes, weight = (
         np.concatenate(values) for values in list(zip(*parts, strict=True))[1:]
@@ -38,7 +36,7 @@ def cut_folds(parts, n_classes, validation, seed):
     even = replace(reader, by_class=1 / np.bincount(codes, weight))
     keys = RowKeys.of(seed, Spread(**added(Spreads(even))))
     histogram = added(Hashes(reader, keys))["weight"]
-    shares = Shares.of(validation)
+    shares = Shares.of(validation, len(codes), most)
     border = added(Border(reader, shares.buckets(histogram), keys))
     found = HashCuts.find(keys, shares, histogram, border)
     return np.concatenate([found.folds(X, codes) for X, codes, _ in parts])
@@ -58,9 +56,10 @@ def rows(n, n_values, seed, dtype=np.float64):
     seed=st.integers(0, 99),
     validation=st.sampled_from([0.2, 0.5, 0.9, 2, 3, 5]),
     n_bits=st.integers(1, 12),
+    most=st.sampled_from([1, 7, 20, 50, np.inf]),
 )
 def test_every_row_gets_the_fold_that_sorting_gives(
-    n, n_values, seed, validation, n_bits
+    n, n_values, seed, validation, n_bits, most
 ):
     X, codes, weight = rows(n, n_values, seed)
     codes[:3] = range(3)
@@ -68,9 +67,9 @@ def test_every_row_gets_the_fold_that_sorting_gives(
         patch.setattr(work, "N_BUCKETS", 2**n_bits)
         patch.setattr(work, "_SHIFT", np.uint64(64 - n_bits))
         parts = [(X[i::3], codes[i::3], weight[i::3]) for i in range(3)]
-        found = cut_folds(parts, 3, validation, seed)
+        found = cut_folds(parts, 3, validation, seed, most)
     order = np.concatenate([np.arange(n)[i::3] for i in range(3)])
-    expected = sorted_folds(X, codes, weight, validation, seed)
+    expected = sorted_folds(X, codes, weight, validation, seed, most)
     np.testing.assert_array_equal(found, expected[order])
 
 
@@ -89,3 +88,13 @@ def test_one_heavy_row_leaves_nothing_to_set_aside():
     weight = np.ones(2)
     assert cut_folds([(X, codes, weight)], 2, 0.2, 0).tolist() == [1, 1]
     assert cut_folds([(X, codes, weight)], 2, 0.6, 0).tolist() == [0, 0]
+
+
+@given(
+    n=st.integers(1, 100_000),
+    validation=st.one_of(st.integers(2, 9), st.floats(0.01, 0.99)),
+    most=st.one_of(st.integers(1, 20_000), st.just(np.inf)),
+)
+def test_as_many_folds_are_held_out_as_in_memory(n, validation, most):
+    _, n_held_out = folds(np.zeros(n), validation, most)
+    assert Shares.of(validation, n, most).n_held_out == n_held_out
