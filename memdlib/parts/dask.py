@@ -235,6 +235,8 @@ def _predicted(estimator, method, X, empty):
 
 def _one_block_wide(X, name: str):
     """X whose blocks hold whole rows."""
+    if _holds_texts(X):
+        return X
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimensions; give two, rows and columns")
     if isinstance(X, da.Array):
@@ -248,8 +250,15 @@ def _one_block_wide(X, name: str):
     return X
 
 
+def _holds_texts(X) -> bool:
+    """Whether it has one dimension, and not of numbers."""
+    return X.ndim == 1 and getattr(X.dtype, "kind", "O") in "OU"
+
+
 def _template(X):
-    """A row of zeros with the names of the columns."""
+    """A row of zeros with the names of the columns, or a text."""
+    if _holds_texts(X):
+        return np.array([""], dtype=object)
     if isinstance(X, da.Array):
         return np.zeros((1, X.shape[1]))
     from dask.dataframe.utils import make_meta  # needs pandas, as X does

@@ -24,6 +24,11 @@ from sklearn.utils.validation import validate_data
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
+from memdlib.generative.correlated.ridge import (
+    RidgeDiscriminantClassifier,
+    fit_evidence,
+    penalties_and_powers,
+)
 from memdlib.generative.correlated.whitened import (
     CorrelatedMeMdClassifier,
     WhitenedModel,
@@ -37,23 +42,23 @@ from memdlib.generative.memd.classifier import (
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import estimate_model
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.holdout import RowKeys, Spread
+from memdlib.generative.recommended.words import WordCounter
+from memdlib.generative.weighting import DivergenceWeighter, word_weights
+from memdlib.parts.discriminant import gathered_evidence
 from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
+from memdlib.parts.words import fit_words
 from memdlib.parts.work import (
-    Border,
     FoldMoments,
-    HashCuts,
-    Hashes,
     Moments,
     Parts,
     Reader,
     Result,
     Shares,
-    Spreads,
     Survey,
     checked_result,
+    found_cuts,
 )
 from memdlib.validation import (
     check_parameters,
@@ -228,11 +233,34 @@ def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
     return set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
 
 
+def _fit_words(counter: WordCounter, parts: Parts, classes):
+    return fit_words(counter, parts)
+
+
+def _fit_weighter(weighter: DivergenceWeighter, parts: Parts, classes):
+    reader, _ = _reader(weighter, parts, classes)
+    moments, _ = _class_moments(parts, replace(reader, family=get("bernoulli")))
+    found = moments.all_rows()
+    documents, total = found.sums[..., 0].sum(axis=0), found.weight.sum()
+    weighter.weights_ = word_weights(weighter, documents, total, found)
+    return weighter
+
+
+def _fit_discriminant(estimator: RidgeDiscriminantClassifier, parts: Parts, classes):
+    penalties_and_powers(estimator)
+    reader, survey = _reader(estimator, parts, classes, survey=True)
+    fit_evidence(estimator, gathered_evidence(estimator, parts, reader, survey))
+    return estimator
+
+
 _FITS = {
     MeMdClassifier: _fit_marginals,
     JointMaxEntClassifier: _fit_joint,
     CorrelatedMeMdClassifier: _fit_correlated,
     DivergenceRanker: _fit_ranker,
+    WordCounter: _fit_words,
+    DivergenceWeighter: _fit_weighter,
+    RidgeDiscriminantClassifier: _fit_discriminant,
 }
 
 
@@ -240,23 +268,11 @@ def _cut(estimator, parts: Parts, reader: Reader, survey: Result | None) -> Read
     """Reader that knows which rows "auto" sets aside, as if all were in memory."""
     if estimator.n_features != "auto":
         return reader
-    return _cut_rows(estimator, parts, reader, survey)[0]
-
-
-def _cut_rows(estimator, parts, reader, survey, most=np.inf) -> tuple[Reader, Spread]:
-    """Reader that knows which rows are set aside, and the spread of all of them."""
     seed = check_random_state(estimator.random_state).bytes(8)
-    even = replace(reader, by_class=1.0 / survey["weight"])
-    spread = Spread(**checked_result(parts, Spreads(even)))
-    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
-    shares = Shares.of(estimator.validation, int(survey["rows"].sum()), most)
-    # factors of whole classes move no cut, and are left out
-    plain = replace(reader, by_class=None)
-    histogram = checked_result(parts, Hashes(plain, keys))["weight"]
-    buckets = shares.buckets(histogram)
-    border = checked_result(parts, Border(plain, buckets, keys))
-    found = HashCuts.find(keys, shares, histogram, border)
-    return replace(reader, cuts=found), spread
+    shares = Shares.of(estimator.validation)
+    return replace(
+        reader, cuts=found_cuts(parts, reader, survey["weight"], shares, seed)
+    )
 
 
 def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:

@@ -293,11 +293,11 @@ class _Serial(Parts):
     @cached_property
     def _first_row(self):
         for place, chunk in enumerate(self.chunks):
-            X = chunk[0]
+            X, *labels = _padded(chunk)
             if X.shape[0]:
                 if self.checkpoint is not None:
-                    self.checkpoint.load([self.n_chunks, X.shape[1]])
-                    self.checkpoint.check("chunk", place, *_padded(chunk))
+                    self.checkpoint.load([self.n_chunks, *X.shape[1:]])
+                    self.checkpoint.check("chunk", place, X, *labels)
                 return X[:1]
         raise ValueError("there is no row in any chunk")
 
@@ -355,7 +355,8 @@ def _padded(chunk):
     """X, labels and weights, or None for these."""
     if len(chunk) < 2:
         raise ValueError("a chunk holds rows without labels; a fit needs (X, y)")
-    return chunk if len(chunk) == 3 else (*chunk, None)
+    X, y, weight = chunk if len(chunk) == 3 else (*chunk, None)
+    return X if hasattr(X, "shape") else np.array(X, dtype=object), y, weight
 
 
 def _shown(value):

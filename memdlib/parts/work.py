@@ -14,7 +14,7 @@ its fold by itself.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,14 +48,14 @@ class Shares:
     thresholds : tuple of float
         A row at position p lies beyond those cuts whose threshold p * scale reaches.
     n_held_out : int
-        Of the folds between the cuts; others are never held out.
+        Folds that are held out, the first ones.
 
     Examples
     --------
     >>> Shares.of(0.2)
     Shares(scale=1.0, thresholds=(0.2,), n_held_out=1)
-    >>> Shares.of(5, 10, 3)
-    Shares(scale=5.0, thresholds=(1, 2), n_held_out=2)
+    >>> Shares.of(3)
+    Shares(scale=3, thresholds=(1, 2), n_held_out=3)
     """
 
     scale: float
@@ -63,27 +63,38 @@ class Shares:
     n_held_out: int
 
     @classmethod
-    def of(cls, validation: float, n_rows: int = 1, most: float = np.inf) -> "Shares":
-        """Cuts of the parameter ``validation``: one share, or folds.
+    def of(cls, validation: float) -> "Shares":
+        """Cuts of the parameter ``validation``: one share, or folds."""
+        if validation < 1:
+            return cls(1.0, (validation,), 1)
+        n_folds = int(validation)
+        return cls(n_folds, tuple(range(1, n_folds)), n_folds)
+
+    @classmethod
+    def of_folds(cls, validation: float, share: float) -> "Shares":
+        """Cuts into the folds of :func:`memdlib.holdout.folds`.
 
         Parameters
         ----------
-        validation, most : float
-            As in :func:`memdlib.holdout.folds`.
-        n_rows : int, default=1
+        validation : float
+        share : float
+            Of the rows that are held out at most.
 
         Returns
         -------
         Shares
+
+        Examples
+        --------
+        >>> Shares.of_folds(5, 0.3)
+        Shares(scale=5.0, thresholds=(1, 2), n_held_out=2)
         """
-        share = most / n_rows
-        if validation < 1:
-            return cls(1.0, (min(validation, share),), 1)
-        scale = max(float(validation), 1.0 / share)
+        once = validation < 1
+        scale = max(1.0 / validation if once else float(validation), 1.0 / share)
         enough = math.ceil(min(share, 1.0) * scale - 1e-9)
-        n_held_out = min(int(validation), enough)
-        last = min(n_held_out, int(validation) - 1)
-        return cls(scale, tuple(range(1, last + 1)), n_held_out)
+        n_held_out = 1 if once else min(int(validation), enough)
+        cuts = tuple(c for c in range(1, n_held_out + 1) if c < scale)
+        return cls(scale, cuts, n_held_out)
 
     def buckets(self, histogram: Array) -> NDArray[np.intp]:
         """Buckets in which the cuts lie.
@@ -115,8 +126,7 @@ class HashCuts:
     first, second : ndarray of shape (K, B)
         A row lies beyond a cut if its two hashes do, in lexicographic order.
     n_held_out : int
-        Of the B + 1 folds, the first ones; a share that is held out once is the first
-        of two.
+        Of the B + 1 folds, the first ones.
     """
 
     keys: RowKeys
@@ -585,6 +595,34 @@ def checked_result(parts: Parts, work: Pass) -> Result:
     if found is None:
         raise ValueError("there is no row of positive weight in any part of the data")
     return found
+
+
+def found_cuts(
+    parts: Parts, reader: Reader, weight: Array, shares: Shares, seed: bytes
+) -> HashCuts:
+    """Cuts of the rows, as if all were in memory, by three passes.
+
+    Parameters
+    ----------
+    parts : Parts
+    reader : Reader
+    weight : ndarray of shape (K,)
+        Of the classes.
+    shares : Shares
+    seed : bytes
+        Eight, the key of the hashes.
+
+    Returns
+    -------
+    HashCuts
+    """
+    # factors of whole classes move no cut, and are left out
+    plain, even = (replace(reader, by_class=f) for f in (None, 1.0 / weight))
+    spread = Spread(**checked_result(parts, Spreads(even)))
+    keys = RowKeys.of(np.frombuffer(seed, dtype=np.uint64), spread)
+    histogram = checked_result(parts, Hashes(plain, keys))["weight"]
+    border = checked_result(parts, Border(plain, shares.buckets(histogram), keys))
+    return HashCuts.find(keys, shares, histogram, border)
 
 
 def check_rows(X, y) -> None:

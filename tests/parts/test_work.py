@@ -36,7 +36,7 @@ def cut_folds(parts, n_classes, validation, seed, most=np.inf):
     even = replace(reader, by_class=1 / np.bincount(codes, weight))
     keys = RowKeys.of(seed, Spread(**added(Spreads(even))))
     histogram = added(Hashes(reader, keys))["weight"]
-    shares = Shares.of(validation, len(codes), most)
+    shares = Shares.of_folds(validation, most / len(codes))
     border = added(Border(reader, shares.buckets(histogram), keys))
     found = HashCuts.find(keys, shares, histogram, border)
     return np.concatenate([found.folds(X, codes) for X, codes, _ in parts])
@@ -97,4 +97,4 @@ def test_one_heavy_row_leaves_nothing_to_set_aside():
 )
 def test_as_many_folds_are_held_out_as_in_memory(n, validation, most):
     _, n_held_out = folds(np.zeros(n), validation, most)
-    assert Shares.of(validation, n, most).n_held_out == n_held_out
+    assert Shares.of_folds(validation, most / n).n_held_out == n_held_out

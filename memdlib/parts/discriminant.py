@@ -1,0 +1,288 @@
+"""The discriminant of pooled second moments, from parts.
+
+In memory a Krylov space is one of the rows where these are fewer. Here rows stay where
+they are, and all systems are those of the features: one pass multiplies the centred
+rows by a block of columns and back,
+
+    Z' W (Z V) = sum over parts of Z_b' W_b (Z_b V),
+
+for all folds that still grow. So there is one pass for the sums of the classes and one
+for each product, as many as the space of most products takes. What must be held is the
+basis of each fold, of d x (K products) entries, and the rows held out, about 10,000.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from memdlib.families import Family
+from memdlib.generative.correlated.krylov import IndicatorRegression, krylov_spaces
+from memdlib.generative.correlated.ridge import (
+    Evidence,
+    RidgeDiscriminantClassifier,
+    check_products,
+    class_marginals,
+    holds_documents,
+    needed_families,
+    with_feature_weights,
+)
+from memdlib.generative.marginals import family_moments, training_moments
+from memdlib.holdout import MOST_HELD_OUT
+from memdlib.moments import ClassMoments
+from memdlib.parts.work import (
+    Parts,
+    Pass,
+    Reader,
+    Result,
+    Shares,
+    checked_result,
+    found_cuts,
+)
+
+Array = NDArray[np.float64]
+
+
+def gathered_evidence(
+    estimator: RidgeDiscriminantClassifier, parts: Parts, reader: Reader, survey: Result
+) -> Evidence:
+    """What the fit takes from the rows, by seven passes over them.
+
+    Parameters
+    ----------
+    estimator : RidgeDiscriminantClassifier
+    parts : Parts
+    reader : Reader
+    survey : dict of ndarray
+        As :class:`memdlib.parts.work.Survey` finds it.
+
+    Returns
+    -------
+    Evidence
+    """
+    seed = check_random_state(estimator.random_state).bytes(8)
+    n_rows = int(survey["rows"].sum())
+    shares = Shares.of_folds(estimator.validation, MOST_HELD_OUT / n_rows)
+    cuts = found_cuts(parts, reader, survey["weight"], shares, seed)
+    reader = replace(reader, cuts=cuts)
+    held = checked_result(parts, HeldOut(reader))
+    rows = [len(held["codes"][held["fold"] == f]) for f in range(cuts.n_held_out)]
+    folds = [f for f, n in enumerate(rows) if 0 < n < n_rows]
+    families = needed_families(estimator)
+    work = FoldMarginals(reader, tuple(one for one in families if one is not None))
+    found = checked_result(parts, work)
+    check_products(found["largest"][None], found["size"], found["most"])
+    marginals = [
+        {} if one is None else work.marginals(found, one, folds) for one in families
+    ]
+    weight = reader.weighted(np.arange(len(reader.classes)), survey["weight"])
+    return Evidence(
+        reader.classes,
+        weight / weight.sum(),
+        found["largest"] > 0 if holds_documents(estimator) else None,
+        *marginals,
+        *held_out_rows(held, folds, parts.template()),
+        Regressions(parts, reader, estimator.max_iter),
+    )
+
+
+@dataclass(frozen=True)
+class HeldOut(Pass):
+    """Rows held out, with their hashes.
+
+    Parameters
+    ----------
+    reader : Reader
+    """
+
+    reader: Reader
+    name = "rows held out"
+
+    def _of(self, X, y, weight):
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        own, keys = fold < self.reader.cuts.n_held_out, self.reader.cuts.keys
+        X = sparse.csr_array(X[own])
+        return {
+            "data": X.data.astype(np.float64),
+            "indices": X.indices,
+            "lengths": np.diff(X.indptr),
+            "codes": codes[own],
+            "weight": weight[own],
+            "fold": fold[own],
+            "first": keys.first(X),
+            "second": keys.second(X),
+        }
+
+    def _add(self, a, b):
+        return {name: np.concatenate([a[name], b[name]]) for name in a}
+
+
+def held_out_rows(found: Result, folds: list[int], like) -> tuple:
+    """Rows of some folds, in an order that does not depend on the parts.
+
+    Parameters
+    ----------
+    found : dict of ndarray
+        As :class:`HeldOut` finds it.
+    folds : list of int
+    like : {ndarray, sparse matrix, table} of shape (1, d)
+        A row.
+
+    Returns
+    -------
+    X : ndarray or csr_array of shape (m, d)
+    codes, weight, fold : ndarray of shape (m,)
+    """
+    indptr = np.concatenate([[0], np.cumsum(found["lengths"])])
+    shape = len(found["codes"]), like.shape[1]
+    X = sparse.csr_array((found["data"], found["indices"], indptr), shape)
+    names = "weight", "second", "first", "codes", "fold"
+    order = np.lexsort([found[name] for name in names])
+    order = order[np.isin(found["fold"][order], folds)]
+    X = X[order] if sparse.issparse(like) else X[order].toarray()
+    return X, *(found[name][order] for name in ("codes", "weight", "fold"))
+
+
+@dataclass(frozen=True)
+class FoldMarginals(Pass):
+    """Moments of each fold and class in some families, and the range of the products.
+
+    Parameters
+    ----------
+    reader : Reader
+    families : tuple of Family
+    """
+
+    reader: Reader
+    families: tuple[Family, ...]
+    name = "marginals"
+
+    def _of(self, X, y, weight):
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        size = abs(X).max(axis=0)
+        found = {
+            "largest": size.toarray().ravel() if sparse.issparse(X) else size,
+            "size": np.float64(X.size),
+            "most": weight.max(),
+        }
+        K = len(self.reader.classes)
+        for family in self.families:
+            cells = fold * K + codes, self.reader.n_folds * K, weight
+            moments = family_moments(family, family.observe(X), *cells)
+            found |= _named(family, moments)
+        return found
+
+    def _add(self, a, b):
+        found = {"size": a["size"] + b["size"]}
+        found |= {name: np.maximum(a[name], b[name]) for name in ("largest", "most")}
+        for family in self.families:
+            both = (_moments(family, part) for part in (a, b))
+            found |= _named(family, ClassMoments.merge(*both))
+        return found
+
+    def marginals(self, found: Result, family: Family, folds: list[int]) -> dict:
+        """Class marginals of all rows (None), and of those outside each fold."""
+        moments = training_moments(_moments(family, found), self.reader.n_folds)
+        return class_marginals(family, *moments, folds)
+
+
+def _named(family, moments: ClassMoments) -> Result:
+    return {f"{family.name} {name}": values for name, values in vars(moments).items()}
+
+
+def _moments(family, found: Result) -> ClassMoments:
+    names = "weight", "sums", "location"
+    return ClassMoments(*(found[f"{family.name} {name}"] for name in names))
+
+
+@dataclass(frozen=True)
+class Sums(Pass):
+    """Sums of the weighted rows times what is known of each, for several folds.
+
+    Parameters
+    ----------
+    reader : Reader
+    features : dict
+        Weights of the features, or None, by the fold that is left out, or None.
+    name : str
+    blocks, shifts : dict of ndarray
+        What each row is multiplied by, (d, r), and what is subtracted then, (r,). The
+        rows are multiplied by the indicators of the classes if there are none.
+    """
+
+    reader: Reader
+    features: dict
+    name: str
+    blocks: dict | None = None
+    shifts: dict | None = None
+
+    def _of(self, X, y, weight):
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        X = X.astype(np.float64, copy=False)
+        found = {}
+        for f in self.features if self.blocks is None else self.blocks:
+            Z = with_feature_weights(X, self.features[f])
+            if self.blocks is None:
+                U = np.eye(len(self.reader.classes))[codes]
+            else:
+                U = Z @ self.blocks[f] - self.shifts[f]
+            U *= np.where(fold == f, 0.0, weight)[:, None]
+            found[f"rows {f}"], found[f"weight {f}"] = Z.T @ U, U.sum(axis=0)
+        return found
+
+
+@dataclass(frozen=True)
+class Regressions:
+    """Regressions on the rows outside some folds, and the spaces of their solutions.
+
+    Parameters
+    ----------
+    parts : Parts
+    reader : Reader
+    max_iter : int
+    """
+
+    parts: Parts
+    reader: Reader
+    max_iter: int
+
+    def __call__(self, features: dict, penalty: float, tol: float) -> Iterator[tuple]:
+        """As :class:`Evidence` says of its ``regressions``.
+
+        Parameters
+        ----------
+        features : dict
+        penalty, tol : float
+
+        Yields
+        ------
+        fold : int or None
+        ridge : IndicatorRegression
+        space : KrylovSpace
+        """
+        folded = any(f is not None for f in features)
+        reader = self.reader if folded else replace(self.reader, cuts=None)
+        sums = checked_result(self.parts, Sums(reader, features, "sums of classes"))
+        ridges = {}
+
+        def products(blocks):
+            shifts = {f: ridges[f].mean @ block for f, block in blocks.items()}
+            work = Sums(reader, features, "products", blocks, shifts)
+            found = checked_result(self.parts, work)
+            return {
+                f: found[f"rows {f}"] - np.outer(ridges[f].mean, found[f"weight {f}"])
+                for f in blocks
+            }
+
+        for f in features:
+            own = sums[f"rows {f}"], sums[f"weight {f}"]
+            ridges[f] = IndicatorRegression.of_sums(
+                *own, lambda block, f=f: products({f: block})[f]
+            )
+        growing = {f: r.growing(penalty, tol, self.max_iter) for f, r in ridges.items()}
+        spaces = krylov_spaces(products, growing)
+        for f, ridge in ridges.items():
+            yield f, ridge, spaces[f]
