@@ -6,9 +6,10 @@ rows by a block of columns and back,
 
     Z' W (Z V) = sum over parts of Z_b' W_b (Z_b V),
 
-for all folds that still grow. So there is one pass for the sums of the classes and one
-for each product, as many as the space of most products takes. What must be held is the
-basis of each fold, of d x (K products) entries, and the rows held out, about 10,000.
+for all folds and powers whose spaces still grow. So the choice takes one pass for the
+sums of the classes and as many as the space of most products, and so does the fit
+after it. What must be held is a basis of d x (K products) entries for each fold and
+power, and the rows held out, about 10,000.
 """
 
 from collections.abc import Iterator
@@ -104,7 +105,7 @@ class HeldOut(Pass):
     def _of(self, X, y, weight):
         X, codes, weight, fold = self.reader.folded(X, y, weight)
         own, keys = fold < self.reader.cuts.n_held_out, self.reader.cuts.keys
-        X = sparse.csr_array(X[own])
+        first, X = keys.first(X)[own], sparse.csr_array(X[own])
         return {
             "data": X.data.astype(np.float64),
             "indices": X.indices,
@@ -112,7 +113,7 @@ class HeldOut(Pass):
             "codes": codes[own],
             "weight": weight[own],
             "fold": fold[own],
-            "first": keys.first(X),
+            "first": first,
             "second": keys.second(X),
         }
 
@@ -200,13 +201,14 @@ def _moments(family, found: Result) -> ClassMoments:
 
 @dataclass(frozen=True)
 class Sums(Pass):
-    """Sums of the weighted rows times what is known of each, for several folds.
+    """Sums of the weighted rows times what is known of each, for several systems.
 
     Parameters
     ----------
     reader : Reader
     features : dict
-        Weights of the features, or None, by the fold that is left out, or None.
+        Weights of the features, or None; a key ends with the fold that is left out, or
+        None.
     name : str
     blocks, shifts : dict of ndarray
         What each row is multiplied by, (d, r), and what is subtracted then, (r,). The
@@ -223,14 +225,14 @@ class Sums(Pass):
         X, codes, weight, fold = self.reader.folded(X, y, weight)
         X = X.astype(np.float64, copy=False)
         found = {}
-        for f in self.features if self.blocks is None else self.blocks:
-            Z = with_feature_weights(X, self.features[f])
+        for key in self.features if self.blocks is None else self.blocks:
+            Z = with_feature_weights(X, self.features[key])
             if self.blocks is None:
                 U = np.eye(len(self.reader.classes))[codes]
             else:
-                U = Z @ self.blocks[f] - self.shifts[f]
-            U *= np.where(fold == f, 0.0, weight)[:, None]
-            found[f"rows {f}"], found[f"weight {f}"] = Z.T @ U, U.sum(axis=0)
+                U = Z @ self.blocks[key] - self.shifts[key]
+            U *= np.where(fold == key[-1], 0.0, weight)[:, None]
+            found[f"rows {key}"], found[f"weight {key}"] = Z.T @ U, U.sum(axis=0)
         return found
 
 
@@ -259,30 +261,33 @@ class Regressions:
 
         Yields
         ------
-        fold : int or None
         ridge : IndicatorRegression
         space : KrylovSpace
         """
-        folded = any(f is not None for f in features)
+        folded = any(fold is not None for _, fold in features)
         reader = self.reader if folded else replace(self.reader, cuts=None)
         sums = checked_result(self.parts, Sums(reader, features, "sums of classes"))
         ridges = {}
 
         def products(blocks):
-            shifts = {f: ridges[f].mean @ block for f, block in blocks.items()}
+            shifts = {key: ridges[key].mean @ block for key, block in blocks.items()}
             work = Sums(reader, features, "products", blocks, shifts)
             found = checked_result(self.parts, work)
             return {
-                f: found[f"rows {f}"] - np.outer(ridges[f].mean, found[f"weight {f}"])
-                for f in blocks
+                key: found[f"rows {key}"]
+                - np.outer(ridges[key].mean, found[f"weight {key}"])
+                for key in blocks
             }
 
-        for f in features:
-            own = sums[f"rows {f}"], sums[f"weight {f}"]
-            ridges[f] = IndicatorRegression.of_sums(
-                *own, lambda block, f=f: products({f: block})[f]
+        for key in features:
+            own = sums[f"rows {key}"], sums[f"weight {key}"]
+            ridges[key] = IndicatorRegression.of_sums(
+                *own, lambda block, key=key: products({key: block})[key]
             )
-        growing = {f: r.growing(penalty, tol, self.max_iter) for f, r in ridges.items()}
+        growing = {
+            key: ridge.growing(penalty, tol, self.max_iter)
+            for key, ridge in ridges.items()
+        }
         spaces = krylov_spaces(products, growing)
-        for f, ridge in ridges.items():
-            yield f, ridge, spaces[f]
+        for key, ridge in ridges.items():
+            yield ridge, spaces[key]

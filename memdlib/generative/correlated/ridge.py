@@ -22,6 +22,7 @@ sparse or dense.
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -206,9 +207,9 @@ class Evidence:
     X, codes, weight, fold : {ndarray, csr} of shape (m, d), ndarray of shape (m,)
         Rows held out, and in which fold.
     regressions : callable
-        Gets feature weights by fold (None: no row is held out), the least penalty and
-        the residual to stop at; yields each fold, the regression on the rows outside
-        it, and the space of its solutions.
+        Gets feature weights by place of the power and fold (None: no row is held out),
+        the least penalty and the residual to stop at; yields, for each in turn, the
+        regression on the rows outside the fold, and the space of its solutions.
     """
 
     classes: NDArray
@@ -222,23 +223,29 @@ class Evidence:
     fold: NDArray[np.intp]
     regressions: Callable[[dict, float, float], Iterator[tuple]]
 
-    def feature_weights(self, folds: list, divergence: str, power: float) -> dict:
-        """Divergences outside each fold, to a power; None for power zero."""
+    def feature_weights(
+        self, powers: list[float], folds: list, divergence: str
+    ) -> dict:
+        """Divergences outside each fold, to each power; None for power zero."""
+        found = {}
+        if any(powers):
+            found = {f: divergence_weights(self.presence[f], divergence) for f in folds}
         return {
-            f: divergence_weights(self.presence[f], divergence) ** power
-            if power
-            else None
+            (p, f): found[f] ** power if power else None
+            for p, power in enumerate(powers)
             for f in folds
         }
 
-    def scores(self, features: dict, penalties: list[float], tol: float) -> Array:
-        """Of the rows held out, (n_penalties, m, K)."""
-        found = np.empty((len(penalties), len(self.codes), len(self.classes)))
-        for f, ridge, space in self.regressions(features, min(penalties), tol):
-            test = self.fold == f
-            rows = with_feature_weights(self.X[test], features[f])
-            found[:, test] = ridge.scores(space, penalties, rows)
-        return found
+    def scores(self, features: dict, penalties: list[float], tol: float) -> Iterator:
+        """Of the rows held out, (n_penalties, m, K), for one power after another."""
+        solved = self.regressions(features, min(penalties), tol)
+        for _, pairs in groupby(features.items(), lambda pair: pair[0][0]):
+            found = np.empty((len(penalties), len(self.codes), len(self.classes)))
+            for (_, f), weights in pairs:
+                test, (ridge, space) = self.fold == f, next(solved)
+                rows = with_feature_weights(self.X[test], weights)
+                found[:, test] = ridge.scores(space, penalties, rows)
+            yield found
 
     def second_scores(self, folds: list) -> list[Array]:
         """Those of the marginals, (m, K), if there are any."""
@@ -281,25 +288,28 @@ def fit_evidence(estimator: "RidgeDiscriminantClassifier", evidence: Evidence) -
         tested = holds_any(evidence.X, evidence.known)
     target = evidence.codes[tested], evidence.weight[tested]
     beside = [part[tested] for part in second]
-    for p, tried in enumerate(powers if tested.any() else ()):
-        features = evidence.feature_weights(folds, divergence, tried)
+    scores = ()
+    if tested.any():
+        features = evidence.feature_weights(powers, folds, divergence)
+        scores = evidence.scores(features, penalties, max(tol, FOLD_TOL))
+    for p, of_penalties in enumerate(scores):
         found = [
             fit_calibration([part[tested], *beside], *target, lead=_LEAD)
-            for part in evidence.scores(features, penalties, max(tol, FOLD_TOL))
+            for part in of_penalties
         ]
         losses[p] = [one.log_loss for one in found]
         if p and losses[p].min() >= losses[p - 1].min():
             break
         q = losses[p].argmin()
-        power, penalty = tried, penalties[q]
+        power, penalty = powers[p], penalties[q]
         multipliers, uniform_share = found[q].multipliers, found[q].uniform_share
-    features = evidence.feature_weights([None], divergence, power)
-    _, ridge, space = next(evidence.regressions(features, penalty, tol))
+    features = evidence.feature_weights([power], [None], divergence)
+    ridge, space = next(evidence.regressions(features, penalty, tol))
     residual = ridge.residual(space, penalty)
     model = RidgeModel(
         evidence.classes,
         evidence.class_prior,
-        features[None],
+        features[0, None],
         *ridge.coefficients(space, penalty),
         evidence.marginals.get(None),
         evidence.known,
@@ -593,11 +603,11 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             return class_marginals(family, *found, held_out)
 
         def regressions(features, penalty, tol):
-            for f, weights in features.items():
+            for (_, f), weights in features.items():
                 train = slice(None) if f is None else fold != f
                 rows = with_feature_weights(X if f is None else X[train], weights)
                 ridge = IndicatorRegression.of(rows, codes[train], weight[train], K)
-                yield f, ridge, ridge.space(penalty, tol, self.max_iter)
+                yield ridge, ridge.space(penalty, tol, self.max_iter)
 
         evidence = Evidence(
             classes,
