@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from memdlib import MeMdClassifier
+from memdlib import MeMdClassifier, make_memd
 from memdlib.parts import TableChunks, fit_chunks, predict_chunks
 
 ROWS, FEATURES = 10_000_000, 1000
@@ -168,6 +168,36 @@ def parquet(n_megabytes: int, folder: Path) -> dict:
     }
 
 
+def recommended(n_rows: int, n_features: int) -> list[tuple[str, float, float]]:
+    """``make_memd("table")`` in memory and in parts of the same rows.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+
+    Returns
+    -------
+    list of (str, float, float)
+        Where, processor time in seconds, and MiB that the fit allocates beside the rows
+        in memory, with their bookkeeping in that time.
+    """
+    chunks = SimulatedChunks(n_rows, n_features)
+    X, y = map(np.concatenate, zip(*chunks, strict=True))
+    fits = {
+        "in memory": lambda model: model.fit(X, y),
+        "in parts": lambda model: fit_chunks(model, chunks),
+    }
+    found = []
+    for where, fit in fits.items():
+        tracemalloc.start()
+        start = time.process_time()
+        fit(make_memd("table", random_state=0))
+        seconds = time.process_time() - start
+        found.append((where, seconds, tracemalloc.get_traced_memory()[1] / 2**20))
+        tracemalloc.stop()
+    return found
+
+
 def main(scale: float, n_megabytes: int) -> dict:
     """Print both tables, and return what is in them."""
     found = simulated(int(ROWS * scale), FEATURES)
@@ -187,6 +217,11 @@ def main(scale: float, n_megabytes: int) -> dict:
         f"{file['predicted'] / file['floor']:.1f} x, "
         f"{file['allocated']:.1f} MiB allocated, process + {file['grown']:.1f} MiB"
     )
+    for where, seconds, allocated in recommended(200_000, 30):
+        print(
+            f'make_memd("table"), 200,000 x 30 {where}: {seconds:.1f} s, '
+            f"{allocated:.0f} MiB allocated"
+        )
     machine = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),

@@ -50,9 +50,9 @@ def fit_distributed(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
-        :class:`memdlib.generative.CorrelatedMeMdClassifier`. Its parameters mean what
-        they mean in ``fit``; ``n_features="auto"`` sets the same rows aside.
+        As :func:`memdlib.parts.fit_chunks` takes it, pipelines of
+        :func:`memdlib.make_memd` among them. Its parameters mean what they mean in
+        ``fit``; ``n_features="auto"`` sets the same rows aside.
     X : dask array of shape (n, d) or dask data frame
         Blocks of an array may be SciPy's sparse matrices. Partitions may be of any
         length, zero too.
@@ -86,6 +86,9 @@ def fit_distributed(
     features travels from each block. Where features outnumber rows it works on blocks
     of columns, computes X four times, and one matrix of products of rows travels from
     each; X in blocks of rows is split anew, so that all of it travels once a pass.
+
+    Mixtures of candidates gather up to thirty thousand rows here, and send what they
+    learn from these with each pass; see :func:`memdlib.parts.fit_chunks`.
 
     Examples
     --------

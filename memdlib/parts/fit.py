@@ -9,6 +9,10 @@ The correlation-aware fit goes through the shorter side of the data. With no few
 than features, d x d products of features add up over blocks of rows
 (:mod:`memdlib.parts.tall`); else n x n products of rows add up over strips of columns
 (:mod:`memdlib.parts.wide`). From there on the formulas are those of ``fit``.
+
+Of a pipeline each step is fitted in turn, to what those before make of the parts
+(:mod:`memdlib.parts.prepared`); a mixture holds out rows that fit into memory
+(:mod:`memdlib.parts.mixed`).
 """
 
 from collections.abc import Callable
@@ -24,6 +28,7 @@ from sklearn.utils.validation import validate_data
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
+from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import (
     RidgeDiscriminantClassifier,
     fit_evidence,
@@ -42,9 +47,14 @@ from memdlib.generative.memd.classifier import (
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import estimate_model
 from memdlib.generative.ranking import DivergenceRanker
+from memdlib.generative.recommended.mixed import (
+    MixedMeMdClassifier,
+    checked_candidates,
+)
 from memdlib.generative.recommended.words import WordCounter
 from memdlib.generative.weighting import DivergenceWeighter, word_weights
 from memdlib.parts.discriminant import gathered_evidence
+from memdlib.parts.mixed import fit_mixed
 from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
@@ -57,6 +67,7 @@ from memdlib.parts.work import (
     Result,
     Shares,
     Survey,
+    carried_out,
     checked_result,
     found_cuts,
 )
@@ -76,9 +87,8 @@ def fit_parts(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, CorrelatedMeMdClassifier or
-        DivergenceRanker, or a pipeline of these and of steps that learn nothing. Its
-        parameters mean what they mean in ``fit``.
+        As :func:`memdlib.parts.fit_chunks` takes it. Its parameters mean what they mean
+        in ``fit``.
     parts : Parts
     classes : array-like of shape (K,), default=None
         All classes; saves the look at the labels if S is fixed and there are no
@@ -185,7 +195,7 @@ def _fit_marginals(estimator: MeMdClassifier, parts: Parts, classes):
     def sized(model, size):
         return replace(model, n_selected=size)
 
-    set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+    set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
     if not result["weighted"]:
         rows = np.minimum(result["rows"], 2)
         warn_of_single_rows(estimator, np.repeat(np.arange(len(rows)), rows))
@@ -229,8 +239,20 @@ def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
     if n_rows < d:
         moments = WideMoments(parts, reader, (n_rows, d))
     else:
-        moments = TallMoments(parts, reader)
-    return set_fitted(estimator, _chosen(estimator, moments, estimate, sized))
+        (moments,) = carried_out(parts, [TallMoments.plan(reader)])
+    return set_fitted(estimator, _chosen(estimator, parts, moments, estimate, sized))
+
+
+def _fit_regularised(estimator: RegularisedMeMdClassifier, parts: Parts, classes):
+    reader, _ = _reader(estimator, parts, classes, survey=True)
+    (moments,) = carried_out(parts, [TallMoments.plan(reader, by_class=True)])
+    return estimator.fit_moments(moments.as_shares(), reader.classes)
+
+
+def _fit_mixed(estimator: MixedMeMdClassifier, parts: Parts, classes):
+    checked_candidates(estimator)
+    reader, survey = _reader(estimator, parts, classes, survey=True)
+    return fit_mixed(estimator, parts, reader, survey, fit_parts)
 
 
 def _fit_words(counter: WordCounter, parts: Parts, classes):
@@ -257,6 +279,8 @@ _FITS = {
     MeMdClassifier: _fit_marginals,
     JointMaxEntClassifier: _fit_joint,
     CorrelatedMeMdClassifier: _fit_correlated,
+    RegularisedMeMdClassifier: _fit_regularised,
+    MixedMeMdClassifier: _fit_mixed,
     DivergenceRanker: _fit_ranker,
     WordCounter: _fit_words,
     DivergenceWeighter: _fit_weighter,
@@ -280,10 +304,12 @@ def _class_moments(parts: Parts, reader: Reader) -> tuple[FoldMoments, Result]:
     work = Moments(reader)
     result = checked_result(parts, work)
     _check_classes(reader.classes, reader.classes[result["rows"] > 0])
-    return FoldMoments(parts, reader, work.of_result(result)), result
+    return FoldMoments(reader, work.of_result(result)), result
 
 
-def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
+def _chosen(
+    estimator, parts: Parts, moments: FoldMoments | WideMoments, estimate, sized
+):
     """Model of the size asked for, or of the smallest of highest accuracy."""
     found, d = estimate(moments.all_rows()), estimator.n_features_in_
     if estimator.n_features != "auto":
@@ -294,7 +320,7 @@ def _chosen(estimator, moments: FoldMoments | WideMoments, estimate, sized):
     )
     if not any(models):
         return sized(found, d)
-    correct, tested = moments.correct(models, grid)
+    correct, tested = moments.correct(parts, models, grid)
     accuracy = correct / tested
     return replace(
         sized(found, smallest_best(grid, accuracy)),

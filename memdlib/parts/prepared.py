@@ -4,26 +4,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memdlib.parts.work import Parts, Pass, check_rows
+from memdlib.parts.work import Parts, Pass, Plan, check_rows
 
 
 @dataclass(frozen=True)
-class After(Pass):
-    """A pass over rows that a step has transformed.
+class Through(Pass):
+    """A pass that shows another one other rows.
 
     Parameters
     ----------
-    step : transformer
-        Fitted.
     work : Pass
     """
 
-    step: object
     work: Pass
 
     @property
     def name(self) -> str:
         return self.work.name
+
+    def _add(self, a, b):
+        return self.work.add(a, b)
+
+
+@dataclass(frozen=True)
+class After(Through):
+    """A pass over rows that a step has transformed.
+
+    Parameters
+    ----------
+    work : Pass
+    step : transformer
+        Fitted.
+    """
+
+    step: object
 
     @property
     def needs_X(self) -> bool:
@@ -32,8 +46,28 @@ class After(Pass):
     def _of(self, X, y, weight):
         return self.work.of(None if X is None else self.step.transform(X), y, weight)
 
-    def _add(self, a, b):
-        return self.work.add(a, b)
+
+def after(step, plan: Plan) -> Plan:
+    """Show all passes of a plan what a step makes of the rows.
+
+    Parameters
+    ----------
+    step : transformer
+        Fitted.
+    plan : generator
+        As :func:`memdlib.parts.work.carried_out` takes it.
+
+    Yields
+    ------
+    After
+    """
+    result = None
+    while True:
+        try:
+            work = plan.send(result)
+        except StopIteration as end:
+            return end.value
+        result = yield After(work, step)
 
 
 @dataclass(frozen=True)
@@ -69,7 +103,7 @@ class Prepared(Parts):
         return self.step.transform(self.parts.template())
 
     def reduce(self, work: Pass):
-        return self.parts.reduce(After(self.step, work))
+        return self.parts.reduce(After(work, self.step))
 
     def reduce_strips(self, work, shape):
-        return self.parts.reduce_strips(StripsAfter(self.step, work), shape)
+        return self.parts.reduce_strips(StripsAfter(work, self.step), shape)

@@ -206,8 +206,10 @@ def fit_chunks(
     Parameters
     ----------
     estimator : estimator
-        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or
-        :class:`memdlib.generative.CorrelatedMeMdClassifier`.
+        A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or, of
+        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier, RegularisedMeMdClassifier
+        or MixedMeMdClassifier; or a pipeline of these and of steps that learn nothing.
+        So are those of :func:`memdlib.make_memd` for "expression" and "table".
     chunks : iterable of tuple
         (X, y) or (X, y, sample_weight) of some rows each, such as
         :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
@@ -249,6 +251,19 @@ def fit_chunks(
     columns, as wide as four million entries of all rows allow, and each strip is cut
     from all chunks: give it memory maps (:class:`ArrayChunks`), of which a strip reads
     no more than itself.
+
+    Mixtures of candidates, and so ``make_memd("expression")`` and
+    ``make_memd("table")``, gather rows: up to 20,000 all, which are fitted by ``fit``;
+    of more those that are held out, the same as in ``fit`` (ten thousand from 50,000
+    rows on, twenty thousand at most), and ten thousand others, all as doubles, in the
+    checkpoint too. Splines and kernels of candidates then learn knots and landmarks
+    from these rows, so that they differ from those of ``fit`` as samples do; all else
+    is found from all rows, without a warning of lone values. Before that the data are
+    read five times; moments of all candidates take the same two passes for each fold
+    that is held out and two more for all rows, and for each set of d features a matrix
+    d x d, or K of them if class covariances are tried. A candidate that chooses
+    ``n_features="auto"`` takes six passes of its own in place of two, and needs no
+    fewer rows than features if it knows of correlations.
 
     Examples
     --------

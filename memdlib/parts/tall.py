@@ -10,7 +10,7 @@ class to that of the class,
 terms of one sign, in which nothing cancels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,14 +21,14 @@ from memdlib.generative.correlated.pooled import (
     beyond_rounding,
     power_of_two,
 )
+from memdlib.generative.correlated.regularised import Range, RangeMoments
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.parts.work import (
     FoldMoments,
     Moments,
-    Parts,
     Pass,
     Reader,
-    checked_result,
+    Result,
 )
 
 Array = NDArray[np.float64]
@@ -39,21 +39,57 @@ class TallMoments(FoldMoments):
 
     Parameters
     ----------
-    parts : Parts
     reader : Reader
+    unit : ndarray of shape (d,)
+    moments : ClassMoments
+        Of x / unit, of each fold and class.
+    products : ndarray of shape (n_folds, G, d, d)
+        Of the residuals, by fold; G is the number of classes or one, for all.
+    ends : ndarray of shape (2, d)
+        Least and largest values.
     """
 
-    def __init__(self, parts: Parts, reader: Reader) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        unit: Array,
+        moments: ClassMoments,
+        products: Array,
+        ends: Array,
+    ) -> None:
+        super().__init__(reader, moments)
+        self.unit, self.moments, self.ends = unit, moments, ends
+        self.total, self.products = moments.weight.sum(), products
+
+    @classmethod
+    def plan(
+        cls, reader: Reader, *, by_class: bool = False
+    ) -> Generator[Pass, Result, "TallMoments"]:
+        """Collect them, in two passes."""
         work = Means(reader)
-        found = checked_result(parts, work)
-        self.unit, moments = power_of_two(found["largest"]), work.of_result(found)
+        found = yield work
+        ends, moments = found["ends"], work.of_result(found)
+        unit = power_of_two(np.maximum(ends[1], -ends[0]))
         # by powers of two: no digit is lost
-        sums, location = moments.sums / self.unit[:, None], moments.location / self.unit
+        sums, location = moments.sums / unit[:, None], moments.location / unit
         moments = ClassMoments(moments.weight, sums, location)
-        super().__init__(parts, reader, moments)
-        self.total = moments.weight.sum()
-        work = Products(reader, self.unit, location, _centre(moments), self.total)
-        self.products = checked_result(parts, work)["products"]
+        total = moments.weight.sum()
+        centre = _centre(moments)
+        found = yield Products(reader, unit, location, centre, total, by_class)
+        return cls(reader, unit, moments, found["products"], ends)
+
+    def as_shares(self) -> RangeMoments:
+        """Moments of all rows, of values as shares of their range: by an affine map."""
+        shares, moments = Range.of(self.ends), self.moments
+        scale = 0.5 * self.unit / shares.half_width
+        low = 0.5 * self.unit * moments.location - shares.half_low
+        mapped = ClassMoments(
+            moments.weight, moments.sums * scale[:, None], low / shares.half_width
+        )
+        products = self.products * np.outer(scale, scale)
+        ones = np.ones_like(self.unit)
+        like = TallMoments(self.reader, ones, mapped, products, self.ends)
+        return RangeMoments(**vars(like.all_rows()), shares=shares)
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
@@ -71,18 +107,28 @@ class TallMoments(FoldMoments):
         weight, centre = moments.weight, _centre(moments)
         means = np.where(weight[:, None] > 0, moments.location + centre, 0.0)
         share = weight / weight.sum()
-        products = np.zeros_like(self.products[0])
+        grams = np.zeros_like(self.products[0])
+        moved = np.zeros_like(grams[0])
         for f, fold in enumerate(self.folds):
             if f != without:
                 delta = fold.location - moments.location + (_centre(fold) - centre)
-                products += self.products[f] * (self.total / weight.sum())
-                products += delta.T @ (fold.weight[:, None] / weight.sum() * delta)
+                grams += self.products[f] * (self.total / weight.sum())
+                moved += delta.T @ (fold.weight[:, None] / weight.sum() * delta)
+        products = grams.sum(axis=0) + moved
         variance = np.diagonal(products)
         variance, between = beyond_rounding(share, means, centre, variance)
         varies = variance > 0
         scale = varies / np.sqrt(np.where(varies, variance, 1.0))
-        gram = products * np.outer(scale, scale)
-        return PooledMoments(weight, self.unit, means, variance, between, gram)
+        scale = np.outer(scale, scale)
+        return PooledMoments(
+            weight,
+            self.unit,
+            means,
+            variance,
+            between,
+            products * scale,
+            class_grams=grams * scale if len(grams) > 1 else None,
+        )
 
 
 def _centre(moments: ClassMoments) -> Array:
@@ -93,7 +139,7 @@ def _centre(moments: ClassMoments) -> Array:
 
 @dataclass(frozen=True)
 class Means(Moments):
-    """Sums of each fold and class, and the largest value of each feature.
+    """Sums of each fold and class, and the ends of the range of each feature.
 
     Parameters
     ----------
@@ -104,12 +150,13 @@ class Means(Moments):
 
     def _sums(self, X, cell, n_cells, weight):
         moments = class_moments(X, cell, n_cells, order=1, sample_weight=weight)
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-        return {**vars(moments), "largest": largest}
+        ends = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
+        return {**vars(moments), "ends": ends}
 
     def _add(self, a, b):
-        largest = np.maximum(a["largest"], b["largest"])
-        return {**super()._add(a, b), "largest": largest}
+        low, high = zip(a["ends"], b["ends"], strict=True)
+        ends = np.array([np.minimum(*low), np.maximum(*high)])
+        return {**super()._add(a, b), "ends": ends}
 
     def of_result(self, result):
         return ClassMoments(*(result[name] for name in ("weight", "sums", "location")))
@@ -127,6 +174,8 @@ class Products(Pass):
         Means, in units, are their sums.
     total : float
         Weight of all rows.
+    by_class : bool
+        Whether those of each class are summed by themselves.
     """
 
     reader: Reader
@@ -134,18 +183,21 @@ class Products(Pass):
     location: Array
     centre: Array
     total: float
+    by_class: bool
     name = "products of features"
 
     def _of(self, X, y, weight):
         X, codes, weight, fold = self.reader.folded(X, y, weight)
-        cell = fold * len(self.reader.classes) + codes
+        K = len(self.reader.classes)
+        cell = fold * K + codes
         values = X / self.unit
         values -= self.location[cell]
         values -= self.centre[cell]
         values *= np.sqrt(weight / self.total)[:, None]
         d = X.shape[1]
-        products = np.zeros((self.reader.n_folds, d, d))
-        for f in np.unique(fold):
-            own = values[fold == f]
-            products[f] = own.T @ own
-        return {"products": products}
+        group = cell if self.by_class else fold
+        products = np.zeros((self.reader.n_folds * (K if self.by_class else 1), d, d))
+        for g in np.unique(group):
+            own = values[group == g]
+            products[g] = own.T @ own
+        return {"products": products.reshape(self.reader.n_folds, -1, d, d)}

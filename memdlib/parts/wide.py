@@ -110,7 +110,7 @@ class WideMoments:
             kept = train.any() and not train.all()
             yield self._moments(train) if kept else None
 
-    def correct(self, models: tuple, grid) -> tuple[Array, float]:
+    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         correct, tested = np.zeros(len(grid)), 0.0
         for f, model in enumerate(models):

@@ -13,7 +13,7 @@ its fold by itself.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,14 +71,16 @@ class Shares:
         return cls(n_folds, tuple(range(1, n_folds)), n_folds)
 
     @classmethod
-    def of_folds(cls, validation: float, share: float) -> "Shares":
-        """Cuts into the folds of :func:`memdlib.holdout.folds`.
+    def of_folds(cls, validation: float, share: float, sample: float = 0.0) -> "Shares":
+        """Cuts into the folds of :func:`memdlib.holdout.folds`, and a sample.
 
         Parameters
         ----------
         validation : float
         share : float
             Of the rows that are held out at most.
+        sample : float, default=0.0
+            Share of the rows that make the next fold, which is not held out.
 
         Returns
         -------
@@ -88,13 +90,17 @@ class Shares:
         --------
         >>> Shares.of_folds(5, 0.3)
         Shares(scale=5.0, thresholds=(1, 2), n_held_out=2)
+        >>> Shares.of_folds(5, 0.125, 0.25)
+        Shares(scale=8.0, thresholds=(1, 3.0), n_held_out=1)
         """
         once = validation < 1
         scale = max(1.0 / validation if once else float(validation), 1.0 / share)
         enough = math.ceil(min(share, 1.0) * scale - 1e-9)
         n_held_out = 1 if once else min(int(validation), enough)
-        cuts = tuple(c for c in range(1, n_held_out + 1) if c < scale)
-        return cls(scale, cuts, n_held_out)
+        cuts = [*range(1, n_held_out + 1)]
+        if sample:
+            cuts.append(n_held_out + sample * scale)
+        return cls(scale, tuple(c for c in cuts if c < scale), n_held_out)
 
     def buckets(self, histogram: Array) -> NDArray[np.intp]:
         """Buckets in which the cuts lie.
@@ -556,19 +562,89 @@ class Accuracy(Pass):
         return {"correct": correct, "tested": tested}
 
 
+@dataclass(frozen=True)
+class Together(Pass):
+    """Several passes as one.
+
+    Parameters
+    ----------
+    works : tuple of Pass
+    """
+
+    works: tuple[Pass, ...]
+
+    @property
+    def name(self) -> str:
+        return self.works[0].name
+
+    def _of(self, X, y, weight):
+        return self._joined([work.of(X, y, weight) for work in self.works])
+
+    def _add(self, a, b):
+        both = zip(self.works, self.results(a), self.results(b), strict=True)
+        return self._joined([work.add(*parts) for work, *parts in both])
+
+    def _joined(self, results) -> Result:
+        return {
+            f"{i}/{name}": values
+            for i, result in enumerate(results)
+            for name, values in (result or {}).items()
+        }
+
+    def results(self, found: Result) -> list[Result | None]:
+        """Result of each pass."""
+        own = [{} for _ in self.works]
+        for name, values in found.items():
+            i, _, name = name.partition("/")
+            own[int(i)][name] = values
+        return [result or None for result in own]
+
+
+# A fit as the passes it asks for: it is sent the result of each, and returns its own.
+Plan = Generator[Pass, Result, object]
+
+
+def carried_out(parts: Parts, plans: Sequence[Plan]) -> list:
+    """Carry out plans side by side: their first passes are one, then the second ones.
+
+    Parameters
+    ----------
+    parts : Parts
+    plans : sequence of generator
+
+    Returns
+    -------
+    list
+        What each plan returns.
+    """
+    found, results = [None] * len(plans), dict.fromkeys(range(len(plans)))
+    while results:
+        works = {}
+        for i, result in results.items():
+            try:
+                works[i] = plans[i].send(result)
+            except StopIteration as end:
+                found[i] = end.value
+        results = {}
+        if works:
+            both = Together(tuple(works.values()))
+            parted = both.results(checked_result(parts, both))
+            results = dict(zip(works, parted, strict=True))
+    return found
+
+
 class FoldMoments:
     """Class moments of all rows, and of all but those of each fold.
 
     Parameters
     ----------
-    parts : Parts
     reader : Reader
     moments : ClassMoments
         Of each fold and class.
     """
 
-    def __init__(self, parts: Parts, reader: Reader, moments: ClassMoments) -> None:
-        self.parts, self.reader = parts, reader
+    def __init__(self, reader: Reader, moments: ClassMoments) -> None:
+        self.reader = reader
         self.folds = moments.split(reader.n_folds)
         self.others = leave_one_out(self.folds) if reader.n_folds > 1 else []
 
@@ -583,9 +659,9 @@ class FoldMoments:
             both = self.folds[f].weight.any() and self.others[f].weight.any()
             yield self.others[f] if both else None
 
-    def correct(self, models: tuple, grid) -> tuple[Array, float]:
+    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
-        found = checked_result(self.parts, Accuracy(self.reader, models, grid))
+        found = checked_result(parts, Accuracy(self.reader, models, grid))
         return found["correct"], found["tested"]
 
 

@@ -41,17 +41,22 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Range:
+class Range:
     """Values as shares of the range that the training rows have.
 
     Halves are taken first: the width of a range may be no number.
+
+    Parameters
+    ----------
+    half_low, half_width : ndarray of shape (d,)
+        The width is one for a feature that does not vary.
     """
 
     half_low: Array
     half_width: Array
 
     @classmethod
-    def of(cls, X) -> "_Range":
+    def of(cls, X) -> "Range":
         low, high = (0.5 * f(axis=0).astype(np.float64) for f in (X.min, X.max))
         return cls(low, np.where(high > low, high - low, 1.0))
 
@@ -69,7 +74,7 @@ class _Range:
 class RangeMoments(PooledMoments):
     """Pooled moments of values as shares of the range of their feature."""
 
-    shares: _Range | None = None
+    shares: Range | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class _RegularisedModel:
     """What prediction needs."""
 
     classes: NDArray
-    shares: _Range
+    shares: Range
     pooled: WhitenedMeans
     spreads: tuple[_Spread, ...]
 
@@ -252,7 +257,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
         -------
         RangeMoments
         """
-        shares = _Range.of(X)
+        shares = Range.of(X)
         moments = super().collect_moments(shares(X), codes, n_classes, weight)
         return RangeMoments(**vars(moments), shares=shares)
 

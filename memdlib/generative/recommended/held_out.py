@@ -193,14 +193,29 @@ class TrainingRows:
         classifier or Pipeline
             Steps are those of the model before as far as both are the same.
         """
-        if not isinstance(model, Pipeline):
-            self._keep(0)
-            return self._fit_classifier(clone(model))
-        model, keys = clone(model), [settings(step) for _, step in model.steps[:-1]]
-        for i, (name, step) in enumerate(model.steps[:-1]):
+        model = self.fit_steps(model)
+        last = model[-1] if isinstance(model, Pipeline) else model
+        self._fit_classifier(last)
+        return model
+
+    def fit_steps(self, model: BaseEstimator) -> BaseEstimator:
+        """Fit the steps of a copy of a pipeline before its classifier.
+
+        Parameters
+        ----------
+        model : classifier or Pipeline
+
+        Returns
+        -------
+        classifier or Pipeline
+            The classifier is not fitted.
+        """
+        model = clone(model)
+        steps = model.steps[:-1] if isinstance(model, Pipeline) else []
+        keys = [settings(step) for _, step in steps]
+        for i, (name, step) in enumerate(steps):
             model.steps[i] = name, self._fit_step(i, keys[i], step)
         self._keep(len(keys))
-        self._fit_classifier(model[-1])
         return model
 
     def _fit_step(self, i: int, key: tuple, step):

@@ -7,7 +7,7 @@ latent class, and the weights of the classes are those of maximum likelihood.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
@@ -44,10 +44,18 @@ _DEFAULT = (
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class Candidate:
     """A classifier, steps before it that learn nothing, and its place in a mixture.
 
-    Once fitted, all steps before it.
+    Parameters
+    ----------
+    name : str
+    steps : tuple
+        Before the classifier; once fitted, those too that learn.
+    model : classifier, or Pipeline
+        The latter if steps learn, and are not fitted.
+    weight, temperature : float
+        In the mixture.
     """
 
     name: str
@@ -57,7 +65,7 @@ class _Candidate:
     temperature: float = 1.0
 
     @classmethod
-    def of(cls, name: str, model: BaseEstimator, seed: int) -> "_Candidate":
+    def of(cls, name: str, model: BaseEstimator, seed: int) -> "Candidate":
         """A fresh copy, which draws the same whenever it is fitted."""
         model = clone(model)
         seeds = [p for p in model.get_params() if p.split("__")[-1] == "random_state"]
@@ -69,9 +77,15 @@ class _Candidate:
         first = learns.index(True)
         return cls(name, tuple(steps[:first]), model[first:])
 
-    def fitted(self, rows: TrainingRows) -> "_Candidate":
+    def fitted(self, rows: TrainingRows) -> "Candidate":
         """The same, fitted to rows after its steps."""
-        model = rows.fit(self.model)
+        return self._of(rows.fit(self.model))
+
+    def prepared(self, rows: TrainingRows) -> "Candidate":
+        """The same, all its steps fitted to rows and the classifier not."""
+        return self._of(rows.fit_steps(self.model))
+
+    def _of(self, model) -> "Candidate":
         if isinstance(model, Pipeline):
             steps = [step for _, step in model.steps]
             return replace(self, steps=(*self.steps, *steps[:-1]), model=steps[-1])
@@ -79,15 +93,59 @@ class _Candidate:
 
 
 @dataclass(frozen=True)
-class _Mixture:
+class Mixture:
     """Candidates of weight above zero, and what was found of all."""
 
     classes: NDArray
     class_prior: Array
-    members: tuple[_Candidate, ...]
+    members: tuple[Candidate, ...]
     uniform_share: float
     duality_gap: float
     cv_results: dict
+
+    @classmethod
+    def of(
+        cls,
+        classes: NDArray,
+        class_prior: Array,
+        candidates: Sequence[Candidate],
+        found: "Weighed",
+        fit_all: Callable[[list[Candidate]], Iterable[Candidate]],
+    ) -> "Mixture":
+        """Mixture of those candidates that have a weight.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+        class_prior : ndarray of shape (K,)
+        candidates : sequence of J Candidate
+        found : Weighed
+            What the rows held out say of them.
+        fit_all : callable
+            Fits candidates to all rows.
+
+        Returns
+        -------
+        Mixture
+        """
+        chosen = [
+            replace(candidate, weight=float(w), temperature=float(T))
+            for candidate, w, T in zip(
+                candidates, found.weights, found.temperatures, strict=True
+            )
+            if w
+        ]
+        results = {
+            "name": np.array([c.name for c in candidates]),
+            "temperature": found.temperatures,
+            "log_loss": found.log_losses,
+            "accuracy": found.accuracies,
+            "weight": found.weights,
+        }
+        members = tuple(fit_all(chosen))
+        return cls(
+            classes, class_prior, members, found.uniform_share, found.gap, results
+        )
 
     @property
     def estimators(self) -> list:
@@ -108,7 +166,7 @@ class _Mixture:
 
     def log_posterior(self, X) -> Array:
         """Log posteriors of the mixture, (n, K)."""
-        prepared = _Prepared(X)
+        prepared = PreparedRows(X)
         parts = [
             np.log(m.weight)
             + log_posterior(
@@ -120,10 +178,15 @@ class _Mixture:
         return logsumexp(parts, axis=0)
 
 
-class _Prepared:
-    """Data after steps, each sequence of the same steps taken once."""
+class PreparedRows:
+    """Data after steps, each sequence of the same steps taken once.
 
-    def __init__(self, X) -> None:
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    """
+
+    def __init__(self, X: NDArray) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
     def __call__(self, steps: tuple) -> Array:
@@ -281,54 +344,35 @@ class MixedMeMdClassifier(BayesClassifier):
             other: means and variances are then those of that row.
         """
         check_parameters(self)
-        estimators = _checked(_DEFAULT if self.estimators is None else self.estimators)
+        estimators = checked_candidates(self)
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, sparse_too=False
         )
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
-        seed = int(rng.randint(2**31 - 1))
-        candidates = _with_common_steps(
-            [_Candidate.of(name, model, seed) for name, model in estimators]
-        )
+        candidates = seeded(estimators, rng)
         fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
         splits = [(fold != f, fold == f) for f in range(n_folds)]
         held_out = HeldOut.of(codes, weight, splits)
-        prepared, scored, members = _Prepared(X), [], []
-        for steps, group in _alike(candidates):
+        prepared, scored = PreparedRows(X), []
+        for steps, group in alike(candidates):
             models = [candidate.model for candidate in group]
             scored.extend(
                 held_out.log_posteriors(
                     models, prepared(steps), n_jobs=self.n_jobs, verbose=self.verbose
                 )
             )
+
+        def fit_all(chosen: list[Candidate]):
+            for steps, group in alike(chosen):
+                rows = TrainingRows(prepared(steps), classes[codes], weight)
+                yield from (candidate.fitted(rows) for candidate in group)
+
         known = held_out.known
-        found = _weigh(scored, codes[known], weight[known], self.lead)
-        chosen = [
-            replace(candidate, weight=float(w), temperature=float(T))
-            for candidate, w, T in zip(
-                candidates, found.weights, found.temperatures, strict=True
-            )
-            if w
-        ]
-        for steps, group in _alike(chosen):
-            rows = TrainingRows(prepared(steps), classes[codes], weight)
-            members.extend(candidate.fitted(rows) for candidate in group)
-        self._fitted = _Mixture(
-            classes,
-            np.bincount(codes, weight) / weight.sum(),
-            tuple(members),
-            found.uniform_share,
-            found.gap,
-            {
-                "name": np.array([c.name for c in candidates]),
-                "temperature": found.temperatures,
-                "log_loss": found.log_losses,
-                "accuracy": found.accuracies,
-                "weight": found.weights,
-            },
-        )
-        if sum(c.weight for c in chosen if not c.steps) > 0.5:
+        found = weigh(scored, codes[known], weight[known], self.lead)
+        prior = np.bincount(codes, weight) / weight.sum()
+        self._fitted = Mixture.of(classes, prior, candidates, found, fit_all)
+        if found.weights[[not c.steps for c in candidates]].sum() > 0.5:
             _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
         return self
 
@@ -340,7 +384,7 @@ class MixedMeMdClassifier(BayesClassifier):
 
 
 @dataclass(frozen=True)
-class _Weighed:
+class Weighed:
     """What held-out rows say of candidates.
 
     Parameters
@@ -361,7 +405,7 @@ class _Weighed:
     gap: float
 
 
-def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _Weighed:
+def weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> Weighed:
     """Calibrate candidates and weight them.
 
     Parameters
@@ -376,13 +420,13 @@ def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _We
 
     Returns
     -------
-    _Weighed
+    Weighed
     """
     J, total, own = len(scores), weight.sum(), (np.arange(len(codes)), codes)
     weights, temperatures = np.eye(J)[0], np.ones(J)
     log_losses, accuracies = np.full(J, np.inf), np.full(J, np.nan)
     if not total:
-        return _Weighed(weights, temperatures, log_losses, accuracies, 0.0, 0.0)
+        return Weighed(weights, temperatures, log_losses, accuracies, 0.0, 0.0)
     share, gap = 0.0, 0.0
     told = np.empty((J, len(codes)))
     for j, score in enumerate(scores):
@@ -399,28 +443,61 @@ def _weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> _We
         kept = np.where(kept < min(1.0 / (1.0 + total), kept.max()), 0.0, kept)
         weights = np.zeros(J)
         weights[usable] = kept / kept.sum()
-    return _Weighed(weights, temperatures, log_losses, accuracies, share, gap)
+    return Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
-def _with_common_steps(candidates: list[_Candidate]) -> list[_Candidate]:
-    """The same, and steps that are set alike are the same objects."""
-    known = {}
+def seeded(estimators: Sequence, rng: np.random.RandomState) -> list[Candidate]:
+    """Candidates that draw the same whenever they are fitted.
+
+    Parameters
+    ----------
+    estimators : sequence of (str, classifier)
+    rng : RandomState
+        Draws their seed.
+
+    Returns
+    -------
+    list of Candidate
+        Not fitted; steps that are set alike are the same objects.
+    """
+    seed, known = int(rng.randint(2**31 - 1)), {}
 
     def one(steps: tuple) -> tuple:
         return known.setdefault(tuple(map(settings, steps)), steps)
 
+    candidates = [Candidate.of(name, model, seed) for name, model in estimators]
     return [replace(candidate, steps=one(candidate.steps)) for candidate in candidates]
 
 
-def _alike(candidates: list[_Candidate]):
-    """Steps that learn nothing, and the neighbours that have them in common."""
+def alike(candidates: Iterable[Candidate]) -> Iterator[tuple[tuple, list[Candidate]]]:
+    """Steps before models, and the neighbours that have them in common.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+
+    Yields
+    ------
+    steps : tuple
+    group : list of Candidate
+    """
     for _, group in groupby(candidates, lambda candidate: id(candidate.steps)):
         group = list(group)
         yield group[0].steps, group
 
 
-def _checked(estimators) -> list[tuple[str, BaseEstimator]]:
-    """Names and candidates, checked."""
+def checked_candidates(mixed: MixedMeMdClassifier) -> list[tuple[str, BaseEstimator]]:
+    """Names and candidates of a classifier, or ValueError if there are no such.
+
+    Parameters
+    ----------
+    mixed : MixedMeMdClassifier
+
+    Returns
+    -------
+    list of (str, classifier)
+    """
+    estimators = _DEFAULT if mixed.estimators is None else mixed.estimators
     for pair in estimators:
         well = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
         model = pair[1] if well else None
