@@ -87,27 +87,7 @@ def fold_moments(
     ([6.0, 11.0], [5.0, 9.0])
     """
     cell = fold * n_classes + codes
-    found = family_moments(family, X, cell, n_folds * n_classes, weight)
-    return training_moments(found, n_folds)
-
-
-def training_moments(
-    moments: ClassMoments, n_folds: int
-) -> tuple[ClassMoments, list[ClassMoments]]:
-    """Class moments of all rows, and of those outside each fold.
-
-    Parameters
-    ----------
-    moments : ClassMoments
-        Of each fold and class, side by side.
-    n_folds : int
-
-    Returns
-    -------
-    total : ClassMoments
-    training : list of ClassMoments
-    """
-    parts = moments.split(n_folds)
+    parts = family_moments(family, X, cell, n_folds * n_classes, weight).split(n_folds)
     training = leave_one_out(parts)
     return parts[0].merge(training[0]), training
 

@@ -55,7 +55,7 @@ def fit_distributed(
         ``fit``; ``n_features="auto"`` sets the same rows aside.
     X : dask array of shape (n, d) or dask data frame
         Blocks of an array may be SciPy's sparse matrices. Partitions may be of any
-        length, zero too.
+        length, zero too. Texts: an array or a series of strings.
     y : dask array or series, or array-like of shape (n,)
         Labels; split as X, or of known length.
     sample_weight : dask array or series, or array-like of shape (n,), default=None
@@ -89,6 +89,9 @@ def fit_distributed(
 
     Mixtures of candidates gather up to thirty thousand rows here, and send what they
     learn from these with each pass; see :func:`memdlib.parts.fit_chunks`.
+
+    Texts take some dozens of passes, in each of which blocks of columns of all systems
+    travel to the parts, and as large sums back. Counts are best persisted.
 
     Examples
     --------

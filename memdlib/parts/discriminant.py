@@ -31,10 +31,11 @@ from memdlib.generative.correlated.ridge import (
     needed_families,
     with_feature_weights,
 )
-from memdlib.generative.marginals import family_moments, training_moments
+from memdlib.generative.marginals import family_moments
 from memdlib.holdout import MOST_HELD_OUT
 from memdlib.moments import ClassMoments
 from memdlib.parts.work import (
+    FoldMoments,
     Parts,
     Pass,
     Reader,
@@ -50,7 +51,7 @@ Array = NDArray[np.float64]
 def gathered_evidence(
     estimator: RidgeDiscriminantClassifier, parts: Parts, reader: Reader, survey: Result
 ) -> Evidence:
-    """What the fit takes from the rows, by seven passes over them.
+    """What the fit takes from the rows, by five passes over them.
 
     Parameters
     ----------
@@ -186,8 +187,8 @@ class FoldMarginals(Pass):
 
     def marginals(self, found: Result, family: Family, folds: list[int]) -> dict:
         """Class marginals of all rows (None), and of those outside each fold."""
-        moments = training_moments(_moments(family, found), self.reader.n_folds)
-        return class_marginals(family, *moments, folds)
+        moments = FoldMoments(self.reader, _moments(family, found))
+        return class_marginals(family, moments.all_rows(), moments.others, folds)
 
 
 def _named(family, moments: ClassMoments) -> Result:

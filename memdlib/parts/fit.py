@@ -12,7 +12,8 @@ than features, d x d products of features add up over blocks of rows
 
 Of a pipeline each step is fitted in turn, to what those before make of the parts
 (:mod:`memdlib.parts.prepared`); a mixture holds out rows that fit into memory
-(:mod:`memdlib.parts.mixed`).
+(:mod:`memdlib.parts.mixed`), and so does the discriminant of texts, whose equations are
+solved by products with the parts (:mod:`memdlib.parts.discriminant`).
 """
 
 from collections.abc import Callable

@@ -207,11 +207,12 @@ def fit_chunks(
     ----------
     estimator : estimator
         A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or, of
-        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-        or MixedMeMdClassifier; or a pipeline of these and of steps that learn nothing.
-        So are those of :func:`memdlib.make_memd` for "expression" and "table".
+        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier,
+        RegularisedMeMdClassifier, MixedMeMdClassifier, RidgeDiscriminantClassifier,
+        DivergenceWeighter or WordCounter; or a pipeline of these and of steps that
+        learn nothing. So are those of :func:`memdlib.make_memd`.
     chunks : iterable of tuple
-        (X, y) or (X, y, sample_weight) of some rows each, such as
+        (X, y) or (X, y, sample_weight) of some rows, or texts, each, such as
         :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
         read more than once, so that a generator will not do.
     classes : array-like of shape (K,), default=None
@@ -264,6 +265,19 @@ def fit_chunks(
     d x d, or K of them if class covariances are tried. A candidate that chooses
     ``n_features="auto"`` takes six passes of its own in place of two, and needs no
     fewer rows than features if it knows of correlations.
+
+    Weights count in each step of a pipeline.
+
+    A RidgeDiscriminantClassifier, and so ``make_memd("text")``, gathers the rows held
+    out, the same as in ``fit``, up to 10,000 or a few more. The data are read five
+    times before the choice, with :class:`memdlib.generative.DivergenceWeighter` in
+    front six times, and from strings once more for their words; after that once for
+    each product of the features, as many as the slowest of all folds and powers takes
+    to choose, and as many as the last fit takes: some dozens in all. A basis of each
+    fold and power is held, of features x classes x products doubles, and once more in
+    the checkpoint, which is not small then. Coefficients are those of ``fit`` within
+    ``tol``, and within rounding where rows are more than features. Strings are counted
+    anew in each pass, which counts in files save.
 
     Examples
     --------
