@@ -156,10 +156,10 @@ class _Blocks(Parts):
     """Partitions of X with the labels and weights of their rows."""
 
     def __init__(self, X, y, sample_weight, client) -> None:
-        if not is_dask_collection(X):
+        if not is_dask_collection(X) or not hasattr(X, "ndim"):
             raise TypeError(
-                f"X is a {type(X).__name__}; give a dask array or data frame, or call "
-                "fit for data in memory"
+                f"X is a {type(X).__name__}; give a dask array, data frame or series, "
+                "or call fit for data in memory"
             )
         self.given, X = X, _one_block_wide(X, "X")
         self.row, self.client = _template(X), client

@@ -268,27 +268,28 @@ class Regressions:
         folded = any(fold is not None for _, fold in features)
         reader = self.reader if folded else replace(self.reader, cuts=None)
         sums = checked_result(self.parts, Sums(reader, features, "sums of classes"))
-        ridges = {}
+        ridges, means = {}, {}
 
         def products(blocks):
-            shifts = {key: ridges[key].mean @ block for key, block in blocks.items()}
+            shifts = {key: means[key] @ block for key, block in blocks.items()}
             work = Sums(reader, features, "products", blocks, shifts)
             found = checked_result(self.parts, work)
             return {
-                key: found[f"rows {key}"]
-                - np.outer(ridges[key].mean, found[f"weight {key}"])
+                key: found[f"rows {key}"] - np.outer(means[key], found[f"weight {key}"])
                 for key in blocks
             }
 
         for key in features:
-            own = sums[f"rows {key}"], sums[f"weight {key}"]
             ridges[key] = IndicatorRegression.of_sums(
-                *own, lambda block, key=key: products({key: block})[key]
+                sums[f"rows {key}"],
+                sums[f"weight {key}"],
+                lambda block, key=key: products({key: block})[key],
             )
+            means[key] = ridges[key].mean
         growing = {
             key: ridge.growing(penalty, tol, self.max_iter)
             for key, ridge in ridges.items()
         }
         spaces = krylov_spaces(products, growing)
-        for key, ridge in ridges.items():
-            yield ridge, spaces[key]
+        for key in features:
+            yield ridges.pop(key), spaces.pop(key)

@@ -382,7 +382,7 @@ class _Serial(Parts):
 
 def _padded(chunk):
     """X, labels and weights, or None for these."""
-    if len(chunk) < 2:
+    if len(chunk) < 2 or isinstance(chunk, str):
         raise ValueError("a chunk holds rows without labels; a fit needs (X, y)")
     X, y, weight = chunk if len(chunk) == 3 else (*chunk, None)
     return X if hasattr(X, "shape") else np.array(X, dtype=object), y, weight

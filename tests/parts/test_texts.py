@@ -1,6 +1,7 @@
 """The pipeline of texts in parts against the one fitted to all of them."""
 
 import dask.array as da
+import dask.bag
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -278,6 +279,7 @@ MIXED = in_parts(texts(documents()[0]), documents()[1])
         ([*MIXED[:-1], (np.array(["a"] * 109 + [None]), MIXED[-1][1])], "is no text"),
         ([(np.array(["a", "b", ""]), [0, 1, 1])], "no text holds a word"),
         ([(np.array(["ab", "cd"]), [1, 1])], "one class only"),
+        (["ab", "cd"], "rows without labels"),
     ],
 )
 def test_what_cannot_be_fitted(chunks, message):
@@ -396,6 +398,12 @@ def test_dask_texts(exact, how):
     agree(one, other, X)
     found = predict_blocks(other, columns[0]).compute()
     np.testing.assert_array_equal(found, one.predict(X))
+
+
+def test_a_bag_is_no_array():
+    bag = dask.bag.from_sequence(["ab", "cd"])
+    with pytest.raises(TypeError, match="X is a Bag; give a dask array, data frame or"):
+        fit_distributed(make_memd("text"), bag, [0, 1])
 
 
 def test_a_column_of_texts_in_files(exact, tmp_path):

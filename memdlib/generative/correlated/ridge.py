@@ -236,15 +236,19 @@ class Evidence:
             for f in folds
         }
 
-    def scores(self, features: dict, penalties: list[float], tol: float) -> Iterator:
+    def scores(
+        self, features: dict, penalties: list[float], tol: float
+    ) -> Iterator[Array]:
         """Of the rows held out, (n_penalties, m, K), for one power after another."""
         solved = self.regressions(features, min(penalties), tol)
         for _, pairs in groupby(features.items(), lambda pair: pair[0][0]):
             found = np.empty((len(penalties), len(self.codes), len(self.classes)))
             for (_, f), weights in pairs:
-                test, (ridge, space) = self.fold == f, next(solved)
+                test = self.fold == f
                 rows = with_feature_weights(self.X[test], weights)
-                found[:, test] = ridge.scores(space, penalties, rows)
+                # no regression and no space is kept
+                part = IndicatorRegression.scores(*next(solved), penalties, rows)
+                found[:, test] = part
             yield found
 
     def second_scores(self, folds: list) -> list[Array]:
@@ -288,11 +292,10 @@ def fit_evidence(estimator: "RidgeDiscriminantClassifier", evidence: Evidence) -
         tested = holds_any(evidence.X, evidence.known)
     target = evidence.codes[tested], evidence.weight[tested]
     beside = [part[tested] for part in second]
-    scores = ()
-    if tested.any():
-        features = evidence.feature_weights(powers, folds, divergence)
-        scores = evidence.scores(features, penalties, max(tol, FOLD_TOL))
-    for p, of_penalties in enumerate(scores):
+    features = evidence.feature_weights(powers, folds, divergence)
+    for p, of_penalties in enumerate(
+        evidence.scores(features, penalties, max(tol, FOLD_TOL)) if tested.any() else ()
+    ):
         found = [
             fit_calibration([part[tested], *beside], *target, lead=_LEAD)
             for part in of_penalties
@@ -602,12 +605,14 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             found = fold_moments(family, family.observe(X), *cells)
             return class_marginals(family, *found, held_out)
 
-        def regressions(features, penalty, tol):
-            for (_, f), weights in features.items():
-                train = slice(None) if f is None else fold != f
-                rows = with_feature_weights(X if f is None else X[train], weights)
-                ridge = IndicatorRegression.of(rows, codes[train], weight[train], K)
-                yield ridge, ridge.space(penalty, tol, self.max_iter)
+        def regression(f, weights, penalty, tol):
+            train = slice(None) if f is None else fold != f
+            rows = with_feature_weights(X if f is None else X[train], weights)
+            ridge = IndicatorRegression.of(rows, codes[train], weight[train], K)
+            return ridge, ridge.space(penalty, tol, self.max_iter)
+
+        def regressions(features, *how):
+            return (regression(f, w, *how) for (_, f), w in features.items())
 
         evidence = Evidence(
             classes,
