@@ -199,7 +199,7 @@ def recommended(n_rows: int, n_features: int) -> list[tuple[str, float, float]]:
 
 
 def main(scale: float, n_megabytes: int) -> dict:
-    """Print both tables, and return what is in them."""
+    """Print the tables, and return what is in those of one fit of MeMd."""
     found = simulated(int(ROWS * scale), FEATURES)
     print(f"{'rows':>12} {'s, processor':>13} {'allocated':>12} {'process':>12}")
     for n, seconds, allocated, grown in zip(
@@ -217,9 +217,10 @@ def main(scale: float, n_megabytes: int) -> dict:
         f"{file['predicted'] / file['floor']:.1f} x, "
         f"{file['allocated']:.1f} MiB allocated, process + {file['grown']:.1f} MiB"
     )
-    for where, seconds, allocated in recommended(200_000, 30):
+    n = min(200_000, int(2 * ROWS * scale))
+    for where, seconds, allocated in recommended(n, 30):
         print(
-            f'make_memd("table"), 200,000 x 30 {where}: {seconds:.1f} s, '
+            f'make_memd("table"), {n} x 30, {where}: {seconds:.1f} s, '
             f"{allocated:.0f} MiB allocated"
         )
     machine = {

@@ -47,6 +47,9 @@ from memdlib.parts.work import (
 # So many rows would be gathered anyway, held out or not.
 _IN_MEMORY = 2 * MOST_HELD_OUT
 
+# Candidates for which moments that add up over parts may suffice.
+_POOLED = (CorrelatedMeMdClassifier, RegularisedMeMdClassifier)
+
 
 def fit_mixed(
     estimator: MixedMeMdClassifier,
@@ -145,9 +148,6 @@ def _fitted(candidates, sample, left: "Left", classes, fit_parts) -> list[Candid
     ]
 
 
-_POOLED = (CorrelatedMeMdClassifier, RegularisedMeMdClassifier)
-
-
 def _of_moments(models: list, template, classes) -> Plan:
     """Fit classifiers to moments that they share."""
     shares = [isinstance(model, RegularisedMeMdClassifier) for model in models]
@@ -175,16 +175,12 @@ class Gathered(Pass):
     name = "rows that are kept"
 
     def _of(self, X, y, weight):
-        found = zip(_COLUMNS, self.reader.folded(X, y, weight), strict=True)
-        found = dict(found)
-        own = found["fold"] <= self.last
-        return {name: values[own] for name, values in found.items()}
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        found = {"X": X, "codes": codes, "weight": weight, "fold": fold}
+        return {name: values[fold <= self.last] for name, values in found.items()}
 
     def _add(self, a, b):
         return {name: np.concatenate([a[name], b[name]]) for name in a}
-
-
-_COLUMNS = ("X", "codes", "weight", "fold")
 
 
 @dataclass(frozen=True)
@@ -231,6 +227,7 @@ class Left(Parts):
 
     def reduce_strips(self, work, shape):
         raise ValueError(
-            f"a candidate with n_features='auto' needs no fewer rows ({shape[0]}) than "
-            f"features ({shape[1]}) here; fix its n_features, or select features"
+            "of many rows in parts, candidates that choose n_features or weight "
+            f"classes need no fewer rows ({shape[0]}) than features ({shape[1]}); fix "
+            "n_features and leave class_weight out, or select features"
         )

@@ -46,6 +46,7 @@ def test_both_tables_are_printed(capsys):
     main(scale=1e-5, n_megabytes=1)
     said = capsys.readouterr().out
     assert "slope of log time" in said and "Parquet file of 1 MB" in said
+    assert "200 x 30, in memory" in said and "200 x 30, in parts" in said
 
 
 def test_the_floor_reads_every_byte():

@@ -14,8 +14,13 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.base import clone
 
-from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
-from memdlib.parts import wide
+from memdlib import (
+    DivergenceRanker,
+    JointMaxEntClassifier,
+    MeMdClassifier,
+    make_memd,
+)
+from memdlib.parts import mixed, wide
 from memdlib.parts.dask import _Blocks, fit_distributed, predict_blocks
 from memdlib.parts.work import Pass
 from tests.parts.comparing import (
@@ -103,6 +108,17 @@ def test_correlations(client, name, d, weighted):
     agree(one, fit_distributed(other, *blocks(*columns), client=client), X)
     found = predict_blocks(other, blocks(X)[0]).compute()
     np.testing.assert_array_equal(found, one.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["table", "expression"])
+def test_mixtures(client, monkeypatch, kind):
+    """What was learnt from rows that are gathered travels with the passes."""
+    monkeypatch.setattr(mixed, "_IN_MEMORY", 0)
+    X, y = correlated(d=5)
+    one = make_memd(kind, random_state=0).fit(X, y)
+    other = make_memd(kind, random_state=0)
+    fit_distributed(other, *blocks(X, y), client=client)
+    agree(one[-1], other[-1], X)
 
 
 @pytest.mark.parametrize("name", ["fixed", "folds"])

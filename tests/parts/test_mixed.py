@@ -244,7 +244,7 @@ def test_auto_with_fewer_rows_than_features(monkeypatch):
     model = MixedMeMdClassifier(random_state=0)
     same_mixture(clone(model).fit(X, y), fit_chunks(clone(model), in_parts(X, y)), X)
     model = MixedMeMdClassifier([("auto", CorrelatedMeMdClassifier("auto"))])
-    with pytest.raises(ValueError, match="fix its n_features"):
+    with pytest.raises(ValueError, match="fix n_features"):
         fit_chunks(model, in_parts(X, y))
 
 
