@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from memdlib.families import Family
-from memdlib.generative.correlated.krylov import IndicatorRegression, krylov_spaces
+from memdlib.generative.correlated.krylov import IndicatorRegression
 from memdlib.generative.correlated.ridge import (
     Evidence,
     RidgeDiscriminantClassifier,
@@ -34,6 +34,7 @@ from memdlib.generative.correlated.ridge import (
 from memdlib.generative.marginals import family_moments
 from memdlib.holdout import MOST_HELD_OUT
 from memdlib.moments import ClassMoments
+from memdlib.parts.mixed import Gathered
 from memdlib.parts.work import (
     FoldMoments,
     Parts,
@@ -43,6 +44,7 @@ from memdlib.parts.work import (
     Shares,
     checked_result,
     found_cuts,
+    side_by_side,
 )
 
 Array = NDArray[np.float64]
@@ -70,9 +72,9 @@ def gathered_evidence(
     shares = Shares.of_folds(estimator.validation, MOST_HELD_OUT / n_rows)
     cuts = found_cuts(parts, reader, survey["weight"], shares, seed)
     reader = replace(reader, cuts=cuts)
-    held = checked_result(parts, HeldOut(reader))
-    rows = [len(held["codes"][held["fold"] == f]) for f in range(cuts.n_held_out)]
-    folds = [f for f, n in enumerate(rows) if 0 < n < n_rows]
+    held = checked_result(parts, SparseGathered(reader, cuts.n_held_out - 1))
+    rows = np.bincount(held["fold"], minlength=cuts.n_held_out)
+    folds = np.flatnonzero((rows > 0) & (rows < n_rows)).tolist()
     families = needed_families(estimator)
     work = FoldMarginals(reader, tuple(one for one in families if one is not None))
     found = checked_result(parts, work)
@@ -92,43 +94,23 @@ def gathered_evidence(
 
 
 @dataclass(frozen=True)
-class HeldOut(Pass):
-    """Rows held out, with their hashes.
-
-    Parameters
-    ----------
-    reader : Reader
-    """
-
-    reader: Reader
-    name = "rows held out"
+class SparseGathered(Gathered):
+    """Those rows, of which only what is not zero is kept."""
 
     def _of(self, X, y, weight):
-        X, codes, weight, fold = self.reader.folded(X, y, weight)
-        own, keys = fold < self.reader.cuts.n_held_out, self.reader.cuts.keys
-        first, X = keys.first(X)[own], sparse.csr_array(X[own])
-        return {
-            "data": X.data.astype(np.float64),
-            "indices": X.indices,
-            "lengths": np.diff(X.indptr),
-            "codes": codes[own],
-            "weight": weight[own],
-            "fold": fold[own],
-            "first": first,
-            "second": keys.second(X),
-        }
-
-    def _add(self, a, b):
-        return {name: np.concatenate([a[name], b[name]]) for name in a}
+        found = super()._of(X, y, weight)
+        X = sparse.csr_array(found.pop("X"))
+        data, lengths = X.data.astype(np.float64), np.diff(X.indptr)
+        return found | {"data": data, "indices": X.indices, "lengths": lengths}
 
 
 def held_out_rows(found: Result, folds: list[int], like) -> tuple:
-    """Rows of some folds, in an order that does not depend on the parts.
+    """Rows of some folds.
 
     Parameters
     ----------
     found : dict of ndarray
-        As :class:`HeldOut` finds it.
+        As :class:`SparseGathered` finds it.
     folds : list of int
     like : {ndarray, sparse matrix, table} of shape (1, d)
         A row.
@@ -139,13 +121,10 @@ def held_out_rows(found: Result, folds: list[int], like) -> tuple:
     codes, weight, fold : ndarray of shape (m,)
     """
     indptr = np.concatenate([[0], np.cumsum(found["lengths"])])
-    shape = len(found["codes"]), like.shape[1]
-    X = sparse.csr_array((found["data"], found["indices"], indptr), shape)
-    names = "weight", "second", "first", "codes", "fold"
-    order = np.lexsort([found[name] for name in names])
-    order = order[np.isin(found["fold"][order], folds)]
-    X = X[order] if sparse.issparse(like) else X[order].toarray()
-    return X, *(found[name][order] for name in ("codes", "weight", "fold"))
+    shape, own = (len(indptr) - 1, like.shape[1]), np.isin(found["fold"], folds)
+    X = sparse.csr_array((found["data"], found["indices"], indptr), shape)[own]
+    X = X if sparse.issparse(like) else X.toarray()
+    return X, *(found[name][own] for name in ("codes", "weight", "fold"))
 
 
 @dataclass(frozen=True)
@@ -290,6 +269,6 @@ class Regressions:
             key: ridge.growing(penalty, tol, self.max_iter)
             for key, ridge in ridges.items()
         }
-        spaces = krylov_spaces(products, growing)
+        spaces = side_by_side(growing, products)
         for key in features:
             yield ridges.pop(key), spaces.pop(key)

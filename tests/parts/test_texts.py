@@ -21,11 +21,14 @@ from memdlib import make_memd
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import RidgeDiscriminantClassifier
 from memdlib.generative.correlated import ridge
+from memdlib.generative.correlated.krylov import growing_space, krylov_space
 from memdlib.generative.recommended.words import WordCounter
 from memdlib.generative.weighting import DivergenceWeighter
 from memdlib.parts import ArrayChunks, TableChunks, discriminant, fit_chunks
 from memdlib.parts.chunks import _TEXT
 from memdlib.parts.dask import fit_distributed, predict_blocks
+from memdlib.parts.work import side_by_side
+from tests.generative.correlated.test_krylov import problem
 from tests.parts.comparing import in_parts
 from tests.parts.test_dask import SIZES, sparse_blocks
 from tests.parts.test_serial import Steps, Stopped, stop_after
@@ -333,7 +336,7 @@ def test_how_often_the_data_are_read():
         "spread",
         "hashes",
         "rows set aside",
-        "rows held out",
+        "rows that are kept",
         "marginals",
     ]
     assert set(names[9:]) == {"sums of classes", "products"}
@@ -421,3 +424,27 @@ def test_a_column_of_texts_in_files(exact, tmp_path):
 def test_texts_of_an_array_are_some_thousand_a_chunk():
     chunks = ArrayChunks(np.array(["a"] * 5000, dtype=object))
     assert [len(X) for (X,) in chunks] == [2**22 // _TEXT, 5000 - 2**22 // _TEXT]
+
+
+def test_spaces_grow_side_by_side_until_each_is_done():
+    asked, growing = [], {}
+    for name, rank in (("low", 2), ("high", 30)):
+        G, B = problem(11, rank=rank, K=2)
+        growing[name] = (G, B)
+
+    def products(blocks):
+        asked.append(sorted(blocks))
+        return {name: growing[name][0] @ block for name, block in blocks.items()}
+
+    how = {"shift": 0.1, "tol": 1e-9, "max_iter": 40}
+    steps = {name: growing_space(B, **how) for name, (_, B) in growing.items()}
+    found = side_by_side(steps, products)
+    alone = {
+        name: krylov_space(lambda U, G=G: G @ U, B, **how)
+        for name, (G, B) in growing.items()
+    }
+    assert asked[0] == ["high", "low"] and asked[-1] == ["high"]
+    assert len(asked) == alone["high"].n_iter
+    for name, space in alone.items():
+        assert found[name].n_iter == space.n_iter
+        np.testing.assert_allclose(found[name].solution(0.5), space.solution(0.5))

@@ -10,7 +10,7 @@ orthonormal basis U of it and the small matrix T = U' G U; a penalty more costs 
 small system more. What a solution lacks, its residual, is seen from the last block.
 """
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,47 +94,13 @@ def krylov_space(
     -------
     KrylovSpace
     """
-    growing = {0: growing_space(B, shift=shift, tol=tol, max_iter=max_iter)}
-    return krylov_spaces(lambda blocks: {0: product(blocks[0])}, growing)[0]
-
-
-def krylov_spaces(
-    products: Callable[[dict], dict], growing: dict[Hashable, Generator]
-) -> dict[Hashable, KrylovSpace]:
-    """Grow several Krylov spaces side by side, one product of each at a time.
-
-    Parameters
-    ----------
-    products : callable
-        Gets blocks of columns by the names of those spaces that still grow, and
-        returns what the operator of each makes of its block.
-    growing : dict of generator
-        As :func:`growing_space` makes them.
-
-    Returns
-    -------
-    dict of KrylovSpace
-
-    Examples
-    --------
-    >>> how = {"shift": 1.0, "tol": 1e-9, "max_iter": 9}
-    >>> found = krylov_spaces(
-    ...     lambda blocks: {g: g * block for g, block in blocks.items()},
-    ...     {g: growing_space(np.ones((2, 1)), **how) for g in (1.0, 3.0)},
-    ... )
-    >>> {g: space.solution(1.0).ravel().round(6).tolist() for g, space in found.items()}
-    {1.0: [0.5, 0.5], 3.0: [0.25, 0.25]}
-    """
-    found, images = {}, dict.fromkeys(growing)
-    while images:
-        blocks = {}
-        for name, image in images.items():
-            try:
-                blocks[name] = growing[name].send(image)
-            except StopIteration as end:
-                found[name] = end.value
-        images = products(blocks) if blocks else {}
-    return found
+    growing = growing_space(B, shift=shift, tol=tol, max_iter=max_iter)
+    image = None
+    while True:
+        try:
+            image = product(growing.send(image))
+        except StopIteration as end:
+            return end.value
 
 
 def growing_space(
@@ -355,7 +321,7 @@ class IndicatorRegression:
         )
 
     def growing(self, penalty: float, tol: float, max_iter: int) -> Generator:
-        """Its growth, for :func:`krylov_spaces`.
+        """Its growth, as :func:`growing_space` steps through it.
 
         Parameters
         ----------

@@ -7,9 +7,7 @@ from sklearn.linear_model import Ridge
 
 from memdlib.generative.correlated.krylov import (
     IndicatorRegression,
-    growing_space,
     krylov_space,
-    krylov_spaces,
 )
 from tests.generative.correlated.test_ridge import dense, tall, words
 
@@ -134,27 +132,3 @@ def test_sums_give_the_regression_on_the_features(weighted):
     for a, b in zip(other.coefficients(space, 0.3), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
     assert other.residual(space, 0.3) <= 1e-10
-
-
-def test_spaces_grow_side_by_side_until_each_is_done():
-    asked, growing = [], {}
-    for name, rank in (("low", 2), ("high", 30)):
-        G, B = problem(11, rank=rank, K=2)
-        growing[name] = (G, B)
-
-    def products(blocks):
-        asked.append(sorted(blocks))
-        return {name: growing[name][0] @ block for name, block in blocks.items()}
-
-    how = {"shift": 0.1, "tol": 1e-9, "max_iter": 40}
-    steps = {name: growing_space(B, **how) for name, (_, B) in growing.items()}
-    found = krylov_spaces(products, steps)
-    alone = {
-        name: krylov_space(lambda U, G=G: G @ U, B, **how)
-        for name, (G, B) in growing.items()
-    }
-    assert asked[0] == ["high", "low"] and asked[-1] == ["high"]
-    assert len(asked) == alone["high"].n_iter
-    for name, space in alone.items():
-        assert found[name].n_iter == space.n_iter
-        np.testing.assert_allclose(found[name].solution(0.5), space.solution(0.5))
