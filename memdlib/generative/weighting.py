@@ -17,6 +17,7 @@ from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.families import get
 from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
+from memdlib.moments import ClassMoments
 from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
@@ -201,17 +202,12 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         _check_counts(X)
         documents = np.ravel(weight @ (X > 0))
-        found = (documents > 0).astype(np.float64)
-        if self.idf:
-            found *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + documents))
+        moments = None
         if self.power:
             family = get("bernoulli")
-            moments = family_moments(
-                family, family.observe(X), codes, len(classes), weight
-            )
-            marginals = ClassMarginals(moments, family, smoothing=self.smoothing)
-            found *= divergence_weights(marginals, self.divergence) ** self.power
-        self.weights_ = found
+            seen = family.observe(X)
+            moments = family_moments(family, seen, codes, len(classes), weight)
+        self.weights_ = word_weights(self, documents, weight.sum(), moments)
         return self
 
     def transform(self, X: MatrixLike) -> MatrixLike:
@@ -260,6 +256,39 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = bool(self.power)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def word_weights(
+    weighter: DivergenceWeighter,
+    documents: Array,
+    total: float,
+    moments: ClassMoments | None,
+) -> Array:
+    """Weights of the words, from how many documents hold them.
+
+    Parameters
+    ----------
+    weighter : DivergenceWeighter
+    documents : ndarray of shape (d,)
+        Weight of those that hold each word.
+    total : float
+        Weight of all.
+    moments : ClassMoments or None
+        Of the presence of the words; not looked at with ``power=0``.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+    """
+    found = (documents > 0).astype(np.float64)
+    if weighter.idf:
+        found *= 1.0 + np.log((1.0 + total) / (1.0 + documents))
+    if weighter.power:
+        marginals = ClassMarginals(
+            moments, get("bernoulli"), smoothing=weighter.smoothing
+        )
+        found *= divergence_weights(marginals, weighter.divergence) ** weighter.power
+    return found
 
 
 def _check_counts(X):

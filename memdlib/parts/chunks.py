@@ -17,18 +17,22 @@ from memdlib.validation import check_integer
 # Entries of a chunk of an array: 32 MiB of doubles.
 _ENTRIES = 2**22
 
+# A text counts as so many.
+_TEXT = 2**10
+
 
 class ArrayChunks(Sequence):
     """Rows of arrays, some at a time: memory maps, or sparse matrices.
 
     Parameters
     ----------
-    X : ndarray, memmap or sparse matrix of shape (n, d)
+    X : ndarray, memmap or sparse matrix of shape (n, d), or array of n str
     y : array-like of shape (n,), default=None
         None if labels are to be predicted.
     sample_weight : array-like of shape (n,), default=None
     rows : int, default=None
-        Rows of a chunk; None takes as many as have four million entries.
+        Rows of a chunk; None takes as many as have four million entries, or four
+        thousand texts.
 
     Examples
     --------
@@ -55,7 +59,7 @@ class ArrayChunks(Sequence):
                     "weights; give one a row"
                 )
         if rows is None:
-            rows = max(1, _ENTRIES // X.shape[1])
+            rows = max(1, _ENTRIES // (X.shape[1] if X.ndim > 1 else _TEXT))
         self.rows = check_integer(rows, "rows")
 
     def __len__(self) -> int:
@@ -129,8 +133,9 @@ class TableChunks(Sequence):
         Column of the labels. None if they are to be predicted.
     sample_weight : str, default=None
         Column of the weights.
-    features : sequence of str, default=None
-        Columns of X; None takes all others. Only what is needed is read.
+    features : str or sequence of str, default=None
+        Columns of X; None takes all others. Only what is needed is read. A name alone
+        stands for a column of texts: X is then an array of strings.
 
     Notes
     -----
@@ -156,7 +161,7 @@ class TableChunks(Sequence):
         files: str | PathLike | Sequence,
         target: str | None = None,
         sample_weight: str | None = None,
-        features: Sequence | None = None,
+        features: str | Sequence | None = None,
     ) -> None:
         _needed("pyarrow")
         self.files = found_files(files)
@@ -171,7 +176,8 @@ class TableChunks(Sequence):
         self.special = _given(target, sample_weight)
         if features is None:
             features = [name for name in names if name not in self.special]
-        self.features = list(features)
+        self.texts = isinstance(features, str)
+        self.features = [features] if self.texts else list(features)
         asked = [*self.features, *self.special]
         missing = [name for name in asked if name not in names]
         if missing:
@@ -190,6 +196,8 @@ class TableChunks(Sequence):
         first = self._ends[place - 1] if place else 0
         table = self._last[1].read(i - first, [*self.features, *self.special])
         columns = (_column(table[name]) for name in self.special)
+        if self.texts:
+            return _column(table[self.features[0]]), *columns
         return table.select(self.features), *columns
 
     def __getstate__(self):

@@ -55,7 +55,7 @@ def fit_distributed(
         ``fit``; ``n_features="auto"`` sets the same rows aside.
     X : dask array of shape (n, d) or dask data frame
         Blocks of an array may be SciPy's sparse matrices. Partitions may be of any
-        length, zero too.
+        length, zero too. Texts: an array or a series of strings.
     y : dask array or series, or array-like of shape (n,)
         Labels; split as X, or of known length.
     sample_weight : dask array or series, or array-like of shape (n,), default=None
@@ -89,6 +89,9 @@ def fit_distributed(
 
     Mixtures of candidates gather up to thirty thousand rows here, and send what they
     learn from these with each pass; see :func:`memdlib.parts.fit_chunks`.
+
+    Texts take some dozens of passes, in each of which blocks of columns of all systems
+    travel to the parts, and as large sums back. Counts are best persisted.
 
     Examples
     --------
@@ -153,10 +156,10 @@ class _Blocks(Parts):
     """Partitions of X with the labels and weights of their rows."""
 
     def __init__(self, X, y, sample_weight, client) -> None:
-        if not is_dask_collection(X):
+        if not is_dask_collection(X) or not hasattr(X, "ndim"):
             raise TypeError(
-                f"X is a {type(X).__name__}; give a dask array or data frame, or call "
-                "fit for data in memory"
+                f"X is a {type(X).__name__}; give a dask array, data frame or series, "
+                "or call fit for data in memory"
             )
         self.given, X = X, _one_block_wide(X, "X")
         self.row, self.client = _template(X), client
@@ -238,6 +241,8 @@ def _predicted(estimator, method, X, empty):
 
 def _one_block_wide(X, name: str):
     """X whose blocks hold whole rows."""
+    if _holds_texts(X):
+        return X
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimensions; give two, rows and columns")
     if isinstance(X, da.Array):
@@ -251,8 +256,15 @@ def _one_block_wide(X, name: str):
     return X
 
 
+def _holds_texts(X) -> bool:
+    """Whether it has one dimension, and not of numbers."""
+    return X.ndim == 1 and getattr(X.dtype, "kind", "O") in "OU"
+
+
 def _template(X):
-    """A row of zeros with the names of the columns."""
+    """A row of zeros with the names of the columns, or a text."""
+    if _holds_texts(X):
+        return np.array([""], dtype=object)
     if isinstance(X, da.Array):
         return np.zeros((1, X.shape[1]))
     from dask.dataframe.utils import make_meta  # needs pandas, as X does

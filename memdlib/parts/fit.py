@@ -12,7 +12,8 @@ than features, d x d products of features add up over blocks of rows
 
 Of a pipeline each step is fitted in turn, to what those before make of the parts
 (:mod:`memdlib.parts.prepared`); a mixture holds out rows that fit into memory
-(:mod:`memdlib.parts.mixed`).
+(:mod:`memdlib.parts.mixed`), and so does the discriminant of texts, whose equations are
+solved by products with the parts (:mod:`memdlib.parts.discriminant`).
 """
 
 from collections.abc import Callable
@@ -29,6 +30,11 @@ from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
+from memdlib.generative.correlated.ridge import (
+    RidgeDiscriminantClassifier,
+    fit_evidence,
+    penalties_and_powers,
+)
 from memdlib.generative.correlated.whitened import (
     CorrelatedMeMdClassifier,
     WhitenedModel,
@@ -46,10 +52,14 @@ from memdlib.generative.recommended.mixed import (
     MixedMeMdClassifier,
     checked_candidates,
 )
+from memdlib.generative.recommended.words import WordCounter
+from memdlib.generative.weighting import DivergenceWeighter, word_weights
+from memdlib.parts.discriminant import gathered_evidence
 from memdlib.parts.mixed import fit_mixed
 from memdlib.parts.prepared import Prepared
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
+from memdlib.parts.words import fit_words
 from memdlib.parts.work import (
     FoldMoments,
     Moments,
@@ -246,6 +256,26 @@ def _fit_mixed(estimator: MixedMeMdClassifier, parts: Parts, classes):
     return fit_mixed(estimator, parts, reader, survey, fit_parts)
 
 
+def _fit_words(counter: WordCounter, parts: Parts, classes):
+    return fit_words(counter, parts)
+
+
+def _fit_weighter(weighter: DivergenceWeighter, parts: Parts, classes):
+    reader, _ = _reader(weighter, parts, classes)
+    moments, _ = _class_moments(parts, replace(reader, family=get("bernoulli")))
+    found = moments.all_rows()
+    documents, total = found.sums[..., 0].sum(axis=0), found.weight.sum()
+    weighter.weights_ = word_weights(weighter, documents, total, found)
+    return weighter
+
+
+def _fit_discriminant(estimator: RidgeDiscriminantClassifier, parts: Parts, classes):
+    penalties_and_powers(estimator)
+    reader, survey = _reader(estimator, parts, classes, survey=True)
+    fit_evidence(estimator, gathered_evidence(estimator, parts, reader, survey))
+    return estimator
+
+
 _FITS = {
     MeMdClassifier: _fit_marginals,
     JointMaxEntClassifier: _fit_joint,
@@ -253,6 +283,9 @@ _FITS = {
     RegularisedMeMdClassifier: _fit_regularised,
     MixedMeMdClassifier: _fit_mixed,
     DivergenceRanker: _fit_ranker,
+    WordCounter: _fit_words,
+    DivergenceWeighter: _fit_weighter,
+    RidgeDiscriminantClassifier: _fit_discriminant,
 }
 
 

@@ -207,11 +207,12 @@ def fit_chunks(
     ----------
     estimator : estimator
         A MeMdClassifier, JointMaxEntClassifier, DivergenceRanker, or, of
-        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-        or MixedMeMdClassifier; or a pipeline of these and of steps that learn nothing.
-        So are those of :func:`memdlib.make_memd` for "expression" and "table".
+        :mod:`memdlib.generative`, a CorrelatedMeMdClassifier,
+        RegularisedMeMdClassifier, MixedMeMdClassifier, RidgeDiscriminantClassifier,
+        DivergenceWeighter or WordCounter; or a pipeline of these and of steps that
+        learn nothing. So are those of :func:`memdlib.make_memd`.
     chunks : iterable of tuple
-        (X, y) or (X, y, sample_weight) of some rows each, such as
+        (X, y) or (X, y, sample_weight) of some rows, or texts, each, such as
         :class:`ArrayChunks`, :class:`ShardChunks` and :class:`TableChunks` give. It is
         read more than once, so that a generator will not do.
     classes : array-like of shape (K,), default=None
@@ -265,6 +266,19 @@ def fit_chunks(
     six passes of its own for each of these, and needs no fewer rows than features if it
     knows of correlations.
 
+    Weights count in each step of a pipeline.
+
+    A RidgeDiscriminantClassifier, and so ``make_memd("text")``, gathers the rows held
+    out, the same as in ``fit``, up to 10,000 or a few more. The data are read five
+    times before the choice, with :class:`memdlib.generative.DivergenceWeighter` in
+    front six times, and from strings once more for their words; after that once for
+    each product of the features, as many as the slowest of all folds and powers takes
+    to choose, and as many as the last fit takes: some dozens in all. A basis of each
+    fold and power is held, of features x classes x products doubles, and once more in
+    the checkpoint, which is not small then. Coefficients are those of ``fit`` within
+    ``tol``, and within rounding where rows are more than features. Strings are counted
+    anew in each pass, which counts in files save.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -308,11 +322,11 @@ class _Serial(Parts):
     @cached_property
     def _first_row(self):
         for place, chunk in enumerate(self.chunks):
-            X = chunk[0]
+            X, *labels = _padded(chunk)
             if X.shape[0]:
                 if self.checkpoint is not None:
-                    self.checkpoint.load([self.n_chunks, X.shape[1]])
-                    self.checkpoint.check("chunk", place, *_padded(chunk))
+                    self.checkpoint.load([self.n_chunks, *X.shape[1:]])
+                    self.checkpoint.check("chunk", place, X, *labels)
                 return X[:1]
         raise ValueError("there is no row in any chunk")
 
@@ -368,9 +382,10 @@ class _Serial(Parts):
 
 def _padded(chunk):
     """X, labels and weights, or None for these."""
-    if len(chunk) < 2:
+    if len(chunk) < 2 or isinstance(chunk, str):
         raise ValueError("a chunk holds rows without labels; a fit needs (X, y)")
-    return chunk if len(chunk) == 3 else (*chunk, None)
+    X, y, weight = chunk if len(chunk) == 3 else (*chunk, None)
+    return X if hasattr(X, "shape") else np.array(X, dtype=object), y, weight
 
 
 def _shown(value):

@@ -13,7 +13,7 @@ its fold by itself.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -609,6 +609,46 @@ class Together(Pass):
 Plan = Generator[Pass, Result, object]
 
 
+def side_by_side(
+    steps: dict[Hashable, Generator], answers: Callable[[dict], dict]
+) -> dict:
+    """What generators return that wait for answers, all of which are given at once.
+
+    Parameters
+    ----------
+    steps : dict of generator
+    answers : callable
+        Gets what those have yielded that still go on, by their names, and returns what
+        each is sent.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> def total(n):
+    ...     first = yield n
+    ...     second = yield first
+    ...     return first + second
+    >>> side_by_side(
+    ...     {"a": total(1), "b": total(2)},
+    ...     lambda asked: {name: 10 * value for name, value in asked.items()},
+    ... )
+    {'a': 110, 'b': 220}
+    """
+    found, sent = {}, dict.fromkeys(steps)
+    while sent:
+        asked = {}
+        for name, answer in sent.items():
+            try:
+                asked[name] = steps[name].send(answer)
+            except StopIteration as end:
+                found[name] = end.value
+        sent = answers(asked) if asked else {}
+    return found
+
+
 def carried_out(parts: Parts, plans: Sequence[Plan]) -> list:
     """Carry out plans side by side: their first passes are one, then the second ones.
 
@@ -622,20 +662,14 @@ def carried_out(parts: Parts, plans: Sequence[Plan]) -> list:
     list
         What each plan returns.
     """
-    found, results = [None] * len(plans), dict.fromkeys(range(len(plans)))
-    while results:
-        works = {}
-        for i, result in results.items():
-            try:
-                works[i] = plans[i].send(result)
-            except StopIteration as end:
-                found[i] = end.value
-        results = {}
-        if works:
-            both = Together(tuple(works.values()))
-            parted = both.results(checked_result(parts, both))
-            results = dict(zip(works, parted, strict=True))
-    return found
+
+    def results(works):
+        both = Together(tuple(works.values()))
+        parted = both.results(checked_result(parts, both))
+        return dict(zip(works, parted, strict=True))
+
+    found = side_by_side(dict(enumerate(plans)), results)
+    return [found[i] for i in range(len(plans))]
 
 
 class FoldMoments:

@@ -10,7 +10,7 @@ orthonormal basis U of it and the small matrix T = U' G U; a penalty more costs 
 small system more. What a solution lacks, its residual, is seen from the last block.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +87,29 @@ def krylov_space(
     ----------
     product : callable
         G times the columns of an (n, r) array; G symmetric, no negative eigenvalues.
+    B, shift, tol, max_iter
+        As in :func:`growing_space`.
+
+    Returns
+    -------
+    KrylovSpace
+    """
+    growing = growing_space(B, shift=shift, tol=tol, max_iter=max_iter)
+    image = None
+    while True:
+        try:
+            image = product(growing.send(image))
+        except StopIteration as end:
+            return end.value
+
+
+def growing_space(
+    B: Array, *, shift: float, tol: float, max_iter: int
+) -> Generator[Array, Array, KrylovSpace]:
+    """Steps of the growth of a Krylov space, until it holds the solutions.
+
+    Parameters
+    ----------
     B : ndarray of shape (n, K)
         Columns may depend on one another, or be zero.
     shift : float
@@ -95,6 +118,11 @@ def krylov_space(
         Largest residual to stop at, as a share of B.
     max_iter : int
         Largest number of products, one or more.
+
+    Yields
+    ------
+    ndarray of shape (n, r)
+        Whose product by G is to be sent: G symmetric, no negative eigenvalues.
 
     Returns
     -------
@@ -127,7 +155,7 @@ def krylov_space(
             room = np.asfortranarray(np.hstack([room, np.empty_like(room)]))
         room[:, before:size] = new
         basis = room[:, :size]
-        image = product(new)
+        image = yield new
         own = new.T @ image
         last = slice(before - len(coupling), before)
         grown = np.zeros((size, size))
@@ -169,43 +197,106 @@ def _orthonormal(block: Array, scale: float | None = None) -> tuple[Array, Array
 class IndicatorRegression:
     """Ridge regression on the indicators of the classes, for many penalties at once.
 
+    Its normal equations are (G + penalty) C = B, with G known by its products alone.
+
     Parameters
     ----------
-    X : {ndarray, csr} of shape (n, d), float64
-    codes : ndarray of int of shape (n,)
-        Class indices.
-    weight : ndarray of shape (n,)
-        Above zero.
-    n_classes : int
+    mean : ndarray of shape (d,)
+    prior : ndarray of shape (K,)
+        Shares of the classes.
+    start : ndarray of shape (d, K), or (n, K) in a system of the rows
+        B.
+    norm : float
+        Of the weighted indicators less the shares; inf in a system of the rows.
+    product : callable
+        G times columns.
+    features : callable, default=None
+        Coefficients of the features of a solution; None if it is they.
 
     Examples
     --------
     >>> X, codes = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> ridge = IndicatorRegression(X, codes, np.ones(2), 2)
+    >>> ridge = IndicatorRegression.of(X, codes, np.ones(2), 2)
     >>> coef, intercept = ridge.coefficients(ridge.space(2.0, 1e-9, 9), 2.0)
     >>> coef.round(6).tolist(), intercept.tolist()
     ([[-0.25], [0.25]], [0.5, 0.5])
     """
 
-    X: object
-    codes: NDArray[np.intp]
-    weight: Array
-    n_classes: int
+    mean: Array
+    prior: Array
+    start: Array
+    norm: float
+    product: Callable[[Array], Array]
+    features: Callable[[Array], Array] | None = None
 
-    def __post_init__(self) -> None:
-        share = self.weight / self.weight.sum()
-        prior = np.bincount(self.codes, share, minlength=self.n_classes)
-        target = np.eye(self.n_classes)[self.codes] - prior
-        root = np.sqrt(self.weight)[:, None]
-        found = {
-            "_mean": np.ravel(share @ self.X),
-            "_prior": prior,
-            "_root": root,
-            "_target": root * target,
-            "_wide": self.X.shape[0] <= self.X.shape[1],
-        }
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+    @classmethod
+    def of(
+        cls, X: MatrixLike, codes: NDArray[np.intp], weight: Array, n_classes: int
+    ) -> "IndicatorRegression":
+        """Regression on rows in memory: a system of the shorter side.
+
+        Parameters
+        ----------
+        X : {ndarray, csr} of shape (n, d), float64
+        codes : ndarray of int of shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,)
+            Above zero.
+        n_classes : int
+
+        Returns
+        -------
+        IndicatorRegression
+            Of the rows if they are no more than the features, else of the features.
+        """
+        share = weight / weight.sum()
+        prior = np.bincount(codes, share, minlength=n_classes)
+        mean, root = np.ravel(share @ X), np.sqrt(weight)[:, None]
+        target = root * (np.eye(n_classes)[codes] - prior)
+
+        def to_rows(V):
+            """Centred and weighted rows times V."""
+            return root * (X @ V - mean @ V)
+
+        def to_features(U):
+            U = root * U
+            return X.T @ U - np.outer(mean, U.sum(axis=0))
+
+        if X.shape[0] <= X.shape[1]:
+
+            def product(U):
+                return to_rows(to_features(U))
+
+            return cls(mean, prior, target, np.inf, product, to_features)
+        norm = np.linalg.norm(target)
+        return cls(
+            mean, prior, to_features(target), norm, lambda V: to_features(to_rows(V))
+        )
+
+    @classmethod
+    def of_sums(
+        cls, sums: Array, weight: Array, product: Callable[[Array], Array]
+    ) -> "IndicatorRegression":
+        """Regression by sums of the rows: a system of the features.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, K)
+            Weighted sums of the rows of each class.
+        weight : ndarray of shape (K,)
+            Of the classes.
+        product : callable
+            G times columns: products of the centred and weighted rows with what
+            these make of the columns.
+
+        Returns
+        -------
+        IndicatorRegression
+        """
+        total = weight.sum()
+        mean, prior = sums.sum(axis=1) / total, weight / total
+        norm = np.sqrt(total * (1.0 - prior @ prior))
+        return cls(mean, prior, sums - np.outer(mean, weight), norm, product)
 
     def space(self, penalty: float, tol: float, max_iter: int) -> KrylovSpace:
         """Krylov space that holds the solutions for this and all larger penalties.
@@ -215,20 +306,39 @@ class IndicatorRegression:
         penalty : float
             Above zero.
         tol, max_iter
-            As in :func:`memdlib.generative.correlated.krylov.krylov_space`.
+            As in :func:`growing_space`.
 
         Returns
         -------
         KrylovSpace
-            Of the rows if they are no more than the features, else of the features.
         """
-        start = self._start()
-        total = np.linalg.norm(start)
-        if total:
-            tol *= self._scale(total, penalty) / total
         return krylov_space(
-            self._product, start, shift=penalty, tol=tol, max_iter=max_iter
+            self.product,
+            self.start,
+            shift=penalty,
+            tol=self._share(tol, penalty),
+            max_iter=max_iter,
         )
+
+    def growing(self, penalty: float, tol: float, max_iter: int) -> Generator:
+        """Its growth, as :func:`growing_space` steps through it.
+
+        Parameters
+        ----------
+        penalty, tol, max_iter
+            As in :meth:`space`.
+
+        Returns
+        -------
+        generator
+        """
+        tol = self._share(tol, penalty)
+        return growing_space(self.start, shift=penalty, tol=tol, max_iter=max_iter)
+
+    def _share(self, tol, penalty) -> float:
+        """What is a share ``tol`` of the scale of residuals as one of B."""
+        total = np.linalg.norm(self.start)
+        return tol * (self._scale(total, penalty) / total) if total else tol
 
     def coefficients(self, space: KrylovSpace, penalty: float) -> tuple[Array, Array]:
         """Coefficients (K, d) and intercepts (K,) for one penalty.
@@ -267,9 +377,10 @@ class IndicatorRegression:
 
     def _coefficients(self, space, penalties) -> tuple[Array, Array]:
         """Side by side for all penalties: (d, n_penalties K), (n_penalties K,)."""
-        found = np.hstack([space.solution(penalty) for penalty in penalties])
-        coef = self._to_features(found) if self._wide else found
-        return coef, np.tile(self._prior, len(penalties)) - self._mean @ coef
+        coef = np.hstack([space.solution(penalty) for penalty in penalties])
+        if self.features is not None:
+            coef = self.features(coef)
+        return coef, np.tile(self.prior, len(penalties)) - self.mean @ coef
 
     def residual(self, space: KrylovSpace, penalty: float) -> float:
         """What the solution leaves of the system, computed anew, as a share.
@@ -287,32 +398,14 @@ class IndicatorRegression:
             is left to gain of their squared errors, and no column of large values hides
             the others.
         """
-        start, found = self._start(), space.solution(penalty)
-        rest = start - self._product(found) - penalty * found
-        total = np.linalg.norm(start)
+        found = space.solution(penalty)
+        rest = self.start - self.product(found) - penalty * found
+        total = np.linalg.norm(self.start)
         if not total:
             return 0.0
         return float(np.linalg.norm(rest) / self._scale(total, penalty))
 
     def _scale(self, total: float, penalty: float) -> float:
         """What a residual is a share of, above zero."""
-        if self._wide:
-            return total
         # for the residual r of C the squared errors are within |r|^2 / penalty
-        return min(total, np.sqrt(penalty) * np.linalg.norm(self._target))
-
-    def _start(self):
-        return self._target if self._wide else self._to_features(self._target)
-
-    def _product(self, V):
-        if self._wide:
-            return self._to_rows(self._to_features(V))
-        return self._to_features(self._to_rows(V))
-
-    def _to_rows(self, V):
-        """Centred and weighted rows times V."""
-        return self._root * (self.X @ V - self._mean @ V)
-
-    def _to_features(self, U):
-        U = self._root * U
-        return self.X.T @ U - np.outer(self._mean, U.sum(axis=0))
+        return min(total, np.sqrt(penalty) * self.norm)

@@ -20,7 +20,9 @@ sparse or dense.
 """
 
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -31,8 +33,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
-from memdlib.families import get
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, set_fitted
+from memdlib.families import Family, get
 from memdlib.families.base import MarginalFamily
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.krylov import IndicatorRegression
@@ -44,6 +46,7 @@ from memdlib.generative.marginals import (
 from memdlib.generative.scores import MarginalScores, finite_scores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
+from memdlib.moments import ClassMoments
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -102,9 +105,7 @@ class RidgeModel:
 
     def joint_log_density(self, X) -> Array:
         """Scores times their multipliers, added, (n, K); empty documents: the prior."""
-        rows = X
-        if self.feature_weights is not None:
-            rows = weighted_rows(X, self.feature_weights)
+        rows = with_feature_weights(X, self.feature_weights)
         with np.errstate(over="ignore", invalid="ignore"):
             score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
         if self.marginals is not None and self.multipliers[1]:
@@ -113,6 +114,21 @@ class RidgeModel:
         if self.known is not None:
             score[~holds_any(X, self.known)] = np.log(self.class_prior)
         return score
+
+
+def with_feature_weights(X: MatrixLike, weights: Array | None) -> MatrixLike:
+    """Rows of weighted features, each as long as before; None leaves them as they are.
+
+    Parameters
+    ----------
+    X : {ndarray, csr} of shape (n, d)
+    weights : ndarray of shape (d,) or None
+
+    Returns
+    -------
+    {ndarray, csr} of shape (n, d)
+    """
+    return X if weights is None else weighted_rows(X, weights)
 
 
 def holds_any(X: MatrixLike, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -175,6 +191,225 @@ FOLD_TOL = 0.1
 # Nats by which the first class of the median row is expected to lead. A discriminant
 # of few rows, its penalty chosen on the same, is less sure than other models.
 _LEAD = 1.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a fit takes from the rows, be they in memory or in parts.
+
+    Parameters
+    ----------
+    classes, class_prior, known
+        As in :class:`RidgeModel`.
+    presence, marginals : dict of ClassMarginals
+        Of presence and of the family, of all rows (None) and of those outside each
+        fold; empty where there is no need of them.
+    X, codes, weight, fold : {ndarray, csr} of shape (m, d), ndarray of shape (m,)
+        Rows held out, and in which fold.
+    regressions : callable
+        Gets feature weights by place of the power and fold (None: no row is held out),
+        the least penalty and the residual to stop at; yields, for each in turn, the
+        regression on the rows outside the fold, and the space of its solutions.
+    """
+
+    classes: NDArray
+    class_prior: Array
+    known: NDArray[np.bool_] | None
+    presence: dict[int | None, ClassMarginals]
+    marginals: dict[int | None, ClassMarginals]
+    X: MatrixLike
+    codes: NDArray[np.intp]
+    weight: Array
+    fold: NDArray[np.intp]
+    regressions: Callable[[dict, float, float], Iterator[tuple]]
+
+    def feature_weights(
+        self, powers: list[float], folds: list, divergence: str
+    ) -> dict:
+        """Divergences outside each fold, to each power; None for power zero."""
+        found = {}
+        if any(powers):
+            found = {f: divergence_weights(self.presence[f], divergence) for f in folds}
+        return {
+            (p, f): found[f] ** power if power else None
+            for p, power in enumerate(powers)
+            for f in folds
+        }
+
+    def scores(
+        self, features: dict, penalties: list[float], tol: float
+    ) -> Iterator[Array]:
+        """Of the rows held out, (n_penalties, m, K), for one power after another."""
+        solved = self.regressions(features, min(penalties), tol)
+        for _, pairs in groupby(features.items(), lambda pair: pair[0][0]):
+            found = np.empty((len(penalties), len(self.codes), len(self.classes)))
+            for (_, f), weights in pairs:
+                test = self.fold == f
+                rows = with_feature_weights(self.X[test], weights)
+                # no regression and no space is kept
+                part = IndicatorRegression.scores(*next(solved), penalties, rows)
+                found[:, test] = part
+            yield found
+
+    def second_scores(self, folds: list) -> list[Array]:
+        """Those of the marginals, (m, K), if there are any."""
+        if not self.marginals:
+            return []
+        found = np.empty((len(self.codes), len(self.classes)))
+        for f in folds:
+            test = self.fold == f
+            found[test] = marginal_scores(self.marginals[f], self.X[test])
+        return [found]
+
+
+def fit_evidence(estimator: "RidgeDiscriminantClassifier", evidence: Evidence) -> None:
+    """Choose penalty, power and multipliers on rows held out; then fit all rows.
+
+    Parameters
+    ----------
+    estimator : RidgeDiscriminantClassifier
+        Gets what is fitted.
+    evidence : Evidence
+
+    Returns
+    -------
+    None
+
+    Warns
+    -----
+    ConvergenceWarning
+        As :meth:`RidgeDiscriminantClassifier.fit`.
+    """
+    penalties, powers = penalties_and_powers(estimator)
+    tol, divergence = estimator.tol, estimator.divergence
+    power, penalty = powers[0], max(penalties)
+    folds = np.unique(evidence.fold).tolist()
+    second = evidence.second_scores(folds)
+    multipliers, uniform_share = np.eye(2 if evidence.marginals else 1)[0], 0.0
+    losses = np.full((len(powers), len(penalties)), np.nan)
+    tested = np.ones(len(evidence.codes), dtype=bool)
+    if evidence.known is not None:
+        tested = holds_any(evidence.X, evidence.known)
+    target = evidence.codes[tested], evidence.weight[tested]
+    beside = [part[tested] for part in second]
+    features = evidence.feature_weights(powers, folds, divergence)
+    for p, of_penalties in enumerate(
+        evidence.scores(features, penalties, max(tol, FOLD_TOL)) if tested.any() else ()
+    ):
+        found = [
+            fit_calibration([part[tested], *beside], *target, lead=_LEAD)
+            for part in of_penalties
+        ]
+        losses[p] = [one.log_loss for one in found]
+        if p and losses[p].min() >= losses[p - 1].min():
+            break
+        q = losses[p].argmin()
+        power, penalty = powers[p], penalties[q]
+        multipliers, uniform_share = found[q].multipliers, found[q].uniform_share
+    features = evidence.feature_weights([power], [None], divergence)
+    ridge, space = next(evidence.regressions(features, penalty, tol))
+    residual = ridge.residual(space, penalty)
+    model = RidgeModel(
+        evidence.classes,
+        evidence.class_prior,
+        features[0, None],
+        *ridge.coefficients(space, penalty),
+        evidence.marginals.get(None),
+        evidence.known,
+        multipliers,
+        uniform_share,
+        penalty,
+        power,
+        residual,
+        space.n_iter,
+        losses,
+    )
+    set_fitted(estimator, model)
+    if residual > tol:
+        warnings.warn(
+            f"the residual is {residual:.1e} after {space.n_iter} products, above "
+            f"tol={tol:g}; raise max_iter={estimator.max_iter} or tol, use larger "
+            "penalties, or bring the features to one scale",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def penalties_and_powers(
+    estimator: "RidgeDiscriminantClassifier",
+) -> tuple[list[float], list[float]]:
+    """Those that are asked for, checked.
+
+    Parameters
+    ----------
+    estimator : RidgeDiscriminantClassifier
+
+    Returns
+    -------
+    penalties, powers : list of float
+
+    Raises
+    ------
+    ValueError
+        If one is out of range.
+    """
+    penalties = _numbers(estimator.penalties, "penalties", above_zero=True)
+    return penalties, _numbers(estimator.powers, "powers", above_zero=False)
+
+
+def holds_documents(estimator: "RidgeDiscriminantClassifier") -> bool:
+    """Whether rows are counts of words; one that holds none says nothing.
+
+    Parameters
+    ----------
+    estimator : RidgeDiscriminantClassifier
+
+    Returns
+    -------
+    bool
+    """
+    counts = estimator.family is not None and get(estimator.family).nonnegative
+    return bool(counts or np.any(np.asarray(estimator.powers) > 0))
+
+
+def needed_families(
+    estimator: "RidgeDiscriminantClassifier",
+) -> tuple[Family | None, Family | None]:
+    """Families whose class marginals a fit needs: of presence, and the second opinion.
+
+    Parameters
+    ----------
+    estimator : RidgeDiscriminantClassifier
+
+    Returns
+    -------
+    presence, family : Family or None
+    """
+    presence = get("bernoulli") if max(penalties_and_powers(estimator)[1]) > 0 else None
+    return presence, None if estimator.family is None else get(estimator.family)
+
+
+def class_marginals(
+    family: Family, total: ClassMoments, training: Sequence[ClassMoments], folds: list
+) -> dict[int | None, ClassMarginals]:
+    """Class marginals of all rows (None), and of those outside each fold.
+
+    Parameters
+    ----------
+    family : Family
+    total : ClassMoments
+        Of all rows.
+    training : sequence of ClassMoments
+        Of the rows outside each fold.
+    folds : list of int
+        Those that are held out.
+
+    Returns
+    -------
+    dict of ClassMarginals
+    """
+    moments = {None: total} | {f: training[f] for f in folds}
+    return {f: ClassMarginals(part, family) for f, part in moments.items()}
 
 
 class RidgeDiscriminantClassifier(BayesClassifier):
@@ -349,122 +584,49 @@ class RidgeDiscriminantClassifier(BayesClassifier):
             features of very different scales let no product lower it.
         """
         check_parameters(self)
-        penalties = _numbers(self.penalties, "penalties", above_zero=True)
-        powers = _numbers(self.powers, "powers", above_zero=False)
+        families = needed_families(self)
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         X = _short_indices(X.astype(np.float64, copy=False))
-        _check_products(X, weight)
+        check_products(X, X.size, weight.max())
         K = len(classes)
         rng = check_random_state(self.random_state)
         at = content_positions(X, codes, weight, rng)
         fold, n_folds = folds(at, self.validation, MOST_HELD_OUT)
-        splits = [
-            (f, fold != f, fold == f)
-            for f in range(n_folds)
-            if 0 < np.count_nonzero(fold == f) < len(fold)
-        ]
-        data = X, codes, weight, K, fold, n_folds + (n_folds < self.validation)
-        presence = "bernoulli" if max(powers) > 0 else None
-        own, held_out = self._marginals(presence, *data)
-        plain, others = self._marginals(self.family, *data)
-        known = np.ravel(X.sum(axis=0)) > 0 if self._documents() else None
-        power, penalty = powers[0], max(penalties)
-        multipliers, uniform_share = np.eye(1 if plain is None else 2)[0], 0.0
-        losses = np.full((len(powers), len(penalties)), np.nan)
-        second = []
-        if plain is not None:
-            second = [np.zeros((len(codes), K))]
-            for f, _, test in splits:
-                second[0][test] = marginal_scores(others[f], X[test])
-        for p, tried in enumerate(powers):
-            scores, tested = self._held_out_scores(
-                splits, X, codes, weight, K, held_out, tried, penalties
-            )
-            if known is not None:
-                tested &= holds_any(X, known)
-            if not tested.any():
-                break
-            target = codes[tested], weight[tested]
-            beside = [part[tested] for part in second]
-            found = [
-                fit_calibration([part[tested], *beside], *target, lead=_LEAD)
-                for part in scores
-            ]
-            losses[p] = [one.log_loss for one in found]
-            if p and losses[p].min() >= losses[p - 1].min():
-                break
-            q = losses[p].argmin()
-            power, penalty = tried, penalties[q]
-            multipliers, uniform_share = found[q].multipliers, found[q].uniform_share
-        features = self._feature_weights(own, power)
-        if features is not None:
-            X = weighted_rows(X, features)
-        ridge = IndicatorRegression(X, codes, weight, K)
-        space = ridge.space(penalty, self.tol, self.max_iter)
-        residual = ridge.residual(space, penalty)
-        self._fitted = RidgeModel(
+        size = np.bincount(fold, minlength=n_folds)[:n_folds]
+        held_out = np.flatnonzero((size > 0) & (size < len(fold))).tolist()
+        tested = np.isin(fold, held_out)
+
+        def marginals(family):
+            if family is None:
+                return {}
+            cells = codes, K, weight, fold, n_folds + (n_folds < self.validation)
+            found = fold_moments(family, family.observe(X), *cells)
+            return class_marginals(family, *found, held_out)
+
+        def regression(f, weights, penalty, tol):
+            train = slice(None) if f is None else fold != f
+            rows = with_feature_weights(X if f is None else X[train], weights)
+            ridge = IndicatorRegression.of(rows, codes[train], weight[train], K)
+            return ridge, ridge.space(penalty, tol, self.max_iter)
+
+        def regressions(features, *how):
+            return (regression(f, w, *how) for (_, f), w in features.items())
+
+        evidence = Evidence(
             classes,
             np.bincount(codes, weight, minlength=K) / weight.sum(),
-            features,
-            *ridge.coefficients(space, penalty),
-            plain,
-            known,
-            multipliers,
-            uniform_share,
-            penalty,
-            power,
-            residual,
-            space.n_iter,
-            losses,
+            np.ravel(X.sum(axis=0)) > 0 if holds_documents(self) else None,
+            *map(marginals, families),
+            X[tested],
+            codes[tested],
+            weight[tested],
+            fold[tested],
+            regressions,
         )
-        if residual > self.tol:
-            warnings.warn(
-                f"the residual is {residual:.1e} after {space.n_iter} products, above "
-                f"tol={self.tol:g}; raise max_iter={self.max_iter} or tol, use larger "
-                "penalties, or bring the features to one scale",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        fit_evidence(self, evidence)
         return self
-
-    def _marginals(self, family, X, codes, weight, K, fold, n_folds):
-        """Class marginals of all rows and of those outside each fold."""
-        if family is None:
-            return None, [None] * n_folds
-        family = get(family)
-        total, training = fold_moments(
-            family, family.observe(X), codes, K, weight, fold, n_folds
-        )
-        held_out = [
-            ClassMarginals(part, family) if part.weight.any() else None
-            for part in training
-        ]
-        return ClassMarginals(total, family), held_out
-
-    def _feature_weights(self, marginals, power):
-        if not power:
-            return None
-        return divergence_weights(marginals, self.divergence) ** power
-
-    def _held_out_scores(
-        self, splits, X, codes, weight, K, marginals, power, penalties
-    ):
-        """Scores (n_penalties, n, K), and which rows have them."""
-        scores = np.zeros((len(penalties), len(codes), K))
-        tested = np.zeros(len(codes), dtype=bool)
-        for f, train, test in splits:
-            tested |= test
-            rows, others = X[train], X[test]
-            features = self._feature_weights(marginals[f], power)
-            if features is not None:
-                rows = weighted_rows(rows, features)
-                others = weighted_rows(others, features)
-            ridge = IndicatorRegression(rows, codes[train], weight[train], K)
-            space = ridge.space(min(penalties), max(self.tol, FOLD_TOL), self.max_iter)
-            scores[:, test] = ridge.scores(space, penalties, others)
-        return scores, tested
 
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
@@ -475,15 +637,10 @@ class RidgeDiscriminantClassifier(BayesClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._documents()
+        tags.input_tags.positive_only = holds_documents(self)
         # presence may say little, or all but nothing, of values that are no counts
         tags.classifier_tags.poor_score = bool(np.all(np.asarray(self.powers) > 0))
         return tags
-
-    def _documents(self) -> bool:
-        """Whether rows are counts of words; one that holds none says nothing."""
-        counts = self.family is not None and get(self.family).nonnegative
-        return bool(counts or np.any(np.asarray(self.powers) > 0))
 
 
 def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
@@ -498,12 +655,26 @@ def _numbers(given, name: str, *, above_zero: bool) -> list[float]:
     return values.tolist()
 
 
-def _check_products(X, weight: Array) -> None:
-    """Raise, naming the feature, if norms of products of rows may overflow."""
+def check_products(X: MatrixLike, size: int, most: float) -> None:
+    """Raise, naming the feature, if norms of products of rows may overflow.
+
+    Parameters
+    ----------
+    X : {ndarray, csr} of shape (n, d)
+        The rows, or others that hold the ends of the range of each feature.
+    size : int
+        Entries that the rows store, or more.
+    most : float
+        No row weighs more.
+
+    Returns
+    -------
+    None
+    """
     values = X.data if sparse.issparse(X) else X
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     with np.errstate(over="ignore"):
-        bound = np.square(largest * largest * values.size * weight.max())
+        bound = np.square(largest * largest * size * most)
     if not np.isfinite(bound):
         columns = (
             np.ravel(abs(X).max(axis=0).toarray())
@@ -511,9 +682,9 @@ def _check_products(X, weight: Array) -> None:
             else (np.abs(X).max(axis=0))
         )
         raise ValueError(
-            f"feature {int(columns.argmax())} holds {largest:.6g}, and the largest "
-            f"weight is {weight.max():.6g}: products of rows overflow; rescale it (for "
-            "example with MaxAbsScaler)"
+            f"feature {int(columns.argmax())} holds {largest:.6g}, and weights are "
+            f"{most:.6g} or less: products of rows overflow; rescale it (for example "
+            "with MaxAbsScaler)"
         )
 
 

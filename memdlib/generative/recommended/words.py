@@ -72,7 +72,7 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_parameters(self)
         self.vectorizer_ = None
-        if _holds_texts(X):
+        if holds_texts(X):
             made = CountVectorizer() if self.vectorizer is None else self.vectorizer
             self.vectorizer_ = clone(made).fit(X)
         elif getattr(X, "ndim", 1) == 2:
@@ -98,7 +98,7 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             texts and others are not.
         """
         check_is_fitted(self, "vectorizer_")
-        texts = _holds_texts(X)
+        texts = holds_texts(X)
         if self.vectorizer_ is not None:
             # counts of the same words will do, too
             return self.vectorizer_.transform(X) if texts else X
@@ -134,8 +134,23 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _holds_texts(X) -> bool:
-    """Whether X is one-dimensional and its first element a string; then all must be."""
+def holds_texts(X: MatrixLike | str) -> bool:
+    """Whether data are texts, one an element.
+
+    Parameters
+    ----------
+    X : sequence of n str, or anything else
+
+    Returns
+    -------
+    bool
+        True if X is one-dimensional and its first element a string.
+
+    Raises
+    ------
+    ValueError
+        If other elements are not strings then.
+    """
     if not hasattr(X, "__iter__") or isinstance(X, str) or getattr(X, "ndim", 1) != 1:
         return False
     if not isinstance(next(iter(X), None), str):

@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 from scipy import linalg
 from sklearn.linear_model import Ridge
 
-from memdlib.generative.correlated.krylov import IndicatorRegression, krylov_space
+from memdlib.generative.correlated.krylov import (
+    IndicatorRegression,
+    krylov_space,
+)
 from tests.generative.correlated.test_ridge import dense, tall, words
 
 
@@ -92,7 +95,7 @@ PENALTIES = [0.1, 1.0, 30.0]
 @pytest.mark.parametrize(("data", "side"), [(words, 120), (tall, 4)])
 def test_the_space_is_of_the_shorter_side(data, side):
     X, y = data()
-    ridge = IndicatorRegression(X, y, np.ones(len(y)), 3)
+    ridge = IndicatorRegression.of(X, y, np.ones(len(y)), 3)
     assert ridge.space(1.0, tol=1e-3, max_iter=50).basis.shape[0] == side
 
 
@@ -101,7 +104,7 @@ def test_scores_of_all_penalties_are_those_of_ridge(data):
     X, y = data()
     weight = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
     train, others = slice(None, None, 2), slice(1, None, 2)
-    ridge = IndicatorRegression(X[train], y[train], weight[train], 3)
+    ridge = IndicatorRegression.of(X[train], y[train], weight[train], 3)
     space = ridge.space(min(PENALTIES), tol=1e-10, max_iter=200)
     found = ridge.scores(space, PENALTIES, X[others])
     for scores, penalty in zip(found, PENALTIES, strict=True):
@@ -109,3 +112,23 @@ def test_scores_of_all_penalties_are_those_of_ridge(data):
         theirs.fit(dense(X[train]), np.eye(3)[y[train]], sample_weight=weight[train])
         expected = theirs.predict(dense(X[others]))
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_give_the_regression_on_the_features(weighted):
+    X, y = tall()
+    X = X + 3.0
+    weight = np.random.default_rng(2).uniform(0.5, 3.0, len(y)) ** weighted
+    one = IndicatorRegression.of(X, y, weight, 3)
+    indicators = np.eye(3)[y] * weight[:, None]
+    other = IndicatorRegression.of_sums(
+        X.T @ indicators, indicators.sum(axis=0), one.product
+    )
+    for name in ("mean", "prior", "start", "norm"):
+        expected = getattr(one, name)
+        np.testing.assert_allclose(getattr(other, name), expected, rtol=0, atol=1e-11)
+    space = other.space(0.3, tol=1e-10, max_iter=50)
+    expected = one.coefficients(one.space(0.3, tol=1e-10, max_iter=50), 0.3)
+    for a, b in zip(other.coefficients(space, 0.3), expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
+    assert other.residual(space, 0.3) <= 1e-10
