@@ -6,16 +6,18 @@ the moments of the classifiers, adds up over parts: those of all candidates in t
 passes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from memdlib.estimator import set_fitted
+from memdlib.generative.correlated.pooled import PooledMoments
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.recommended.held_out import TrainingRows
@@ -35,7 +37,6 @@ from memdlib.parts.tall import TallMoments
 from memdlib.parts.work import (
     Parts,
     Pass,
-    Plan,
     Reader,
     Result,
     Shares,
@@ -90,73 +91,124 @@ def fit_mixed(
     work = Gathered(replace(reader, cuts=cuts), shares.n_held_out)
     rows = checked_result(parts, work)
     X, codes, fold = np.asarray(rows["X"], np.float64), rows["codes"], rows["fold"]
+    sample = fold == shares.n_held_out
+    learnt = X[sample], classes[codes[sample]], rows["weight"][sample]
+    candidates = list(_prepared(candidates, *learnt))
+    # without the sample
+    cut = replace(reader, cuts=cuts.up_to(shares.n_held_out))
+    moments = _shared_moments(candidates, ByFold(parts, cut), K)
 
-    def fitted(chosen: list[Candidate], f: int, left: np.ndarray) -> list[Candidate]:
-        """Candidates fitted to the rows that are left without fold f."""
-        own = fold != f
-        sample = X[own], classes[codes[own]], rows["weight"][own]
-        cut = replace(reader, cuts=cuts if f < shares.n_held_out else None)
-        return _fitted(chosen, sample, Left(parts, cut, f), classes[left], fit_parts)
+    def fitted(chosen, f: int = -1):
+        """Candidates fitted to the rows that are not in a fold, or to all."""
+        left, found = _left(survey["rows"], codes[fold == f]), {}
+        for candidate in chosen:
+            model, steps = clone(candidate.model), candidate.steps
+            key = tuple(map(id, steps)), _of_shares(model)
+            if _moments_suffice(model):
+                if key not in found:
+                    shared = moments[key[0]]
+                    of = shared.as_shares if key[1] else shared.pooled
+                    found[key] = _of_classes(of(f), left)
+                model.fit_moments(found[key], classes[left])
+            else:
+                others = WithoutFold(parts, cut, f)
+                if steps:
+                    others = Prepared(others, make_pipeline(*steps))
+                fit_parts(model, others, classes[left])
+            yield replace(candidate, model=model)
 
     scores = np.full((len(candidates), len(fold), K), -np.inf)
     known = np.zeros(len(fold), dtype=bool)
     for f in range(shares.n_held_out):
         test = fold == f
-        left = survey["rows"] > np.bincount(codes[test], minlength=K)
+        left = _left(survey["rows"], codes[test])
         if test.any() and left.sum() > 1:
             known |= test & left[codes]
             prepared, at = PreparedRows(X[test]), np.ix_(test, left)
-            for found, own in zip(scores, fitted(candidates, f, left), strict=True):
+            for found, own in zip(scores, fitted(candidates, f), strict=True):
                 found[at] = own.model.predict_log_proba(prepared(own.steps))
     found = weigh(
         list(scores[:, known]), codes[known], rows["weight"][known], estimator.lead
     )
-
-    def fit_all(chosen):
-        return fitted(chosen, shares.n_held_out, np.ones(K, dtype=bool))
-
     prior = survey["weight"] / survey["weight"].sum()
-    mixture = Mixture.of(classes, prior, candidates, found, fit_all)
+    mixture = Mixture.of(classes, prior, candidates, found, fitted)
     return set_fitted(estimator, mixture)
 
 
-def _fitted(candidates, sample, left: "Left", classes, fit_parts) -> list[Candidate]:
-    """Candidates whose steps have learnt from a sample, their models from all rows."""
-    prepared, ready, groups = PreparedRows(sample[0]), [], {}
+def _prepared(candidates, X, y, weight) -> Iterator[Candidate]:
+    """The same, their steps fitted to a sample."""
+    prepared = PreparedRows(X)
     for steps, group in alike(candidates):
-        rows = TrainingRows(prepared(steps), *sample[1:])
-        ready.extend(candidate.prepared(rows) for candidate in group)
-    for place, candidate in enumerate(ready):
-        groups.setdefault(tuple(map(id, candidate.steps)), []).append(place)
-    models, plans = [clone(candidate.model) for candidate in ready], []
-    for group in groups.values():
-        steps, pooled = ready[group[0]].steps, []
+        rows = TrainingRows(prepared(steps), y, weight)
+        yield from (candidate.prepared(rows) for candidate in group)
+
+
+def _left(n_rows, codes) -> NDArray[np.bool_]:
+    """Classes that have rows beside some of these."""
+    return n_rows > np.bincount(codes, minlength=len(n_rows))
+
+
+def _moments_suffice(model) -> bool:
+    return isinstance(model, _POOLED) and model.moments_suffice
+
+
+def _of_shares(model) -> bool:
+    return isinstance(model, RegularisedMeMdClassifier)
+
+
+def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict:
+    """Moments after the steps of candidates that these suffice."""
+    models, plans = {}, []
+    for candidate in candidates:
+        if _moments_suffice(candidate.model):
+            key = tuple(map(id, candidate.steps))
+            models.setdefault(key, (candidate.steps, []))[1].append(candidate.model)
+    for steps, group in models.values():
+        row, known = parts.template(), clone(group[0])
         step = make_pipeline(*steps) if steps else None
-        parts = Prepared(left, step) if steps else left
-        for place in group:
-            if isinstance(models[place], _POOLED) and models[place].moments_suffice:
-                pooled.append(models[place])
-            else:
-                fit_parts(models[place], parts, classes)
-        if pooled:
-            plan = _of_moments(pooled, parts.template(), classes)
-            plans.append(after(step, plan) if steps else plan)
-    carried_out(left, plans)
-    return [
-        replace(candidate, model=model)
-        for candidate, model in zip(ready, models, strict=True)
-    ]
+        validate_data(known, step.transform(row) if steps else row)
+        reader = CellReader(known, np.arange(n_classes), n=parts.reader.n_folds)
+        plan = TallMoments.plan(reader, by_class=any(map(_of_shares, group)))
+        plans.append(after(step, plan) if steps else plan)
+    return dict(zip(models, carried_out(parts, plans), strict=True))
 
 
-def _of_moments(models: list, template, classes) -> Plan:
-    """Fit classifiers to moments that they share."""
-    shares = [isinstance(model, RegularisedMeMdClassifier) for model in models]
-    known = clone(models[0])
-    validate_data(known, template)
-    found = yield from TallMoments.plan(Reader(known, classes), by_class=any(shares))
-    moments = {kind: found.as_shares() if kind else found.all_rows() for kind in shares}
-    for model, kind in zip(models, shares, strict=True):
-        model.fit_moments(moments[kind], classes)
+def _of_classes(moments: PooledMoments, left) -> PooledMoments:
+    """Moments of those classes that have rows."""
+    if left.all():
+        return moments
+    grams = moments.class_grams
+    return replace(
+        moments,
+        weight=moments.weight[left],
+        means=moments.means[left],
+        class_grams=None if grams is None else grams[left],
+    )
+
+
+@dataclass(frozen=True)
+class CellReader(Reader):
+    """Reads rows whose labels are fold * K + class.
+
+    Parameters
+    ----------
+    estimator, classes, by_class, family, cuts
+        As of :class:`memdlib.parts.work.Reader`; the classes are 0 to K - 1.
+    n : int, default=1
+        Folds.
+    """
+
+    n: int = 1
+
+    @property
+    def n_folds(self) -> int:
+        return self.n
+
+    def folded(self, X, y, weight) -> tuple:
+        K = len(self.classes)
+        cells = Reader(self.estimator, np.arange(self.n * K))
+        X, cell, weight = cells.rows(X, y, weight)
+        return X, cell % K, weight, cell // K
 
 
 @dataclass(frozen=True)
@@ -184,14 +236,33 @@ class Gathered(Pass):
 
 
 @dataclass(frozen=True)
-class WithoutFold(Through):
-    """A pass over the rows that are not in one fold, as arrays.
+class Labelled(Through):
+    """A pass over arrays of rows, labelled by fold * K + class.
+
+    Parameters
+    ----------
+    work : Pass
+    reader : Reader
+    """
+
+    reader: Reader
+
+    def _of(self, X, y, weight):
+        X, codes, weight, fold = self.reader.folded(X, y, weight)
+        y = fold * len(self.reader.classes) + codes
+        return self.work.of(X.astype(np.float64, copy=False), y, weight)
+
+
+@dataclass(frozen=True)
+class Kept(Through):
+    """A pass over arrays of those rows that are not in a fold.
 
     Parameters
     ----------
     work : Pass
     reader : Reader
     fold : int
+        -1 keeps all.
     """
 
     reader: Reader
@@ -205,25 +276,23 @@ class WithoutFold(Through):
 
 
 @dataclass(frozen=True)
-class Left(Parts):
-    """Rows that are not in one fold.
+class ByFold(Parts):
+    """The same rows, labelled by fold and class.
 
     Parameters
     ----------
     parts : Parts
     reader : Reader
-    fold : int
     """
 
     parts: Parts
     reader: Reader
-    fold: int
 
     def template(self):
         return np.zeros((1, self.reader.estimator.n_features_in_))
 
     def reduce(self, work: Pass):
-        return self.parts.reduce(WithoutFold(work, self.reader, self.fold))
+        return self.parts.reduce(Labelled(work, self.reader))
 
     def reduce_strips(self, work, shape):
         raise ValueError(
@@ -231,3 +300,21 @@ class Left(Parts):
             f"classes need no fewer rows ({shape[0]}) than features ({shape[1]}); fix "
             "n_features and leave class_weight out, or select features"
         )
+
+
+@dataclass(frozen=True)
+class WithoutFold(ByFold):
+    """Those rows that are not in a fold.
+
+    Parameters
+    ----------
+    parts : Parts
+    reader : Reader
+    fold : int
+        -1 keeps all.
+    """
+
+    fold: int
+
+    def reduce(self, work: Pass):
+        return self.parts.reduce(Kept(work, self.reader, self.fold))

@@ -258,13 +258,13 @@ def fit_chunks(
     of more those that are held out, the same as in ``fit`` (ten thousand from 50,000
     rows on, twenty thousand at most), and ten thousand others, all as doubles, in the
     checkpoint too. Splines and kernels of candidates then learn knots and landmarks
-    from these rows, so that they differ from those of ``fit`` as samples do; all else
-    is found from all rows, without a warning of lone values. Before that the data are
-    read five times; moments of all candidates take the same two passes for each fold
-    that is held out and two more for all rows, and for each set of d features a matrix
-    d x d, or K of them if class covariances are tried. A candidate that chooses
-    ``n_features="auto"`` takes six passes of its own in place of two, and needs no
-    fewer rows than features if it knows of correlations.
+    from these others, so that they differ from those of ``fit`` as samples do; all else
+    is found from all rows, without a warning of lone values. The data are read five
+    times for that, and twice for the moments of all candidates; each set of d features
+    holds a matrix d x d, one more for each fold that is held out, and K times as many
+    if class covariances are tried. A candidate that chooses ``n_features="auto"`` takes
+    six passes of its own for each of these, and needs no fewer rows than features if it
+    knows of correlations.
 
     Weights count in each step of a pipeline.
 

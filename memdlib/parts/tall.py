@@ -45,7 +45,7 @@ class TallMoments(FoldMoments):
         Of x / unit, of each fold and class.
     products : ndarray of shape (n_folds, G, d, d)
         Of the residuals, by fold; G is the number of classes or one, for all.
-    ends : ndarray of shape (2, d)
+    ends : ndarray of shape (2, n_folds, d)
         Least and largest values.
     """
 
@@ -69,7 +69,7 @@ class TallMoments(FoldMoments):
         work = Means(reader)
         found = yield work
         ends, moments = found["ends"], work.of_result(found)
-        unit = power_of_two(np.maximum(ends[1], -ends[0]))
+        unit = power_of_two(np.maximum(ends[1], -ends[0]).max(axis=0))
         # by powers of two: no digit is lost
         sums, location = moments.sums / unit[:, None], moments.location / unit
         moments = ClassMoments(moments.weight, sums, location)
@@ -78,9 +78,15 @@ class TallMoments(FoldMoments):
         found = yield Products(reader, unit, location, centre, total, by_class)
         return cls(reader, unit, moments, found["products"], ends)
 
-    def as_shares(self) -> RangeMoments:
-        """Moments of all rows, of values as shares of their range: by an affine map."""
-        shares, moments = Range.of(self.ends), self.moments
+    def pooled(self, without: int = -1) -> PooledMoments:
+        """Moments of the rows that are not in a fold, or of all."""
+        rest = super().all_rows() if without < 0 else self.others[without]
+        return self._pooled(rest, without)
+
+    def as_shares(self, without: int = -1) -> RangeMoments:
+        """The same of values as shares of their range, by an affine map."""
+        own = np.arange(len(self.folds)) != without
+        shares, moments = Range.of(np.concatenate(self.ends[:, own])), self.moments
         scale = 0.5 * self.unit / shares.half_width
         low = 0.5 * self.unit * moments.location - shares.half_low
         mapped = ClassMoments(
@@ -89,32 +95,33 @@ class TallMoments(FoldMoments):
         products = self.products * np.outer(scale, scale)
         ones = np.ones_like(self.unit)
         like = TallMoments(self.reader, ones, mapped, products, self.ends)
-        return RangeMoments(**vars(like.all_rows()), shares=shares)
+        return RangeMoments(**vars(like.pooled(without)), shares=shares)
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
-        return self._pooled(super().all_rows())
+        return self.pooled()
 
     def other_folds(self) -> Iterator[PooledMoments | None]:
         """Moments of all rows but those of each fold that is held out, if any are."""
         for f, rest in enumerate(super().other_folds()):
             yield None if rest is None else self._pooled(rest, without=f)
 
-    def _pooled(
-        self, moments: ClassMoments, without: int | None = None
-    ) -> PooledMoments:
+    def _pooled(self, moments: ClassMoments, without: int) -> PooledMoments:
         """As :meth:`PooledMoments.of`, from sums instead of rows."""
         weight, centre = moments.weight, _centre(moments)
         means = np.where(weight[:, None] > 0, moments.location + centre, 0.0)
         share = weight / weight.sum()
         grams = np.zeros_like(self.products[0])
-        moved = np.zeros_like(grams[0])
         for f, fold in enumerate(self.folds):
             if f != without:
                 delta = fold.location - moments.location + (_centre(fold) - centre)
                 grams += self.products[f] * (self.total / weight.sum())
-                moved += delta.T @ (fold.weight[:, None] / weight.sum() * delta)
-        products = grams.sum(axis=0) + moved
+                moved = fold.weight[:, None] / weight.sum() * delta
+                if len(grams) == 1:
+                    grams[0] += delta.T @ moved
+                else:
+                    grams += delta[:, :, None] * moved[:, None]
+        products = grams.sum(axis=0)
         variance = np.diagonal(products)
         variance, between = beyond_rounding(share, means, centre, variance)
         varies = variance > 0
@@ -150,12 +157,17 @@ class Means(Moments):
 
     def _sums(self, X, cell, n_cells, weight):
         moments = class_moments(X, cell, n_cells, order=1, sample_weight=weight)
-        ends = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
+        fold = cell // len(self.reader.classes)
+        ends = np.full((2, self.reader.n_folds, X.shape[1]), np.inf)
+        ends[1] = -np.inf
+        for f in np.unique(fold):
+            own = X[fold == f]
+            ends[:, f] = own.min(axis=0), own.max(axis=0)
         return {**vars(moments), "ends": ends}
 
     def _add(self, a, b):
-        low, high = zip(a["ends"], b["ends"], strict=True)
-        ends = np.array([np.minimum(*low), np.maximum(*high)])
+        (low, high), others = a["ends"], b["ends"]
+        ends = np.array([np.minimum(low, others[0]), np.maximum(high, others[1])])
         return {**super()._add(a, b), "ends": ends}
 
     def of_result(self, result):

@@ -175,6 +175,11 @@ class HashCuts:
                 found[:, k, b] = np.uint64(j + 1) << _SHIFT, 0
         return cls(keys, *found, shares.n_held_out)
 
+    def up_to(self, n_cuts: int) -> "HashCuts":
+        """The first cuts alone."""
+        first, second = self.first[:, :n_cuts], self.second[:, :n_cuts]
+        return replace(self, first=first, second=second)
+
     def folds(self, X: MatrixLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Fold of each row.
 

@@ -20,7 +20,7 @@ from memdlib import (
     MeMdClassifier,
     make_memd,
 )
-from memdlib.parts import mixed, wide
+from memdlib.parts import fit_chunks, mixed, wide
 from memdlib.parts.dask import _Blocks, fit_distributed, predict_blocks
 from memdlib.parts.work import Pass
 from tests.parts.comparing import (
@@ -114,8 +114,9 @@ def test_correlations(client, name, d, weighted):
 def test_mixtures(client, monkeypatch, kind):
     """What was learnt from rows that are gathered travels with the passes."""
     monkeypatch.setattr(mixed, "_IN_MEMORY", 0)
+    monkeypatch.setattr(mixed, "MOST_HELD_OUT", 60)
     X, y = correlated(d=5)
-    one = make_memd(kind, random_state=0).fit(X, y)
+    one = fit_chunks(make_memd(kind, random_state=0), in_parts(X, y))
     other = make_memd(kind, random_state=0)
     fit_distributed(other, *blocks(X, y), client=client)
     agree(one[-1], other[-1], X)

@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memdlib import make_memd
 from memdlib.generative import (
@@ -63,10 +65,7 @@ def same_mixture(one, other, X, within=1e-8):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("where", ["memory", "parts"])
-def test_the_mixture_is_that_of_all_rows(monkeypatch, kind, weighted, where):
-    if where == "parts":  # the sample holds all rows
-        monkeypatch.setattr(in_parts_of, "_IN_MEMORY", 0)
+def test_the_mixture_is_that_of_all_rows(kind, weighted):
     X, y = rows()
     columns, how = [X, np.array(["ape", "bee", "cow"])[y]], {}
     if weighted:
@@ -94,14 +93,34 @@ MIXTURES = {
 
 
 @pytest.mark.parametrize("name", MIXTURES)
-@pytest.mark.parametrize("most", [15, 50, 90])
-def test_of_more_rows_the_same_are_held_out(monkeypatch, name, most):
+@pytest.mark.parametrize(("most", "weighted"), [(15, False), (50, True), (90, False)])
+def test_of_more_rows_the_same_are_held_out(monkeypatch, name, most, weighted):
     hold_out(monkeypatch, most)
     X, y = rows()
-    one = clone(MIXTURES[name]).fit(X, y)
-    same_mixture(one, fit_chunks(clone(MIXTURES[name]), in_parts(X, y)), X)
-    other = fit_chunks(clone(MIXTURES[name]), in_parts(X, y, cuts=range(0, 201, 8)))
+    columns = [X, np.array(["ape", "bee", "cow"])[y]]
+    if weighted:
+        columns.append(np.random.default_rng([18, 2]).integers(4, size=len(y)) * 1.0)
+    one = clone(MIXTURES[name]).fit(*columns)
+    same_mixture(one, fit_chunks(clone(MIXTURES[name]), in_parts(*columns)), X)
+    cuts = range(0, 201, 8)
+    other = fit_chunks(clone(MIXTURES[name]), in_parts(*columns, cuts=cuts))
     same_mixture(one, other, X)
+
+
+def test_steps_that_have_learnt_are_steps_of_all_folds(monkeypatch):
+    """In memory, with these steps as they are, all is the same."""
+    hold_out(monkeypatch, 60)
+    X, y = rows()
+    names = ["correlated, splines", "regularised, 0.2, 0.9, splines", "kernel, 1.0"]
+    estimators = [e for e in make_memd("table")[-1].estimators if e[0] in names]
+    model = MixedMeMdClassifier(estimators, lead=None, random_state=0)
+    other = fit_chunks(clone(model), in_parts(X, y))
+    assert other.names_ == names
+    known = [
+        (name, make_pipeline(FunctionTransformer(fitted[0].transform), old[-1]))
+        for (name, old), fitted in zip(estimators, other.estimators_, strict=True)
+    ]
+    same_mixture(clone(model).set_params(estimators=known).fit(X, y), other, X)
 
 
 def test_what_candidates_learn_they_learn_from_a_sample(monkeypatch):
@@ -123,15 +142,15 @@ def test_what_candidates_learn_they_learn_from_a_sample(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_class_that_a_fold_has_alone(monkeypatch, kind):
-    monkeypatch.setattr(in_parts_of, "_IN_MEMORY", 0)
+    hold_out(monkeypatch, 90)
     X, y = rows()
-    y[17] = 3
-    one = make_memd(kind, random_state=0).fit(X, y)
-    same_mixture(one, fit_chunks(make_memd(kind, random_state=0), in_parts(X, y)), X)
+    y[17] = 3  # in the third of five folds, which is held out
+    one = clone(MIXTURES[kind]).fit(X, y)
+    same_mixture(one, fit_chunks(clone(MIXTURES[kind]), in_parts(X, y)), X)
 
 
 def test_too_few_rows_to_hold_any_out(monkeypatch):
-    monkeypatch.setattr(in_parts_of, "_IN_MEMORY", 0)
+    hold_out(monkeypatch, 1)
     X, y = np.array([[1.0], [2.0], [4.0], [7.0]]), np.array([0, 0, 1, 1])
     model = MixedMeMdClassifier(random_state=0, validation=0.1)
     one = clone(model).fit(X, y)
