@@ -41,6 +41,7 @@ def test_levels_are_points():
 def test_a_display_is_told_by_its_data():
     display = MaxEntDensityDisplay(np.array([0.0, 1.0]), np.ones((2, 1)), False)
     told = repr(display)
+    assert display.ax_ is display.figure_ is display.lines_ is None
     assert repr(display.plot()) == told and "_=" not in told
     given = list(inspect.signature(MaxEntDensityDisplay).parameters)
     assert given == ["x", "pdf", "levels"]

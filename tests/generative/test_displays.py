@@ -1,5 +1,6 @@
 import inspect
 import sys
+from dataclasses import fields
 
 import matplotlib as mpl
 import numpy as np
@@ -110,6 +111,8 @@ DRAWN = [
 @pytest.mark.parametrize("display", DRAWN, ids=lambda display: type(display).__name__)
 def test_a_display_is_told_by_its_data_and_labels_its_axes(display):
     told = repr(display)
+    drawn = [part.name for part in fields(display) if part.name.endswith("_")]
+    assert len(drawn) == 3 and not any(getattr(display, name) for name in drawn)
     assert display.plot() is display
     assert repr(display) == told and "Axes" not in told and "_=" not in told
     given = inspect.signature(type(display)).parameters
