@@ -1,3 +1,4 @@
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -170,3 +171,16 @@ def test_a_variance_within_rounding_of_the_square_is_none():
             measure_moments(np.array([[1.0, 1.0 + rounding]]), LINE)
     found = measure_moments(np.array([[1.0, 1.0 + 1e-8]]), LINE)
     assert found.unit[0] == pytest.approx(1e-4, rel=1e-6)
+
+
+def test_the_doubt_that_rounding_leaves_is_told():
+    """2^-53 of every product that makes a moment about the mean, in units of s^j."""
+    x = 1e4 + np.random.default_rng([61, 4]).normal(size=(80, 1))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, 4)], axis=1)
+    mean, square, cube = raw[0]
+    sizes = mean**3 + 3 * mean**2 * mean + 3 * mean * square + cube
+    doubt = 2.0**-53 * sizes / x.std() ** 3
+    with pytest.raises(RoundedMomentsError, match=r"in doubt by (\S+);") as told:
+        measure_moments(raw, LINE)
+    found = float(re.search(r"in doubt by (\S+);", str(told.value))[1])
+    assert found == pytest.approx(doubt, rel=0.06)

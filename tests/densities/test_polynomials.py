@@ -262,6 +262,11 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
             r"E u\^3 .* between -0\.7071.* and 0\.7071",
         ),
         ([0.0, 0.0], [-1, 0, 1], r"E x\^2 = 0 must .*between 0 and 1 with E x"),
+        (
+            [11.5, 132.35],
+            [10, 11, 12, 13],
+            r"E u\^2 with u = \(x - 11\.5\) / 1\.5 = 0\.0444.* between 0\.111",
+        ),
         ([1.5, 4.5], [0, 1, 2, 3], r"E x\^2 = 4\.5 .* 2\.25 and 4\.5 \(to rounding"),
         ([0.5, 0.5], (0, 1), r"E x\^2 = 0\.5 .* 0\.25 and 0\.5 \(to rounding"),
         # a point at an end of the support, hidden by rounding
