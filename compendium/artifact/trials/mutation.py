@@ -49,6 +49,8 @@ MIRRORS = {
     "memdlib/parts/tall.py": "tests/parts/test_fit.py",
     "memdlib/parts/wide.py": "tests/parts/test_fit.py",
 }
+# What is asked of all modules at once.
+WHOLE = ("tests/test_public_api.py",)
 _BINARY = {
     ast.Add: "-",
     ast.Sub: "+",
@@ -180,8 +182,9 @@ def mirror(file: str) -> str:
 def others(project: Path, file: str) -> list[str]:
     """What else may notice a mutant: its own examples, and tests of the same room.
 
-    The room of a module at the top of the package are the tests that import it, those
-    of the book and of the compendium apart.
+    Before these comes what is asked of all modules at once. The room of a module at
+    the top of the package are the tests that import it, those of the book and of the
+    compendium apart.
     """
     own, folder = mirror(file), project / Path(mirror(file)).parent
     found = sorted(folder.glob("test_*.py"))
@@ -190,7 +193,8 @@ def others(project: Path, file: str) -> list[str]:
         found += [p for room in rooms for p in folder.glob(f"{room}/**/test_*.py")]
         name = rf"memdlib(\.| import .*\b){Path(file).stem}\b"
         found = sorted(path for path in found if re.search(name, path.read_text()))
-    return [file, *(n for p in found if (n := str(p.relative_to(project))) != own)]
+    room = [n for p in found if (n := str(p.relative_to(project))) != own]
+    return [file, *WHOLE, *room]
 
 
 def mutants(project: Path, path: Path) -> list[Mutant]:

@@ -113,10 +113,12 @@ def test_a_survivor_is_shown_to_the_tests_of_its_room():
     file = "memdlib/topics/counts.py"
     assert others(ROOT, file) == [
         file,
+        *mutation.WHOLE,
         *(f"tests/topics/test_{room}.py" for room in ("embedding", "plsa", "scores")),
     ]
     assert others(ROOT, "memdlib/divergences.py") == [
         "memdlib/divergences.py",
+        *mutation.WHOLE,
         *(f"tests/families/test_{name}.py" for name in ("extremes", "families")),
         "tests/test_kernels.py",
     ]
@@ -171,6 +173,7 @@ def room(tmp_path, monkeypatch):
 
     monkeypatch.setattr(mutation, "outcome", answered)
     monkeypatch.setattr(mutation, "_prepared", lambda: None)
+    monkeypatch.setattr(mutation, "WHOLE", ())
     return tmp_path, noticing, calls
 
 
