@@ -345,3 +345,12 @@ def test_tol_is_the_largest_residual_that_is_accepted(moments, support, x):
     assert again.residual_ == residual
     with pytest.raises(NotConvergedError, match="matched to .* only"):
         MaxEntDensity(moments, support, tol=np.nextafter(residual, 0)).fit(x)
+
+
+def test_means_of_functions_on_the_edge_of_levels_are_refused():
+    """Two levels out of five carry everything: no density comes close."""
+    u = np.linspace(-1, 1, 5)
+    functions = [np.positive, np.square, lambda x: x**3]
+    mu = [0.5 * f(u[0]) + 0.5 * f(u[1]) for f in functions]
+    with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
+        MaxEntDensity(functions, u.tolist()).from_moments(mu)

@@ -706,3 +706,14 @@ def test_jensen_shannon_on_levels_is_that_of_their_probabilities(known):
     assert value.shape == error.shape == (1,)
     assert value[0] == pytest.approx(expected, rel=1e-6)
     assert error[0] == 0
+
+
+def test_class_means_about_the_location_nearest_to_zero():
+    location = np.array([[5.0, -1e9, 0.25], [1e9, 3.0, -7.0]])
+    mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
+    means = location + mu[..., 0]
+    centred = Normal.centre(mu, location)
+    nearest = np.array([5.0, 3.0, 0.25])
+    np.testing.assert_array_equal(centred, means - nearest)
+    np.testing.assert_array_equal(Normal.centre(mu, location, 1), means - location[1])
+    np.testing.assert_array_equal(Normal.centre(mu, None), mu[..., 0])

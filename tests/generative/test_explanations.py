@@ -377,3 +377,16 @@ def test_a_class_without_rows_has_no_top_features():
     X, y = load_iris(return_X_y=True)
     top = top_features(MeMdClassifier().fit(X, y), X[:50])
     assert top[0] and not top[1] and not top[2]
+
+
+def test_contributions_are_of_the_features_of_the_fit():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    for model in (MeMdClassifier().fit(X, y), MeMdClassifier().fit(X.to_numpy(), y)):
+        with pytest.raises(
+            ValueError, match="missing|has 3 features, but .* expecting 4"
+        ):
+            contributions(model, X.iloc[:, :3])
+        assert model.n_features_in_ == 4
+        assert (
+            contributions(model, X.to_numpy().astype(int)).values[0].dtype == np.float64
+        )

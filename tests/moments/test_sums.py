@@ -137,3 +137,10 @@ def test_translate_natural_expands_any_power():
     about = sum(lam[0, j] * ((x - 1.5) ** (j + 1)) for j in range(3))
     ours = sum(raw[j] * x ** (j + 1) for j in range(3))
     np.testing.assert_allclose(ours - ours[2], about - about[2], rtol=0, atol=1e-12)
+
+
+def test_moments_that_overflow_together_do_not_add():
+    half = ClassMoments(np.ones(1), np.full((1, 1, 2), 1e308), np.zeros((1, 1)))
+    assert half.mean[0, 0, 1] == 1e308
+    with pytest.raises(ValueError, match="feature 0"):
+        half.merge(half)
