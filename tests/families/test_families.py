@@ -717,3 +717,25 @@ def test_class_means_about_the_location_nearest_to_zero():
     np.testing.assert_array_equal(centred, means - nearest)
     np.testing.assert_array_equal(Normal.centre(mu, location, 1), means - location[1])
     np.testing.assert_array_equal(Normal.centre(mu, None), mu[..., 0])
+
+
+def test_normal_divergences_of_classes_about_points_of_their_own():
+    """A class of weight zero, and where the powers are taken, do not count."""
+    rng = np.random.default_rng([9, 6])
+    mean, variance = rng.normal(size=(3, 4)), rng.uniform(0.5, 2.0, size=(3, 4))
+    location, w = rng.normal(size=(3, 4)), np.array([0.4, 0.0, 0.6])
+    about = Normal.mean_parameters(mean - location, variance)
+    plain, f = Normal.mean_parameters(mean, variance), Normal()
+    expected, _ = f.jensen_shannon(plain[[0, 2]], w[[0, 2]])
+    for mu, where in ((about, location), (plain, None)):
+        found, error = f.jensen_shannon(mu, w, location=where)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert (error < 1e-9).all()
+        np.testing.assert_allclose(
+            f.js_gm(mu, w, location=where), f.js_gm(plain, w), rtol=1e-9
+        )
+    np.testing.assert_allclose(
+        f.jeffreys(about[0], about[2], location[[0, 2]]),
+        f.jeffreys(plain[0], plain[2]),
+        rtol=1e-9,
+    )

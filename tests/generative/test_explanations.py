@@ -381,12 +381,12 @@ def test_a_class_without_rows_has_no_top_features():
 
 def test_contributions_are_of_the_features_of_the_fit():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    for model in (MeMdClassifier().fit(X, y), MeMdClassifier().fit(X.to_numpy(), y)):
-        with pytest.raises(
-            ValueError, match="missing|has 3 features, but .* expecting 4"
-        ):
-            contributions(model, X.iloc[:, :3])
+    for data, fewer, message in (
+        (X, X.iloc[:, :3], "missing:\n- petal width"),
+        (X.to_numpy(), X.to_numpy()[:, :3], "X has 3 features, but .* expecting 4"),
+    ):
+        model = MeMdClassifier().fit(data, y)
+        with pytest.raises(ValueError, match=message):
+            contributions(model, fewer)
         assert model.n_features_in_ == 4
-        assert (
-            contributions(model, X.to_numpy().astype(int)).values[0].dtype == np.float64
-        )
+        assert contributions(model, data.astype(int)).values[0].dtype == np.float64
