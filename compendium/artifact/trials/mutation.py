@@ -404,6 +404,15 @@ def sampled(names: Iterable[Name], size: int, seed: int) -> list[Name]:
     return sorted(sorted(names, key=lambda n: digest(str(seed), *map(str, n)))[:size])
 
 
+def drawn(names: Iterable[Name]) -> dict[str, list[Name]]:
+    """The samples by their names; what is in one is in none of the later ones."""
+    left, samples = set(names), {}
+    for part, seed in SEEDS.items():
+        samples[part] = sampled(left, SAMPLE, seed)
+        left -= set(samples[part])
+    return samples
+
+
 def interval(found: int, tried: int) -> tuple[float, float]:
     """Wilson's interval of 95 per cent for a share.
 
@@ -543,7 +552,7 @@ def _try(tries: _Tries, asked: dict[Mutant, list[str]]) -> None:
 def measure(project: Path) -> dict:
     """Try the samples; what survives and has not been read as the same is missed."""
     listed, same = named(project), read(project)
-    samples = {part: sampled(listed, SAMPLE, seed) for part, seed in SEEDS.items()}
+    samples = drawn(listed)
     asked = sorted({listed[name] for sample in samples.values() for name in sample})
     ended = dict(zip(asked, tried(project, asked), strict=True))
     return {"all": len(listed)} | {

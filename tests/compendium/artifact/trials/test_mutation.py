@@ -218,28 +218,47 @@ def test_samples_are_counted_apart(tiny, monkeypatch):
     root, path = tiny
     path.write_text("A = 1 + 2\n")
     (root / mutation.SURVIVORS).parent.mkdir(parents=True)
-    line = "A = 1 + 2"
+    line, found = "A = 1 + 2", mutation.named(root)
+    one, other, third = found
     (root / mutation.SURVIVORS).write_text(
         f'[[equivalent]]\nfile = "memdlib/m.py"\nline = "{line}"\n'
-        'old = "1"\nnew = "(1 + 1)"\nwhy = "nobody reads A at all"\n'
+        f'old = "{other.old}"\nnew = "{other.new}"\nwhy = "nobody reads A at all"\n'
+    )
+    monkeypatch.setattr(
+        mutation, "drawn", lambda names: {"read": [one, other], "fresh": [third]}
     )
     monkeypatch.setattr(
         mutation,
         "tried",
-        lambda _, sample: ["killed" if m.old == "2" else "survived" for m in sample],
+        lambda _, sample: [
+            "killed" if m == found[third] else "survived" for m in sample
+        ],
     )
-    found = mutation.measure(root)
-    assert found["all"] == 3
-    for part, seed in mutation.SEEDS.items():
-        assert found[part] == {
-            "sample": 3,
-            "killed": 1,
-            "stopped": 0,
+    none = {"killed": 0, "stopped": 0, "survived": 0, "equivalent": [], "missed": []}
+    assert mutation.measure(root) == {
+        "all": 3,
+        "read": none
+        | {
+            "sample": 2,
             "survived": 2,
-            "equivalent": [["memdlib/m.py", line, "1", "(1 + 1)", 1]],
-            "missed": [["memdlib/m.py", line, "1 + 2", "((1) - (2))", 1]],
-            "seed": seed,
-        }
+            "equivalent": [list(other)],
+            "missed": [list(one)],
+            "seed": mutation.SEEDS["read"],
+        },
+        "fresh": none | {"sample": 1, "killed": 1, "seed": mutation.SEEDS["fresh"]},
+    }
+
+
+def test_a_mutant_is_in_one_sample_only(tiny, monkeypatch):
+    root, _ = tiny
+    listed = mutation.named(root)
+    monkeypatch.setattr(mutation, "SAMPLE", len(listed) // 2 + 1)
+    found = mutation.drawn(listed)
+    assert list(found) == ["read", "fresh"]
+    assert found["read"] == mutation.sampled(
+        listed, mutation.SAMPLE, mutation.SEEDS["read"]
+    )
+    assert set(found["fresh"]) == listed.keys() - set(found["read"])
 
 
 def test_what_was_read_is_a_mutant_with_a_reason():
