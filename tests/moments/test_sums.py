@@ -144,3 +144,10 @@ def test_moments_that_overflow_together_do_not_add():
     assert half.mean[0, 0, 1] == 1e308
     with pytest.raises(ValueError, match="feature 0"):
         half.merge(half)
+
+
+def test_the_prior_is_the_share_of_the_weight():
+    X, y = sample()
+    weight = np.random.default_rng([8, 9]).uniform(0.5, 3.0, size=len(y))
+    found = class_moments(X, y, 3, order=1, sample_weight=weight).prior
+    np.testing.assert_allclose(found, np.bincount(y, weight) / weight.sum())
