@@ -147,6 +147,7 @@ def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path, monkeypatch, import
             monkeypatch.delitem(sys.modules, name, raising=False)
         import_module("tiny_one.m")
     assert outcome(tmp_path, None, "test_m.py", None)[0] == "survived"
+    assert outcome(tmp_path, None, "tiny_one/m.py", None)[0] == "survived"
     assert tried("x + 0", "x - 0") == "survived"
     assert tried("x > 9", "x > 8") == "killed"
     assert tried("x -= 1", "pass") == "stopped"
