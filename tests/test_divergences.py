@@ -8,11 +8,13 @@ from scipy import stats
 from scipy.spatial import distance
 
 from memdlib.divergences import (
+    itakura_saito,
     jeffreys,
     jensen_shannon,
     jensen_tsallis,
     js_gm,
     kl,
+    kl_terms,
     log_ratio,
     x_minus_log1p,
 )
@@ -284,3 +286,28 @@ def test_cells_that_underflow_add_nothing():
     expected = jensen_shannon([p[:2] for p in P], [0.25, 0.75])
     assert jensen_shannon(P, [0.25, 0.75]) == expected
     assert np.isfinite(jensen_tsallis(P, 0.5, [0.25, 0.75]))
+
+
+ONE, OTHER = [0.25, 0.75], [0.375, 0.625]
+
+
+@pytest.mark.parametrize(
+    ("function", "parts"),
+    [
+        (x_minus_log1p, [ONE]),
+        (log_ratio, [ONE, OTHER]),
+        (itakura_saito, [ONE, OTHER]),
+        (kl_terms, [ONE, OTHER, [0.125, -0.125]]),
+        (kl, [ONE, OTHER]),
+        (jeffreys, [ONE, OTHER]),
+        (jensen_shannon, [[ONE, OTHER]]),
+        (js_gm, [[ONE, OTHER]]),
+        (lambda P: jensen_tsallis(P, 0.5), [[ONE, OTHER]]),
+    ],
+)
+def test_numbers_of_any_type_are_read_in_double_precision(function, parts):
+    expected = function(*parts)
+    for kind in (np.float64, np.float32):
+        found = function(*(np.array(part, dtype=kind) for part in parts))
+        np.testing.assert_array_equal(found, expected)
+        assert np.asarray(found).dtype == np.float64

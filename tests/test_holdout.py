@@ -384,3 +384,15 @@ def test_blocks_hold_every_row_once(kind, monkeypatch):
         monkeypatch.setattr(holdout, "_BLOCK", block)
         rows = np.concatenate([np.arange(50)[part] for part in row_blocks(kind(X))])
         np.testing.assert_array_equal(rows, np.arange(50))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_a_spread_is_the_weighted_mean_and_variance(kind):
+    rng = np.random.default_rng([6, 9])
+    X = rng.normal(3.0, 2.0, size=(40, 4)) * (rng.uniform(size=(40, 4)) < 0.6)
+    X[:, 1], weight = np.abs(X[:, 1]) + 1.0, rng.uniform(0.5, 2.0, size=40)
+    origin, scale, shift = Spread.of(kind(X), weight).standardising()
+    z = (X / 2 - origin) * scale - shift
+    mean = np.average(X, axis=0, weights=weight)
+    variance = np.average((X - mean) ** 2, axis=0, weights=weight)
+    np.testing.assert_allclose(z, (X - mean) / np.sqrt(variance), rtol=1e-9)

@@ -305,3 +305,22 @@ def test_masses_near_the_largest_number_do_not_warn():
     found = weighted_jt_kernel([[0.5e250, 0.5e250], [1e250, 0.0]])
     expected = weighted_jt_kernel([[0.5, 0.5], [1.0, 0.0]])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        js_kernel,
+        exponential_js_kernel,
+        lambda X, Y=None: jt_kernel(X, Y, q=1.5),
+        lambda X, Y=None: weighted_jt_kernel(X, Y, q=0.5),
+        lambda X, Y=None: weighted_jt_kernel(X, Y, q=1.5, version="B"),
+    ],
+)
+def test_two_rows_give_a_number_and_tables_a_table(kernel):
+    P = np.random.default_rng([29, 9]).dirichlet(np.ones(4), size=3)
+    K = kernel(P, P[:2])
+    assert K.shape == (3, 2) and kernel(P).shape == (3, 3)
+    found = kernel(P[2], P[1])
+    assert type(found) is float and found == pytest.approx(K[2, 1], rel=1e-12)
+    assert kernel(P[:1], P[:1]).shape == (1, 1)

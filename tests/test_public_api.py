@@ -2,8 +2,10 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import memdlib
@@ -99,3 +101,27 @@ def says_what_it_takes(label, function, text):
         assert "Returns\n---" in text or "Yields\n---" in text, label
         listed = text.split("Parameters\n---")[1].split("Returns\n---")[0]
         assert [p for p in taken if p not in listed] == [], label
+
+
+def told_defaults(text):
+    """Defaults that a section of parameters tells, by name, as Python."""
+    section = text.split("Parameters\n---")[-1].split("Returns\n---")[0]
+    for names, told in re.findall(r"(?m)^(\w[\w, ]*) : .*, default=(.+)$", section):
+        names = names.split(", ")
+        values = told.split(" and ") if " and " in told else [told] * len(names)
+        yield from zip(names, values, strict=True)
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_defaults_are_those_that_are_documented(name):
+    module = importlib.import_module(f"memdlib.{name}")
+    calls = public(module, module)
+    for label, thing in list(calls):
+        if inspect.isclass(thing):
+            calls += [(f"{label}.{n}", f) for n, f in public(thing, module)]
+    for label, call in calls:
+        told = dict(told_defaults(inspect.getdoc(call) or ""))
+        taken = inspect.signature(call).parameters if told else {}
+        for parameter, value in told.items():
+            meant = eval(value, vars(module) | {"inf": np.inf, "numpy": np})
+            assert taken[parameter].default == meant, (label, parameter)

@@ -10,9 +10,12 @@ from memdlib.validation import (
     check_integer,
     check_nonnegative,
     check_positive,
+    check_priors,
+    check_real_array,
     check_sample_weight,
     check_unit_interval,
     count_features,
+    labelled_batch,
     labelled_data,
     sum_duplicates,
 )
@@ -216,3 +219,95 @@ def test_rows_of_weight_zero_are_left_out_before_classes_are_read(kind):
     assert classes.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="one class only"):
         labelled_data(MeMdClassifier(), kind(X), ["a", "b"], [1.0, 0.0])
+
+
+def test_the_ends_of_what_weights_may_be_are_inside():
+    assert check_sample_weight([1e-100, 1.0], 2).tolist() == [1e-100, 1.0]
+    assert check_sample_weight([2.0**53 - 1, 1], 2).sum() == 2.0**53
+    for weight in (np.nextafter(1e-100, 0), [0, np.nextafter(2.0**53, np.inf)]):
+        with pytest.raises(ValueError, match="divide them by their mean"):
+            check_sample_weight(weight, 2)
+    assert check_sample_weight(np.float32([0.1, 2]), 2).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (sparse.csr_array(np.eye(2)), r"p is sparse; pass p\.toarray"),
+        ([1j], "p must be real numbers, .* complex128 is no real type"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "p must be real numbers, .* no real"),
+        (np.array([3], dtype="m8[s]"), "p must be real numbers, .* no real type"),
+        ([[1.0], [1.0, 2.0]], "p must be real numbers, in rows of equal length"),
+        (["a"], "p must be real numbers"),
+    ],
+)
+def test_arrays_that_are_not_real_are_named(values, message):
+    with pytest.raises(ValueError, match=message):
+        check_real_array(values, "p")
+
+
+def test_real_arrays_are_doubles_and_not_copied_without_need():
+    X = np.array([1.0, np.nan])
+    assert check_real_array(X, "p") is X
+    assert check_real_array(np.float32([0.5]), "p").dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "priors",
+    [[0.5], [0.5, 0.25, 0.25], [1.5, -0.5], [0.5, 0.6], [0.5, 0.4], [[0.5] * 2]],
+)
+def test_priors_that_are_none_are_named(priors):
+    assert check_priors(None, 2) is None
+    assert check_priors([0, 1], 2).tolist() == [0.0, 1.0]
+    assert check_priors(np.float32([0.25, 0.75]), 2).dtype == np.float64
+    with pytest.raises(ValueError, match=r"^priors=.* must be 2 numbers"):
+        check_priors(priors, 2)
+
+
+def test_data_become_floating_point_rows_of_labelled_classes():
+    X, y, model = np.arange(8).reshape(4, 2), np.array(list("abca")), MeMdClassifier()
+    found, codes, weight, classes = labelled_data(model, X, y, None)
+    assert found.dtype == np.float64 and model.n_features_in_ == 2
+    assert (codes.tolist(), classes.tolist()) == ([0, 1, 2, 0], ["a", "b", "c"])
+    assert weight.tolist() == [1.0] * 4
+    assert labelled_data(model, np.float32(X), y, None)[0].dtype == np.float32
+    twice = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2, 2, 2, 2]), shape=(4, 2))
+    for kind in (sparse.csc_array, sparse.coo_array, lambda X: X):
+        read = labelled_data(model, kind(twice), y, None)[0]
+        assert read.format == "csr" and read.data.tolist() == [3.0]
+    with pytest.raises(TypeError, match="MeMdClassifier, which needs dense"):
+        labelled_data(model, twice, y, None, sparse_too=False)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        labelled_data(model, X, [0.5, 1.5, 2.5, 0.1], None)
+    with pytest.raises(ValueError, match=r"one class only \('a'\); a divergence"):
+        labelled_data(model, X, ["a"] * 4, None)
+    assert labelled_data(model, X, ["a"] * 4, None, several=False)[3].tolist() == ["a"]
+    with pytest.raises(ValueError, match="X has 1 features, but .* expecting 2"):
+        labelled_data(model, X[:, :1], y, None, reset=False)
+    assert model.n_features_in_ == 2
+    labelled_data(model, X[:, :1], y, None)
+    assert model.n_features_in_ == 1
+
+
+def test_batches_have_the_classes_of_the_first():
+    X, y, model = np.arange(8.0).reshape(4, 2), ["b", "b", "c", "b"], MeMdClassifier()
+
+    def read(X, y, classes, known):
+        return labelled_batch(model, X, y, [1, 2, 3, 4], classes, known)
+
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        read(X, y, None, None)
+    with pytest.raises(ValueError, match=r"\['b'\] must hold at least two classes"):
+        read(X, y, ["b"], None)
+    _, codes, weight, known = read(X, y, ["c", "a", "b"], None)
+    assert (codes.tolist(), known.tolist()) == ([1, 1, 2, 1], ["a", "b", "c"])
+    assert weight.tolist() == [1.0, 2.0, 3.0, 4.0]
+    for classes in (None, ["a", "b", "c"]):
+        found = read(X, ["c"] * 4, classes, known)
+        assert found[1].tolist() == [2] * 4 and found[3].tolist() == known.tolist()
+    with pytest.raises(ValueError, match="differs from the first call's"):
+        read(X, y, ["a", "b"], known)
+    with pytest.raises(ValueError, match="label 'd' is not among the classes"):
+        read(X, ["a", "d", "a", "a"], None, known)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        read(X[:, :1], y, None, known)

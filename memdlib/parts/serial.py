@@ -275,7 +275,8 @@ def fit_chunks(
     each product of the features, as many as the slowest of all folds and powers takes
     to choose, and as many as the last fit takes: some dozens in all. A basis of each
     fold and power is held, of features x classes x products doubles, and once more in
-    the checkpoint, which is not small then. Coefficients are those of ``fit`` within
+    the checkpoint, which is not small then, written anew with each pass, and may take
+    longer than the fit. Coefficients are those of ``fit`` within
     ``tol``, and within rounding where rows are more than features. Strings are counted
     anew in each pass, which counts in files save.
 

@@ -533,3 +533,16 @@ def test_squares_out_of_range_are_named(kind):
     np.testing.assert_allclose(remedied, clf.fit(X, y).coef_, rtol=0, atol=1e-5)
     clf.fit(MaxAbsScaler().fit_transform(X * 1e170), y)
     assert np.abs(clf.coef_[:, 1]).min() > 0.5
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_solver_that_was_stopped_names_the_remedies(solver):
+    X, y = load_iris(return_X_y=True)
+    model = ConditionalMaxEntClassifier(solver=solver, max_iter=2, l2=0.1)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol") as told:
+        model.fit(X, y)
+    said = str(told[0].message)
+    assert said.startswith(f"solver={solver!r} matched the moments to ")
+    assert "in 2 steps; raise max_iter or tol, use a larger l2" in said
+    assert ('or solver="lbfgs"' in said) == (solver != "lbfgs")
+    assert "linearly separable" not in said

@@ -325,3 +325,32 @@ def test_moments_that_no_numbers_hold_are_refused(mu, message):
 def test_levels_too_far_apart_for_the_moments_are_refused(unit):
     with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
         MaxEntDensity(2, unit * np.arange(4.0)).from_moments([2.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("moments", "support", "x"),
+    [
+        (4, (0, 1), stats.beta(2, 5)),
+        (2, (-np.inf, np.inf), stats.norm()),
+        ([np.log, np.positive], (0, np.inf), stats.gamma(2.5)),
+        (2, range(9), stats.binom(8, 0.3)),
+    ],
+)
+def test_tol_is_the_largest_residual_that_is_accepted(moments, support, x):
+    x = x.rvs(size=300, random_state=1).astype(float)
+    found = MaxEntDensity(moments, support).fit(x)
+    residual = float(found.residual_)
+    assert 0 < residual < 1e-8
+    again = MaxEntDensity(moments, support, tol=residual).fit(x)
+    assert again.residual_ == residual
+    with pytest.raises(NotConvergedError, match="matched to .* only"):
+        MaxEntDensity(moments, support, tol=np.nextafter(residual, 0)).fit(x)
+
+
+def test_means_of_functions_on_the_edge_of_levels_are_refused():
+    """Two levels out of five carry everything: no density comes close."""
+    u = np.linspace(-1, 1, 5)
+    functions = [np.positive, np.square, lambda x: x**3]
+    mu = [0.5 * f(u[0]) + 0.5 * f(u[1]) for f in functions]
+    with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
+        MaxEntDensity(functions, u.tolist()).from_moments(mu)

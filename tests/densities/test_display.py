@@ -1,3 +1,5 @@
+import inspect
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -34,3 +36,14 @@ def test_levels_are_points():
     ]  # fmt: skip
     again = display.plot(ax=display.ax_)
     assert again.ax_.get_ylabel() == "probability"
+
+
+def test_a_display_is_told_by_its_data():
+    display = MaxEntDensityDisplay(np.array([0.0, 1.0]), np.ones((2, 1)), False)
+    told = repr(display)
+    assert display.ax_ is display.figure_ is display.lines_ is None
+    assert repr(display.plot()) == told and "_=" not in told
+    given = list(inspect.signature(MaxEntDensityDisplay).parameters)
+    assert given == ["x", "pdf", "levels"]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x", "density")
+    assert display.figure_ is display.ax_.figure

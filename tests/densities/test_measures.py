@@ -1,3 +1,6 @@
+import re
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,3 +89,98 @@ def test_samples_of_too_few_values_are_named():
         measure_sample(x, share, 2, LINE)
     with pytest.raises(InfeasibleMomentsError, match="only 2 distinct values in dens"):
         measure_sample(x[:, [0]], share, 4, LINE)
+
+
+@pytest.mark.parametrize(
+    ("mu", "support", "message"),
+    [
+        (
+            [0.4, 0.5],
+            (0, 1),
+            r"E x\^2 = 0\.5 must lie strictly between 0\.16 and 0\.4 t",
+        ),
+        ([0.4, 0.25, 0.3], (0, 1), "lie strictly between -0.583333 and 1.5 to occur"),
+        (
+            [1.0, 1.5, 2.0],
+            (0, np.inf),
+            r"E u\^3 .* must be above -0\.707107 to occur on",
+        ),
+        (
+            [-1.0, 1.5, -2.0],
+            (-np.inf, 0),
+            r"E u\^3 .* must be below 0\.707107 to occur",
+        ),
+        (
+            [0.4, 0.4],
+            (0, 1),
+            r"0\.4 must .* and 0\.4 \(to rounding it lies on that edge",
+        ),
+    ],
+)
+def test_the_range_that_is_left_to_a_moment_is_told(mu, support, message):
+    """Of x in units from the mean: E u^3 = (E x^3 - 3 m E x^2 + 2 m^3) / s^3."""
+    support = Support.interval(*support)
+    with pytest.raises(InfeasibleMomentsError, match=message):
+        check_possible(measure_moments(np.array([mu]), support), len(mu), support)
+
+
+@pytest.mark.parametrize(
+    ("mean", "support", "message"),
+    [
+        (1.0, (0, 1), "must lie strictly between 0 and 1"),
+        (0.0, (0, 1), "must lie strictly between 0 and 1"),
+        (0.0, (0, np.inf), "must be above 0, the end of the support"),
+        (5.0, (-np.inf, 5), "must be below 5, the end of the support"),
+    ],
+)
+@pytest.mark.parametrize("m", [1, 2])
+def test_a_mean_at_an_end_is_outside(mean, support, message, m):
+    rows = np.array([[2.0, 5.0][:m], [mean, mean**2 + 1.0][:m]])
+    rows[0] = [0.5, 0.5][:m]
+    with pytest.raises(InfeasibleMomentsError, match=f"density 1: E x = .* {message}"):
+        measure_moments(rows, Support.interval(*support))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e2, 1e3, 1e4, 3e5])
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_moments_about_zero_are_right_or_refused(shift, m):
+    """Against exact arithmetic of the sample, within five per cent."""
+    x = shift + np.random.default_rng([61, 3]).gamma(2.0, size=(60, 1))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
+    mean = Fraction(x.mean())
+    exact = [sum((Fraction(v) - mean) ** j for v in x[:, 0]) / 60 for j in range(m + 1)]
+    if shift**m > 1e10:
+        with pytest.raises(RoundedMomentsError, match="in doubt by"):
+            measure_moments(raw, LINE)
+    else:
+        found = measure_moments(raw, LINE)
+        u = found.nodes * found.unit / float(exact[2]) ** 0.5
+        for j in range(2, m + 1):
+            expected = float(exact[j]) / float(exact[2]) ** (j / 2)
+            about = (found.weights * u**j).sum()
+            assert about == pytest.approx(expected, abs=0.05)
+
+
+def test_a_variance_within_rounding_of_the_square_is_none():
+    """Moments about zero are rounded by 2^-53 of themselves each."""
+    for rounding, error, message in (
+        (2.0**-51, InfeasibleMomentsError, "must be positive"),
+        (2.0**-48, RoundedMomentsError, r"leaves E u\^2"),
+    ):
+        with pytest.raises(error, match=message):
+            measure_moments(np.array([[1.0, 1.0 + rounding]]), LINE)
+    found = measure_moments(np.array([[1.0, 1.0 + 1e-8]]), LINE)
+    assert found.unit[0] == pytest.approx(1e-4, rel=1e-6)
+
+
+def test_the_doubt_that_rounding_leaves_is_told():
+    """2^-53 of every product that makes a moment about the mean, in units of s^j."""
+    x = 1e4 + np.random.default_rng([61, 4]).normal(size=(80, 1))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, 4)], axis=1)
+    mean, square, cube = raw[0]
+    sizes = mean**3 + 3 * mean**2 * mean + 3 * mean * square + cube
+    doubt = 2.0**-53 * sizes / x.std() ** 3
+    with pytest.raises(RoundedMomentsError, match=r"in doubt by (\S+);") as told:
+        measure_moments(raw, LINE)
+    found = float(re.search(r"in doubt by (\S+);", str(told.value))[1])
+    assert found == pytest.approx(doubt, rel=0.06)

@@ -141,6 +141,9 @@ def test_blocks_change_nothing(monkeypatch):
     np.testing.assert_allclose(again.ppf(q), expected[0], rtol=1e-13)
     np.testing.assert_allclose(again.cdf(q), expected[1], rtol=1e-13)
     np.testing.assert_allclose(again.std(), expected[2], rtol=1e-13)
+    monkeypatch.setattr("memdlib.densities.members._BLOCK", 1)
+    one = MaxEntDensity(3, (0, 1)).fit(x)
+    np.testing.assert_allclose(one.cdf(q[:2]), expected[1][:2], rtol=1e-13)
 
 
 def test_a_kink_costs_digits_and_is_told():
@@ -204,7 +207,7 @@ def test_what_is_no_probability_is_named(q):
         density.ppf(q)
 
 
-@pytest.mark.parametrize("size", [2.5, -1, (3, "a"), True])
+@pytest.mark.parametrize("size", [2.5, -1, (3, "a"), True, (True, 2)])
 def test_what_is_no_size_is_named(size):
     density = MaxEntDensity(1, (0, 1)).from_moments([0.3])
     with pytest.raises(ValueError, match="size=.* must be an integer, 0 or more"):

@@ -6,6 +6,7 @@ from scipy import optimize, stats
 from scipy.special import logsumexp, softmax
 
 from memdlib.densities.moment_problem import (
+    Matched,
     evaluate_dual,
     extend_history,
     possible_range,
@@ -150,3 +151,12 @@ def test_in_a_history_the_last_value_stays():
     assert longer.T.tolist() == [[5, 4, 4], [9, 8, 7], [5, 2, 2]]
     shorter = extend_history(history, np.array([[9.0]]), rows)
     assert shorter.T.tolist() == [[5, 4], [9, 9], [5, 2]]
+
+
+def test_the_condition_is_the_ratio_of_the_ends_of_the_spectrum():
+    turn = np.linalg.qr(np.random.default_rng([31, 6]).normal(size=(2, 2)))[0]
+    spectra = np.array([[4.0, 1.0], [1e-6, 1e-7], [3.0, 0.0]])
+    covariance = turn * spectra[:, None] @ turn.T
+    found = Matched(*[None] * 6, covariance, None).condition
+    np.testing.assert_allclose(found[:2], [4.0, 10.0], rtol=1e-9)
+    assert 1e14 < found[2] <= 1e15 * (1 + 1e-9)

@@ -262,6 +262,11 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
             r"E u\^3 .* between -0\.7071.* and 0\.7071",
         ),
         ([0.0, 0.0], [-1, 0, 1], r"E x\^2 = 0 must .*between 0 and 1 with E x"),
+        (
+            [11.5, 132.35],
+            [10, 11, 12, 13],
+            r"E u\^2 with u = \(x - 11\.5\) / 1\.5 = 0\.0444.* between 0\.111",
+        ),
         ([1.5, 4.5], [0, 1, 2, 3], r"E x\^2 = 4\.5 .* 2\.25 and 4\.5 \(to rounding"),
         ([0.5, 0.5], (0, 1), r"E x\^2 = 0\.5 .* 0\.25 and 0\.5 \(to rounding"),
         # a point at an end of the support, hidden by rounding
@@ -276,6 +281,11 @@ def test_a_narrow_density_is_found_whatever_the_grid(sd, n_nodes):
             [0.0, 1.0, 0.0, 4.0],
             (-np.inf, np.inf),
             r"no maximum on .-inf, .*4 is above",
+        ),
+        (
+            [0.0, 1.0, 0.0, 4.0],
+            (-np.inf, np.inf),
+            r"entropy with 2 moments, .*ask for 2 m",
         ),
         ([0.0, 1.0, 0.0, 3.01], (-np.inf, np.inf), r"supremum .* is not attained"),
         (
@@ -629,3 +639,32 @@ def test_a_density_is_followed_to_moments_that_are_far_from_its_own():
         )
         wanted = part.weights[1] @ part.nodes[1] ** j
         assert moment == pytest.approx(wanted, abs=1e-7)
+
+
+@pytest.mark.parametrize(("m", "support"), [(4, LINE), (3, HALF)])
+def test_a_barred_step_is_that_of_the_dual_and_its_barrier(m, support):
+    """Differences of both; a strength of zero leaves the dual."""
+    x = np.random.default_rng([67, 9, m]).gamma(3.0, size=(60, 1))
+    part = sampled(x, m, support)
+    state, strength = part.start(), np.array([0.3])
+    lead = state.theta[0, -1]
+    assert lead > 0
+
+    def barred(size):
+        theta = state.theta + np.eye(m + 1)[-1] * size * lead
+        return part.measure(state.basis, theta).objective(strength)[0]
+
+    slope = (barred(1e-4) - barred(-1e-4)) / 2e-4 / lead
+    push = strength[0] / lead
+    step, length = state.newton(strength)
+    own = -state.gradient[0].copy()
+    assert slope == pytest.approx(-own[-1] - push, rel=1e-5, abs=1e-6)
+    own[-1] += push
+    bend = np.ones(m)
+    bend[-1] += push**2 / strength[0]
+    np.testing.assert_allclose(step[0], own / bend, rtol=1e-12)
+    assert length[0] == pytest.approx(np.sqrt((own**2 / bend).sum()), rel=1e-12)
+    plain, length = state.newton(np.zeros(1))
+    np.testing.assert_array_equal(plain, -state.gradient)
+    assert length[0] == pytest.approx(np.linalg.norm(state.gradient), rel=1e-12)
+    assert state.objective(np.zeros(1))[0] == state.value[0]

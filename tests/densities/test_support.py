@@ -238,3 +238,14 @@ def test_panels_integrate_what_lives_on_them(coef, lower, upper, levels):
     )
     found = (weights * np.exp(least - log_density(nodes))).sum()
     assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_reference_is_normal_exponential_or_uniform():
+    u = np.array([-2.0, 0.5, 3.0])
+    for ends, expected in (
+        ((-np.inf, np.inf), -(u**2) / 2),
+        ((0, np.inf), -u),
+        ((0, 1), 0 * u),
+    ):
+        found = Support.interval(*ends).log_reference(u)
+        np.testing.assert_array_equal(found, expected)

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from memdlib.families import Normal
 from memdlib.families import base as quadrature
-from memdlib.families.base import jensen_shannon_quadrature
+from memdlib.families.base import jensen_shannon_quadrature, smooth_towards_pooled
 
 
 def normals(mean, sd):
@@ -100,3 +100,35 @@ def test_an_error_that_stays_is_told():
     assert np.mean(error > 1e-6) > 0.9
     assert np.mean(np.abs(value - exact) < 10 * error) > 0.8
     np.testing.assert_allclose(value, exact, rtol=0, atol=5e-3)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5, 3.0])
+def test_smoothing_adds_so_many_instances_at_the_pooled_mean(smoothing):
+    rng = np.random.default_rng([43, 2])
+    mu, weight = rng.normal(size=(3, 4, 2)), np.array([0.1, 2.5, 4.0])
+    smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+    mean = np.average(mu, axis=0, weights=weight)
+    np.testing.assert_allclose(pooled[0], mean, rtol=1e-12)
+    for k in range(3):
+        expected = (weight[k] * mu[k] + smoothing * mean) / (weight[k] + smoothing)
+        np.testing.assert_allclose(smooth[k], expected, rtol=1e-12)
+
+
+def test_an_empty_class_has_the_pooled_mean_and_a_full_one_keeps_a_trace_of_it():
+    mu = np.array([[[7.0]], [[3.0]]])
+    smooth, _ = smooth_towards_pooled(mu, np.array([0.0, 2.0]), 0.0)
+    assert smooth.ravel().tolist() == [3.0, 3.0]
+    mu, weight = np.array([[[0.0]], [[1.0]]]), np.array([1e20, 1e20])
+    smooth, _ = smooth_towards_pooled(mu, weight, 2.0)
+    assert smooth[0, 0, 0] == pytest.approx(0.5 * 2e-20, rel=1e-12, abs=0)
+
+
+def test_js_gm_is_the_sum_over_pairs_of_classes():
+    rng = np.random.default_rng([43, 3])
+    mu = normals(rng.normal(size=(3, 5)), rng.uniform(0.5, 2, size=(3, 5)))
+    w, f = np.array([0.2, 0.3, 0.5]), Normal()
+    pairs = sum(
+        w[k] * w[j] * f.jeffreys(mu[k], mu[j]) for k in range(3) for j in range(k)
+    )
+    np.testing.assert_allclose(f.js_gm(mu, w), pairs, rtol=1e-10)
+    np.testing.assert_allclose(f.js_gm(mu, w, f.natural(mu)), pairs, rtol=1e-10)

@@ -4,7 +4,7 @@ from scipy import stats
 
 from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_text_counts
-from memdlib.families import Binomial, Multinomial, get, names
+from memdlib.families import Bernoulli, Binomial, Multinomial, get, names
 
 LENGTH = 6
 
@@ -80,3 +80,11 @@ def test_it_is_no_name_and_gives_no_density():
 def test_counts_are_not_negative(X):
     with pytest.raises(ValueError, match="'binomial' has the support x >= 0"):
         DivergenceRanker(family=Binomial()).fit(X, [0, 1])
+
+
+def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():
+    mu, weight = np.array([[[1.0]], [[0.0]]]), np.array([1e17, 1e17])
+    found = Bernoulli().regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
+    assert found[0, 0, 0] == np.nextafter(1.0, 0.0)
+    assert 0 < found[1, 0, 0] < 1e-16
+    assert np.isfinite(Bernoulli().natural(found)).all()

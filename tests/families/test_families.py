@@ -607,6 +607,7 @@ def test_presence_is_observed_in_dense_and_sparse():
         (lambda: Multinomial().natural([[0.5], [0.0]]), r"theta = 0\.0 at index"),
         (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
         (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
+        (lambda: TruncatedExponential(1.0, 1.0), r"a=1\.0, b=1\.0 .*, a below b"),
         (lambda: TruncatedExponential("0", 1.0), r"a='0', b=1\.0 must be finite num"),
         (lambda: TruncatedExponential(0, np.nan), "b=nan must be finite numbers"),
         (lambda: Polynomial(2.5), r"n_moments=2\.5 must be an integer, 1 or more"),
@@ -624,8 +625,117 @@ def test_the_boundary_is_named(call, message):
         call()
 
 
+UNIT = {"below": [-0.1], "above": [1.1], "none": [np.nan]}
+POSITIVE = {"zero": [0.0], "below": [-1.0], "none": [np.nan]}
+INSIDE = {"low": [0.0], "high": [1.0], "beyond": [1.5], "none": [np.nan]}
+NO_MEANS = {
+    "normal": {"zero": [1.0, 1.0], "below": [1.0, 0.5], "none": [0.0, np.nan]},
+    "exponential": POSITIVE,
+    "truncated_exponential": INSIDE,
+    "bernoulli": UNIT,
+    "geometric": POSITIVE,
+    "poisson": POSITIVE,
+}
+
+
+@pytest.mark.parametrize("name", sorted(NO_MEANS))
+@pytest.mark.parametrize("method", ["natural", "entropy", "kl", "jeffreys"])
+def test_means_that_no_member_has_are_refused_by_every_method(name, method):
+    f, good = get(name), SAMPLES[name][0][0]
+    for bad in NO_MEANS[name].values():
+        given = [[good, bad]]
+        if method in ("kl", "jeffreys"):
+            given = [([good, bad], [good, good]), ([good, good], [good, bad])]
+        for means in given:
+            means = means if isinstance(means, tuple) else (means,)
+            with pytest.raises(ValueError, match=r"at index \(1,"):
+                getattr(f, method)(*means)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_families_read_numbers_of_any_type_in_double_precision(name):
+    f = get(name)
+    single = np.array(SAMPLES[name][0][:2], dtype=np.float32)[:, None]
+    single = np.repeat(single, 2, axis=1)
+    mu, w = single.astype(np.float64), np.array([0.25, 0.75])
+    lam = f.natural(mu).astype(np.float32)
+    x = np.array([0.0, 1.0], dtype=np.float32)
+    calls = [(f.natural, single), (f.entropy, single), (f.kl, *single)]
+    calls += [(f.jeffreys, *single), (f.js_gm, single, w.astype(np.float32))]
+    calls += [(f.js_gm, mu, w, lam), (f.mean, lam), (f.log_normaliser, lam)]
+    calls += [(f.log_density, x, lam), (f.log_base_measure, x)]
+    calls += [(f.jensen_shannon, single, w)]
+    for method, *parts in calls:
+        found = np.asarray(method(*parts))
+        expected = method(*(np.asarray(part, dtype=np.float64) for part in parts))
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == np.float64
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_only_families_of_nonnegative_data_refuse_what_is_below_zero(name):
+    f = get(name)
+    counts = name in ("bernoulli", "geometric", "poisson")
+    assert f.nonnegative == (counts or name == "exponential")
+    X = np.array([[0.0], [-1.0]])
+    if f.nonnegative:
+        with pytest.raises(ValueError, match="Negative values in data"):
+            f.observe(X)
+    elif name == "normal":
+        assert f.observe(X) is X
+
+
 def test_bernoulli_divergences_on_the_boundary():
     f = Bernoulli()
     assert f.kl([0.0], [0.25]) == pytest.approx(-np.log(0.75))
     assert f.kl([0.5], [0.0]) == np.inf
     assert f.entropy([0.0]) == 0
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_jensen_shannon_on_levels_is_that_of_their_probabilities(known):
+    levels, w = np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.2, 0.3, 0.5])
+    P = np.random.default_rng([9, 5]).dirichlet(np.ones(4), size=3)
+    f = Polynomial(2, tuple(levels))
+    mu = np.stack([P @ levels, P @ levels**2], axis=-1)[:, None]
+    lam = f.natural(mu)
+    p = np.exp(f.log_density(levels, lam))
+    np.testing.assert_allclose(p.sum(axis=-1), 1, rtol=1e-8)
+    expected = stats.entropy(w @ p) - w @ stats.entropy(p, axis=1)
+    value, error = f.jensen_shannon(mu, w, lam if known else None)
+    assert value.shape == error.shape == (1,)
+    assert value[0] == pytest.approx(expected, rel=1e-6)
+    assert error[0] == 0
+
+
+def test_class_means_about_the_location_nearest_to_zero():
+    location = np.array([[5.0, -1e9, 0.25], [1e9, 3.0, -7.0]])
+    mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
+    means = location + mu[..., 0]
+    centred = Normal.centre(mu, location)
+    nearest = np.array([5.0, 3.0, 0.25])
+    np.testing.assert_array_equal(centred, means - nearest)
+    np.testing.assert_array_equal(Normal.centre(mu, location, 1), means - location[1])
+    np.testing.assert_array_equal(Normal.centre(mu, None), mu[..., 0])
+
+
+def test_normal_divergences_of_classes_about_points_of_their_own():
+    """A class of weight zero, and where the powers are taken, do not count."""
+    rng = np.random.default_rng([9, 6])
+    mean, variance = rng.normal(size=(3, 4)), rng.uniform(0.5, 2.0, size=(3, 4))
+    location, w = rng.normal(size=(3, 4)), np.array([0.4, 0.0, 0.6])
+    about = Normal.mean_parameters(mean - location, variance)
+    plain, f = Normal.mean_parameters(mean, variance), Normal()
+    expected, _ = f.jensen_shannon(plain[[0, 2]], w[[0, 2]])
+    for mu, where in ((about, location), (plain, None)):
+        found, error = f.jensen_shannon(mu, w, location=where)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert (error < 1e-9).all()
+        np.testing.assert_allclose(
+            f.js_gm(mu, w, location=where), f.js_gm(plain, w), rtol=1e-9
+        )
+    np.testing.assert_allclose(
+        f.jeffreys(about[0], about[2], location[[0, 2]]),
+        f.jeffreys(plain[0], plain[2]),
+        rtol=1e-9,
+    )

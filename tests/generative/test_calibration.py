@@ -225,3 +225,19 @@ def test_bad_input(scores, codes, message):
 def test_a_lead_must_be_above_zero():
     with pytest.raises(ValueError, match="lead"):
         fit_calibration([[[1.0, 0.0]]], [0], lead=0)
+
+
+def test_leads_of_zero_have_their_weighted_mean_for_a_unit():
+    """More than half the rows tie: the median is zero, and the mean is not."""
+    score = np.array([[0.0, 0.0]] * 4 + [[5.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
+    codes, weight = np.array([0, 1, 0, 1, 0, 1, 0]), np.array([3, 1, 2, 1, 1, 2, 1])
+    found = fit_calibration([score], codes, weight.astype(float))
+    copies = np.repeat(np.arange(7), weight)
+    alone = fit_calibration([score[copies]], codes[copies])
+    np.testing.assert_allclose(found.multipliers, alone.multipliers, rtol=1e-7)
+    assert found.log_loss == pytest.approx(alone.log_loss, rel=1e-9)
+    lead = (5 + 2 * 1 + 2) / 11
+    same = fit_calibration([score * 3 / lead], codes, weight.astype(float), lead=None)
+    np.testing.assert_allclose(
+        found.multipliers, same.multipliers * 3 / lead, rtol=1e-6
+    )

@@ -1,4 +1,6 @@
+import inspect
 import sys
+from dataclasses import fields
 
 import matplotlib as mpl
 import numpy as np
@@ -94,6 +96,40 @@ def test_counts_have_probabilities(family):
     assert shown.density.sum(axis=1) == pytest.approx(1, abs=0.02)
     assert (shown.x == shown.x.round()).all()
     assert shown.ax_.get_ylabel() == "probability"
+
+
+DRAWN = [
+    AccuracyCurveDisplay(np.array([1, 2]), np.array([0.5, 0.75])),
+    RankingDisplay(np.array([2.0, 1.0]), np.array(["a", "b"]), "nats"),
+    ContributionDisplay(np.array([2.0, -1.0]), np.array(["a", "b"]), 0.5, 1.0, "few"),
+    DensityDisplay(
+        np.array([0.0, 1.0]), np.ones((1, 2)), np.array(["few"]), "width", False
+    ),
+]
+
+
+@pytest.mark.parametrize("display", DRAWN, ids=lambda display: type(display).__name__)
+def test_a_display_is_told_by_its_data_and_labels_its_axes(display):
+    told = repr(display)
+    drawn = [part.name for part in fields(display) if part.name.endswith("_")]
+    assert len(drawn) == 3 and not any(getattr(display, name) for name in drawn)
+    assert display.plot() is display
+    assert repr(display) == told and "Axes" not in told and "_=" not in told
+    given = inspect.signature(type(display)).parameters
+    assert given and not any(name.endswith("_") for name in given)
+    assert [f"{name}=" in told for name in given] == [True] * len(given)
+    assert display.figure_ is display.ax_.figure
+    assert display.ax_.get_xlabel() and not display.ax_.get_title()
+    named = display.ax_.get_ylabel() or [
+        label.get_text() for label in display.ax_.get_yticklabels()
+    ]
+    assert named and all(named)
+
+
+def test_an_accuracy_curve_has_its_axes_named():
+    ax = DRAWN[0].plot().ax_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features", "accuracy")
+    assert ax.get_xscale() == "log"
 
 
 def test_what_cannot_be_drawn_is_said():

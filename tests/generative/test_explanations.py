@@ -514,3 +514,16 @@ def test_splines_of_features_that_do_not_vary():
     model = make_pipeline(LinearSplines(), CorrelatedMeMdClassifier()).fit(X, y)
     found = joint_by_column(model, X)
     assert found.values[0].shape == (8, 2) and not found.values[0].any()
+
+
+def test_contributions_are_of_the_features_of_the_fit():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    for data, fewer, message in (
+        (X, X.iloc[:, :3], "missing:\n- petal width"),
+        (X.to_numpy(), X.to_numpy()[:, :3], "X has 3 features, but .* expecting 4"),
+    ):
+        model = MeMdClassifier().fit(data, y)
+        with pytest.raises(ValueError, match=message):
+            contributions(model, fewer)
+        assert model.n_features_in_ == 4
+        assert contributions(model, data.astype(int)).values[0].dtype == np.float64

@@ -210,3 +210,14 @@ def test_remedies_for_moments_out_of_range_work():
     found = class_moments(X * 1e-170 * 1e170, y, 2, order=2)
     expected = class_moments(X, y, 2, order=2)
     np.testing.assert_allclose(found.sums, expected.sums, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 3, 7, 10**9])
+@pytest.mark.parametrize("n", [1, 5, 6])
+def test_sparse_rows_are_added_whatever_the_block(monkeypatch, block, n):
+    """Also where the last of the rows is alone in its block."""
+    X = np.arange(1.0, 3 * n + 1).reshape(n, 3)
+    monkeypatch.setattr(collect, "_BLOCK", block)
+    found = class_moments(sparse.csr_array(X), np.zeros(n, int), 1, order=2)
+    expected = class_moments(X, np.zeros(n, int), 1, order=2)
+    np.testing.assert_allclose(raw(found), raw(expected), rtol=1e-12)

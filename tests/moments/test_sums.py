@@ -137,3 +137,17 @@ def test_translate_natural_expands_any_power():
     about = sum(lam[0, j] * ((x - 1.5) ** (j + 1)) for j in range(3))
     ours = sum(raw[j] * x ** (j + 1) for j in range(3))
     np.testing.assert_allclose(ours - ours[2], about - about[2], rtol=0, atol=1e-12)
+
+
+def test_moments_that_overflow_together_do_not_add():
+    half = ClassMoments(np.ones(1), np.full((1, 1, 2), 1e308), np.zeros((1, 1)))
+    assert half.mean[0, 0, 1] == 1e308
+    with pytest.raises(ValueError, match="feature 0"):
+        half.merge(half)
+
+
+def test_the_prior_is_the_share_of_the_weight():
+    X, y = sample()
+    weight = np.random.default_rng([8, 9]).uniform(0.5, 3.0, size=len(y))
+    found = class_moments(X, y, 3, order=1, sample_weight=weight).prior
+    np.testing.assert_allclose(found, np.bincount(y, weight) / weight.sum())

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import reduce
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,16 @@ from sklearn.utils.validation import validate_data
 from memdlib import MeMdClassifier
 from memdlib.holdout import RowKeys, Spread, content_positions, folds
 from memdlib.parts import work
-from memdlib.parts.work import Border, HashCuts, Hashes, Reader, Shares, Spreads
+from memdlib.parts.wide import WideMoments
+from memdlib.parts.work import (
+    Accuracy,
+    Border,
+    HashCuts,
+    Hashes,
+    Reader,
+    Shares,
+    Spreads,
+)
 
 
 def sorted_folds(X, codes, weight, validation, seed, most=np.inf):
@@ -98,3 +108,40 @@ def test_one_heavy_row_leaves_nothing_to_set_aside():
 def test_as_many_folds_are_held_out_as_in_memory(n, validation, most):
     _, n_held_out = folds(np.zeros(n), validation, most)
     assert Shares.of_folds(validation, most / n).n_held_out == n_held_out
+
+
+class _Everything:
+    """A model that is right about all rows of the second class."""
+
+    def correct_weight(self, X, codes, weight, grid):
+        return np.full(len(grid), weight[codes == 1].sum())
+
+
+def test_accuracy_is_counted_on_the_folds_that_a_model_does_not_know():
+    fold = np.array([0, 1, 2, 0, 3])
+    X, codes, weight = np.zeros((5, 1)), np.array([1, 0, 1, 0, 1]), np.arange(1.0, 6)
+    reader = SimpleNamespace(folded=lambda *rows: (*rows, fold))
+    models = (_Everything(), None, _Everything())
+    found = Accuracy(reader, models, np.array([1, 2])).of(X, codes, weight)
+    assert found["tested"] == 1 + 4 + 3
+    assert found["correct"].tolist() == [1 + 3] * 2
+    assert Accuracy(reader, models, np.array([1])).of(X, codes, 0 * weight) is None
+
+
+@pytest.mark.parametrize(
+    ("fold", "kept"),
+    [
+        ([0, 1, 0, 3], [True, True, False]),
+        ([1] * 4, [False] * 3),
+        ([3] * 4, [False] * 3),
+    ],
+)
+def test_strips_are_fitted_without_each_fold_that_has_rows_and_leaves_some(fold, kept):
+    moments = WideMoments(None, SimpleNamespace(cuts=None), (4, 9))
+    moments.reader.cuts = SimpleNamespace(n_held_out=3)
+    moments.rows = {"fold": np.array(fold)}
+    moments._moments = lambda train: train.tolist()
+    expected = [
+        [row != f for row in fold] if has else None for f, has in enumerate(kept)
+    ]
+    assert list(moments.other_folds()) == expected

@@ -1,21 +1,28 @@
 """Mutants of the public package: whether tests notice a changed line.
 
 Every mutant is one small change of one module: another operator, a constant plus one,
-a condition turned round, an argument or a statement left out. A random sample of all of
-them is tried, each in a process of its own against the test file that mirrors the
-module. What survives is read by a person, who writes into
+a condition turned round, an argument or a statement left out. Random samples of all of
+them are tried, each mutant in a process of its own against the test file that mirrors
+the module and, if that notices nothing, against the examples of the module and the
+other test files of the room. What survives is read by a person, who writes into
 ``data/artifact/survivors.toml`` why it computes the same; the others are missed.
+
+Tests were written for what survived of one sample, whose share is therefore no estimate
+for all mutants; that of the other is, which was drawn when these tests were there.
 """
 
 import ast
 import json
+import multiprocessing
 import os
-import random
+import re
 import resource
 import signal
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder, SourceFileLoader
@@ -24,7 +31,8 @@ from typing import NamedTuple
 
 from compendium.build.provenance.digests import digest
 
-SEED, SAMPLE = 20130712, 160
+# Seed of each sample: the one that tests were written for, and a later one.
+SEEDS, SAMPLE = {"read": 20130712, "fresh": 20261124}, 100
 SURVIVORS = "data/artifact/survivors.toml"
 # Processor seconds after which a mutant that does not come to an end counts as found:
 # so many times what its tests take, and some more.
@@ -38,9 +46,15 @@ MIRRORS = {
     "memdlib/generative/correlated/classifier.py": (
         "tests/generative/correlated/test_whitened.py"
     ),
+    "memdlib/parts/discriminant.py": "tests/parts/test_texts.py",
     "memdlib/parts/tall.py": "tests/parts/test_fit.py",
     "memdlib/parts/wide.py": "tests/parts/test_fit.py",
+    "memdlib/parts/words.py": "tests/parts/test_texts.py",
 }
+# What is asked of all modules at once.
+WHOLE = ("tests/test_public_api.py",)
+# What pytest says if all tests pass, and if there are none (a module without examples).
+_SILENT = (0, 5)
 _BINARY = {
     ast.Add: "-",
     ast.Sub: "+",
@@ -106,6 +120,26 @@ class Mutant(NamedTuple):
         return source[: self.start] + self.new.encode() + source[self.end :]
 
 
+class Name(NamedTuple):
+    """What a mutant changes, wherever that stands in its file.
+
+    Parameters
+    ----------
+    file : str
+    line : str
+        Text of the line where the change begins.
+    old, new : str
+    number : int
+        Among changes that are equal in all this, counted from one.
+    """
+
+    file: str
+    line: str
+    old: str
+    new: str
+    number: int = 1
+
+
 @dataclass(frozen=True)
 class _File:
     """A file, with the places of its lines."""
@@ -147,6 +181,24 @@ def mirror(file: str) -> str:
         return MIRRORS[file]
     path = Path(file)
     return str(Path("tests", *path.parts[1:-1], f"test_{path.name}"))
+
+
+def others(project: Path, file: str) -> list[str]:
+    """What else may notice a mutant: its own examples, and tests of the same room.
+
+    Before these comes what is asked of all modules at once. The room of a module at
+    the top of the package are the tests that import it, those of the book and of the
+    compendium apart.
+    """
+    own, folder = mirror(file), project / Path(mirror(file)).parent
+    found = sorted(folder.glob("test_*.py"))
+    if folder == project / "tests":
+        rooms = [p.name for p in (project / "memdlib").iterdir() if p.is_dir()]
+        found += [p for room in rooms for p in folder.glob(f"{room}/**/test_*.py")]
+        name = rf"memdlib(\.| import .*\b){Path(file).stem}\b"
+        found = sorted(path for path in found if re.search(name, path.read_text()))
+    room = [n for p in found if (n := str(p.relative_to(project))) != own]
+    return [file, *WHOLE, *room]
 
 
 def mutants(project: Path, path: Path) -> list[Mutant]:
@@ -261,7 +313,7 @@ def outcome(
     mutant : Mutant or None
         None changes nothing.
     test : str
-        File, relative to the project.
+        File, relative to the project: tests, or a module with examples.
     limit : float or None
         Processor seconds after which it is stopped.
 
@@ -271,16 +323,14 @@ def outcome(
     seconds : float
         Processor time.
     """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     child = os.fork()
     if child == 0:
         os._exit(_tested(project, mutant, test, limit))
-    _, status = os.waitpid(child, 0)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    _, status, used = os.wait4(child, 0)
+    took = used.ru_utime + used.ru_stime
     if os.WIFSIGNALED(status):
         return "stopped", took
-    return "survived" if os.WEXITSTATUS(status) == 0 else "killed", took
+    return "survived" if os.WEXITSTATUS(status) in _SILENT else "killed", took
 
 
 def _tested(project, mutant, test, limit) -> int:
@@ -303,7 +353,8 @@ def _tested(project, mutant, test, limit) -> int:
             del sys.modules[name]
         code = mutant.applied((project / mutant.file).read_bytes())
         sys.meta_path.insert(0, _Finder(module, code))
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options = ["-x", "-q", "--doctest-modules"]
+    options += ["-p", "no:cacheprovider", "-p", "no:xdist"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before
     return int(pytest.main([*options, test]))
 
@@ -336,12 +387,34 @@ def _prepared() -> None:
         __import__(name)
 
 
-def sampled(project: Path, size: int, seed: int) -> tuple[list[Mutant], int]:
-    """A random sample of all mutants, by file, and how many there are in all."""
-    listed = [m for path in modules(project) for m in mutants(project, path)]
-    return sorted(random.Random(seed).sample(listed, min(size, len(listed)))), len(
-        listed
-    )
+def named(project: Path) -> dict[Name, Mutant]:
+    """All mutants of the package."""
+    found = {}
+    for path in modules(project):
+        lines, equal = path.read_text().split("\n"), Counter()
+        for one in mutants(project, path):
+            name = Name(one.file, lines[one.line - 1].strip(), one.old, one.new)
+            equal[name] += 1
+            found[name._replace(number=equal[name])] = one
+    return found
+
+
+def sampled(names: Iterable[Name], size: int, seed: int) -> list[Name]:
+    """A random sample: those whose digests with the seed are least, by file.
+
+    What changes elsewhere in the package, even above in the same file, leaves it as it
+    is, except for mutants that are gone and those that take their places.
+    """
+    return sorted(sorted(names, key=lambda n: digest(str(seed), *map(str, n)))[:size])
+
+
+def drawn(names: Iterable[Name]) -> dict[str, list[Name]]:
+    """The samples by their names; what is in one is in none of the later ones."""
+    left, samples = set(names), {}
+    for part, seed in SEEDS.items():
+        samples[part] = sampled(left, SAMPLE, seed)
+        left -= set(samples[part])
+    return samples
 
 
 def interval(found: int, tried: int) -> tuple[float, float]:
@@ -359,68 +432,148 @@ def interval(found: int, tried: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def read(project: Path) -> dict[tuple[str, str, str], str]:
-    """Survivors that a person has read, with why they compute the same.
-
-    Returns
-    -------
-    dict
-        (file, old, new) to the reason.
-    """
+def read(project: Path) -> dict[Name, str]:
+    """Survivors that a person has read, with why they compute the same."""
     listed = tomllib.loads((project / SURVIVORS).read_text())["equivalent"]
-    return {(one["file"], one["old"], one["new"]): one["why"] for one in listed}
+    found = {}
+    for entry in listed:
+        why = entry.pop("why")
+        found[Name(**entry)] = why
+    return found
 
 
-def tried(project: Path, sample: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
-    """Each mutant with its outcome.
+@dataclass(frozen=True)
+class _Tries:
+    """Outcomes of tries, of which a file has a line each; copies of this process add.
 
-    Outcomes are kept in ``_build/mutation.jsonl``: one whose module and test file have
-    not changed since is taken from there, so that a run that was stopped goes on, and
-    new tests cost no more than the mutants that they concern.
+    A try is known by its change and by the texts of its module and of its test file.
+    """
+
+    project: Path
+    path: Path
+    known: dict[tuple, str | float]
+
+    @classmethod
+    def kept(cls, project: Path) -> "_Tries":
+        path = project / "_build" / "mutation.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        lines = path.read_text().splitlines() if path.exists() else []
+        return cls(
+            project, path, {tuple(key): found for key, found in map(json.loads, lines)}
+        )
+
+    def _add(self, key: tuple, found: str | float) -> None:
+        self.known[key] = found
+        with self.path.open("a") as stream:
+            stream.write(json.dumps([key, found]) + "\n")
+
+    def _key(self, mutant: Mutant, test: str) -> tuple:
+        files = [(self.project / name).read_bytes() for name in (mutant.file, test)]
+        return (*mutant, test, digest(*files))
+
+    def ended(self, mutant: Mutant, tests: list[str]) -> str | None:
+        """Outcome in the first of the test files that notices; None if not known."""
+        found = "survived"
+        for test in tests:
+            if found == "survived":
+                found = self.known.get(self._key(mutant, test))
+        return found
+
+    def usual(self, test: str) -> float:
+        """Processor seconds of a test file without a mutant.
+
+        Raises
+        ------
+        RuntimeError
+            If it fails.
+        """
+        package = sorted((self.project / "memdlib").rglob("*.py"))
+        files = [path.read_bytes() for path in (*package, self.project / test)]
+        key = (test, digest(*files))
+        if key not in self.known:
+            found, took = outcome(self.project, None, test, None)
+            if found != "survived":
+                raise RuntimeError(f"{test} fails without a mutant")
+            self._add(key, took)
+        return self.known[key]
+
+    def go(self, mutant: Mutant, tests: dict[str, float]) -> None:
+        """Try a mutant against test files, up to the first that notices it.
+
+        Parameters
+        ----------
+        mutant : Mutant
+        tests : dict
+            Usual seconds of each.
+        """
+        for test, usual in tests.items():
+            key = self._key(mutant, test)
+            if key not in self.known:
+                limit = TIMES * usual + MORE
+                self._add(key, outcome(self.project, mutant, test, limit)[0])
+            if self.known[key] != "survived":
+                break
+
+
+def tried(project: Path, sample: list[Mutant]) -> list[str]:
+    """Outcomes of mutants: in the test files of their modules, then in all others.
+
+    As many are tried at a time as there are processors. Outcomes are kept in
+    ``_build/mutation.jsonl``: a try whose module and test file have not changed since
+    is taken from there, so that a run that was stopped goes on, and new tests cost no
+    more than the mutants that they concern.
 
     Raises
     ------
     RuntimeError
         If a test file fails without any change.
     """
-    kept = project / "_build" / "mutation.jsonl"
-    kept.parent.mkdir(exist_ok=True)
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    known = {tuple(key): found for key, found in map(json.loads, lines)}
-    usual: dict[str, float] = {}
     _prepared()
-    for mutant in sample:
-        test = mirror(mutant.file)
-        files = [(project / name).read_bytes() for name in (mutant.file, test)]
-        key = (*mutant, digest(*files))
-        if key not in known:
-            if test not in usual:
-                found, usual[test] = outcome(project, None, test, None)
-                if found != "survived":
-                    raise RuntimeError(f"{test} fails without a mutant")
-            limit = TIMES * usual[test] + MORE
-            known[key], _ = outcome(project, mutant, test, limit)
-            with kept.open("a") as stream:
-                stream.write(json.dumps([key, known[key]]) + "\n")
-        yield mutant, known[key]
+    own = {mutant: [mirror(mutant.file)] for mutant in sample}
+    room = {mutant: own[mutant] + others(project, mutant.file) for mutant in sample}
+    for asked in own, room:
+        _try(_Tries.kept(project), asked)
+    found = _Tries.kept(project)
+    return [found.ended(mutant, room[mutant]) for mutant in sample]
+
+
+def _try(tries: _Tries, asked: dict[Mutant, list[str]]) -> None:
+    """Try what is not known, in copies of this process."""
+    left = {
+        mutant: [test for test in tests if tries.ended(mutant, [test]) is None]
+        for mutant, tests in asked.items()
+        if tries.ended(mutant, tests) is None
+    }
+    needed = sorted({test for tests in left.values() for test in tests})
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=fork) as pool:
+        usual = dict(zip(needed, pool.map(tries.usual, needed), strict=True))
+        limits = [{test: usual[test] for test in tests} for tests in left.values()]
+        for _ in pool.map(tries.go, left, limits):
+            pass
 
 
 def measure(project: Path) -> dict:
-    """Try the sample; what survives and has not been read as the same is missed."""
-    sample, total = sampled(project, SAMPLE, SEED)
-    same, found = read(project), dict.fromkeys(("killed", "stopped", "survived"), 0)
-    missed, equivalent = [], []
-    for mutant, ended in tried(project, sample):
-        found[ended] += 1
-        if ended == "survived":
-            known = (mutant.file, mutant.old, mutant.new) in same
-            (equivalent if known else missed).append(list(mutant))
-            print(f"{mutant.file}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}")
+    """Try the samples; what survives and has not been read as the same is missed."""
+    listed, same = named(project), read(project)
+    samples = drawn(listed)
+    asked = sorted({listed[name] for sample in samples.values() for name in sample})
+    ended = dict(zip(asked, tried(project, asked), strict=True))
+    return {"all": len(listed)} | {
+        part: _counted(sample, lambda name: ended[listed[name]], same)
+        | {"seed": SEEDS[part]}
+        for part, sample in samples.items()
+    }
+
+
+def _counted(
+    sample: list[Name], ended: Callable[[Name], str], same: Iterable[Name]
+) -> dict:
+    found = Counter(ended(name) for name in sample)
+    survived = [name for name in sample if ended(name) == "survived"]
     return {
-        "all": total,
-        "seed": SEED,
         "sample": len(sample),
-        **found,
-        "equivalent": equivalent,
-        "missed": missed,
+        **{how: found[how] for how in ("killed", "stopped", "survived")},
+        "equivalent": [list(name) for name in survived if name in same],
+        "missed": [list(name) for name in survived if name not in same],
     }

@@ -12,6 +12,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
+from memdlib.generative.correlated.regularised import _Spread
 
 
 def blobs(seed=0, n=40, d=6, n_classes=3):
@@ -197,3 +198,15 @@ def test_class_weights_multiply_the_weights_of_rows():
     )
     balanced = RegularisedMeMdClassifier(class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(balanced.class_prior_, 1 / 3)
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (8, 8), (20, 8)])
+def test_a_covariance_of_few_rows_is_that_of_its_matrix(shape):
+    rng = np.random.default_rng([57, 9])
+    rows, z, floor = rng.normal(size=shape), rng.normal(size=(5, 8)), 0.2
+    matrix = floor * np.eye(8) + (1 - floor) * rows.T @ rows
+    found = _Spread.of(rows, floor)
+    solved = np.linalg.solve(matrix, z.T).T
+    np.testing.assert_allclose(found.solve(z), solved, rtol=1e-9)
+    np.testing.assert_allclose(found.distance(z), (z * solved).sum(axis=1), rtol=1e-9)
+    assert found.log_determinant == pytest.approx(np.linalg.slogdet(matrix)[1])

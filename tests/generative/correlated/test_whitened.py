@@ -281,3 +281,14 @@ def test_coefficients_in_the_least_units():
     for rows in (y < 2, y < 3):
         clf = CorrelatedMeMdClassifier().fit(X[rows] * 5e-324, y[rows])
         assert not np.isnan(clf.coef_).any()
+
+
+def test_a_class_of_prior_zero_is_never_chosen():
+    X, y = load_iris(return_X_y=True)
+    model = CorrelatedMeMdClassifier(priors=[0.0, 0.5, 0.5]).fit(X, y)
+    assert set(model.predict(X)) == {1, 2}
+    assert model.predict_proba(X)[:, 0].max() == 0
+    pair = CorrelatedMeMdClassifier(priors=[0.25, 0.25, 0.5]).fit(X, y)
+    own = pair.predict_log_proba(X)[:, 1] - pair.predict_log_proba(X)[:, 2]
+    found = model.predict_log_proba(X)[:, 1] - model.predict_log_proba(X)[:, 2]
+    assert np.isfinite(found).all() and np.ptp(own) > 1

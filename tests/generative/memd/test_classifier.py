@@ -847,3 +847,20 @@ def test_folds_count_by_the_weight_of_their_rows():
     np.testing.assert_allclose(found, [1 / 5, 1.0])
     nothing = [Moments([0, 0])]
     assert held_out_accuracy(lambda part: Told(), data, fold, nothing, grid) is None
+
+
+def test_an_accuracy_curve_is_of_the_features_of_the_fit():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = MeMdClassifier().fit(X, y)
+    for other, message in (
+        (X.iloc[:, :3], "missing:\n- petal width"),
+        (X[X.columns[::-1]], "same order"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.accuracy_curve(other, y)
+    assert model.feature_names_in_.tolist() == X.columns.tolist()
+    assert model.n_features_in_ == 4
+    own = X[y == 1], y[y == 1]
+    assert model.accuracy_curve(*own)[1].tolist() == [
+        MeMdClassifier(n_features=s).fit(X, y).score(*own) for s in (1, 2, 3, 4)
+    ]

@@ -49,3 +49,19 @@ def test_equal_values_share_a_score():
     z = normal_scores([[2.0, 2.0, 1.0, 9.0]])[0]
     assert z[0] == z[1] == 0.0
     assert -z[2] == z[3] == pytest.approx(stats.norm.ppf(0.875))
+
+
+@pytest.mark.parametrize("function", [normal_scores, standardised])
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([1.0, 2.0], r"X has shape \(2,\); give rows and columns, \(n, d\)"),
+        (np.ones((2, 2, 2)), r"X has shape \(2, 2, 2\)"),
+        ([[1.0, 2.0], [3.0, np.nan]], r"X\[1, 1\] = nan; values must be finite"),
+        ([[np.inf, 2.0]], r"X\[0, 0\] = inf; values must be finite"),
+        ([["a"]], "X must be real numbers"),
+    ],
+)
+def test_what_are_no_rows_of_numbers_is_named(function, X, message):
+    with pytest.raises(ValueError, match=message):
+        function(X)

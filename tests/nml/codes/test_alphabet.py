@@ -246,3 +246,12 @@ def test_levels_no_unit_of_which_is_a_number_are_refused_without_a_warning():
     for levels in ([0, 1, 1e308], [0, 5e-324, 1], [0, 1e-308, 1]):
         with pytest.raises(NotConvergedError, match="too uneven"):
             alphabet_codelength([2, 3, 1], levels, 1)
+
+
+@pytest.mark.parametrize("origin", [-1e3, 1e4, 1e6])
+def test_the_place_of_levels_does_not_count(origin):
+    levels = np.array([0.0, 1.0, 2.5, 4.0, 7.0])
+    for m in (2, 3):
+        expected = alphabet_complexity(8, levels, m)
+        found = alphabet_complexity(8, levels + origin, m)
+        assert found == pytest.approx(expected, rel=1e-9)

@@ -45,6 +45,17 @@ def test_the_table_of_a_release_is_added_up():
     assert not TRIALS["release"].sound(found | {"steps": {"x": 3601.0}})
 
 
+def test_mutants_are_told_by_sample():
+    sample = {"killed": 93, "stopped": 2, "missed": [0] * 5, "equivalent": [0] * 7}
+    found = {"all": 12345, "read": sample, "fresh": sample | {"missed": [0] * 6}}
+    said = TRIALS["mutation"].said(found)
+    assert "two samples of 12,345 mutants" in said
+    assert "95.0 % of 100 are noticed (95 % interval 88.8 to 97.8), 7 more" in said
+    assert "94.1 % of 101 are noticed" in said.partition("drawn after that")[2]
+    assert not TRIALS["mutation"].sound(found)
+    assert TRIALS["mutation"].sound(found | {"fresh": sample})
+
+
 @pytest.mark.parametrize("sound", [True, False])
 def test_a_trial_stores_its_figures_and_fails_if_they_are_bad(
     project, capsys, monkeypatch, sound

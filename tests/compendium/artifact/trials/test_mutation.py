@@ -7,7 +7,16 @@ from importlib import import_module
 import pytest
 
 from compendium.artifact.trials import mutation
-from compendium.artifact.trials.mutation import Mutant, mirror, mutants, outcome
+from compendium.artifact.trials.mutation import (
+    Mutant,
+    Name,
+    mirror,
+    mutants,
+    others,
+    outcome,
+)
+
+ROOT = mutation.Path(__file__).parents[4]
 
 SOURCE = '''"""Words with 1 + 1 in them."""
 
@@ -65,17 +74,54 @@ def test_every_mutant_is_another_program_in_one_place(tiny):
     assert not any("document" in old or "x + 1" == old for old, _ in changes)
 
 
-def test_the_sample_is_that_of_its_seed(tiny):
-    root, _ = tiny
-    one, total = mutation.sampled(root, 5, 1)
-    assert (one, total) == mutation.sampled(root, 5, 1)
-    assert len(one) == 5 < total and one != mutation.sampled(root, 5, 2)[0]
+def test_a_name_says_which_of_equal_changes_it_is(tiny):
+    root, path = tiny
+    path.write_text("A = 1 + 1\n")
+    line, ones = "A = 1 + 1", ("1", "(1 + 1)")
+    found = mutation.named(root)
+    assert list(found.values()) == mutants(root, path)
+    assert found.keys() == {
+        Name("memdlib/m.py", line, "1 + 1", "((1) - (1))"),
+        Name("memdlib/m.py", line, *ones),
+        Name("memdlib/m.py", line, *ones, 2),
+    }
+    assert found[Name("memdlib/m.py", line, *ones, 2)].start == len("A = 1 + ")
+
+
+def test_a_sample_stays_when_the_package_changes_elsewhere(tiny):
+    root, path = tiny
+    listed = mutation.named(root)
+    one = mutation.sampled(listed, 9, 1)
+    assert one == mutation.sampled(listed, 9, 1) != mutation.sampled(listed, 9, 2)
+    assert one == sorted(one) and len(set(one)) == 9
+    assert set(mutation.sampled(listed, 5, 1)) < set(one)
+    path.write_text("\n\n" + SOURCE)
+    (root / "memdlib" / "a.py").write_text("def first():\n    return 2 + 3 * 4 == 5\n")
+    more = mutation.named(root)
+    assert len(more) > len(listed)
+    again = mutation.sampled(more, 9, 1)
+    assert set(again) - set(one) <= more.keys() - listed.keys()
+    assert set(again) & set(one)
 
 
 def test_modules_of_the_package_have_a_test_file():
-    root = mutation.Path(__file__).parents[4]
-    for path in mutation.modules(root):
-        assert (root / mirror(str(path.relative_to(root)))).is_file(), path
+    for path in mutation.modules(ROOT):
+        assert (ROOT / mirror(str(path.relative_to(ROOT)))).is_file(), path
+
+
+def test_a_survivor_is_shown_to_the_tests_of_its_room():
+    file = "memdlib/topics/counts.py"
+    assert others(ROOT, file) == [
+        file,
+        *mutation.WHOLE,
+        *(f"tests/topics/test_{room}.py" for room in ("embedding", "plsa", "scores")),
+    ]
+    assert others(ROOT, "memdlib/divergences.py") == [
+        "memdlib/divergences.py",
+        *mutation.WHOLE,
+        *(f"tests/families/test_{name}.py" for name in ("extremes", "families")),
+        "tests/test_kernels.py",
+    ]
 
 
 @pytest.mark.parametrize("imported", [False, True])
@@ -101,37 +147,122 @@ def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path, monkeypatch, import
             monkeypatch.delitem(sys.modules, name, raising=False)
         import_module("tiny_one.m")
     assert outcome(tmp_path, None, "test_m.py", None)[0] == "survived"
+    assert outcome(tmp_path, None, "tiny_one/m.py", None)[0] == "survived"
     assert tried("x + 0", "x - 0") == "survived"
     assert tried("x > 9", "x > 8") == "killed"
     assert tried("x -= 1", "pass") == "stopped"
 
 
-def test_an_outcome_is_kept_until_module_or_test_change(tmp_path, monkeypatch):
-    for name in ("memdlib/m.py", "tests/test_m.py"):
-        (tmp_path / name).parent.mkdir()
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """A package of one module with two test files, and what is asked of whom."""
+    for name in ("memdlib/r/m.py", "tests/r/test_m.py", "tests/r/test_n.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("A = 1\n")
-    asked = []
+    noticing, asked = set(), tmp_path / "asked"
+    asked.touch()
 
     def answered(project, mutant, test, limit):
-        asked.append(mutant)
-        return ("killed" if mutant else "survived"), 1.0
+        with asked.open("a") as stream:
+            stream.write(f"{test} {limit}\n")
+        return ("killed" if mutant and test in noticing else "survived"), 1.0
+
+    def calls():
+        found = asked.read_text().splitlines()
+        asked.write_text("")
+        return sorted(found)
 
     monkeypatch.setattr(mutation, "outcome", answered)
     monkeypatch.setattr(mutation, "_prepared", lambda: None)
-    mutant = Mutant("memdlib/m.py", 1, 4, 5, "1", "(1 + 1)")
-    for text, calls in (("A = 1\n", 2), ("A = 1\n", 2), ("B = 1\n", 4)):
-        (tmp_path / "tests/test_m.py").write_text(text)
-        assert list(mutation.tried(tmp_path, [mutant])) == [(mutant, "killed")]
-        assert len(asked) == calls
+    monkeypatch.setattr(mutation, "WHOLE", ())
+    return tmp_path, noticing, calls
+
+
+MUTANT = Mutant("memdlib/r/m.py", 1, 4, 5, "1", "(1 + 1)")
+LIMIT = float(mutation.TIMES + mutation.MORE)
+
+
+def test_other_files_are_asked_what_the_first_does_not_notice(room):
+    root, noticing, calls = room
+    first, second = "tests/r/test_m.py", "tests/r/test_n.py"
+    noticing.add(first)
+    assert mutation.tried(root, [MUTANT]) == ["killed"]
+    assert calls() == [f"{first} {LIMIT}", f"{first} None"]
+    (root / first).write_text("A = 2\n")
+    noticing.clear()
+    noticing.add(second)
+    assert mutation.tried(root, [MUTANT]) == ["killed"]
+    asked = (MUTANT.file, first, second)
+    assert calls() == sorted(f"{f} {x}" for f in asked for x in (LIMIT, None))
+
+
+def test_a_try_is_kept_until_its_files_change(room):
+    root, _, calls = room
+    files = (MUTANT.file, "tests/r/test_m.py", "tests/r/test_n.py")
+    assert mutation.tried(root, [MUTANT]) == ["survived"] and len(calls()) == 6
+    assert mutation.tried(root, [MUTANT]) == ["survived"] and not calls()
+    (root / files[2]).write_text("A = 2\n")
+    assert mutation.tried(root, [MUTANT]) == ["survived"]
+    assert calls() == [f"{files[2]} {LIMIT}", f"{files[2]} None"]
+    (root / files[0]).write_text("B = 1\n")
+    assert mutation.tried(root, [MUTANT]) == ["survived"] and len(calls()) == 6
+
+
+def test_tests_that_fail_anyway_notice_nothing(room, monkeypatch):
+    root, _, _ = room
     monkeypatch.setattr(mutation, "outcome", lambda *given: ("killed", 1.0))
-    (tmp_path / "tests/test_m.py").write_text("C = 1\n")
     with pytest.raises(RuntimeError, match="test_m.py fails without a mutant"):
-        list(mutation.tried(tmp_path, [mutant]))
+        mutation.tried(root, [MUTANT])
 
 
-def test_what_was_read_has_a_reason():
-    root = mutation.Path(__file__).parents[4]
-    known = mutation.read(root)
-    for (file, old, new), why in known.items():
-        assert old in (root / file).read_text() and old != new
-        assert len(why.split()) >= 4
+def test_samples_are_counted_apart(tiny, monkeypatch):
+    root, path = tiny
+    path.write_text("A = 1 + 2\n")
+    (root / mutation.SURVIVORS).parent.mkdir(parents=True)
+    line, found = "A = 1 + 2", mutation.named(root)
+    one, other, third = found
+    (root / mutation.SURVIVORS).write_text(
+        f'[[equivalent]]\nfile = "memdlib/m.py"\nline = "{line}"\n'
+        f'old = "{other.old}"\nnew = "{other.new}"\nwhy = "nobody reads A at all"\n'
+    )
+    monkeypatch.setattr(
+        mutation, "drawn", lambda names: {"read": [one, other], "fresh": [third]}
+    )
+    monkeypatch.setattr(
+        mutation,
+        "tried",
+        lambda _, sample: [
+            "killed" if m == found[third] else "survived" for m in sample
+        ],
+    )
+    none = {"killed": 0, "stopped": 0, "survived": 0, "equivalent": [], "missed": []}
+    assert mutation.measure(root) == {
+        "all": 3,
+        "read": none
+        | {
+            "sample": 2,
+            "survived": 2,
+            "equivalent": [list(other)],
+            "missed": [list(one)],
+            "seed": mutation.SEEDS["read"],
+        },
+        "fresh": none | {"sample": 1, "killed": 1, "seed": mutation.SEEDS["fresh"]},
+    }
+
+
+def test_a_mutant_is_in_one_sample_only(tiny, monkeypatch):
+    root, _ = tiny
+    listed = mutation.named(root)
+    monkeypatch.setattr(mutation, "SAMPLE", len(listed) // 2 + 1)
+    found = mutation.drawn(listed)
+    assert list(found) == ["read", "fresh"]
+    assert found["read"] == mutation.sampled(
+        listed, mutation.SAMPLE, mutation.SEEDS["read"]
+    )
+    assert set(found["fresh"]) == listed.keys() - set(found["read"])
+
+
+def test_what_was_read_is_a_mutant_with_a_reason():
+    listed = mutation.named(ROOT)
+    for name, why in mutation.read(ROOT).items():
+        assert name in listed and len(why.split()) >= 4
