@@ -10,7 +10,8 @@ import ast
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jupytext
@@ -61,6 +62,18 @@ def kernel_environment(folder: Path) -> dict[str, str]:
         "MPLBACKEND": "agg",
         "MEMDLIB_PROJECT": str(root()),
     }
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set variables, which a kernel inherits, and set them back."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:
@@ -188,18 +201,19 @@ def execute(
         before, after = Path(scratch, "source.ipynb"), Path(scratch, "executed.ipynb")
         nbformat.write(notebook, before)
         _check_parameters(before, label, parameters)
-        os.environ.update(kernel_environment(Path(scratch, "ipython")))
         try:
-            papermill.execute_notebook(
-                before,
-                after,
-                parameters=parameters,
-                kernel_name=KERNEL["name"],
-                cwd=cwd,
-                progress_bar=False,
-                execution_timeout=CELL_TIMEOUT,
-                shutdown_kernel="immediate",  # a graceful one complains of interrupts
-            )
+            with _environment(kernel_environment(Path(scratch, "ipython"))):
+                papermill.execute_notebook(
+                    before,
+                    after,
+                    parameters=parameters,
+                    kernel_name=KERNEL["name"],
+                    cwd=cwd,
+                    progress_bar=False,
+                    execution_timeout=CELL_TIMEOUT,
+                    # a graceful one complains of interrupts
+                    shutdown_kernel="immediate",
+                )
         except PapermillExecutionError as error:
             trace = _ANSI.sub("", "\n".join(error.traceback)).splitlines()
             raise NotebookError(

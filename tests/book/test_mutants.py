@@ -28,7 +28,7 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
-from memdlib.generative import ClassMarginals, balanced
+from memdlib.generative import ClassMarginals, greedy
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, interval
@@ -234,7 +234,7 @@ MUTANTS = {
         "maximum-entropy-nml",
     ),
     "distances of classes doubled": (
-        balanced,
+        greedy,
         "bhattacharyya_distances",
         scaled(2),
         "rankings",

@@ -53,7 +53,11 @@ def same_mixture(one, other, X, within=1e-8):
     assert one.names_ == other.names_
     for name in ("estimator_weights_", "uniform_share_"):
         np.testing.assert_allclose(
-            getattr(one, name), getattr(other, name), atol=within, err_msg=name
+            getattr(one, name),
+            getattr(other, name),
+            rtol=within,
+            atol=within,
+            err_msg=name,
         )
     for name, values in one.cv_results_.items():
         found = other.cv_results_[name]
@@ -134,7 +138,7 @@ def test_what_candidates_learn_they_learn_from_a_sample(monkeypatch):
         fit_chunks(make_memd("table", random_state=0), ArrayChunks(X, y, rows=777)),
     )
     one, other, another = (model.predict_proba(test) for model in models)
-    np.testing.assert_allclose(other, another, atol=1e-9)
+    np.testing.assert_allclose(other, another, rtol=1e-9, atol=1e-9)
     losses = [log_loss(labels, p) for p in (one, other)]
     assert one.tolist() != other.tolist()
     assert abs(losses[0] - losses[1]) < 0.005
@@ -196,7 +200,7 @@ def test_dask(monkeypatch, kind, most):
     other = fit_distributed(make_memd(kind, random_state=0), *blocks(X, y))
     same_mixture(one, other, X)
     found = predict_blocks(other, blocks(X)[0], "predict_log_proba").compute()
-    np.testing.assert_allclose(found, one.predict_log_proba(X), atol=1e-8)
+    np.testing.assert_allclose(found, one.predict_log_proba(X), rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("most", [10_000, 50])

@@ -1,4 +1,5 @@
 import json
+import os
 
 import nbformat
 import pytest
@@ -187,3 +188,16 @@ def test_what_is_printed_in_a_row_is_one_output():
     notebook.cells = [nbformat.v4.new_code_cell("print()", outputs=outputs)]
     (cell,) = normalise(notebook, {}).cells
     assert [o.get("text") for o in cell.outputs] == ["a\nb\n", None, "c\n"]
+
+
+def test_variables_of_a_kernel_are_not_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    monkeypatch.delenv("IPYTHONDIR", raising=False)
+    source = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("import os; os.environ['IPYTHONDIR']")],
+        metadata={"kernelspec": notebooks.KERNEL},
+    )
+    executed = notebooks.execute(source, "it", tmp_path, {})
+    assert "ipython" in executed.cells[0].outputs[0]["data"]["text/plain"]
+    assert os.environ["PYTHONHASHSEED"] == "7"
+    assert "IPYTHONDIR" not in os.environ
