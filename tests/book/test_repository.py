@@ -270,8 +270,9 @@ def test_no_published_figure_is_typed_into_a_source():
         assert [number for number in figures if number in text] == [], source.name
 
 
-def test_notebooks_hold_no_paths_of_a_machine():
-    for path in (ROOT / "book").rglob("*.ipynb"):
+def test_what_is_stored_holds_no_paths_of_a_machine():
+    stored = [*(ROOT / "book").rglob("*.ipynb"), *(ROOT / "data").rglob("*.json")]
+    for path in stored:
         text = path.read_text()
         assert str(ROOT) not in text
         assert "/tmp/" not in text

@@ -279,7 +279,7 @@ def refused(bench: Bench, kind: str, folder: Path, size: int) -> str:
     Returns
     -------
     str
-        The last line that the runner printed.
+        The last line that the runner printed, with places relative to the bench.
     """
     bench.ask(size)
     before = {path.name: path.read_bytes() for path in folder.glob("*.*")}
@@ -298,7 +298,7 @@ def refused(bench: Bench, kind: str, folder: Path, size: int) -> str:
     if found != before:
         raise Damage(f"{folder} is {kind}, and holds {sorted(found)}: {said}")
     bench.complete(size)
-    return said.strip().splitlines()[-1]
+    return said.strip().splitlines()[-1].replace(f"{bench.folder}/", "")
 
 
 def measure(kills: int = KILLS, rounds: int = ROUNDS) -> dict:
