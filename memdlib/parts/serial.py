@@ -1,8 +1,9 @@
 """Out of core: one chunk after another in constant memory, resumed where it stopped.
 
-A checkpoint is what an interrupted fit has summed up: one small file of arrays, no
-pickle (:mod:`memdlib.parts.stored`). It holds a check sum (CRC-32) of each part of the
-data that was read, so that the sums of one data set are not continued with another.
+A checkpoint is what an interrupted fit has summed up: one file of arrays, small but for
+mixtures and texts, no pickle (:mod:`memdlib.parts.stored`). It holds a check sum
+(CRC-32) of each part of the data that was read, so that the sums of one data set are
+not continued with another.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
@@ -218,8 +219,8 @@ def fit_chunks(
     classes : array-like of shape (K,), default=None
         All classes, which saves one look at the data if S is fixed.
     checkpoint : path-like, default=None
-        A small file for what has been summed up so far. If it is there, the fit goes
-        on from it; it is removed when the fit is done.
+        A file for what has been summed up so far, small but for mixtures and texts. If
+        it is there, the fit goes on from it; it is removed when the fit is done.
     every : int, default=16
         Chunks after which the checkpoint is written.
     progress : callable, default=None

@@ -149,10 +149,10 @@ def plant(root, fault):
             if made["cell_type"] == "code":
                 made["outputs"] = []
         path.write_text(json.dumps(notebook))
-        return
-    text = path.read_text()
-    assert fault["old"] in text
-    path.write_text(text.replace(fault["old"], fault["new"], 1))
+    else:
+        text = path.read_text()
+        assert fault["old"] in text
+        path.write_text(text.replace(fault["old"], fault["new"], 1))
 
 
 def test_a_sound_book_is_green(looked_at):
