@@ -15,10 +15,15 @@ import numpy as np
 
 from benchmarks.nml_claims import BLOCK, judged
 from memdlib.nml import joint_complexity
-from memdlib.nml._engine.cell_model import additive_design, cell_model, difference
 from memdlib.nml._engine.cell_sums import label_tables
-from memdlib.nml._engine.elimination import reduce_rows
-from memdlib.nml._engine.faces import allowed_classes, arrangement
+from memdlib.nml._engine.cells import (
+    additive_design,
+    allowed_classes,
+    arrangement,
+    cell_model,
+    difference,
+    reduce_rows,
+)
 
 # Most label tables of a model, half a second of mpmath or so.
 MOST_TABLES = 200

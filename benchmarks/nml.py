@@ -20,7 +20,7 @@ from memdlib.nml import (
     feature_codelengths,
     multinomial_complexity,
 )
-from memdlib.nml._engine.gauss_rule import gauss_complexity
+from memdlib.nml._engine.rule import gauss_complexity
 from memdlib.nml.exact import (
     enumerated_complexity,
     forget,

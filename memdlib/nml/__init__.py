@@ -18,10 +18,13 @@ and naive Bayes on class densities that the shortest code of the features choose
 from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
 from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
 from memdlib.nml.codes.conditional import (
+    LevelCounts,
     conditional_codelength,
     conditional_complexity,
     conditional_complexity_estimate,
     conditional_error,
+    count_levels,
+    feature_codelengths,
 )
 from memdlib.nml.codes.criteria import (
     criterion_codelengths,
@@ -36,7 +39,6 @@ from memdlib.nml.codes.families import (
     geometric_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml.codes.features import LevelCounts, count_levels, feature_codelengths
 from memdlib.nml.codes.histogram import Histogram, optimal_histogram
 from memdlib.nml.codes.interval import moments_complexity
 from memdlib.nml.codes.joint_features import (

@@ -6,21 +6,22 @@ and check nothing.
 """
 
 from memdlib.nml._engine.approximate import fisher_complexity
-from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
+from memdlib.nml._engine.boundary import (
+    boundary_sum,
+    complexity_bounds,
+    elementary_symmetric,
+    on_boundary,
+    within_bounds,
+)
 from memdlib.nml._engine.complexity import exact_complexity, forget
 from memdlib.nml._engine.draws import monte_carlo_complexity
 from memdlib.nml._engine.enumeration import enumerated_complexity
 from memdlib.nml._engine.fits import LogitSolver
-from memdlib.nml._engine.gauss_rule import gauss_complexity
 from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.rule import gauss_complexity
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
-)
-from memdlib.nml._engine.separation import (
-    boundary_sum,
-    elementary_symmetric,
-    on_boundary,
 )
 from memdlib.nml._engine.statistic_table import (
     statistic_lattice,

@@ -56,10 +56,9 @@ from memdlib.generative.recommended.words import WordCounter
 from memdlib.generative.weighting import DivergenceWeighter, word_weights
 from memdlib.parts.discriminant import gathered_evidence
 from memdlib.parts.mixed import fit_mixed
-from memdlib.parts.prepared import Prepared
+from memdlib.parts.prepared import Prepared, fit_words
 from memdlib.parts.tall import TallMoments
 from memdlib.parts.wide import WideMoments
-from memdlib.parts.words import fit_words
 from memdlib.parts.work import (
     FoldMoments,
     Moments,

@@ -25,7 +25,7 @@ from memdlib.nml import (
     exponential_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml._engine import bounds, complexity
+from memdlib.nml._engine import boundary, complexity
 from memdlib.nml._engine.draws import draw_complexity
 from memdlib.nml.exact import (
     complexity_bounds,
@@ -333,7 +333,7 @@ def test_bounds_by_sums_are_those_by_logarithms(monkeypatch, m):
     counts = np.array([1, 1, 2, 10**7, 3, 5000, 10**11, 2, 40])
     model = level_model(counts, np.arange(1.0, 10.0), m, False)
     by_sums = complexity_bounds(model)
-    monkeypatch.setattr(bounds, "_LARGEST", 0.0)
+    monkeypatch.setattr(boundary, "_LARGEST", 0.0)
     assert complexity_bounds(model) == pytest.approx(by_sums, rel=1e-13)
 
 

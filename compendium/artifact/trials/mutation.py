@@ -49,7 +49,6 @@ MIRRORS = {
     "memdlib/parts/discriminant.py": "tests/parts/test_texts.py",
     "memdlib/parts/tall.py": "tests/parts/test_fit.py",
     "memdlib/parts/wide.py": "tests/parts/test_fit.py",
-    "memdlib/parts/words.py": "tests/parts/test_texts.py",
 }
 # What is asked of all modules at once.
 WHOLE = ("tests/test_public_api.py",)

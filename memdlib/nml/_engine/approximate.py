@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
+from memdlib.nml._engine.boundary import elementary_symmetric
 from memdlib.nml._engine.level_model import LevelModel, orthonormal_basis
-from memdlib.nml._engine.separation import elementary_symmetric
 
 Array = NDArray[np.float64]
 

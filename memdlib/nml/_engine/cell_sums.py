@@ -2,7 +2,15 @@
 
 The supremum of a likelihood depends on the labels through their statistic alone. So
 the label tables are counted by statistic, cell after cell, and one table of each is
-fitted. Every result is held against two bounds that need no fit at all.
+fitted.
+
+*Fits* take damped Newton steps; of two classes, full ones have settled most label
+counts before. There is no certificate of each fit: how far off one may be follows from
+the rounding of its logits, which are large where features are uneven.
+
+*Bounds* need no fit. Below are the label tables on faces whose logits are free; above,
+the saturated model or, for two classes, all sets of cells with free logits. No exact
+sum leaves the engine outside of them.
 """
 
 import math
@@ -12,13 +20,241 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib.nml._engine.cell_bounds import complexity_bounds, within_bounds
-from memdlib.nml._engine.cell_model import CellModel, difference, face_basis
-from memdlib.nml._engine.faces import allowed_classes, arrangement
-from memdlib.nml._engine.saturated import EPSILON
-from memdlib.nml._engine.softmax_fit import softmax_suprema
+from memdlib.nml._engine.cells import (
+    CellModel,
+    allowed_classes,
+    arrangement,
+    difference,
+    face_basis,
+    free_sets,
+    saturated_faces,
+)
+from memdlib.nml._engine.fits import SETTLED, FullSteps, maximise_labels
+from memdlib.nml._engine.level_model import NoMaximumError, orthonormal
+from memdlib.nml._engine.saturated import EPSILON, log_multinomial_sum
+
+# Nats by which rounding may cross a bound.
+_SLACK = 1e-9
+
+
+def complexity_bounds(model: CellModel) -> tuple[float, float]:
+    """Lower and upper bound of the log complexity, without any fit.
+
+    Parameters
+    ----------
+    model : CellModel
+
+    Returns
+    -------
+    lower, upper : float
+        Nats.
+
+    Notes
+    -----
+    Below: the terms on faces whose logits are free, which have a closed form. Above:
+    the saturated complexity; for two classes also the sum over all sets of cells with
+    free logits of the product of C(2, n) - 1, which is never larger.
+
+    Examples
+    --------
+    >>> bounds = complexity_bounds(CellModel(((1,), (2,)), (2, 2), 2))
+    >>> np.exp(bounds).round(6).tolist()
+    [2.0, 4.0]
+    """
+    if not model.rows:
+        return 0.0, 0.0
+    upper = model.saturated_complexity
+    if model.n_classes == 2:
+        log_a = np.log([math.expm1(log_multinomial_sum(n, 2)) for n in model.counts])
+        upper = min(upper, float(logsumexp(free_sets(model.rows) @ log_a)))
+    faces = saturated_faces(model.rows, model.n_classes)
+    if faces is None:
+        return 0.0, upper
+    k = range(model.n_classes + 1)
+    with np.errstate(divide="ignore"):
+        full = np.log([[_all_occur(n, j) for j in k] for n in model.counts])
+    sizes = faces.sum(axis=2)
+    lower = float(logsumexp(full[np.arange(len(full)), sizes].sum(axis=1)))
+    # equal where all faces are saturated, up to rounding
+    return min(lower, upper), upper
+
+
+def _all_occur(n: int, n_classes: int) -> float:
+    """Part of C(K, n) of the labels in which every class occurs."""
+    if n_classes > n:
+        return 0.0
+    return max(
+        0.0,
+        math.fsum(
+            (-1) ** (n_classes - j)
+            * math.comb(n_classes, j)
+            * math.exp(log_multinomial_sum(n, j))
+            for j in range(1, n_classes + 1)
+        ),
+    )
+
+
+def within_bounds(value: float, bounds: tuple[float, float]) -> float:
+    """A log complexity, moved into its bounds if rounding has put it outside.
+
+    Parameters
+    ----------
+    value : float
+    bounds : tuple of float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    RuntimeError
+        If it is farther outside.
+
+    Examples
+    --------
+    >>> within_bounds(3.0 + 1e-12, (2.0, 3.0))
+    3.0
+    """
+    lower, upper = bounds
+    if not lower - _SLACK <= value <= upper + _SLACK:
+        raise RuntimeError(
+            f"log complexity {value} came out beyond its bounds [{lower}, {upper}]; "
+            "this is an error of the computation, please report the input"
+        )
+    return min(max(value, lower), upper)
+
 
 Array = NDArray[np.float64]
+
+_STEPS = 200
+_BATCH = 2048
+# Twice the gain of a step, in nats, that is left undone, and that is an error.
+_NO_GAIN, _UNSETTLED = 1e-15, 1e-9
+# Roundings of a logit, as a multiple of the sum of the sizes of its terms.
+_ROUNDINGS = 4.0 * EPSILON
+
+
+def softmax_suprema(
+    totals: Array, cells: NDArray[np.intp], basis: Array, labels: Array
+) -> tuple[Array, float]:
+    """Maximised log-likelihood of interior label counts, each class above zero or not.
+
+    Parameters
+    ----------
+    totals : ndarray of shape (N,)
+        Samples in each cell.
+    cells : ndarray of shape (R,)
+        Cell of each free logit, in order; a cell without any is left out.
+    basis : ndarray of shape (R, r)
+        What the free logits can be, of full rank.
+    labels : ndarray of shape (R, B)
+        Labels of the class of each free logit.
+
+    Returns
+    -------
+    value : ndarray of shape (B,)
+        Nats.
+    doubt : float
+        How far off any of them may be, in nats: what the last steps left, and what
+        rounding of the logits does.
+
+    Raises
+    ------
+    NoMaximumError
+        If some label counts do not settle, as on the boundary they would not.
+
+    Examples
+    --------
+    Three classes of one cell, with labels 1, 2 and 3.
+
+    >>> value, doubt = softmax_suprema(
+    ...     np.array([6.0]), np.array([0, 0]), np.eye(2), np.array([[2.0], [3.0]])
+    ... )
+    >>> bool(np.isclose(np.exp(-value[0]), 6**6 / (2**2 * 3**3))), doubt < 1e-12
+    (True, True)
+    """
+    basis = orthonormal(basis, totals[cells, None])
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    inverse = np.repeat(np.arange(len(starts)), np.diff([*starts, len(cells)]))
+    form = _Form(totals[cells[starts]][:, None], basis, starts, inverse)
+    n_cases = labels.shape[1]
+    state, rest = np.empty((basis.shape[1], n_cases)), np.arange(n_cases)
+    if len(starts) == len(cells):
+        steps = FullSteps(totals[cells, None], basis)
+        _, state, rest = maximise_labels(steps, labels)
+    for i in range(0, rest.size, _BATCH):
+        part = rest[i : i + _BATCH]
+        state[:, part] = form.maximise(labels[:, part])
+    value, mean = form.evaluate(labels, state)
+    size = np.abs(basis) @ np.abs(state)
+    lost = _ROUNDINGS * (np.abs(labels - mean) * size).sum(axis=0)
+    return value, SETTLED + float(lost.max(initial=0.0))
+
+
+class _Form:
+    """Log-likelihood as a function of coefficients, one case a column."""
+
+    def __init__(self, totals, basis, starts, inverse):
+        self.totals, self.basis = totals, basis
+        self.starts, self.inverse = starts, inverse
+
+    def maximise(self, labels: Array) -> Array:
+        state = np.zeros((self.basis.shape[1], labels.shape[1]))
+        value, mean = self.evaluate(labels, state)
+        active = np.arange(labels.shape[1])
+        for _ in range(_STEPS):
+            ones = labels[:, active]
+            gradient = self.basis.T @ (ones - mean)
+            change = np.linalg.solve(self.curvature(mean), gradient.T[..., None])
+            change = change[..., 0].T
+            slope = (gradient * change).sum(axis=0)
+            going = ~((slope >= -_UNSETTLED) & (slope <= _NO_GAIN))
+            active, ones, slope = active[going], ones[:, going], slope[going]
+            if not active.size:
+                return state
+            change, mean = change[:, going], mean[:, going]
+            length = np.ones(active.size)
+            least = value[active] - 1e-15 * np.abs(value[active])
+            reached, after = self.evaluate(ones, state[:, active] + change)
+            while (short := reached < least + 0.1 * length * slope).any():
+                length[short] = np.where(length[short] > 1e-6, 0.5 * length[short], 0.0)
+                moved = state[:, active[short]] + length[short] * change[:, short]
+                reached[short], after[:, short] = self.evaluate(ones[:, short], moved)
+                reached[short & (length == 0.0)] = np.inf
+            going = length > 0.0
+            if not (np.abs(slope[~going]) <= _UNSETTLED).all():
+                break
+            state[:, active] += length * change
+            active, mean = active[going], after[:, going]
+            value[active] = reached[going]
+        raise NoMaximumError(
+            f"the likelihood of {active.size} label counts did not settle in {_STEPS} "
+            "steps; join levels whose values are close, or use evenly spaced values or "
+            "fewer moments"
+        )
+
+    def evaluate(self, labels: Array, state: Array) -> tuple[Array, Array]:
+        """Log-likelihood, a sum of terms of one sign, and expected labels."""
+        logits = self.basis @ state
+        top = np.maximum(np.maximum.reduceat(logits, self.starts, axis=0), 0.0)
+        logits -= top[self.inverse]
+        parts = np.exp(logits)
+        sums = np.exp(-top) + np.add.reduceat(parts, self.starts, axis=0)
+        first = self.totals - np.add.reduceat(labels, self.starts, axis=0)
+        logits -= np.log(sums)[self.inverse]
+        value = (labels * logits).sum(axis=0)
+        value -= (first * (top + np.log(sums))).sum(axis=0)
+        return value, (self.totals / sums)[self.inverse] * parts
+
+    def curvature(self, mean: Array) -> Array:
+        """Covariance of the statistic, one matrix a case."""
+        each = mean.T[:, :, None] * self.basis
+        within = np.add.reduceat(each, self.starts, axis=1)
+        total = self.basis.T @ each
+        return total - np.einsum("bni,bnj->bij", within / self.totals, within)
+
+
 Tables = NDArray[np.int64]
 
 # Label tables held at a time; a limit of what is feasible exactly.

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
-from memdlib.nml._engine.bounds import complexity_bounds, within_bounds
+from memdlib.nml._engine.boundary import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
 from memdlib.nml._engine.enumeration import (
     enumerate_counts,
     enumeration_seconds,
     seconds_a_fit,
 )
-from memdlib.nml._engine.gauss_rule import gauss_complexity, rule_seconds
 from memdlib.nml._engine.level_model import LevelModel, NoMaximumError
+from memdlib.nml._engine.rule import gauss_complexity, rule_seconds
 from memdlib.nml._engine.statistic_table import (
     StatisticLattice,
     statistic_lattice,

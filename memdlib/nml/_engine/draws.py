@@ -16,7 +16,7 @@ from scipy.special import chdtri, expit, gammainc, gammaln, logsumexp, xlogy
 from scipy.stats import qmc
 
 from memdlib.nml._engine.approximate import MOST_SUBSETS
-from memdlib.nml._engine.bounds import complexity_bounds
+from memdlib.nml._engine.boundary import complexity_bounds, on_boundary
 from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import (
     LevelModel,
@@ -24,7 +24,6 @@ from memdlib.nml._engine.level_model import (
     require_moderate,
 )
 from memdlib.nml._engine.saturated import saturated_complexity
-from memdlib.nml._engine.separation import on_boundary
 
 Array = NDArray[np.float64]
 

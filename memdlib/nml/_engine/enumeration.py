@@ -9,6 +9,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml._engine.boundary import (
+    boundary_sum,
+    interior_patterns,
+    on_boundary,
+)
 from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.saturated import (
@@ -16,11 +21,6 @@ from memdlib.nml._engine.saturated import (
     rounding,
     saturated_complexity,
     saturated_rounding,
-)
-from memdlib.nml._engine.separation import (
-    boundary_sum,
-    interior_patterns,
-    on_boundary,
 )
 
 # Label counts held in memory at a time.

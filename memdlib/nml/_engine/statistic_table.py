@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib.nml._engine.boundary import boundary_sum
 from memdlib.nml._engine.fits import FullSteps, LogitSolver, maximise
 from memdlib.nml._engine.level_model import LevelModel
 from memdlib.nml._engine.saturated import rounding
-from memdlib.nml._engine.separation import boundary_sum
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.nml._engine.cell_bounds import complexity_bounds
-from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
-from memdlib.nml._engine.cell_sums import cell_complexity, suprema
+from memdlib.nml._engine.cell_sums import cell_complexity, complexity_bounds, suprema
+from memdlib.nml._engine.cells import CellModel, additive_design, cell_model
 from memdlib.nml._engine.level_model import require_even
 from memdlib.nml.codes.checks import (
     check_boolean,

@@ -6,9 +6,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.explanations import JointByFeature, joint_by_feature
+from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine.fits import certified
 from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.separation import on_boundary
 from memdlib.nml.estimators.selector import (
     CODE_CONSTRAINTS,
     NMLFeatureSelector,

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
-from memdlib.nml.codes.features import count_levels, feature_codelengths
+from memdlib.nml.codes.conditional import count_levels, feature_codelengths
 from memdlib.nml.codes.multinomial import multinomial_codelength
 from memdlib.nml.estimators.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
 from memdlib.validation import (

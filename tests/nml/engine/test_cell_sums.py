@@ -7,17 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdlib.nml._engine.cell_bounds import complexity_bounds
-from memdlib.nml._engine.cell_model import CellModel, additive_design, cell_model
+from memdlib.nml._engine import cell_sums
 from memdlib.nml._engine.cell_sums import (
     TooLarge,
     cell_complexity,
+    complexity_bounds,
     drawn_cell_complexity,
     exact_cell_complexity,
     label_tables,
+    softmax_suprema,
+    within_bounds,
 )
+from memdlib.nml._engine.cells import CellModel, additive_design, cell_model
+from memdlib.nml._engine.level_model import NoMaximumError
 from memdlib.nml.codes.conditional import conditional_complexity
 from tests.nml import literal_joint as literal
+from tests.nml.literal_joint import supremum
 
 GRID = np.array(list(product([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])))
 
@@ -26,6 +31,94 @@ def model_of(values, counts, m, intercept, k=2):
     tables = np.zeros((len(values), k), dtype=int)
     tables[:, 0] = counts
     return cell_model(additive_design(values, m, intercept), tables, k)[0]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 9), min_size=9, max_size=9).filter(any),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+)
+def test_results_lie_within_the_bounds(counts, m, intercept):
+    model = model_of(GRID, counts, m, intercept)
+    lower, upper = complexity_bounds(model)
+    assert lower <= upper <= model.saturated_complexity + 1e-12
+    if m == 1:
+        # asserted inside as well, within rounding
+        assert lower <= exact_cell_complexity(model)[0] <= upper
+
+
+def test_a_result_out_of_bounds_is_an_error(monkeypatch):
+    monkeypatch.setattr(
+        cell_sums, "suprema", lambda model, tables: (np.ones(len(tables)), 0.0)
+    )
+    with pytest.raises(RuntimeError, match="beyond its bounds"):
+        exact_cell_complexity(model_of(GRID, [2] * 9, 1, True))
+
+
+def test_rounding_beyond_a_bound_is_cut_off():
+    assert within_bounds(2.5, (2.0, 3.0)) == 2.5
+    assert within_bounds(2.0 - 1e-12, (2.0, 3.0)) == 2.0
+    with pytest.raises(RuntimeError, match=r"beyond its bounds \[2.0, 3.0\]"):
+        within_bounds(3.0 + 1e-8, (2.0, 3.0))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_suprema_are_those_of_a_general_optimiser(k):
+    rng = np.random.default_rng([12, k])
+    levels = np.arange(1.0, 6.0)
+    tables = rng.integers(1, 5, size=(6, 5, k))
+    totals = np.full(5, 20)
+    tables[:, :, 0] += totals - tables.sum(axis=2)
+    features = np.column_stack([np.ones(5), levels])
+    cells = np.repeat(np.arange(5), k - 1)
+    basis = np.kron(features, np.eye(k - 1))
+    labels = tables[:, :, 1:].reshape(len(tables), -1).T.astype(float)
+    found, doubt = softmax_suprema(totals.astype(float), cells, basis, labels)
+    assert 0 < doubt < 1e-12
+    for table, value in zip(tables, found, strict=True):
+        where = np.repeat(np.arange(table.size), table.ravel())
+        expected = supremum(features[where // k], where % k, k)
+        assert value == pytest.approx(expected, abs=1e-8)
+
+
+def test_cells_may_have_different_numbers_of_classes():
+    """Free logits of three and of two classes: each cell for itself."""
+    found, _ = softmax_suprema(
+        np.array([6.0, 0.5, 4.0]),
+        np.array([0, 0, 2]),
+        np.eye(3),
+        np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 2.0]]),
+    )
+    parts = np.array([[1 / 6, 1 / 3, 1 / 2], [4 / 6, 1 / 6, 1 / 6]])
+    three = (6 * parts * np.log(parts)).sum(axis=1)
+    two = [np.log(1 / 4) + 3 * np.log(3 / 4), 4 * np.log(1 / 2)]
+    assert found == pytest.approx(three + two, abs=1e-12)
+
+
+def test_on_the_boundary_the_supremum_is_approached():
+    """Labels of one class only: steps get longer and longer, and gain nothing."""
+    found, _ = softmax_suprema(
+        np.array([3.0]), np.array([0, 0]), np.eye(2), np.array([[0.0], [3.0]])
+    )
+    assert found == pytest.approx(0.0, abs=1e-7)
+
+
+def test_what_does_not_settle_is_an_error(monkeypatch):
+    monkeypatch.setattr(cell_sums, "_STEPS", 1)
+    labels = np.array([[1.0, 0.5], [3.0, 5.0]])
+    with pytest.raises(NoMaximumError, match=r"of 2 label counts .* join levels"):
+        softmax_suprema(np.array([6.0]), np.array([0, 0]), np.eye(2), labels)
+
+
+def test_far_logits_are_in_the_doubt():
+    """Labels that a logit a million times another tells, both on the way up."""
+    basis, labels = np.array([[1e-6], [1.0]]), np.array([[2.0], [3.0]])
+    value, doubt = softmax_suprema(
+        np.array([3.0, 3.0]), np.array([0, 1]), basis, labels
+    )
+    expected = 2 * np.log(2 / 3) + np.log(1 / 3)
+    assert abs(value[0] - expected) < doubt < 1e-9
 
 
 @settings(max_examples=25)

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from memdlib.nml import conditional_complexity, conditional_complexity_estimate
+from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine.complexity import forget
 from memdlib.nml._engine.fits import (
     FullSteps,
@@ -19,7 +20,6 @@ from memdlib.nml._engine.fits import (
     solve,
 )
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml._engine.separation import on_boundary
 
 BASIS = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, 5.0]])
 COUNTS = np.array([6.0, 9.0, 5.0, 7.0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from memdlib.nml._engine.boundary import boundary_sum, on_boundary
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import saturated_log_likelihood
-from memdlib.nml._engine.separation import boundary_sum, on_boundary
 
 CODINGS = [
     (np.arange(1.0, 6.0), False),
