@@ -22,6 +22,15 @@ def test_every_entry_is_complete():
         assert entry.source and entry.licence and entry.notes
 
 
+def test_a_description_says_size_and_classes_where_they_are_known():
+    registry = entries()
+    known, unknown = registry["leukemia"], registry["gcm"]
+    assert known.description().startswith(
+        "leukemia: 72 samples, 7129 features, 2 classes (ALL 47, AML 25)\n"
+    )
+    assert unknown.shape is None and unknown.description().startswith("gcm\n")
+
+
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

@@ -241,3 +241,20 @@ def test_leads_of_zero_have_their_weighted_mean_for_a_unit():
     np.testing.assert_allclose(
         found.multipliers, same.multipliers * 3 / lead, rtol=1e-6
     )
+
+
+def test_a_class_that_one_score_holds_impossible_is_impossible():
+    """The uniform share goes to the other classes of its row alone."""
+    scores, codes, weight = case(5)
+    others = (codes[:10] + 1) % 3
+    scores[1][np.arange(10), others] = -np.inf
+    found = fit_calibration(scores, codes, weight, lead=None)
+    share, total = 0.5 / (1 + weight.sum()), 0.0
+    for i, (own, w) in enumerate(zip(codes, weight, strict=True)):
+        left = np.array([k for k in range(3) if i >= 10 or k != others[i]])
+        p = softmax(
+            sum(b * s[i][left] for b, s in zip(found.multipliers, scores, strict=True))
+        )
+        mixed = (1 - share) * p[left == own].item() + share / len(left)
+        total -= w * np.log(mixed)
+    assert found.log_loss == pytest.approx(total / weight.sum(), abs=1e-12)

@@ -198,6 +198,13 @@ def test_squares_below_all_numbers_are_refused(kind, scale, values):
     class_moments(kind(X), y, 2, order=2)
 
 
+def test_more_features_than_a_piece_has_entries(monkeypatch):
+    monkeypatch.setattr(collect, "_BLOCK", 1)
+    X = np.full((6, 3), 1e-200) * np.c_[np.ones(6), np.ones(6), [1, 1, 1, 1, 1, 3]]
+    with pytest.raises(ValueError, match=r"feature 2 underflow; multiply it by"):
+        class_moments(X, [0, 1] * 3, 2, order=2)
+
+
 def test_remedies_for_moments_out_of_range_work():
     """MaxAbsScaler for large values, where StandardScaler fails; a factor for small."""
     X, y = np.random.default_rng(0).normal(size=(12, 2)), np.repeat([0, 1], 6)

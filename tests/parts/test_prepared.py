@@ -13,6 +13,7 @@ from memdlib.generative import CorrelatedMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.parts import fit_chunks, wide
 from memdlib.parts.dask import fit_distributed
+from memdlib.parts.prepared import StripsAfter
 from tests.parts.comparing import agree, correlated, in_parts
 from tests.parts.test_dask import blocks
 from tests.parts.test_serial import Steps, Stopped, same_bits, stop_after
@@ -108,3 +109,11 @@ def test_all_steps_or_none():
     assert [vars(step) for step in model if not isinstance(step, str)] == before
     with pytest.raises(TypeError, match="StandardScaler cannot be fitted in parts"):
         fit_chunks(make_pipeline(StandardScaler(), MeMdClassifier()), [])
+
+
+def test_a_strip_of_rows_without_their_labels_is_refused():
+    strips = StripsAfter(None, FunctionTransformer())
+    for X, y in ((np.empty((0, 3)), [1]), (np.ones((2, 3)), [1])):
+        with pytest.raises(ValueError, match="rows of X and 1 labels"):
+            strips.strip(X, y, slice(0, 2))
+    assert strips.strip(np.empty((0, 3)), [], slice(0, 2)).shape == (0, 2)

@@ -81,6 +81,7 @@ def test_embeddings_are_made_of_models_fitted_apart(kind):
 def test_tangents_of_posterior_log_odds_are_made_of_models_fitted_apart():
     embedding, X, share, models = fitted_apart("TOP")
     found = embedding.transform(X)
+    np.testing.assert_allclose(embedding.class_prior_, share / np.sum(share))
     P = [model.transform(X) @ model.components_ for model in models]
     odds = (X * np.log(P[1] / P[0])).sum(axis=1) + np.log(share[1] / share[0])
     np.testing.assert_allclose(found[:, 0], odds, rtol=1e-9, atol=1e-9)

@@ -31,8 +31,10 @@ from typing import NamedTuple
 
 from compendium.build.provenance.digests import digest
 
-# Seed of each sample: the one that tests were written for, and a later one.
-SEEDS, SAMPLE = {"read": 20130712, "fresh": 20261124}, 100
+# Seed of each sample: the last one that tests were written for, and a later one; those
+# of samples that tests were written for before.
+SEEDS, SAMPLE = {"read": 20261124, "fresh": 20261125}, 100
+EARLIER = (20130712,)
 SURVIVORS = "data/artifact/survivors.toml"
 # Processor seconds after which a mutant that does not come to an end counts as found:
 # so many times what its tests take, and some more.
@@ -408,8 +410,10 @@ def sampled(names: Iterable[Name], size: int, seed: int) -> list[Name]:
 
 
 def drawn(names: Iterable[Name]) -> dict[str, list[Name]]:
-    """The samples by their names; what is in one is in none of the later ones."""
+    """The samples by their names; what an earlier one has is in none of them."""
     left, samples = set(names), {}
+    for seed in EARLIER:
+        left -= set(sampled(left, SAMPLE, seed))
     for part, seed in SEEDS.items():
         samples[part] = sampled(left, SAMPLE, seed)
         left -= set(samples[part])

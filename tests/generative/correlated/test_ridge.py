@@ -253,8 +253,11 @@ def test_values_whose_products_overflow_are_named(kind):
 def test_too_few_products_are_told():
     X, y = words()
     clf = RidgeDiscriminantClassifier(1e-6, max_iter=2, tol=1e-8)
-    with pytest.warns(ConvergenceWarning, match="2 products.*raise max_iter=2 or tol"):
+    with pytest.warns(
+        ConvergenceWarning, match="2 products.*raise max_iter=2 or tol"
+    ) as told:
         clf.fit(X, y)
+    assert told[0].filename == __file__  # where the user called it
     assert clf.n_iter_ == 2
     assert clf.residual_ > 1e-8
 

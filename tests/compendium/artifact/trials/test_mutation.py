@@ -253,13 +253,14 @@ def test_samples_are_counted_apart(tiny, monkeypatch):
 def test_a_mutant_is_in_one_sample_only(tiny, monkeypatch):
     root, _ = tiny
     listed = mutation.named(root)
-    monkeypatch.setattr(mutation, "SAMPLE", len(listed) // 2 + 1)
+    monkeypatch.setattr(mutation, "SAMPLE", len(listed) // 3 + 1)
+    monkeypatch.setattr(mutation, "EARLIER", (1,))
     found = mutation.drawn(listed)
     assert list(found) == ["read", "fresh"]
-    assert found["read"] == mutation.sampled(
-        listed, mutation.SAMPLE, mutation.SEEDS["read"]
-    )
-    assert set(found["fresh"]) == listed.keys() - set(found["read"])
+    size, left = mutation.SAMPLE, set(listed)
+    left -= set(mutation.sampled(left, size, 1))
+    assert found["read"] == mutation.sampled(left, size, mutation.SEEDS["read"])
+    assert set(found["fresh"]) == left - set(found["read"])
 
 
 def test_what_was_read_is_a_mutant_with_a_reason():
