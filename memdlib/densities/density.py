@@ -326,7 +326,9 @@ class MaxEntDensity(BaseEstimator):
         return members.pairwise(members.quantile, q)
 
     def rvs(
-        self, size=None, random_state: int | np.random.RandomState | None = None
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> Array:
         """Draw independent values by inverting the distribution function.
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Axes, MatrixLike
+from memdlib._types import Axes, Estimator, MatrixLike
 from memdlib.densities.display import Display
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
@@ -56,13 +55,13 @@ class AccuracyCurveDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         X: MatrixLike,
         y: ArrayLike,
         *,
         ax: Axes | None = None,
         line_kw: dict[Any, Any] | None = None,
-        **options,
+        **options: Any,
     ) -> "AccuracyCurveDisplay":
         """Draw the accuracy curve of a fitted classifier.
 
@@ -137,7 +136,7 @@ class RankingDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         *,
         n_features: int = 10,
         feature_names: ArrayLike | None = None,
@@ -246,7 +245,7 @@ class ContributionDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         X: MatrixLike,
         *,
         target: float | None = None,
@@ -373,7 +372,7 @@ class DensityDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         feature: int | str,
         *,
         ax: Axes | None = None,

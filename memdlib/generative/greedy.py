@@ -38,7 +38,7 @@ from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
-from memdlib.families import Family, Normal, get
+from memdlib.families import Family, MarginalFamily, Normal, get
 from memdlib.families.multivariate import is_varying
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
@@ -431,7 +431,7 @@ class GreedyInformationRanker(_MarginalRanker):
         self,
         n_features: float | int | None = 0.1,
         divergence: str = "js",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
     ) -> None:
@@ -569,7 +569,7 @@ class GreedyHeldOutRanker(_MarginalRanker):
         n_features: float | int | None = 0.1,
         n_candidates: int | None = 200,
         divergence: str = "js",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
         validation: int = 5,

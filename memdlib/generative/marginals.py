@@ -23,7 +23,11 @@ _ERROR = 1e-6
 
 
 def family_moments(
-    family: Family, X: MatrixLike, codes, n_classes: int, weight
+    family: Family,
+    X: MatrixLike,
+    codes: NDArray[np.intp],
+    n_classes: int,
+    weight: Array,
 ) -> ClassMoments:
     """Class moments that a family needs, about locations that it allows.
 
@@ -51,10 +55,10 @@ def family_moments(
 
 def fold_moments(
     family: Family,
-    X,
-    codes,
+    X: MatrixLike,
+    codes: NDArray[np.intp],
     n_classes: int,
-    weight,
+    weight: Array,
     fold: NDArray[np.intp],
     n_folds: int,
 ) -> tuple[ClassMoments, list[ClassMoments]]:

@@ -4,7 +4,7 @@ By Theorem 1 of MeMd the greedy choice of features under class-conditional indep
 is the ranking by marginal divergence, so one number a feature is all there is to find.
 """
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -135,7 +135,7 @@ class DivergenceRanker(RankedSelector):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         n_features: float | int | None = 0.1,
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
@@ -186,7 +186,7 @@ class DivergenceRanker(RankedSelector):
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def js_gm_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
 
     Parameters
@@ -213,7 +213,7 @@ def js_gm_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
 
 
-def jeffreys_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def jeffreys_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by the Jeffreys divergence J, one-vs-rest for several classes.
 
     Parameters
@@ -237,7 +237,7 @@ def jeffreys_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64
     return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
 
 
-def js_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def js_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by Jensen-Shannon divergence, their information about the class.
 
     Parameters
@@ -261,7 +261,7 @@ def js_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
 
 
-def describe_input(tags, family):
+def describe_input(tags: Tags, family: str | MarginalFamily) -> Tags:
     """Set the input tags that follow from the family."""
     tags.input_tags.sparse = True
     tags.input_tags.positive_only = get(family).nonnegative

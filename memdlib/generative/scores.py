@@ -107,8 +107,8 @@ class MarginalScores:
     def correct_weight(
         self,
         X: MatrixLike,
-        codes: NDArray,
-        weight: NDArray,
+        codes: NDArray[np.intp],
+        weight: Array,
         order: NDArray[np.intp],
         grid: Sequence[int],
     ) -> Array:
@@ -381,7 +381,7 @@ def _stretches(grid, n_scores: int):
         first = last
 
 
-def finite_scores(score: Array, X) -> Array:
+def finite_scores(score: Array, X: MatrixLike) -> Array:
     """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from itertools import accumulate
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +66,7 @@ class ArrayChunks(Sequence):
     def __len__(self) -> int:
         return -(-self.X.shape[0] // self.rows)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         start = range(0, self.X.shape[0], self.rows)[i]
         part = slice(start, start + self.rows)
         return self.X[part], *(values[part] for values in self.columns)
@@ -114,7 +115,7 @@ class ShardChunks(Sequence):
     def __len__(self) -> int:
         return len(self.shards)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         return load_array(self.shards[i]), *(_values(v[i]) for v in self.columns)
 
 
@@ -188,7 +189,7 @@ class TableChunks(Sequence):
     def __len__(self) -> int:
         return self._ends[-1]
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         i = range(len(self))[i]
         place = bisect_right(self._ends, i)
         if self._last is None or self._last[0] != place:
@@ -200,7 +201,7 @@ class TableChunks(Sequence):
             return _column(table[self.features[0]]), *columns
         return table.select(self.features), *columns
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_last": None}
 
 

@@ -14,6 +14,7 @@ power, and the rows held out, about 10,000.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ class SparseGathered(Gathered):
         return found | {"data": data, "indices": X.indices, "lengths": lengths}
 
 
-def held_out_rows(found: Result, folds: list[int], like) -> tuple:
+def held_out_rows(found: Result, folds: list[int], like: Any) -> tuple[Any, ...]:
     """Rows of some folds.
 
     Parameters

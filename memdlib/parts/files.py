@@ -8,6 +8,7 @@ import glob
 from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike, fspath, path
+from typing import Any, BinaryIO
 from urllib.request import url2pathname
 
 import numpy as np
@@ -78,7 +79,7 @@ def is_address(file: str) -> bool:
     return "://" in file
 
 
-def open_address(address: str):
+def open_address(address: str) -> BinaryIO:
     """Open a file for reading, by fsspec.
 
     Parameters
@@ -93,7 +94,7 @@ def open_address(address: str):
     return system.open(place, "rb")
 
 
-def load_array(file: str) -> NDArray | sparse.csr_array:
+def load_array(file: str) -> NDArray[Any] | sparse.csr_array:
     """Array of a file .npy, or sparse matrix of a file .npz.
 
     Parameters

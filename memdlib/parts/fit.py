@@ -21,11 +21,12 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
+from memdlib._types import EstimatorT
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
@@ -80,8 +81,8 @@ from memdlib.validation import (
 
 
 def fit_parts(
-    estimator: BaseEstimator, parts: Parts, classes: ArrayLike | None = None
-) -> BaseEstimator:
+    estimator: EstimatorT, parts: Parts, classes: ArrayLike | None = None
+) -> EstimatorT:
     """Fit an estimator to data in parts.
 
     Parameters

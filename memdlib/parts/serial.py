@@ -16,10 +16,10 @@ from pathlib import Path
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from memdlib._types import MatrixLike
+from memdlib._types import EstimatorT, MatrixLike
 from memdlib.parts.fit import fit_parts
 from memdlib.parts.stored import (
     Result,
@@ -194,14 +194,14 @@ class Checkpoint:
 
 
 def fit_chunks(
-    estimator: BaseEstimator,
+    estimator: EstimatorT,
     chunks: Iterable[tuple],
     *,
     classes: ArrayLike | None = None,
     checkpoint: str | Path | None = None,
     every: int = 16,
     progress: Callable[[str, int, int | None], object] | None = None,
-) -> BaseEstimator:
+) -> EstimatorT:
     """Fit an estimator to data that do not fit into memory.
 
     Parameters

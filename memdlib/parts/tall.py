@@ -170,7 +170,7 @@ class Means(Moments):
         ends = np.array([np.minimum(low, others[0]), np.maximum(high, others[1])])
         return {**super()._add(a, b), "ends": ends}
 
-    def of_result(self, result):
+    def of_result(self, result: Result) -> ClassMoments:
         return ClassMoments(*(result[name] for name in ("weight", "sums", "location")))
 
 

@@ -11,9 +11,10 @@ Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by s
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
@@ -212,7 +213,7 @@ class StripPass(Pass):
         own = {name: values[..., columns] for name, values in self.by_column.items()}
         return replace(self, by_column=own)
 
-    def strip(self, X, y, columns: slice) -> NDArray:
+    def strip(self, X: Any, y: ArrayLike, columns: slice) -> Array:
         """Some columns of a block of rows, which fits its labels."""
         check_rows(X, y)
         if sparse.issparse(X):  # says what fit says
@@ -241,36 +242,38 @@ class StripPass(Pass):
         }
 
 
-def products_of_rows(Z, moments, test) -> Result:
+def products_of_rows(Z: Array, moments: Result, test: Array) -> Result:
     """Moments of each column, and Z Z^T."""
     return moments | {"gram": Z @ Z.T}
 
 
-def features_to_rows(Z, moments, test, A) -> Result:
+def features_to_rows(Z: Array, moments: Result, test: Array, A: Array) -> Result:
     """A Z^T, with A of shape (m, d)."""
     return {"rows": A @ Z.T}
 
 
-def rows_to_features(Z, moments, test, A) -> Result:
+def rows_to_features(Z: Array, moments: Result, test: Array, A: Array) -> Result:
     """A Z, with A of shape (m, n)."""
     return {"features": A @ Z}
 
 
-def rows_set_aside_to_rows(Z, moments, test, centre, deviations) -> Result:
+def rows_set_aside_to_rows(
+    Z: Array, moments: Result, test: Array, centre: Array, deviations: Array
+) -> Result:
     """Products of the standardised rows set aside with Z^T."""
     return {"rows": _standardised(moments, test, centre, deviations) @ Z.T}
 
 
 def accuracy(
-    Z: NDArray,
-    moments,
-    test: NDArray,
-    centre: NDArray,
-    deviations: NDArray,
-    diagonal: NDArray,
-    means: NDArray,
+    Z: Array,
+    moments: Result,
+    test: Array,
+    centre: Array,
+    deviations: Array,
+    diagonal: Array,
+    means: Array,
     step: NDArray[np.intp],
-    A: NDArray,
+    A: Array,
     n_steps: int,
 ) -> Result:
     """What the coordinates of each step of the grid add to scores of rows set aside.

@@ -1,7 +1,7 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -247,7 +247,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             return sparse.hstack([sparse.csr_array(p) for p in parts], format="csr")
         return np.hstack(parts)
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Names of the numbers: class, part, topic and, for gradients, feature.
 
         Parameters

@@ -485,7 +485,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray:
+    def transform(self, X: MatrixLike) -> NDArray[np.float64]:
         """Fold documents in: their most likely topics under the words of the topics.
 
         Parameters

@@ -1,7 +1,7 @@
 """What classifiers of pooled second moments share: moments first, then a model."""
 
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,8 +68,12 @@ class PooledClassifier(BayesClassifier):
         return self.class_weight is None
 
     def collect_moments(
-        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
-    ):
+        self,
+        X: NDArray[np.float64],
+        codes: NDArray[np.intp],
+        n_classes: int,
+        weight: NDArray[np.float64],
+    ) -> PooledMoments:
         """Moments of valid rows, the same for all parameters of a class.
 
         Parameters
@@ -87,7 +91,7 @@ class PooledClassifier(BayesClassifier):
         """
         return PooledMoments.of(X, codes, n_classes, weight)
 
-    def fit_moments(self, moments, classes: NDArray) -> Self:
+    def fit_moments(self, moments: PooledMoments, classes: NDArray[Any]) -> Self:
         """Fit to moments instead of rows; ``class_weight`` is not looked at.
 
         Parameters

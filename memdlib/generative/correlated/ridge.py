@@ -103,7 +103,7 @@ class RidgeModel:
         with np.errstate(divide="ignore"):
             return float(1.0 / self.multipliers[0])
 
-    def joint_log_density(self, X) -> Array:
+    def joint_log_density(self, X: MatrixLike) -> Array:
         """Scores times their multipliers, added, (n, K); empty documents: the prior."""
         rows = with_feature_weights(X, self.feature_weights)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -540,7 +540,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         class_weight: dict[Any, Any] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         *,
-        family=None,
+        family: str | MarginalFamily | None = None,
     ) -> None:
         self.penalties = penalties
         self.powers = powers

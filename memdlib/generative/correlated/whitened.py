@@ -56,7 +56,9 @@ class WhitenedModel:
     validation_curve: Array | None = None
 
     @classmethod
-    def of(cls, classes, found: WhitenedMeans, n_selected: int) -> "WhitenedModel":
+    def of(
+        cls, classes: NDArray[Any], found: WhitenedMeans, n_selected: int
+    ) -> "WhitenedModel":
         divergences = found.divergences
         order = rank(divergences)
         kept = np.zeros_like(found.means)
@@ -90,7 +92,7 @@ class WhitenedModel:
         return _of_second(self.offsets - self.slopes @ self.centre)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def joint_log_density(self, X) -> Array:
+    def joint_log_density(self, X: Array) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
         used = self.slopes.any(axis=0)
         used = slice(None) if used.all() else used

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing, fitted
-from memdlib.families import Normal, get
+from memdlib.families import MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd.model import MarginalModel, MomentClassifier
 from memdlib.generative.ranking import (
@@ -258,7 +258,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         n_features: float | int | str | None = "auto",
         validation: float | int = 0.2,
         shrinkage: float | str = 0.0,
@@ -334,7 +334,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         n_features_grid: ArrayLike | str | None = None,
-    ):
+    ) -> tuple[NDArray[np.intp], Array]:
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters

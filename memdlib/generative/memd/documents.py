@@ -96,8 +96,8 @@ class DocumentScores:
     def correct_weight(
         self,
         X: MatrixLike,
-        codes: NDArray,
-        weight: NDArray,
+        codes: NDArray[np.intp],
+        weight: Array,
         order: NDArray[np.intp],
         grid: Sequence[int],
     ) -> Array:

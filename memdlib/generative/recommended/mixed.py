@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from memdlib._types import Estimator, MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_posterior
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
@@ -65,7 +66,7 @@ class Candidate:
     temperature: float = 1.0
 
     @classmethod
-    def of(cls, name: str, model: BaseEstimator, seed: int) -> "Candidate":
+    def of(cls, name: str, model: Estimator, seed: int) -> "Candidate":
         """A fresh copy, which draws the same whenever it is fitted."""
         model = clone(model)
         seeds = [p for p in model.get_params() if p.split("__")[-1] == "random_state"]
@@ -106,7 +107,7 @@ class Mixture:
     @classmethod
     def of(
         cls,
-        classes: NDArray,
+        classes: NDArray[Any],
         class_prior: Array,
         candidates: Sequence[Candidate],
         found: "Weighed",
@@ -164,7 +165,7 @@ class Mixture:
     def estimator_weights(self) -> Array:
         return np.array([member.weight for member in self.members])
 
-    def log_posterior(self, X) -> Array:
+    def log_posterior(self, X: MatrixLike) -> Array:
         """Log posteriors of the mixture, (n, K)."""
         prepared = PreparedRows(X)
         parts = [
@@ -186,7 +187,7 @@ class PreparedRows:
     X : ndarray of shape (n, d)
     """
 
-    def __init__(self, X: NDArray) -> None:
+    def __init__(self, X: NDArray[Any]) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
     def __call__(self, steps: tuple) -> Array:
@@ -405,7 +406,9 @@ class Weighed:
     gap: float
 
 
-def weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> Weighed:
+def weigh(
+    scores: list[Array], codes: NDArray[np.intp], weight: Array, lead: float | None
+) -> Weighed:
     """Calibrate candidates and weight them.
 
     Parameters
@@ -517,7 +520,7 @@ def checked_candidates(mixed: MixedMeMdClassifier) -> list[tuple[str, BaseEstima
     return list(estimators)
 
 
-def _warn_of_lone_values(X: Array, names: NDArray | None) -> None:
+def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
     if len(X) < _LEAST_ROWS:
         return

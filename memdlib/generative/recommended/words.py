@@ -1,6 +1,6 @@
 """Texts as counts of words; counts as they are."""
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -109,7 +109,9 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return X
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Words, or the names of the columns of counts.
 
         Parameters

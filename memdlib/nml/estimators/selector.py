@@ -1,10 +1,11 @@
 """Features ranked by how short the labels become, given the level of one of them."""
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import ClassifierTags
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from memdlib.estimator import all_or_nothing
@@ -131,14 +132,14 @@ class NMLFeatureSelector(RankedSelector):
 
     def __init__(
         self,
-        n_moments=7,
-        n_features=None,
-        n_bins=5,
-        strategy="uniform",
-        intercept=False,
-        criterion="nml",
-        n_jobs=None,
-        verbose=0,
+        n_moments: ArrayLike = 7,
+        n_features: int | None = None,
+        n_bins: int = 5,
+        strategy: str = "uniform",
+        intercept: bool = False,
+        criterion: str = "nml",
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.n_moments = n_moments
         self.n_features = n_features
@@ -198,13 +199,13 @@ class NMLFeatureSelector(RankedSelector):
         self.null_codelength_ = multinomial_codelength(np.bincount(codes))
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
 
-def two_classes(y) -> tuple[NDArray, NDArray[np.intp]]:
+def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The two classes and the code, 0 or 1, of each label.
 
     Parameters
