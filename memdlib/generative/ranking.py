@@ -64,7 +64,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
     @property
-    def ranking_(self):
+    def ranking_(self) -> NDArray[np.intp]:
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
@@ -129,6 +129,11 @@ class DivergenceRanker(RankedSelector):
     >>> DivergenceRanker(n_features=2).fit(X, y).get_feature_names_out().tolist()
     ['petal length (cm)', 'petal width (cm)']
     """
+
+    classes_: NDArray[Any]
+    n_selected_: int
+    feature_divergences_: NDArray[np.float64]
+    order_: NDArray[np.intp]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from memdlib._types import MatrixLike
@@ -42,6 +42,10 @@ class ArrayChunks(Sequence):
     >>> len(chunks), chunks[2]
     (3, (array([[8., 9.]]), array([0])))
     """
+
+    X: Any
+    columns: list[NDArray[Any]]
+    rows: int
 
     def __init__(
         self,
@@ -96,6 +100,9 @@ class ShardChunks(Sequence):
     >>> X.toarray().tolist(), y.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     """
+
+    shards: list[str]
+    columns: list[list[str]]
 
     def __init__(
         self,
@@ -156,6 +163,11 @@ class TableChunks(Sequence):
     ...     len(chunks), chunks[1][0].column_names, chunks[1][1].tolist()
     (2, ['a'], [0])
     """
+
+    files: list[str]
+    features: list[str]
+    special: list[str]
+    texts: bool
 
     def __init__(
         self,

@@ -53,6 +53,8 @@ class Predictions(Sequence):
     True
     """
 
+    folder: Path
+
     def __init__(self, folder: str | PathLike) -> None:
         self.folder = Path(folder)
         first = read_arrays(_file(self.folder, 0))

@@ -105,6 +105,9 @@ class Prepared(Parts):
         Fitted; it travels with each pass.
     """
 
+    parts: Parts
+    step: Any
+
     def __init__(self, parts: Parts, step: Any) -> None:
         self.parts, self.step = parts, step
 

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from itertools import islice
 from numbers import Integral, Number
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
@@ -55,6 +56,9 @@ class Checkpoint:
     (None, (None, 0, False), None)
     (None, ({'n': array([1.])}, 3, False))
     """
+
+    path: Path
+    identity: str | list[Any]
 
     def __init__(self, path: Path, identity: list) -> None:
         self.path, self.identity = Path(path), identity

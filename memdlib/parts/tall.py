@@ -49,6 +49,12 @@ class TallMoments(FoldMoments):
         Least and largest values.
     """
 
+    unit: Array
+    products: Array
+    ends: Array
+    moments: ClassMoments
+    total: float
+
     def __init__(
         self,
         reader: Reader,

@@ -95,6 +95,11 @@ class WideMoments:
         Numbers of rows of positive weight and of features.
     """
 
+    parts: Parts
+    reader: Reader
+    rows: Result
+    shape: tuple[int, int]
+
     def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]) -> None:
         self.parts, self.reader, self.shape = parts, reader, shape
         if reader.cuts is not None:

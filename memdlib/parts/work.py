@@ -687,6 +687,10 @@ class FoldMoments:
         Of each fold and class.
     """
 
+    reader: Reader
+    folds: list[ClassMoments]
+    others: list[ClassMoments]
+
     def __init__(self, reader: Reader, moments: ClassMoments) -> None:
         self.reader = reader
         self.folds = moments.split(reader.n_folds)

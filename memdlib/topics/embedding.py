@@ -118,6 +118,11 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     ['entropy0', 'entropy1', 'prior0', 'prior1', 'fit0', 'fit1']
     """
 
+    kind_: str
+    models_: list[PLSA]
+    classes_: NDArray[Any]
+    class_prior_: NDArray[np.float64]
+
     _parameter_constraints: ClassVar[dict] = {
         "kind": [Words(*KINDS)],
         "plsa": [PLSA, None],

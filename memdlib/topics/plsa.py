@@ -401,6 +401,16 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
            [0.33, 0.67]])
     """
 
+    components_: Array
+    topic_prior_: Array
+    topic_counts_: Array
+    history_: Array
+    gaps_: Array
+    n_iter_: int
+    n_parameters_: int
+    log_likelihood_: float
+    bic_: float
+
     _parameter_constraints: ClassVar[dict] = {
         "n_topics": [COUNT],
         "beta": [SHARE],

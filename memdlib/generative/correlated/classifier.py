@@ -18,10 +18,12 @@ class PooledClassifier(BayesClassifier):
     as in a mixture, the moments can be collected once for all of them.
     """
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    shrinkage_ = fitted("shrinkage")
-    variance_shrinkage_ = fitted("variance_shrinkage")
+    n_features_in_: int
+
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: NDArray[np.float64] = fitted("class_prior")
+    shrinkage_: float = fitted("shrinkage")
+    variance_shrinkage_: float = fitted("variance_shrinkage")
 
     @all_or_nothing
     def fit(

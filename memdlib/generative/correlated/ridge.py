@@ -514,20 +514,20 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         "random_state": ["random_state"],
     }
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    coef_ = fitted("coef")
-    intercept_ = fitted("intercept")
-    penalty_ = fitted("penalty")
-    power_ = fitted("power")
-    feature_weights_ = fitted("feature_weights")
-    multipliers_ = fitted("multipliers")
-    temperature_ = fitted("temperature")
-    uniform_share_ = fitted("uniform_share")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    coef_: Array = fitted("coef")
+    intercept_: Array = fitted("intercept")
+    penalty_: float = fitted("penalty")
+    power_: float = fitted("power")
+    feature_weights_: Array | None = fitted("feature_weights")
+    multipliers_: Array = fitted("multipliers")
+    temperature_: float = fitted("temperature")
+    uniform_share_: float = fitted("uniform_share")
     _uniform_share = uniform_share_
-    residual_ = fitted("residual")
-    n_iter_ = fitted("n_iter")
-    validation_log_loss_ = fitted("validation_log_loss")
+    residual_: float = fitted("residual")
+    n_iter_: int = fitted("n_iter")
+    validation_log_loss_: Array = fitted("validation_log_loss")
 
     def __init__(
         self,

@@ -229,14 +229,14 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    whitened_means_ = fitted("whitened_means")
-    feature_divergences_ = fitted("feature_divergences")
-    order_ = fitted("order")
-    n_selected_ = fitted("n_selected")
-    validation_n_features_ = fitted("validation_n_features")
-    validation_curve_ = fitted("validation_curve")
-    coef_ = fitted("coef")
-    intercept_ = fitted("intercept")
+    whitened_means_: Array = fitted("whitened_means")
+    feature_divergences_: Array = fitted("feature_divergences")
+    order_: NDArray[np.intp] = fitted("order")
+    n_selected_: int = fitted("n_selected")
+    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_curve_: Array | None = fitted("validation_curve")
+    coef_: Array = fitted("coef")
+    intercept_: Array = fitted("intercept")
 
     @property
     def moments_suffice(self) -> bool:

@@ -246,6 +246,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     0.955
     """
 
+    feature_divergences_: Array
+
     _parameter_constraints = MARGINAL_CONSTRAINTS | {
         "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
         "n_features_grid": [None, Words("every"), "array-like"],
@@ -281,10 +283,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self.class_weight = class_weight
 
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
-    order_ = fitted("order")
-    n_selected_ = fitted("n_selected")
-    validation_n_features_ = fitted("validation_n_features")
-    validation_curve_ = fitted("validation_curve")
+    order_: NDArray[np.intp] = fitted("order")
+    n_selected_: int = fitted("n_selected")
+    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_curve_: Array | None = fitted("validation_curve")
 
     @all_or_nothing
     def fit(

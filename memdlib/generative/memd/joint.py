@@ -167,10 +167,10 @@ class JointMaxEntClassifier(MomentClassifier):
         self.covariance = covariance
         self.shrinkage = shrinkage
 
-    covariances_ = fitted("covariances")
+    covariances_: Array = fitted("covariances")
 
     @property
-    def means_(self):
+    def means_(self) -> Array:
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
 

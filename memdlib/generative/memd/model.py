@@ -165,11 +165,11 @@ class MomentClassifier(BayesClassifier):
     A subclass supplies :meth:`_collect` and :meth:`_estimate`.
     """
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    mean_params_ = fitted("mean_params")
-    natural_params_ = fitted("natural_params")
-    shrinkage_ = fitted("shrinkage")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    mean_params_: Array = fitted("mean_params")
+    natural_params_: Array = fitted("natural_params")
+    shrinkage_: float | Array = fitted("shrinkage")
 
     @abstractmethod
     def _collect(self, X, codes, n_classes, weight):

@@ -187,6 +187,8 @@ class PreparedRows:
     X : ndarray of shape (n, d)
     """
 
+    known: dict[Any, Any]
+
     def __init__(self, X: NDArray[Any]) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
@@ -302,14 +304,14 @@ class MixedMeMdClassifier(BayesClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    estimators_ = fitted("estimators")
-    names_ = fitted("names")
-    estimator_weights_ = fitted("estimator_weights")
-    uniform_share_ = fitted("uniform_share")
-    duality_gap_ = fitted("duality_gap")
-    cv_results_ = fitted("cv_results")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    estimators_: list[Estimator] = fitted("estimators")
+    names_: list[str] = fitted("names")
+    estimator_weights_: Array = fitted("estimator_weights")
+    uniform_share_: float = fitted("uniform_share")
+    duality_gap_: float = fitted("duality_gap")
+    cv_results_: dict[str, NDArray[Any]] = fitted("cv_results")
 
     @all_or_nothing
     def fit(

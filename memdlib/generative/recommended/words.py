@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib._types import MatrixLike
+from memdlib._types import Estimator, MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.validation import check_parameters
 
@@ -44,11 +44,13 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ['be', 'not', 'or', 'to']
     """
 
+    vectorizer_: Estimator | None
+
     _parameter_constraints: ClassVar[dict] = {
         "vectorizer": [None, BaseEstimator],
     }
 
-    def __init__(self, vectorizer: BaseEstimator | None = None) -> None:
+    def __init__(self, vectorizer: Estimator | None = None) -> None:
         self.vectorizer = vectorizer
 
     @all_or_nothing

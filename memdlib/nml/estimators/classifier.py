@@ -1,5 +1,8 @@
 """Maximum-entropy classifier whose features each use the moments that NML chose."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
@@ -88,12 +91,20 @@ class NMLClassifier(BayesClassifier):
     0.923
     """
 
+    classes_: NDArray[Any]
+    n_selected_: int
+    selector_: NMLFeatureSelector
+    order_: NDArray[np.intp]
+    best_n_moments_: NDArray[np.int64]
+    class_prior_: Array
+    evidence_: Array
+
     _parameter_constraints = CODE_CONSTRAINTS | {"smoothing": [NONNEGATIVE]}
 
     def __init__(
         self,
-        n_features: int | None = None,
-        n_moments: ArrayLike = 7,
+        n_features: int | float | None = None,
+        n_moments: int | Iterable[int] = 7,
         n_bins: int = 5,
         strategy: str = "uniform",
         intercept: bool = False,

@@ -272,11 +272,11 @@ class NMLNaiveBayes(BayesClassifier):
         self.validation = validation
         self.random_state = random_state
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    marginals_ = fitted("marginals")
-    codelengths_ = fitted("codelengths")
-    temperature_ = fitted("temperature")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    marginals_: NDArray[np.str_] = fitted("marginals")
+    codelengths_: Array = fitted("codelengths")
+    temperature_: float = fitted("temperature")
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

@@ -71,6 +71,8 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [0, 1, 2]
     """
 
+    thresholds_: Array
+
     _parameter_constraints = QUANTISER_CONSTRAINTS
 
     def __init__(self, n_bins: int = 5, strategy: str = "uniform"):

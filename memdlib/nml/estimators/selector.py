@@ -1,10 +1,11 @@
 """Features ranked by how short the labels become, given the level of one of them."""
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -128,12 +129,28 @@ class NMLFeatureSelector(RankedSelector):
     47.24
     """
 
+    classes_: NDArray[Any]
+    n_selected_: int
+    quantiser_: LevelQuantiser
+    n_moments_: NDArray[np.int64]
+    best_n_moments_: NDArray[np.int64]
+    level_counts_: NDArray[np.int64]
+    level_ones_: NDArray[np.int64]
+    order_: NDArray[np.intp]
+    errors_: NDArray[np.float64]
+    complexities_: NDArray[np.float64]
+    uncertainties_: NDArray[np.float64]
+    codelengths_: NDArray[np.float64]
+    feature_codelengths_: NDArray[np.float64]
+    methods_: NDArray[np.str_]
+    null_codelength_: float
+
     _parameter_constraints = CODE_CONSTRAINTS
 
     def __init__(
         self,
-        n_moments: ArrayLike = 7,
-        n_features: int | None = None,
+        n_moments: int | Iterable[int] = 7,
+        n_features: int | float | None = None,
         n_bins: int = 5,
         strategy: str = "uniform",
         intercept: bool = False,
