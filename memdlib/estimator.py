@@ -142,7 +142,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._joint_log_density(sum_duplicates(X))
 
 
-def all_or_nothing(method: Callable) -> Callable:
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a method so that a failure leaves its estimator unchanged.
 
     Parameters

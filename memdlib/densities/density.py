@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,7 +130,7 @@ class MaxEntDensity(BaseEstimator):
 
     def __init__(
         self,
-        moments: int | Sequence[Callable] = 2,
+        moments: int | Sequence[Callable[..., Any]] = 2,
         support: Sequence[float] = (-np.inf, np.inf),
         *,
         n_nodes: int = 256,
@@ -514,7 +514,7 @@ class MaxEntDensity(BaseEstimator):
         return self
 
 
-def _feature_functions(moments) -> list[Callable] | None:
+def _feature_functions(moments) -> list[Callable[..., Any]] | None:
     """Return the functions where there are any, None for power moments."""
     if isinstance(moments, Integral) and not isinstance(moments, bool):
         return None

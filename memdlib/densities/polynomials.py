@@ -15,6 +15,7 @@ or exponential density.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -797,7 +798,7 @@ def _match_on_grids(measures, m, support, n_nodes) -> tuple[Matched, Array]:
     return found, pending
 
 
-def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple:
+def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple[Any, ...]:
     """Log-normalisers and moments by Gauss's rule on [-1, 1], and bounds of its error.
 
     A polynomial of degree m and range r on the interval grows to r/2 rho^m at most on

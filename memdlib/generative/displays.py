@@ -129,7 +129,7 @@ class RankingDisplay(Display):
     """
 
     values: Array
-    names: NDArray
+    names: NDArray[Any]
     label: str
     bars_: Any = field(default=None, init=False, repr=False)
 
@@ -235,7 +235,7 @@ class ContributionDisplay(Display):
     """
 
     values: Array
-    names: NDArray
+    names: NDArray[Any]
     rest: float
     base: float
     label: str
@@ -364,7 +364,7 @@ class DensityDisplay(Display):
 
     x: Array
     density: Array
-    classes: NDArray
+    classes: NDArray[Any]
     name: str
     discrete: bool
     lines_: Any = field(default=None, init=False, repr=False)

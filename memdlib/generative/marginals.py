@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,6 +255,6 @@ class ClassMarginals:
             **self._located(moments.location),
         )
 
-    def _located(self, location: Array) -> dict:
+    def _located(self, location: Array) -> dict[Any, Any]:
         """Points that mean parameters are about, for families that need to know."""
         return {"location": location} if self.family.translates else {}

@@ -9,6 +9,7 @@ features whose classes lie too far apart for that are scored class by class.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -314,7 +315,7 @@ class _Linear:
 @np.errstate(over="ignore", invalid="ignore")
 def scores_by_feature(
     scores: MarginalScores, X: MatrixLike, features: NDArray[np.intp]
-) -> tuple[Array, list]:
+) -> tuple[Array, list[Any]]:
     """Joint log density feature by feature, but for what the classes share.
 
     Parameters

@@ -106,9 +106,9 @@ class ShardChunks(Sequence):
 
     def __init__(
         self,
-        shards: str | PathLike | Sequence,
-        labels: str | PathLike | Sequence | None = None,
-        sample_weight: str | PathLike | Sequence | None = None,
+        shards: str | PathLike[str] | Sequence[Any],
+        labels: str | PathLike[str] | Sequence[Any] | None = None,
+        sample_weight: str | PathLike[str] | Sequence[Any] | None = None,
     ) -> None:
         self.shards = found_files(shards)
         self.columns = [found_files(v) for v in _given(labels, sample_weight)]
@@ -171,10 +171,10 @@ class TableChunks(Sequence):
 
     def __init__(
         self,
-        files: str | PathLike | Sequence,
+        files: str | PathLike[str] | Sequence[Any],
         target: str | None = None,
         sample_weight: str | None = None,
-        features: str | Sequence | None = None,
+        features: str | Sequence[Any] | None = None,
     ) -> None:
         _needed("pyarrow")
         self.files = found_files(files)
@@ -239,7 +239,7 @@ def _open(path: str) -> _Table:
     return _Table(file.schema_arrow.names, file.num_row_groups, file.read_row_group)
 
 
-def _given(labels, weights) -> list:
+def _given(labels, weights) -> list[Any]:
     """What there is of labels and weights."""
     if labels is None and weights is not None:
         raise ValueError("there are weights without labels; give both, or neither")

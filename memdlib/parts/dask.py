@@ -200,7 +200,7 @@ class _Blocks(Parts):
             ],
         )
 
-    def _added(self, parts: list[tuple]):
+    def _added(self, parts: list[tuple[Any, ...]]):
         after, both = (dask.delayed(one, pure=False) for one in (_after, Pass.add))
         results = []
         for i, part in enumerate(parts):
@@ -311,6 +311,6 @@ def _aligned(values, X, name: str):
     return values if own == lengths else values.rechunk((tuple(lengths),))
 
 
-def _split(collection) -> list:
+def _split(collection) -> list[Any]:
     """Delayed blocks."""
     return list(np.ravel(collection.to_delayed()))

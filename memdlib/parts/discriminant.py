@@ -165,7 +165,9 @@ class FoldMarginals(Pass):
             found |= _named(family, ClassMoments.merge(*both))
         return found
 
-    def marginals(self, found: Result, family: Family, folds: list[int]) -> dict:
+    def marginals(
+        self, found: Result, family: Family, folds: list[int]
+    ) -> dict[Any, Any]:
         """Class marginals of all rows (None), and of those outside each fold."""
         moments = FoldMoments(self.reader, _moments(family, found))
         return class_marginals(family, moments.all_rows(), moments.others, folds)
@@ -232,7 +234,9 @@ class Regressions:
     reader: Reader
     max_iter: int
 
-    def __call__(self, features: dict, penalty: float, tol: float) -> Iterator[tuple]:
+    def __call__(
+        self, features: dict[Any, Any], penalty: float, tol: float
+    ) -> Iterator[tuple[Any, ...]]:
         """As :class:`Evidence` says of its ``regressions``.
 
         Parameters

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 
-def found_files(places: str | PathLike | Iterable) -> list:
+def found_files(places: str | PathLike[str] | Iterable[Any]) -> list[Any]:
     """Files that are meant, in the order of the places and then of their names.
 
     Parameters
@@ -137,7 +137,7 @@ def _files(place: str) -> list[str]:
     return sorted(name(one) for one in found if is_file(one))
 
 
-def _system(address: str) -> tuple:
+def _system(address: str) -> tuple[Any, ...]:
     """File system of an address, and the place in it."""
     try:
         return import_module("fsspec.core").url_to_fs(address)

@@ -18,6 +18,7 @@ solved by products with the parts (:mod:`memdlib.parts.discriminant`).
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -125,7 +126,9 @@ def fit_parts(
     return estimator
 
 
-def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
+def _fit_in_turn(
+    first: tuple[Any, ...], *others: tuple[Any, ...], parts: Parts, classes
+) -> None:
     """Fit steps, each after those before; if one fails, all are as they were."""
 
     @all_or_nothing
@@ -137,7 +140,7 @@ def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
     fit_all(*first)
 
 
-def _fit_of(estimator) -> Callable:
+def _fit_of(estimator) -> Callable[..., Any]:
     """Fit of this kind of estimator, of parts and the classes if they are given."""
     for kind, fit in _FITS.items():
         if isinstance(estimator, kind):
@@ -156,7 +159,9 @@ def _fit_template(step, parts: Parts, classes):
     return step.fit(parts.template())
 
 
-def _reader(estimator, parts: Parts, classes, *, survey: bool = False) -> tuple:
+def _reader(
+    estimator, parts: Parts, classes, *, survey: bool = False
+) -> tuple[Any, ...]:
     """How the rows are read, and the survey of the classes if there is need of it."""
     asked = estimator.get_params(deep=False)
     auto, class_weight = asked.get("n_features") == "auto", asked.get("class_weight")

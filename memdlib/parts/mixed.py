@@ -58,7 +58,7 @@ def fit_mixed(
     parts: Parts,
     reader: Reader,
     survey: Result,
-    fit_parts: Callable,
+    fit_parts: Callable[..., Any],
 ) -> MixedMeMdClassifier:
     """Fit a mixture of candidates.
 
@@ -157,7 +157,7 @@ def _of_shares(model) -> bool:
     return isinstance(model, RegularisedMeMdClassifier)
 
 
-def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict:
+def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict[Any, Any]:
     """Moments after the steps of candidates that these suffice."""
     models, plans = {}, []
     for candidate in candidates:

@@ -55,7 +55,7 @@ class Predictions(Sequence):
 
     folder: Path
 
-    def __init__(self, folder: str | PathLike) -> None:
+    def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
         first = read_arrays(_file(self.folder, 0))
         self._n = 1 if first is None else int(first["n_chunks"])
@@ -80,8 +80,8 @@ class Predictions(Sequence):
 
 def predict_chunks(
     estimator: Estimator,
-    chunks: Sequence[tuple],
-    to: str | PathLike,
+    chunks: Sequence[tuple[Any, ...]],
+    to: str | PathLike[str],
     *,
     method: str = "predict",
     progress: Callable[[str, int, int], object] | None = None,

@@ -60,13 +60,13 @@ class Checkpoint:
     path: Path
     identity: str | list[Any]
 
-    def __init__(self, path: Path, identity: list) -> None:
+    def __init__(self, path: Path, identity: list[Any]) -> None:
         self.path, self.identity = Path(path), identity
         self.finished: list[Result | None] = []
         self.check_sums: dict[str, dict[int, int]] = {}
         self._stored: list[tuple[Result | None, int, bool]] = []
 
-    def load(self, more: list) -> None:
+    def load(self, more: list[Any]) -> None:
         """Read the file, if there is one.
 
         Parameters
@@ -199,7 +199,7 @@ class Checkpoint:
 
 def fit_chunks(
     estimator: EstimatorT,
-    chunks: Iterable[tuple],
+    chunks: Iterable[tuple[Any, ...]],
     *,
     classes: ArrayLike | None = None,
     checkpoint: str | Path | None = None,
@@ -357,7 +357,9 @@ class _Serial(Parts):
 
         return self._added(work, read, len(strips), "strip of columns")
 
-    def _added(self, work: Pass, read: Callable, total: int | None, kind: str):
+    def _added(
+        self, work: Pass, read: Callable[..., Any], total: int | None, kind: str
+    ):
         found, done = None, 0
         if self.checkpoint is not None:
             found, done, complete = self.checkpoint.begin()

@@ -67,7 +67,7 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
     ]
 
 
-def joined(blocks: Sequence | None) -> Array | None:
+def joined(blocks: Sequence[Any] | None) -> Array | None:
     """Blocks of labels, of weights or of a strip as one.
 
     Parameters
@@ -116,7 +116,9 @@ class WideMoments:
             kept = train.any() and not train.all()
             yield self._moments(train) if kept else None
 
-    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
+    def correct(
+        self, parts: Parts, models: tuple[Any, ...], grid
+    ) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         correct, tested = np.zeros(len(grid)), 0.0
         for f, model in enumerate(models):
@@ -128,7 +130,9 @@ class WideMoments:
                 tested += weight.sum()
         return correct, tested
 
-    def _added(self, of_strip: Callable, train, by_column=None, **whole) -> Result:
+    def _added(
+        self, of_strip: Callable[..., Any], train, by_column=None, **whole
+    ) -> Result:
         reader = replace(self.reader, cuts=None)
         work = StripPass(reader, train, of_strip, by_column or {}, whole)
         return self.parts.reduce_strips(work, self.shape)

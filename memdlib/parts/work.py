@@ -615,8 +615,9 @@ Plan = Generator[Pass, Result, object]
 
 
 def side_by_side(
-    steps: dict[Hashable, Generator], answers: Callable[[dict], dict]
-) -> dict:
+    steps: dict[Hashable, Generator],
+    answers: Callable[[dict[Any, Any]], dict[Any, Any]],
+) -> dict[Any, Any]:
     """What generators return that wait for answers, all of which are given at once.
 
     Parameters
@@ -654,7 +655,7 @@ def side_by_side(
     return found
 
 
-def carried_out(parts: Parts, plans: Sequence[Plan]) -> list:
+def carried_out(parts: Parts, plans: Sequence[Plan]) -> list[Any]:
     """Carry out plans side by side: their first passes are one, then the second ones.
 
     Parameters
@@ -707,7 +708,9 @@ class FoldMoments:
             both = self.folds[f].weight.any() and self.others[f].weight.any()
             yield self.others[f] if both else None
 
-    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
+    def correct(
+        self, parts: Parts, models: tuple[Any, ...], grid
+    ) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         found = checked_result(parts, Accuracy(self.reader, models, grid))
         return found["correct"], found["tested"]

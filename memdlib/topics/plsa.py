@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +93,7 @@ def climb(
     smoothing: float,
     tol: float,
     max_iter: int,
-    report: Callable,
+    report: Callable[..., Any],
 ) -> Found:
     """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw.
 

@@ -224,8 +224,8 @@ class Evidence:
     regressions: Callable[[dict, float, float], Iterator[tuple]]
 
     def feature_weights(
-        self, powers: list[float], folds: list, divergence: str
-    ) -> dict:
+        self, powers: list[float], folds: list[Any], divergence: str
+    ) -> dict[Any, Any]:
         """Divergences outside each fold, to each power; None for power zero."""
         found = {}
         if any(powers):
@@ -237,7 +237,7 @@ class Evidence:
         }
 
     def scores(
-        self, features: dict, penalties: list[float], tol: float
+        self, features: dict[Any, Any], penalties: list[float], tol: float
     ) -> Iterator[Array]:
         """Of the rows held out, (n_penalties, m, K), for one power after another."""
         solved = self.regressions(features, min(penalties), tol)
@@ -251,7 +251,7 @@ class Evidence:
                 found[:, test] = part
             yield found
 
-    def second_scores(self, folds: list) -> list[Array]:
+    def second_scores(self, folds: list[Any]) -> list[Array]:
         """Those of the marginals, (m, K), if there are any."""
         if not self.marginals:
             return []
@@ -390,7 +390,10 @@ def needed_families(
 
 
 def class_marginals(
-    family: Family, total: ClassMoments, training: Sequence[ClassMoments], folds: list
+    family: Family,
+    total: ClassMoments,
+    training: Sequence[ClassMoments],
+    folds: list[Any],
 ) -> dict[int | None, ClassMarginals]:
     """Class marginals of all rows (None), and of those outside each fold.
 

@@ -100,7 +100,7 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
 
 def held_out_accuracy(
     estimate: Callable[[ClassMoments], MarginalModel],
-    data: tuple,
+    data: tuple[Any, ...],
     fold: NDArray[np.intp],
     exclusive: list[ClassMoments],
     grid: NDArray[np.intp],

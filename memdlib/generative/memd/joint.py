@@ -7,7 +7,7 @@ products of two features) Gaussian naive Bayes.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -245,7 +245,7 @@ class JointMaxEntClassifier(MomentClassifier):
         )
 
 
-def _named_whitening(covariance: Array, names: list) -> Array:
+def _named_whitening(covariance: Array, names: list[Any]) -> Array:
     """Whitening matrices, or an error that names the class."""
     W = []
     for name, S in zip(

@@ -222,7 +222,7 @@ class MomentClassifier(BayesClassifier):
         self._fitted = self._estimate(moments, classes)
         return self
 
-    def _batch_options(self) -> dict:
+    def _batch_options(self) -> dict[Any, Any]:
         """How a batch is to be validated."""
         return {}
 

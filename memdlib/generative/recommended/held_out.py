@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
 
 
-def settings(step: Estimator) -> tuple:
+def settings(step: Estimator) -> tuple[Any, ...]:
     """What estimators have in common only if they are set alike.
 
     Parameters
@@ -44,7 +44,7 @@ def settings(step: Estimator) -> tuple:
     return type(step), *((name, _content(value)) for name, value in values)
 
 
-def _content(value) -> tuple | int:
+def _content(value) -> tuple[Any, ...] | int:
     if isinstance(value, BaseEstimator):
         return settings(value)
     if isinstance(value, np.ndarray):
@@ -220,7 +220,7 @@ class TrainingRows:
         self._keep(len(keys))
         return model
 
-    def _fit_step(self, i: int, key: tuple, step):
+    def _fit_step(self, i: int, key: tuple[Any, ...], step):
         """The i-th step of a pipeline, fitted to what those before make of the rows."""
         if i == len(self._steps) or self._steps[i][0] != key:
             self._keep(i)
@@ -239,7 +239,7 @@ class TrainingRows:
     def _prepared(self):
         return self._steps[-1][2] if self._steps else self._X
 
-    def _weights(self, step) -> dict:
+    def _weights(self, step) -> dict[Any, Any]:
         takes = has_fit_parameter(step, "sample_weight")
         return {"sample_weight": self._weight} if takes else {}
 

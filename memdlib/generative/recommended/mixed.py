@@ -149,7 +149,7 @@ class Mixture:
         )
 
     @property
-    def estimators(self) -> list:
+    def estimators(self) -> list[Any]:
         return [
             Pipeline([(str(i), step) for i, step in enumerate((*m.steps, m.model))])
             if m.steps
@@ -192,7 +192,7 @@ class PreparedRows:
     def __init__(self, X: NDArray[Any]) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
-    def __call__(self, steps: tuple) -> Array:
+    def __call__(self, steps: tuple[Any, ...]) -> Array:
         key = tuple(map(id, steps))
         if key not in self.known:
             self.known[key] = reduce(lambda Z, s: s.transform(Z), steps, self.X)
@@ -289,7 +289,7 @@ class MixedMeMdClassifier(BayesClassifier):
 
     def __init__(
         self,
-        estimators: Sequence | None = None,
+        estimators: Sequence[Any] | None = None,
         *,
         validation: float | int = 5,
         random_state: int | np.random.RandomState | None = None,
@@ -451,7 +451,7 @@ def weigh(
     return Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
-def seeded(estimators: Sequence, rng: np.random.RandomState) -> list[Candidate]:
+def seeded(estimators: Sequence[Any], rng: np.random.RandomState) -> list[Candidate]:
     """Candidates that draw the same whenever they are fitted.
 
     Parameters
@@ -467,14 +467,16 @@ def seeded(estimators: Sequence, rng: np.random.RandomState) -> list[Candidate]:
     """
     seed, known = int(rng.randint(2**31 - 1)), {}
 
-    def one(steps: tuple) -> tuple:
+    def one(steps: tuple[Any, ...]) -> tuple[Any, ...]:
         return known.setdefault(tuple(map(settings, steps)), steps)
 
     candidates = [Candidate.of(name, model, seed) for name, model in estimators]
     return [replace(candidate, steps=one(candidate.steps)) for candidate in candidates]
 
 
-def alike(candidates: Iterable[Candidate]) -> Iterator[tuple[tuple, list[Candidate]]]:
+def alike(
+    candidates: Iterable[Candidate],
+) -> Iterator[tuple[tuple[Any, ...], list[Candidate]]]:
     """Steps before models, and the neighbours that have them in common.
 
     Parameters

@@ -261,7 +261,7 @@ class NMLNaiveBayes(BayesClassifier):
 
     def __init__(
         self,
-        families: Sequence = FAMILIES,
+        families: Sequence[Any] = FAMILIES,
         *,
         priors: ArrayLike | None = None,
         validation: int = 5,

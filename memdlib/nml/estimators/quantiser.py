@@ -262,7 +262,7 @@ def _clusters(column: Array, n_bins: int) -> Array:
     return np.where(middle < above, middle, below)
 
 
-def _best_starts(best: Array, cost: Callable, tie: float) -> NDArray[np.intp]:
+def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[np.intp]:
     """First of the best starts of the last cluster of the first i values, i >= 2."""
     n = len(best) - 1
     start = np.zeros(n + 1, dtype=np.intp)
