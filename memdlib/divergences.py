@@ -5,6 +5,8 @@ nearly equal distributions keep their digits: no function here subtracts one ent
 from another.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -392,7 +394,7 @@ def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
     return p
 
 
-def _pair(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
+def _pair(p: ArrayLike, q: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two distributions, or stacks of them, on the same cells."""
     p, q = _distribution(p, "p"), _distribution(q, "q")
     try:
@@ -405,7 +407,9 @@ def _pair(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
     return p, q
 
 
-def _mixture(P: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray, NDArray]:
+def _mixture(
+    P: ArrayLike, weights: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Check K distributions and their weights; drop those of weight zero.
 
     The heaviest comes first: differences to it keep the digits of small weights.

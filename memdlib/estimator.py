@@ -7,6 +7,7 @@ estimator as it was and prediction never looks at a constructor parameter again.
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import EstimatorT, MatrixLike
 from memdlib.validation import checked_data, sum_duplicates
 
 
-def log_posterior(joint: NDArray, uniform_share: float = 0.0) -> NDArray:
+def log_posterior(
+    joint: NDArray[np.float64], uniform_share: float = 0.0
+) -> NDArray[np.float64]:
     """Bayes' rule: log posteriors from log joint densities.
 
     Parameters
@@ -66,7 +69,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _joint_log_density(self, X):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
 
-    def decision_function(self, X: MatrixLike) -> NDArray:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Log-odds of the second of two classes, or one score a class.
 
         Parameters
@@ -84,7 +87,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
-    def predict(self, X: MatrixLike) -> NDArray:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the class of each row.
 
         Parameters
@@ -98,7 +101,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_log_proba(self, X: MatrixLike) -> NDArray:
+    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Log posterior probability of each class.
 
         Parameters
@@ -112,7 +115,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return log_posterior(self._scores(X), self._uniform_share)
 
-    def predict_proba(self, X: MatrixLike) -> NDArray:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Posterior probability of each class.
 
         Parameters
@@ -139,7 +142,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._joint_log_density(sum_duplicates(X))
 
 
-def all_or_nothing(method: Callable) -> Callable:
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a method so that a failure leaves its estimator unchanged.
 
     Parameters
@@ -177,7 +180,7 @@ def all_or_nothing(method: Callable) -> Callable:
     return wrapped
 
 
-def set_fitted(estimator: BaseEstimator, found: object) -> BaseEstimator:
+def set_fitted(estimator: EstimatorT, found: object) -> EstimatorT:
     """Assign what a fit has found, from which fitted attributes are read.
 
     Parameters
@@ -195,7 +198,7 @@ def set_fitted(estimator: BaseEstimator, found: object) -> BaseEstimator:
     return estimator
 
 
-def fitted(name: str) -> property:
+def fitted(name: str) -> Any:
     """Read an attribute of the object that ``fit`` assigned to ``_fitted``.
 
     Parameters

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,7 +204,7 @@ def row_blocks(X: MatrixLike) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def by_blocks(function: Callable[[Array], Array], X: NDArray) -> Array:
+def by_blocks(function: Callable[[Array], Array], X: NDArray[Any]) -> Array:
     """Values of a function of rows, computed where a few rows stay in the cache.
 
     Parameters

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import (
     Interval,
     StrOptions,
@@ -22,7 +21,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import MatrixLike
+from memdlib._types import Estimator, Matrix, MatrixLike
 
 
 class Words(StrOptions):
@@ -38,11 +37,11 @@ class Words(StrOptions):
     "a str among {'js_gm', 'js'}"
     """
 
-    def __init__(self, *words) -> None:
+    def __init__(self, *words: str) -> None:
         super().__init__(set(words))
         self.words = words
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "a str among {" + ", ".join(map(repr, self.words)) + "}"
 
 
@@ -66,11 +65,11 @@ class Number(Interval):
     """
 
     def __init__(
-        self, kind, low: float | None, high: float | None, closed: str = "left"
+        self, kind: type, low: float | None, high: float | None, closed: str = "left"
     ) -> None:
         super().__init__(kind, low, high, closed=closed)
 
-    def is_satisfied_by(self, val):
+    def is_satisfied_by(self, val: object) -> bool:
         return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
 
 
@@ -109,7 +108,7 @@ _VECTORISE = (
 )
 
 
-def check_parameters(estimator: BaseEstimator) -> None:
+def check_parameters(estimator: Estimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
 
     Parameters
@@ -135,7 +134,9 @@ def check_parameters(estimator: BaseEstimator) -> None:
     )
 
 
-def checked_data(estimator: BaseEstimator, X: MatrixLike, *y, **options):
+def checked_data(
+    estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
+) -> Any:
     """Validate data as scikit-learn does, and say what to put in front if they fail.
 
     Parameters
@@ -169,16 +170,16 @@ def checked_data(estimator: BaseEstimator, X: MatrixLike, *y, **options):
 
 
 def labelled_data(
-    estimator: BaseEstimator,
-    X,
-    y,
-    sample_weight,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
     *,
     reset: bool = True,
     several: bool = True,
     sparse_too: bool = True,
     class_weight: dict[Any, Any] | str | None = None,
-):
+) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
     """Validate X, y and weights as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read, so that they count
@@ -256,14 +257,14 @@ def labelled_data(
 
 
 def labelled_batch(
-    estimator: BaseEstimator,
-    X,
-    y,
-    sample_weight,
-    classes,
-    known: NDArray | None,
-    **options,
-):
+    estimator: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    known: NDArray[Any] | None,
+    **options: Any,
+) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
     """Validate one batch for ``partial_fit``.
 
     Parameters
@@ -519,7 +520,9 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     )
 
 
-def check_priors(priors, n_classes: int) -> NDArray[np.float64] | None:
+def check_priors(
+    priors: ArrayLike | None, n_classes: int
+) -> NDArray[np.float64] | None:
     """Return class probabilities as float64, or None; else raise ValueError."""
     if priors is None:
         return None

@@ -103,6 +103,14 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     0.973
     """
 
+    classes_: NDArray[Any]
+    coef_: Array
+    intercept_: Array
+    natural_params_: Array
+    history_: Array
+    n_iter_: int
+    moment_residual_: float
+
     _parameter_constraints: ClassVar[dict] = {
         "solver": [Words(*MAX_ITERATIONS)],
         "l2": [NONNEGATIVE],

@@ -50,7 +50,7 @@ class ConditionalDual:
     def of(
         cls,
         Z: MatrixLike,
-        codes: NDArray,
+        codes: NDArray[np.intp],
         n_classes: int,
         weight: Array,
         penalty: Array,
@@ -203,7 +203,7 @@ def _scaling_step(dual, theta, state, solver):
     return constant_step(dual.sizes.rows.max(), *parameters)
 
 
-def has_optimum(dual: ConditionalDual, codes: NDArray, found: Optimum) -> bool:
+def has_optimum(dual: ConditionalDual, codes: NDArray[np.intp], found: Optimum) -> bool:
     """Certify that the unpenalised dual has a minimum.
 
     It has one if and only if some conditional distribution of positive probabilities

@@ -44,7 +44,7 @@ class Sizes:
     largest: Array
 
     @classmethod
-    def of(cls, Z: MatrixLike):
+    def of(cls, Z: MatrixLike) -> "Sizes":
         """Sizes of the instances of nonnegative features.
 
         Parameters

@@ -65,7 +65,7 @@ def fingerprint(name: str) -> str:
 
 def load(
     name: str, *, return_X_y: bool = False, as_frame: bool = False, **options: Any
-) -> Bunch | tuple:
+) -> Bunch | tuple[Any, ...]:
     """Load a data set, in the manner of scikit-learn's loaders.
 
     Parameters

@@ -154,7 +154,7 @@ def entries() -> dict[str, Entry]:
     return {name: _entry(name, tables) for name in tables}
 
 
-def _entry(name: str, tables: dict[str, dict]) -> Entry:
+def _entry(name: str, tables: dict[str, dict[Any, Any]]) -> Entry:
     facts = dict(tables[name])
     whole = facts.pop("of", None)
     if whole is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,9 +120,17 @@ class MaxEntDensity(BaseEstimator):
     (0.2473, 5.0, 4.5)
     """
 
+    natural_params_: Array
+    log_normaliser_: Array
+    mean_params_: Array
+    entropy_: Array
+    residual_: Array
+    gap_: Array
+    history_: Array
+
     def __init__(
         self,
-        moments: int | Sequence[Callable] = 2,
+        moments: int | Sequence[Callable[..., Any]] = 2,
         support: Sequence[float] = (-np.inf, np.inf),
         *,
         n_nodes: int = 256,
@@ -326,7 +334,9 @@ class MaxEntDensity(BaseEstimator):
         return members.pairwise(members.quantile, q)
 
     def rvs(
-        self, size=None, random_state: int | np.random.RandomState | None = None
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> Array:
         """Draw independent values by inverting the distribution function.
 
@@ -504,7 +514,7 @@ class MaxEntDensity(BaseEstimator):
         return self
 
 
-def _feature_functions(moments) -> list[Callable] | None:
+def _feature_functions(moments) -> list[Callable[..., Any]] | None:
     """Return the functions where there are any, None for power moments."""
     if isinstance(moments, Integral) and not isinstance(moments, bool):
         return None

@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib._types import Index
 from memdlib.densities.recurrence import Recurrence, stieltjes
 from memdlib.densities.support import Support
 from memdlib.moments.sums import translate
@@ -56,7 +57,7 @@ class Measures:
     weights: Array
     doubt: Array
 
-    def __getitem__(self, rows) -> "Measures":
+    def __getitem__(self, rows: Index) -> "Measures":
         measure = self.nodes[rows], self.weights[rows], self.doubt[rows]
         return Measures(self.origin[rows], self.unit[rows], *measure)
 

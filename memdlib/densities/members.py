@@ -196,7 +196,13 @@ class Members:
         outside = np.where(np.isnan(x), np.nan, -np.inf)
         return np.where(inside, log_density, outside)
 
-    def pairwise(self, function, values: Array, *, each: bool = True) -> Array:
+    def pairwise(
+        self,
+        function: Callable[[Array, NDArray[np.intp]], Array],
+        values: Array,
+        *,
+        each: bool = True,
+    ) -> Array:
         """Apply a function of values and members, each to each or place by place."""
         if each:
             values = values.reshape(values.shape + (1,) * len(self.batch))

@@ -10,6 +10,7 @@ maximum-entropy density, it is found out why.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +209,7 @@ def _check_functions(mu, features, support, row) -> None:
 
 
 def check_range(
-    values: Array, mu: Array, support: Support, describe: Callable
+    values: Array, mu: Array, support: Support, describe: Callable[..., Any]
 ) -> Array:
     """Raise, naming the first moment outside the range that those before it leave.
 

@@ -15,10 +15,12 @@ or exponential density.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib._types import Index
 from memdlib.densities.measures import (
     InfeasibleMomentsError,
     Measures,
@@ -156,7 +158,9 @@ class LogPolynomials:
         """Rows that may still be solved from another start."""
         return np.flatnonzero(~(self.residual <= NEAR) & ~self.unattained)
 
-    def take(self, rows, other: "LogPolynomials", chosen=slice(None)) -> None:
+    def take(
+        self, rows: Index, other: "LogPolynomials", chosen: Index = slice(None)
+    ) -> None:
         """Replace some rows; of their history the last value stays."""
         pairs = zip(self._arrays(), other._arrays(), strict=True)
         for array, new in pairs:
@@ -190,7 +194,7 @@ class Work:
         """No work so far."""
         return cls(np.zeros(n_densities, dtype=np.intp), np.arange(n_densities))
 
-    def __getitem__(self, rows) -> "Work":
+    def __getitem__(self, rows: Index) -> "Work":
         return Work(self.spent, self.rows[rows])
 
     def count(self) -> None:
@@ -213,12 +217,12 @@ class State:
     gradient: Array
     rounding: Array
 
-    def take(self, rows, other: "State") -> None:
+    def take(self, rows: Index, other: "State") -> None:
         """Replace some rows."""
         for array, new in zip(self._arrays(), other._arrays(), strict=True):
             array[rows] = new
 
-    def __getitem__(self, rows) -> "State":
+    def __getitem__(self, rows: Index) -> "State":
         alpha, beta, *others = (array[rows] for array in self._arrays())
         return State(Recurrence(alpha, beta), *others)
 
@@ -267,7 +271,7 @@ class Problem:
     points: Array | None
     work: Work
 
-    def __getitem__(self, rows) -> "Problem":
+    def __getitem__(self, rows: Index) -> "Problem":
         points = None if self.points is None else self.points[rows]
         measure = self.nodes[rows], self.weights[rows], self.m
         ends = self.lower[rows], self.upper[rows]
@@ -794,7 +798,7 @@ def _match_on_grids(measures, m, support, n_nodes) -> tuple[Matched, Array]:
     return found, pending
 
 
-def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple:
+def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple[Any, ...]:
     """Log-normalisers and moments by Gauss's rule on [-1, 1], and bounds of its error.
 
     A polynomial of degree m and range r on the interval grows to r/2 rho^m at most on

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memdlib._types import Index
+
 Array = NDArray[np.float64]
 
 _TINY = np.finfo(np.float64).tiny
@@ -30,7 +32,7 @@ class Recurrence:
     alpha: Array
     beta: Array
 
-    def __getitem__(self, rows) -> "Recurrence":
+    def __getitem__(self, rows: Index) -> "Recurrence":
         return Recurrence(self.alpha[rows], self.beta[rows])
 
     def move(self, origin: Array, unit: Array) -> "Recurrence":

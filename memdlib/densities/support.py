@@ -11,6 +11,7 @@ rounding however narrow or distant a mode is, on any support.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -322,7 +323,9 @@ def powers(u: ArrayLike, n_moments: int) -> Array:
     )
 
 
-def feature_values(functions: Sequence[Callable], x: Array, support: Support) -> Array:
+def feature_values(
+    functions: Sequence[Callable[..., Any]], x: Array, support: Support
+) -> Array:
     """Values of feature functions, all of them finite.
 
     Parameters

@@ -36,7 +36,7 @@ class CountFamily(MarginalFamily):
     n_moments: ClassVar[int] = 1
     nonnegative: ClassVar[bool] = True
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         check_nonnegative_data(X, self.name)
         return X
 
@@ -149,7 +149,7 @@ class Bernoulli(CountFamily):
         value = discrete_jensen_shannon(cells.swapaxes(0, 1), weights)
         return value, np.zeros_like(value)
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         X = super().observe(X)
         if sparse.issparse(X):
             present = X.astype(np.float64)
@@ -433,7 +433,7 @@ class Binomial(Bernoulli):
             'by MeMdClassifier(family="multinomial")'
         )
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         return CountFamily.observe(self, X)
 
     def regularise(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.densities.support import gauss_legendre
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
@@ -74,7 +75,7 @@ class Exponential(MarginalFamily):
     def panels(self, mu: Array) -> Array:
         return mu * _PANELS
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         check_nonnegative_data(X, self.name)
         return X
 
@@ -175,7 +176,7 @@ class TruncatedExponential(MarginalFamily):
         even = np.broadcast_to(np.linspace(0.0, 1.0, 9), (len(unit), 9))
         return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         values = X.data if sparse.issparse(X) else X
         low, high = (values.min(), values.max()) if values.size else (self.a, self.a)
         if sparse.issparse(X):

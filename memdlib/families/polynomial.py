@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from memdlib._types import MatrixLike
 from memdlib.densities.moment_problem import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
@@ -104,7 +105,7 @@ class Polynomial(MarginalFamily):
         ends = np.linspace(self._support.lower, self._support.upper, 17)
         return np.tile(ends, (len(mu), 1))
 
-    def observe(self, X):
+    def observe(self, X: MatrixLike) -> MatrixLike:
         if sparse.issparse(X):
             entries = X.tocoo()
             values, feature = entries.data, entries.col

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Axes, MatrixLike
+from memdlib._types import Axes, Estimator, MatrixLike
 from memdlib.densities.display import Display
 from memdlib.families import Bernoulli, Multinomial, Polynomial
 from memdlib.families.counts import CountFamily
@@ -56,13 +55,13 @@ class AccuracyCurveDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         X: MatrixLike,
         y: ArrayLike,
         *,
         ax: Axes | None = None,
         line_kw: dict[Any, Any] | None = None,
-        **options,
+        **options: Any,
     ) -> "AccuracyCurveDisplay":
         """Draw the accuracy curve of a fitted classifier.
 
@@ -130,14 +129,14 @@ class RankingDisplay(Display):
     """
 
     values: Array
-    names: NDArray
+    names: NDArray[Any]
     label: str
     bars_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         *,
         n_features: int = 10,
         feature_names: ArrayLike | None = None,
@@ -236,7 +235,7 @@ class ContributionDisplay(Display):
     """
 
     values: Array
-    names: NDArray
+    names: NDArray[Any]
     rest: float
     base: float
     label: str
@@ -246,7 +245,7 @@ class ContributionDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         X: MatrixLike,
         *,
         target: float | None = None,
@@ -365,7 +364,7 @@ class DensityDisplay(Display):
 
     x: Array
     density: Array
-    classes: NDArray
+    classes: NDArray[Any]
     name: str
     discrete: bool
     lines_: Any = field(default=None, init=False, repr=False)
@@ -373,7 +372,7 @@ class DensityDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: BaseEstimator,
+        estimator: Estimator,
         feature: int | str,
         *,
         ax: Axes | None = None,

@@ -15,6 +15,7 @@ is averaged, with their posterior weights for the row and the class that is pred
 
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Estimator, Matrix, MatrixLike
 from memdlib.estimator import log_posterior
 from memdlib.families.multivariate import log_determinant
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
@@ -114,7 +115,7 @@ class Contributions:
         k, sign = self._place(label)
         return sign * self.values[k]
 
-    def base_towards(self, label) -> Array:
+    def base_towards(self, label: object) -> Array:
         """Base towards one class, (n,), nats; see :meth:`towards`."""
         k, sign = self._place(label)
         return sign * self.base[:, k]
@@ -130,7 +131,7 @@ class Contributions:
 
 
 def contributions(
-    model: BaseEstimator, X: MatrixLike, feature_names: ArrayLike | None = None
+    model: Estimator, X: MatrixLike, feature_names: ArrayLike | None = None
 ) -> Contributions:
     """What each feature of each row adds to the decision of a classifier.
 
@@ -212,7 +213,7 @@ def contributions(
 
 
 def top_features(
-    model: BaseEstimator,
+    model: Estimator,
     X: MatrixLike,
     n: int = 10,
     feature_names: ArrayLike | None = None,
@@ -481,7 +482,7 @@ def _(model: MixedMeMdClassifier, X):
     )
 
 
-def joint_by_column(model: BaseEstimator, X: NDArray) -> JointByFeature:
+def joint_by_column(model: Estimator, X: NDArray[Any]) -> JointByFeature:
     """Joint log densities by the columns that a pipeline is given.
 
     Parameters
@@ -550,7 +551,7 @@ def _(step: LinearSplines, n_columns: int):
     return step._feature if step._feature.size else np.zeros(1, dtype=np.intp)
 
 
-def checked_rows(model: BaseEstimator, X: MatrixLike) -> MatrixLike:
+def checked_rows(model: Estimator, X: MatrixLike) -> Matrix:
     """Rows as a classifier takes them.
 
     Parameters
@@ -576,8 +577,8 @@ def _finite(found: JointByFeature, X) -> JointByFeature:
 
 
 def names_of_features(
-    model: BaseEstimator, d: int, given: ArrayLike | None = None
-) -> NDArray:
+    model: Estimator, d: int, given: ArrayLike | None = None
+) -> NDArray[Any]:
     """Names of the features that an estimator, or the last one of a pipeline, gets.
 
     Parameters

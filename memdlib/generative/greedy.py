@@ -28,7 +28,7 @@ with the logarithm of a quotient of variances where J grows with the quotient.
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +38,7 @@ from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
-from memdlib.families import Family, Normal, get
+from memdlib.families import Family, MarginalFamily, Normal, get
 from memdlib.families.multivariate import is_varying
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
@@ -245,6 +245,12 @@ class GreedyGaussianRanker(RankedSelector):
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
+    classes_: NDArray[Any]
+    order_: NDArray[np.intp]
+    gains_: Array
+    shrinkage_: Array
+    n_selected_: int
+
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
     def __init__(
@@ -323,6 +329,10 @@ class _MarginalRanker(RankedSelector):
     A subclass has the parameters ``n_features``, ``family``, ``shrinkage`` and
     ``smoothing`` of :class:`memdlib.DivergenceRanker`, and supplies ``_choose``.
     """
+
+    classes_: NDArray[Any]
+    order_: NDArray[np.intp]
+    n_selected_: int
 
     @abstractmethod
     def _choose(self, family: Family, X, codes, weight, size: int) -> NDArray[np.intp]:
@@ -425,13 +435,16 @@ class GreedyInformationRanker(_MarginalRanker):
     [6, 9, 12, 11]
     """
 
+    feature_divergences_: Array
+    gains_: Array
+
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
         n_features: float | int | None = 0.1,
         divergence: str = "js",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
     ) -> None:
@@ -554,6 +567,9 @@ class GreedyHeldOutRanker(_MarginalRanker):
     [6, 0, 10, 12]
     """
 
+    feature_divergences_: Array
+    log_losses_: Array
+
     _parameter_constraints = (
         MARGINAL_CONSTRAINTS
         | SIZE_CONSTRAINTS
@@ -569,7 +585,7 @@ class GreedyHeldOutRanker(_MarginalRanker):
         n_features: float | int | None = 0.1,
         n_candidates: int | None = 200,
         divergence: str = "js",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
         validation: int = 5,
@@ -821,6 +837,8 @@ class BhattacharyyaRanker(_MarginalRanker):
     ([6, 0, 9, 12], [-0.97, -1.73, -2.52, -3.09])
     """
 
+    log_error_bounds_: Array
+
     _parameter_constraints: ClassVar[dict] = {
         name: part
         for name, part in (MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS).items()
@@ -881,6 +899,11 @@ class WhitenedRanker(RankedSelector):
     >>> ranker.order_.tolist()
     [6, 12, 9, 0]
     """
+
+    classes_: NDArray[Any]
+    order_: NDArray[np.intp]
+    log_error_bounds_: Array
+    n_selected_: int
 
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,11 @@ _ERROR = 1e-6
 
 
 def family_moments(
-    family: Family, X: MatrixLike, codes, n_classes: int, weight
+    family: Family,
+    X: MatrixLike,
+    codes: NDArray[np.intp],
+    n_classes: int,
+    weight: Array,
 ) -> ClassMoments:
     """Class moments that a family needs, about locations that it allows.
 
@@ -51,10 +56,10 @@ def family_moments(
 
 def fold_moments(
     family: Family,
-    X,
-    codes,
+    X: MatrixLike,
+    codes: NDArray[np.intp],
     n_classes: int,
-    weight,
+    weight: Array,
     fold: NDArray[np.intp],
     n_folds: int,
 ) -> tuple[ClassMoments, list[ClassMoments]]:
@@ -250,6 +255,6 @@ class ClassMarginals:
             **self._located(moments.location),
         )
 
-    def _located(self, location: Array) -> dict:
+    def _located(self, location: Array) -> dict[Any, Any]:
         """Points that mean parameters are about, for families that need to know."""
         return {"location": location} if self.family.translates else {}

@@ -4,7 +4,7 @@ By Theorem 1 of MeMd the greedy choice of features under class-conditional indep
 is the ranking by marginal divergence, so one number a feature is all there is to find.
 """
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +64,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
     @property
-    def ranking_(self):
+    def ranking_(self) -> NDArray[np.intp]:
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
@@ -130,12 +130,17 @@ class DivergenceRanker(RankedSelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    classes_: NDArray[Any]
+    n_selected_: int
+    feature_divergences_: NDArray[np.float64]
+    order_: NDArray[np.intp]
+
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
         divergence: str = "js_gm",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         n_features: float | int | None = 0.1,
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
@@ -186,7 +191,7 @@ class DivergenceRanker(RankedSelector):
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def js_gm_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
 
     Parameters
@@ -213,7 +218,7 @@ def js_gm_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
 
 
-def jeffreys_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def jeffreys_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by the Jeffreys divergence J, one-vs-rest for several classes.
 
     Parameters
@@ -237,7 +242,7 @@ def jeffreys_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64
     return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
 
 
-def js_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
+def js_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
     """Score features by Jensen-Shannon divergence, their information about the class.
 
     Parameters
@@ -261,7 +266,7 @@ def js_score(X: MatrixLike, y: ArrayLike, **options) -> NDArray[np.float64]:
     return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
 
 
-def describe_input(tags, family):
+def describe_input(tags: Tags, family: str | MarginalFamily) -> Tags:
     """Set the input tags that follow from the family."""
     tags.input_tags.sparse = True
     tags.input_tags.positive_only = get(family).nonnegative

@@ -9,6 +9,7 @@ features whose classes lie too far apart for that are scored class by class.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +108,8 @@ class MarginalScores:
     def correct_weight(
         self,
         X: MatrixLike,
-        codes: NDArray,
-        weight: NDArray,
+        codes: NDArray[np.intp],
+        weight: Array,
         order: NDArray[np.intp],
         grid: Sequence[int],
     ) -> Array:
@@ -314,7 +315,7 @@ class _Linear:
 @np.errstate(over="ignore", invalid="ignore")
 def scores_by_feature(
     scores: MarginalScores, X: MatrixLike, features: NDArray[np.intp]
-) -> tuple[Array, list]:
+) -> tuple[Array, list[Any]]:
     """Joint log density feature by feature, but for what the classes share.
 
     Parameters
@@ -381,7 +382,7 @@ def _stretches(grid, n_scores: int):
         first = last
 
 
-def finite_scores(score: Array, X) -> Array:
+def finite_scores(score: Array, X: MatrixLike) -> Array:
     """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():

@@ -4,7 +4,7 @@ A ranking keeps words or drops them. A power of the divergence does it by degree
 leaves all words alike, and the larger it is, the nearer it comes to a selection.
 """
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,6 +138,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> Z.power(2).sum(axis=1)[:3].round(12).tolist()
     [1.0, 1.0, 1.0]
     """
+
+    weights_: Array
 
     _parameter_constraints: ClassVar[dict] = {
         "power": [NONNEGATIVE],
@@ -305,7 +307,7 @@ def _log_counts(counts: Array) -> Array:
     return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
 
 
-def _directions(X, length) -> tuple:
+def _directions(X, length) -> tuple[Any, ...]:
     """Rows in a range where they have squares, and the factors to these lengths."""
     X, _ = _in_range(X)
     own = np.sqrt(_squares(X))
@@ -319,7 +321,7 @@ def _lengths(X) -> Array:
         return np.ldexp(np.sqrt(_squares(X)), exponent)
 
 
-def _in_range(X) -> tuple:
+def _in_range(X) -> tuple[Any, ...]:
     """Rows over powers of two, where squares are out of range, and their exponents."""
     with np.errstate(over="ignore"):
         squares = _squares(X)

@@ -129,7 +129,7 @@ def class_locations(X: MatrixLike, codes: NDArray[np.intp], n_classes: int) -> A
 
 def check_squares(
     X: MatrixLike,
-    codes: NDArray,
+    codes: NDArray[np.intp],
     weight: Array,
     first: Array,
     second: Array,

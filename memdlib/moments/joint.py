@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Index
 from memdlib.moments.collect import check_squares, class_locations
 from memdlib.moments.sums import ClassMoments, check_finite
 
@@ -36,7 +37,7 @@ class JointMoments(ClassMoments):
     [2.0, 5.0]
     """
 
-    def select(self, features) -> "JointMoments":
+    def select(self, features: Index) -> "JointMoments":
         """Joint moments of some features, given by a mask or by indices."""
         own = np.arange(self.sums.shape[-2])[features]
         sums = self.sums[..., own, :][..., np.r_[0, 1 + own]]
@@ -52,7 +53,7 @@ class JointMoments(ClassMoments):
 
 @np.errstate(over="ignore", invalid="ignore")
 def joint_moments(
-    X: NDArray,
+    X: NDArray[np.float64],
     codes: ArrayLike,
     n_classes: int,
     *,

@@ -18,6 +18,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Index
+
 Array = NDArray[np.float64]
 
 # What to do about moments of a feature; StandardScaler squares it, too.
@@ -162,7 +164,7 @@ class ClassMoments:
         size = len(self.weight) // n_parts
         return [self._take(slice(p * size, (p + 1) * size)) for p in range(n_parts)]
 
-    def select(self, features) -> "ClassMoments":
+    def select(self, features: Index) -> "ClassMoments":
         """Moments of some features, given by a mask or by indices."""
         return ClassMoments(
             self.weight, self.sums[..., features, :], self.location[..., features]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from itertools import accumulate
 from os import PathLike
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from memdlib._types import MatrixLike
@@ -42,6 +43,10 @@ class ArrayChunks(Sequence):
     (3, (array([[8., 9.]]), array([0])))
     """
 
+    X: Any
+    columns: list[NDArray[Any]]
+    rows: int
+
     def __init__(
         self,
         X: MatrixLike,
@@ -65,7 +70,7 @@ class ArrayChunks(Sequence):
     def __len__(self) -> int:
         return -(-self.X.shape[0] // self.rows)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         start = range(0, self.X.shape[0], self.rows)[i]
         part = slice(start, start + self.rows)
         return self.X[part], *(values[part] for values in self.columns)
@@ -96,11 +101,14 @@ class ShardChunks(Sequence):
     ([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     """
 
+    shards: list[str]
+    columns: list[list[str]]
+
     def __init__(
         self,
-        shards: str | PathLike | Sequence,
-        labels: str | PathLike | Sequence | None = None,
-        sample_weight: str | PathLike | Sequence | None = None,
+        shards: str | PathLike[str] | Sequence[Any],
+        labels: str | PathLike[str] | Sequence[Any] | None = None,
+        sample_weight: str | PathLike[str] | Sequence[Any] | None = None,
     ) -> None:
         self.shards = found_files(shards)
         self.columns = [found_files(v) for v in _given(labels, sample_weight)]
@@ -114,7 +122,7 @@ class ShardChunks(Sequence):
     def __len__(self) -> int:
         return len(self.shards)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         return load_array(self.shards[i]), *(_values(v[i]) for v in self.columns)
 
 
@@ -156,12 +164,17 @@ class TableChunks(Sequence):
     (2, ['a'], [0])
     """
 
+    files: list[str]
+    features: list[str]
+    special: list[str]
+    texts: bool
+
     def __init__(
         self,
-        files: str | PathLike | Sequence,
+        files: str | PathLike[str] | Sequence[Any],
         target: str | None = None,
         sample_weight: str | None = None,
-        features: str | Sequence | None = None,
+        features: str | Sequence[Any] | None = None,
     ) -> None:
         _needed("pyarrow")
         self.files = found_files(files)
@@ -188,7 +201,7 @@ class TableChunks(Sequence):
     def __len__(self) -> int:
         return self._ends[-1]
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[Any, ...]:
         i = range(len(self))[i]
         place = bisect_right(self._ends, i)
         if self._last is None or self._last[0] != place:
@@ -200,7 +213,7 @@ class TableChunks(Sequence):
             return _column(table[self.features[0]]), *columns
         return table.select(self.features), *columns
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_last": None}
 
 
@@ -226,7 +239,7 @@ def _open(path: str) -> _Table:
     return _Table(file.schema_arrow.names, file.num_row_groups, file.read_row_group)
 
 
-def _given(labels, weights) -> list:
+def _given(labels, weights) -> list[Any]:
     """What there is of labels and weights."""
     if labels is None and weights is not None:
         raise ValueError("there are weights without labels; give both, or neither")

@@ -7,13 +7,14 @@ Needs Dask: ``pip install 'memdlib[dask]'``; nothing else in the package imports
 """
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Estimator, EstimatorT
 from memdlib.parts.fit import fit_parts
 from memdlib.parts.prepared import StripsAfter
 from memdlib.parts.wide import StripPass, column_strips, joined
@@ -37,14 +38,14 @@ _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
 def fit_distributed(
-    estimator: BaseEstimator,
-    X,
+    estimator: EstimatorT,
+    X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
-    client=None,
-) -> BaseEstimator:
+    client: Any = None,
+) -> EstimatorT:
     """Fit an estimator to Dask collections.
 
     Parameters
@@ -108,7 +109,7 @@ def fit_distributed(
     return fit_parts(estimator, _Blocks(X, y, sample_weight, client), classes)
 
 
-def predict_blocks(estimator: BaseEstimator, X, method: str = "predict"):
+def predict_blocks(estimator: Estimator, X: Any, method: str = "predict") -> Any:
     """Predict the rows of a Dask collection, block by block.
 
     Parameters
@@ -199,7 +200,7 @@ class _Blocks(Parts):
             ],
         )
 
-    def _added(self, parts: list[tuple]):
+    def _added(self, parts: list[tuple[Any, ...]]):
         after, both = (dask.delayed(one, pure=False) for one in (_after, Pass.add))
         results = []
         for i, part in enumerate(parts):
@@ -310,6 +311,6 @@ def _aligned(values, X, name: str):
     return values if own == lengths else values.rechunk((tuple(lengths),))
 
 
-def _split(collection) -> list:
+def _split(collection) -> list[Any]:
     """Delayed blocks."""
     return list(np.ravel(collection.to_delayed()))

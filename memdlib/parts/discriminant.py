@@ -14,6 +14,7 @@ power, and the rows held out, about 10,000.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ class SparseGathered(Gathered):
         return found | {"data": data, "indices": X.indices, "lengths": lengths}
 
 
-def held_out_rows(found: Result, folds: list[int], like) -> tuple:
+def held_out_rows(found: Result, folds: list[int], like: Any) -> tuple[Any, ...]:
     """Rows of some folds.
 
     Parameters
@@ -164,7 +165,9 @@ class FoldMarginals(Pass):
             found |= _named(family, ClassMoments.merge(*both))
         return found
 
-    def marginals(self, found: Result, family: Family, folds: list[int]) -> dict:
+    def marginals(
+        self, found: Result, family: Family, folds: list[int]
+    ) -> dict[Any, Any]:
         """Class marginals of all rows (None), and of those outside each fold."""
         moments = FoldMoments(self.reader, _moments(family, found))
         return class_marginals(family, moments.all_rows(), moments.others, folds)
@@ -231,7 +234,9 @@ class Regressions:
     reader: Reader
     max_iter: int
 
-    def __call__(self, features: dict, penalty: float, tol: float) -> Iterator[tuple]:
+    def __call__(
+        self, features: dict[Any, Any], penalty: float, tol: float
+    ) -> Iterator[tuple[Any, ...]]:
         """As :class:`Evidence` says of its ``regressions``.
 
         Parameters

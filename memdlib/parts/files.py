@@ -8,6 +8,7 @@ import glob
 from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike, fspath, path
+from typing import Any, BinaryIO
 from urllib.request import url2pathname
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 
-def found_files(places: str | PathLike | Iterable) -> list:
+def found_files(places: str | PathLike[str] | Iterable[Any]) -> list[Any]:
     """Files that are meant, in the order of the places and then of their names.
 
     Parameters
@@ -78,7 +79,7 @@ def is_address(file: str) -> bool:
     return "://" in file
 
 
-def open_address(address: str):
+def open_address(address: str) -> BinaryIO:
     """Open a file for reading, by fsspec.
 
     Parameters
@@ -93,7 +94,7 @@ def open_address(address: str):
     return system.open(place, "rb")
 
 
-def load_array(file: str) -> NDArray | sparse.csr_array:
+def load_array(file: str) -> NDArray[Any] | sparse.csr_array:
     """Array of a file .npy, or sparse matrix of a file .npz.
 
     Parameters
@@ -136,7 +137,7 @@ def _files(place: str) -> list[str]:
     return sorted(name(one) for one in found if is_file(one))
 
 
-def _system(address: str) -> tuple:
+def _system(address: str) -> tuple[Any, ...]:
     """File system of an address, and the place in it."""
     try:
         return import_module("fsspec.core").url_to_fs(address)

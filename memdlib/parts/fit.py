@@ -18,14 +18,16 @@ solved by products with the parts (:mod:`memdlib.parts.discriminant`).
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
+from memdlib._types import EstimatorT
 from memdlib.estimator import all_or_nothing, set_fitted
 from memdlib.families import Normal, get
 from memdlib.generative.correlated.pooled import WhitenedMeans
@@ -80,8 +82,8 @@ from memdlib.validation import (
 
 
 def fit_parts(
-    estimator: BaseEstimator, parts: Parts, classes: ArrayLike | None = None
-) -> BaseEstimator:
+    estimator: EstimatorT, parts: Parts, classes: ArrayLike | None = None
+) -> EstimatorT:
     """Fit an estimator to data in parts.
 
     Parameters
@@ -124,7 +126,9 @@ def fit_parts(
     return estimator
 
 
-def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
+def _fit_in_turn(
+    first: tuple[Any, ...], *others: tuple[Any, ...], parts: Parts, classes
+) -> None:
     """Fit steps, each after those before; if one fails, all are as they were."""
 
     @all_or_nothing
@@ -136,7 +140,7 @@ def _fit_in_turn(first: tuple, *others: tuple, parts: Parts, classes) -> None:
     fit_all(*first)
 
 
-def _fit_of(estimator) -> Callable:
+def _fit_of(estimator) -> Callable[..., Any]:
     """Fit of this kind of estimator, of parts and the classes if they are given."""
     for kind, fit in _FITS.items():
         if isinstance(estimator, kind):
@@ -155,7 +159,9 @@ def _fit_template(step, parts: Parts, classes):
     return step.fit(parts.template())
 
 
-def _reader(estimator, parts: Parts, classes, *, survey: bool = False) -> tuple:
+def _reader(
+    estimator, parts: Parts, classes, *, survey: bool = False
+) -> tuple[Any, ...]:
     """How the rows are read, and the survey of the classes if there is need of it."""
     asked = estimator.get_params(deep=False)
     auto, class_weight = asked.get("n_features") == "auto", asked.get("class_weight")

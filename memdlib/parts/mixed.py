@@ -8,9 +8,10 @@ passes.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
@@ -57,7 +58,7 @@ def fit_mixed(
     parts: Parts,
     reader: Reader,
     survey: Result,
-    fit_parts: Callable,
+    fit_parts: Callable[..., Any],
 ) -> MixedMeMdClassifier:
     """Fit a mixture of candidates.
 
@@ -156,7 +157,7 @@ def _of_shares(model) -> bool:
     return isinstance(model, RegularisedMeMdClassifier)
 
 
-def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict:
+def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict[Any, Any]:
     """Moments after the steps of candidates that these suffice."""
     models, plans = {}, []
     for candidate in candidates:
@@ -204,7 +205,7 @@ class CellReader(Reader):
     def n_folds(self) -> int:
         return self.n
 
-    def folded(self, X, y, weight) -> tuple:
+    def folded(self, X: Any, y: ArrayLike, weight: ArrayLike | None) -> tuple[Any, ...]:
         K = len(self.classes)
         cells = Reader(self.estimator, np.arange(self.n * K))
         X, cell, weight = cells.rows(X, y, weight)
@@ -288,13 +289,13 @@ class ByFold(Parts):
     parts: Parts
     reader: Reader
 
-    def template(self):
+    def template(self) -> NDArray[np.float64]:
         return np.zeros((1, self.reader.estimator.n_features_in_))
 
-    def reduce(self, work: Pass):
+    def reduce(self, work: Pass) -> Result | None:
         return self.parts.reduce(Labelled(work, self.reader))
 
-    def reduce_strips(self, work, shape):
+    def reduce_strips(self, work: Pass, shape: tuple[int, int]) -> Result | None:
         raise ValueError(
             "of many rows in parts, candidates that choose n_features or weight "
             f"classes need no fewer rows ({shape[0]}) than features ({shape[1]}); fix "
@@ -316,5 +317,5 @@ class WithoutFold(ByFold):
 
     fold: int
 
-    def reduce(self, work: Pass):
+    def reduce(self, work: Pass) -> Result | None:
         return self.parts.reduce(Kept(work, self.reader, self.fold))

@@ -10,13 +10,14 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib.hashing import NumpyHasher
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Estimator
 from memdlib.parts.files import is_address
 from memdlib.parts.stored import check_sum, packed, read_arrays, unpacked, write_arrays
 from memdlib.validation import check_choice
@@ -52,7 +53,9 @@ class Predictions(Sequence):
     True
     """
 
-    def __init__(self, folder: str | PathLike) -> None:
+    folder: Path
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
         first = read_arrays(_file(self.folder, 0))
         self._n = 1 if first is None else int(first["n_chunks"])
@@ -63,7 +66,7 @@ class Predictions(Sequence):
     def __len__(self) -> int:
         return self._n
 
-    def __getitem__(self, i) -> NDArray:
+    def __getitem__(self, i: int) -> NDArray[Any]:
         i = range(self._n)[i]
         stored = read_arrays(_file(self.folder, i))
         return self._refuse(i) if stored is None else unpacked(stored)["values"]
@@ -76,9 +79,9 @@ class Predictions(Sequence):
 
 
 def predict_chunks(
-    estimator: BaseEstimator,
-    chunks: Sequence[tuple],
-    to: str | PathLike,
+    estimator: Estimator,
+    chunks: Sequence[tuple[Any, ...]],
+    to: str | PathLike[str],
     *,
     method: str = "predict",
     progress: Callable[[str, int, int], object] | None = None,
@@ -178,7 +181,7 @@ def predict_chunks(
     return Predictions(folder)
 
 
-def _predicted(estimator, method: str, X, chunks) -> NDArray:
+def _predicted(estimator, method: str, X, chunks) -> NDArray[Any]:
     if X.shape[0]:
         # set_output may ask for a data frame
         return np.asarray(getattr(estimator, method)(X))

@@ -5,8 +5,10 @@ The words of texts are learnt by a pass of their own: those of each part, joined
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -54,7 +56,7 @@ class After(Through):
         return self.work.of(None if X is None else self.step.transform(X), y, weight)
 
 
-def after(step, plan: Plan) -> Plan:
+def after(step: Any, plan: Plan) -> Plan:
     """Show all passes of a plan what a step makes of the rows.
 
     Parameters
@@ -85,7 +87,7 @@ class StripsAfter(After):
         """Pass over one strip, which is transformed already."""
         return self.work.cut(columns)
 
-    def strip(self, X, y, columns: slice):
+    def strip(self, X: Any, y: ArrayLike, columns: slice) -> NDArray[np.float64]:
         """Some columns of a block of rows, after the step."""
         check_rows(X, y)
         if not X.shape[0]:
@@ -103,16 +105,19 @@ class Prepared(Parts):
         Fitted; it travels with each pass.
     """
 
-    def __init__(self, parts: Parts, step) -> None:
+    parts: Parts
+    step: Any
+
+    def __init__(self, parts: Parts, step: Any) -> None:
         self.parts, self.step = parts, step
 
-    def template(self):
+    def template(self) -> Any:
         return self.step.transform(self.parts.template())
 
-    def reduce(self, work: Pass):
+    def reduce(self, work: Pass) -> Result | None:
         return self.parts.reduce(After(work, self.step))
 
-    def reduce_strips(self, work, shape):
+    def reduce_strips(self, work: Pass, shape: tuple[int, int]) -> Result | None:
         return self.parts.reduce_strips(StripsAfter(work, self.step), shape)
 
 

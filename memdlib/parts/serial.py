@@ -12,14 +12,15 @@ from importlib.metadata import version
 from itertools import islice
 from numbers import Integral, Number
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from memdlib._types import MatrixLike
+from memdlib._types import EstimatorT, MatrixLike
 from memdlib.parts.fit import fit_parts
 from memdlib.parts.stored import (
     Result,
@@ -56,13 +57,16 @@ class Checkpoint:
     (None, ({'n': array([1.])}, 3, False))
     """
 
-    def __init__(self, path: Path, identity: list) -> None:
+    path: Path
+    identity: str | list[Any]
+
+    def __init__(self, path: Path, identity: list[Any]) -> None:
         self.path, self.identity = Path(path), identity
         self.finished: list[Result | None] = []
         self.check_sums: dict[str, dict[int, int]] = {}
         self._stored: list[tuple[Result | None, int, bool]] = []
 
-    def load(self, more: list) -> None:
+    def load(self, more: list[Any]) -> None:
         """Read the file, if there is one.
 
         Parameters
@@ -194,14 +198,14 @@ class Checkpoint:
 
 
 def fit_chunks(
-    estimator: BaseEstimator,
-    chunks: Iterable[tuple],
+    estimator: EstimatorT,
+    chunks: Iterable[tuple[Any, ...]],
     *,
     classes: ArrayLike | None = None,
     checkpoint: str | Path | None = None,
     every: int = 16,
     progress: Callable[[str, int, int | None], object] | None = None,
-) -> BaseEstimator:
+) -> EstimatorT:
     """Fit an estimator to data that do not fit into memory.
 
     Parameters
@@ -353,7 +357,9 @@ class _Serial(Parts):
 
         return self._added(work, read, len(strips), "strip of columns")
 
-    def _added(self, work: Pass, read: Callable, total: int | None, kind: str):
+    def _added(
+        self, work: Pass, read: Callable[..., Any], total: int | None, kind: str
+    ):
         found, done = None, 0
         if self.checkpoint is not None:
             found, done, complete = self.checkpoint.begin()

@@ -8,6 +8,7 @@ import os
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -127,7 +128,7 @@ def unpacked(arrays: Result, prefix: str = "") -> Result | None:
     return found or None
 
 
-def check_sum(*part) -> int:
+def check_sum(*part: Any) -> int:
     """Check sum (CRC-32) of type, shape and values.
 
     Parameters

@@ -49,6 +49,12 @@ class TallMoments(FoldMoments):
         Least and largest values.
     """
 
+    unit: Array
+    products: Array
+    ends: Array
+    moments: ClassMoments
+    total: float
+
     def __init__(
         self,
         reader: Reader,
@@ -170,7 +176,7 @@ class Means(Moments):
         ends = np.array([np.minimum(low, others[0]), np.maximum(high, others[1])])
         return {**super()._add(a, b), "ends": ends}
 
-    def of_result(self, result):
+    def of_result(self, result: Result) -> ClassMoments:
         return ClassMoments(*(result[name] for name in ("weight", "sums", "location")))
 
 

@@ -11,9 +11,10 @@ Z, of shape (n, d), is nowhere as a whole: what multiplies it does so strip by s
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
@@ -66,7 +67,7 @@ def column_strips(n_rows: int, n_features: int) -> list[slice]:
     ]
 
 
-def joined(blocks: Sequence | None) -> Array | None:
+def joined(blocks: Sequence[Any] | None) -> Array | None:
     """Blocks of labels, of weights or of a strip as one.
 
     Parameters
@@ -94,6 +95,11 @@ class WideMoments:
         Numbers of rows of positive weight and of features.
     """
 
+    parts: Parts
+    reader: Reader
+    rows: Result
+    shape: tuple[int, int]
+
     def __init__(self, parts: Parts, reader: Reader, shape: tuple[int, int]) -> None:
         self.parts, self.reader, self.shape = parts, reader, shape
         if reader.cuts is not None:
@@ -110,7 +116,9 @@ class WideMoments:
             kept = train.any() and not train.all()
             yield self._moments(train) if kept else None
 
-    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
+    def correct(
+        self, parts: Parts, models: tuple[Any, ...], grid
+    ) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         correct, tested = np.zeros(len(grid)), 0.0
         for f, model in enumerate(models):
@@ -122,7 +130,9 @@ class WideMoments:
                 tested += weight.sum()
         return correct, tested
 
-    def _added(self, of_strip: Callable, train, by_column=None, **whole) -> Result:
+    def _added(
+        self, of_strip: Callable[..., Any], train, by_column=None, **whole
+    ) -> Result:
         reader = replace(self.reader, cuts=None)
         work = StripPass(reader, train, of_strip, by_column or {}, whole)
         return self.parts.reduce_strips(work, self.shape)
@@ -212,7 +222,7 @@ class StripPass(Pass):
         own = {name: values[..., columns] for name, values in self.by_column.items()}
         return replace(self, by_column=own)
 
-    def strip(self, X, y, columns: slice) -> NDArray:
+    def strip(self, X: Any, y: ArrayLike, columns: slice) -> Array:
         """Some columns of a block of rows, which fits its labels."""
         check_rows(X, y)
         if sparse.issparse(X):  # says what fit says
@@ -241,36 +251,38 @@ class StripPass(Pass):
         }
 
 
-def products_of_rows(Z, moments, test) -> Result:
+def products_of_rows(Z: Array, moments: Result, test: Array) -> Result:
     """Moments of each column, and Z Z^T."""
     return moments | {"gram": Z @ Z.T}
 
 
-def features_to_rows(Z, moments, test, A) -> Result:
+def features_to_rows(Z: Array, moments: Result, test: Array, A: Array) -> Result:
     """A Z^T, with A of shape (m, d)."""
     return {"rows": A @ Z.T}
 
 
-def rows_to_features(Z, moments, test, A) -> Result:
+def rows_to_features(Z: Array, moments: Result, test: Array, A: Array) -> Result:
     """A Z, with A of shape (m, n)."""
     return {"features": A @ Z}
 
 
-def rows_set_aside_to_rows(Z, moments, test, centre, deviations) -> Result:
+def rows_set_aside_to_rows(
+    Z: Array, moments: Result, test: Array, centre: Array, deviations: Array
+) -> Result:
     """Products of the standardised rows set aside with Z^T."""
     return {"rows": _standardised(moments, test, centre, deviations) @ Z.T}
 
 
 def accuracy(
-    Z: NDArray,
-    moments,
-    test: NDArray,
-    centre: NDArray,
-    deviations: NDArray,
-    diagonal: NDArray,
-    means: NDArray,
+    Z: Array,
+    moments: Result,
+    test: Array,
+    centre: Array,
+    deviations: Array,
+    diagonal: Array,
+    means: Array,
     step: NDArray[np.intp],
-    A: NDArray,
+    A: Array,
     n_steps: int,
 ) -> Result:
     """What the coordinates of each step of the grid add to scores of rows set aside.

@@ -15,6 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,7 +143,11 @@ class HashCuts:
 
     @classmethod
     def find(
-        cls, keys: RowKeys, shares: Shares, histogram: Array, border: dict[str, NDArray]
+        cls,
+        keys: RowKeys,
+        shares: Shares,
+        histogram: Array,
+        border: dict[str, NDArray[Any]],
     ) -> "HashCuts":
         """Cuts from the weights of the buckets and the rows in those that matter.
 
@@ -209,7 +214,7 @@ def bucket(first: Words) -> NDArray[np.intp]:
     return (first >> _SHIFT).astype(np.intp)
 
 
-def merged_groups(border: dict[str, NDArray]) -> dict[str, NDArray]:
+def merged_groups(border: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Rows of equal class and hashes as one, in the order of these.
 
     Parameters
@@ -293,7 +298,7 @@ class Parts(ABC):
     """Data in parts, over which passes are made."""
 
     @abstractmethod
-    def template(self):
+    def template(self) -> Any:
         """Return a row of X, with the names of its columns if it has any."""
 
     @abstractmethod
@@ -311,7 +316,7 @@ class Parts(ABC):
         """
 
     @abstractmethod
-    def reduce_strips(self, work, shape: tuple[int, int]) -> Result | None:
+    def reduce_strips(self, work: Pass, shape: tuple[int, int]) -> Result | None:
         """Make one pass over strips of columns, each with all rows.
 
         Parameters
@@ -394,7 +399,7 @@ class Reader:
         """One if there are no cuts."""
         return 1 if self.cuts is None else self.cuts.first.shape[1] + 1
 
-    def rows(self, X, y, weight) -> tuple:
+    def rows(self, X: Any, y: ArrayLike, weight: ArrayLike | None) -> tuple[Any, ...]:
         """Observed rows of positive weight, their class indices and weights."""
         sparse_too = get_tags(self.estimator).input_tags.sparse
         X, codes, weight, _ = labelled_batch(
@@ -403,11 +408,11 @@ class Reader:
         X = X if self.family is None else self.family.observe(X)
         return X, codes, self.weighted(codes, weight)
 
-    def weighted(self, codes, weight) -> Array:
+    def weighted(self, codes: NDArray[np.intp], weight: Array) -> Array:
         """Weights times the factors of their classes."""
         return weight if self.by_class is None else weight * self.by_class[codes]
 
-    def folded(self, X, y, weight) -> tuple:
+    def folded(self, X: Any, y: ArrayLike, weight: ArrayLike | None) -> tuple[Any, ...]:
         """The same, and the fold of each row."""
         X, codes, weight = self.rows(X, y, weight)
         if self.cuts is None:
@@ -610,8 +615,9 @@ Plan = Generator[Pass, Result, object]
 
 
 def side_by_side(
-    steps: dict[Hashable, Generator], answers: Callable[[dict], dict]
-) -> dict:
+    steps: dict[Hashable, Generator],
+    answers: Callable[[dict[Any, Any]], dict[Any, Any]],
+) -> dict[Any, Any]:
     """What generators return that wait for answers, all of which are given at once.
 
     Parameters
@@ -649,7 +655,7 @@ def side_by_side(
     return found
 
 
-def carried_out(parts: Parts, plans: Sequence[Plan]) -> list:
+def carried_out(parts: Parts, plans: Sequence[Plan]) -> list[Any]:
     """Carry out plans side by side: their first passes are one, then the second ones.
 
     Parameters
@@ -682,6 +688,10 @@ class FoldMoments:
         Of each fold and class.
     """
 
+    reader: Reader
+    folds: list[ClassMoments]
+    others: list[ClassMoments]
+
     def __init__(self, reader: Reader, moments: ClassMoments) -> None:
         self.reader = reader
         self.folds = moments.split(reader.n_folds)
@@ -698,7 +708,9 @@ class FoldMoments:
             both = self.folds[f].weight.any() and self.others[f].weight.any()
             yield self.others[f] if both else None
 
-    def correct(self, parts: Parts, models: tuple, grid) -> tuple[Array, float]:
+    def correct(
+        self, parts: Parts, models: tuple[Any, ...], grid
+    ) -> tuple[Array, float]:
         """Weight of the rows set aside that are classified correctly, and of all."""
         found = checked_result(parts, Accuracy(self.reader, models, grid))
         return found["correct"], found["tested"]
@@ -740,7 +752,7 @@ def found_cuts(
     return HashCuts.find(keys, shares, histogram, border)
 
 
-def check_rows(X, y) -> None:
+def check_rows(X: Any, y: Any) -> None:
     """Raise ValueError if a part of X has not as many rows as it has labels."""
     if X.shape[0] != len(y):
         raise ValueError(

@@ -1,7 +1,7 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,6 +117,11 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     >>> embedding.get_feature_names_out().tolist()
     ['entropy0', 'entropy1', 'prior0', 'prior1', 'fit0', 'fit1']
     """
+
+    kind_: str
+    models_: list[PLSA]
+    classes_: NDArray[Any]
+    class_prior_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict] = {
         "kind": [Words(*KINDS)],
@@ -247,7 +252,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             return sparse.hstack([sparse.csr_array(p) for p in parts], format="csr")
         return np.hstack(parts)
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Names of the numbers: class, part, topic and, for gradients, feature.
 
         Parameters

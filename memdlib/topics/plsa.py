@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +93,7 @@ def climb(
     smoothing: float,
     tol: float,
     max_iter: int,
-    report: Callable,
+    report: Callable[..., Any],
 ) -> Found:
     """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw.
 
@@ -401,6 +401,16 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
            [0.33, 0.67]])
     """
 
+    components_: Array
+    topic_prior_: Array
+    topic_counts_: Array
+    history_: Array
+    gaps_: Array
+    n_iter_: int
+    n_parameters_: int
+    log_likelihood_: float
+    bic_: float
+
     _parameter_constraints: ClassVar[dict] = {
         "n_topics": [COUNT],
         "beta": [SHARE],
@@ -485,7 +495,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray:
+    def transform(self, X: MatrixLike) -> NDArray[np.float64]:
         """Fold documents in: their most likely topics under the words of the topics.
 
         Parameters

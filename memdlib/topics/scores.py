@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Matrix, MatrixLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
@@ -283,7 +283,7 @@ class Folded:
         """Expected counts m_z of each topic in each document, (n, n_topics)."""
         return self.theta * (self.ratios @ self.model.components_.T)
 
-    def gradients(self):
+    def gradients(self) -> Matrix:
         """As :func:`fisher_scores`, sparse or dense as the counts are kept."""
         prior = self.model.topic_prior_
         first = np.zeros(self.theta.shape)

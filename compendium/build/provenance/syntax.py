@@ -1,8 +1,8 @@
 """Modules and notebook cells as statements, and the names that each of them mentions.
 
-A statement is written down as its syntax without docstrings, annotations of functions
-and imports. The names in it that the module imports or defines are left open, as
-chains such as ``np.linalg.solve``, for
+A statement is written down as its syntax without docstrings, imports, and annotations
+of functions and of the attributes of plain classes. The names in it that the module
+imports or defines are left open, as chains such as ``np.linalg.solve``, for
 :mod:`compendium.build.provenance.definitions` to follow. Each entry of a dictionary
 called ``_REGISTRY`` is a statement by itself.
 """
@@ -21,6 +21,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_OF_FIELDS = ("NamedTuple", "TypedDict")  # classes whose annotations do something
 _REGISTRY = "_REGISTRY"
 
 
@@ -221,6 +222,7 @@ def _pieces(node, known: frozenset[str]) -> Iterator[str | tuple | ast.Constant]
                 continue
             if name == "body" and isinstance(node, _DEFINITIONS):
                 value = [item for item in value if not _is_constant(item)]
+                value = _without_types(value) if _is_plain_class(node) else value
             if value is not None and value != []:
                 yield f"{name}="
                 yield from _pieces(value, inner if name == "body" else known)
@@ -235,6 +237,28 @@ def _chain(node: ast.AST) -> tuple[str, ...]:
         names.append(node.attr)
         node = node.value
     return (node.id, *reversed(names)) if isinstance(node, ast.Name) else ()
+
+
+def _is_plain_class(node: ast.AST) -> bool:
+    """Whether nothing makes fields of what the class annotates, as dataclasses do."""
+    if not isinstance(node, ast.ClassDef) or node.decorator_list or node.keywords:
+        return False
+    return not any("".join(_chain(base)[-1:]) in _OF_FIELDS for base in node.bases)
+
+
+def _without_types(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Body of a plain class where attributes are assigned, and none only declared.
+
+    ``x: int`` goes and ``x: int = 3`` is ``x = 3``; what says ``ClassVar`` stays.
+    """
+    found = []
+    for item in body:
+        typed = isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+        if not typed or "ClassVar" in ast.unparse(item.annotation):
+            found.append(item)
+        elif item.value:
+            found.append(ast.Assign([item.target], item.value))
+    return found
 
 
 def _is_for_type_checkers(node: ast.AST) -> bool:

@@ -1,7 +1,7 @@
 """What classifiers of pooled second moments share: moments first, then a model."""
 
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,12 @@ class PooledClassifier(BayesClassifier):
     as in a mixture, the moments can be collected once for all of them.
     """
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    shrinkage_ = fitted("shrinkage")
-    variance_shrinkage_ = fitted("variance_shrinkage")
+    n_features_in_: int
+
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: NDArray[np.float64] = fitted("class_prior")
+    shrinkage_: float = fitted("shrinkage")
+    variance_shrinkage_: float = fitted("variance_shrinkage")
 
     @all_or_nothing
     def fit(
@@ -68,8 +70,12 @@ class PooledClassifier(BayesClassifier):
         return self.class_weight is None
 
     def collect_moments(
-        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
-    ):
+        self,
+        X: NDArray[np.float64],
+        codes: NDArray[np.intp],
+        n_classes: int,
+        weight: NDArray[np.float64],
+    ) -> PooledMoments:
         """Moments of valid rows, the same for all parameters of a class.
 
         Parameters
@@ -87,7 +93,7 @@ class PooledClassifier(BayesClassifier):
         """
         return PooledMoments.of(X, codes, n_classes, weight)
 
-    def fit_moments(self, moments, classes: NDArray) -> Self:
+    def fit_moments(self, moments: PooledMoments, classes: NDArray[Any]) -> Self:
         """Fit to moments instead of rows; ``class_weight`` is not looked at.
 
         Parameters

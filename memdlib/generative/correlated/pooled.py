@@ -17,6 +17,7 @@ exactly.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class PooledMoments:
 
     @classmethod
     def of(
-        cls, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
+        cls, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: Array
     ) -> "PooledMoments":
         """Moments of rows, in two passes.
 
@@ -197,7 +198,7 @@ class PooledMoments:
 
 
 def standardised_residuals(
-    X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: Array
+    X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: Array
 ) -> tuple[dict[str, Array], Array]:
     """Moments of each feature, and the rows less their class means in units of these.
 
@@ -532,12 +533,12 @@ class WhitenedMeans:
         """J_j, the share of each coordinate in JS_GM, (d,), nats."""
         return self.prior @ self.means**2
 
-    def whiten(self, X) -> Array:
+    def whiten(self, X: Array) -> Array:
         """Coordinates z of rows of X, (n, d)."""
         return self.root((X / self.unit - self.centre) / self.deviations)
 
     def scores(
-        self, X: NDArray, order: NDArray[np.intp], grid: NDArray[np.intp]
+        self, X: NDArray[Any], order: NDArray[np.intp], grid: NDArray[np.intp]
     ) -> Array:
         """Joint log densities but for what the classes share, with the best S of z.
 
@@ -565,9 +566,9 @@ class WhitenedMeans:
 
     def correct_weight(
         self,
-        X: NDArray,
+        X: NDArray[Any],
         codes: NDArray[np.intp],
-        weight: NDArray,
+        weight: Array,
         grid: NDArray[np.intp],
     ) -> Array:
         """Weight of the rows that the best S coordinates classify correctly.

@@ -56,11 +56,11 @@ class Range:
     half_width: Array
 
     @classmethod
-    def of(cls, X) -> "Range":
+    def of(cls, X: Array) -> "Range":
         low, high = (0.5 * f(axis=0).astype(np.float64) for f in (X.min, X.max))
         return cls(low, np.where(high > low, high - low, 1.0))
 
-    def __call__(self, X) -> Array:
+    def __call__(self, X: Array) -> Array:
         """Shares in [0, 1]; what lies outside the range counts as its end."""
         with np.errstate(over="ignore"):
             return by_blocks(self._of_block, X)
@@ -240,8 +240,8 @@ class RegularisedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
 
     def collect_moments(
-        self, X: NDArray, codes: NDArray[np.intp], n_classes: int, weight: NDArray
-    ):
+        self, X: Array, codes: NDArray[np.intp], n_classes: int, weight: Array
+    ) -> RangeMoments:
         """Moments of valid rows as shares of the ranges of their features.
 
         Parameters

@@ -103,7 +103,7 @@ class RidgeModel:
         with np.errstate(divide="ignore"):
             return float(1.0 / self.multipliers[0])
 
-    def joint_log_density(self, X) -> Array:
+    def joint_log_density(self, X: MatrixLike) -> Array:
         """Scores times their multipliers, added, (n, K); empty documents: the prior."""
         rows = with_feature_weights(X, self.feature_weights)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -224,8 +224,8 @@ class Evidence:
     regressions: Callable[[dict, float, float], Iterator[tuple]]
 
     def feature_weights(
-        self, powers: list[float], folds: list, divergence: str
-    ) -> dict:
+        self, powers: list[float], folds: list[Any], divergence: str
+    ) -> dict[Any, Any]:
         """Divergences outside each fold, to each power; None for power zero."""
         found = {}
         if any(powers):
@@ -237,7 +237,7 @@ class Evidence:
         }
 
     def scores(
-        self, features: dict, penalties: list[float], tol: float
+        self, features: dict[Any, Any], penalties: list[float], tol: float
     ) -> Iterator[Array]:
         """Of the rows held out, (n_penalties, m, K), for one power after another."""
         solved = self.regressions(features, min(penalties), tol)
@@ -251,7 +251,7 @@ class Evidence:
                 found[:, test] = part
             yield found
 
-    def second_scores(self, folds: list) -> list[Array]:
+    def second_scores(self, folds: list[Any]) -> list[Array]:
         """Those of the marginals, (m, K), if there are any."""
         if not self.marginals:
             return []
@@ -390,7 +390,10 @@ def needed_families(
 
 
 def class_marginals(
-    family: Family, total: ClassMoments, training: Sequence[ClassMoments], folds: list
+    family: Family,
+    total: ClassMoments,
+    training: Sequence[ClassMoments],
+    folds: list[Any],
 ) -> dict[int | None, ClassMarginals]:
     """Class marginals of all rows (None), and of those outside each fold.
 
@@ -514,20 +517,20 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         "random_state": ["random_state"],
     }
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    coef_ = fitted("coef")
-    intercept_ = fitted("intercept")
-    penalty_ = fitted("penalty")
-    power_ = fitted("power")
-    feature_weights_ = fitted("feature_weights")
-    multipliers_ = fitted("multipliers")
-    temperature_ = fitted("temperature")
-    uniform_share_ = fitted("uniform_share")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    coef_: Array = fitted("coef")
+    intercept_: Array = fitted("intercept")
+    penalty_: float = fitted("penalty")
+    power_: float = fitted("power")
+    feature_weights_: Array | None = fitted("feature_weights")
+    multipliers_: Array = fitted("multipliers")
+    temperature_: float = fitted("temperature")
+    uniform_share_: float = fitted("uniform_share")
     _uniform_share = uniform_share_
-    residual_ = fitted("residual")
-    n_iter_ = fitted("n_iter")
-    validation_log_loss_ = fitted("validation_log_loss")
+    residual_: float = fitted("residual")
+    n_iter_: int = fitted("n_iter")
+    validation_log_loss_: Array = fitted("validation_log_loss")
 
     def __init__(
         self,
@@ -540,7 +543,7 @@ class RidgeDiscriminantClassifier(BayesClassifier):
         class_weight: dict[Any, Any] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         *,
-        family=None,
+        family: str | MarginalFamily | None = None,
     ) -> None:
         self.penalties = penalties
         self.powers = powers

@@ -56,7 +56,9 @@ class WhitenedModel:
     validation_curve: Array | None = None
 
     @classmethod
-    def of(cls, classes, found: WhitenedMeans, n_selected: int) -> "WhitenedModel":
+    def of(
+        cls, classes: NDArray[Any], found: WhitenedMeans, n_selected: int
+    ) -> "WhitenedModel":
         divergences = found.divergences
         order = rank(divergences)
         kept = np.zeros_like(found.means)
@@ -90,7 +92,7 @@ class WhitenedModel:
         return _of_second(self.offsets - self.slopes @ self.centre)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def joint_log_density(self, X) -> Array:
+    def joint_log_density(self, X: Array) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
         used = self.slopes.any(axis=0)
         used = slice(None) if used.all() else used
@@ -227,14 +229,14 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    whitened_means_ = fitted("whitened_means")
-    feature_divergences_ = fitted("feature_divergences")
-    order_ = fitted("order")
-    n_selected_ = fitted("n_selected")
-    validation_n_features_ = fitted("validation_n_features")
-    validation_curve_ = fitted("validation_curve")
-    coef_ = fitted("coef")
-    intercept_ = fitted("intercept")
+    whitened_means_: Array = fitted("whitened_means")
+    feature_divergences_: Array = fitted("feature_divergences")
+    order_: NDArray[np.intp] = fitted("order")
+    n_selected_: int = fitted("n_selected")
+    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_curve_: Array | None = fitted("validation_curve")
+    coef_: Array = fitted("coef")
+    intercept_: Array = fitted("intercept")
 
     @property
     def moments_suffice(self) -> bool:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing, fitted
-from memdlib.families import Normal, get
+from memdlib.families import MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.memd.model import MarginalModel, MomentClassifier
 from memdlib.generative.ranking import (
@@ -100,7 +100,7 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
 
 def held_out_accuracy(
     estimate: Callable[[ClassMoments], MarginalModel],
-    data: tuple,
+    data: tuple[Any, ...],
     fold: NDArray[np.intp],
     exclusive: list[ClassMoments],
     grid: NDArray[np.intp],
@@ -246,6 +246,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     0.955
     """
 
+    feature_divergences_: Array
+
     _parameter_constraints = MARGINAL_CONSTRAINTS | {
         "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
         "n_features_grid": [None, Words("every"), "array-like"],
@@ -258,7 +260,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family="normal",
+        family: str | MarginalFamily = "normal",
         n_features: float | int | str | None = "auto",
         validation: float | int = 0.2,
         shrinkage: float | str = 0.0,
@@ -281,10 +283,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self.class_weight = class_weight
 
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
-    order_ = fitted("order")
-    n_selected_ = fitted("n_selected")
-    validation_n_features_ = fitted("validation_n_features")
-    validation_curve_ = fitted("validation_curve")
+    order_: NDArray[np.intp] = fitted("order")
+    n_selected_: int = fitted("n_selected")
+    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_curve_: Array | None = fitted("validation_curve")
 
     @all_or_nothing
     def fit(
@@ -334,7 +336,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         n_features_grid: ArrayLike | str | None = None,
-    ):
+    ) -> tuple[NDArray[np.intp], Array]:
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters

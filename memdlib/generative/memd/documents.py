@@ -96,8 +96,8 @@ class DocumentScores:
     def correct_weight(
         self,
         X: MatrixLike,
-        codes: NDArray,
-        weight: NDArray,
+        codes: NDArray[np.intp],
+        weight: Array,
         order: NDArray[np.intp],
         grid: Sequence[int],
     ) -> Array:
@@ -221,8 +221,8 @@ feature_names_in_
         for name, allowed in MeMdClassifier._parameter_constraints.items()
         if name not in ("family", "shrinkage")
     }
-    family = Binomial()
-    shrinkage = 0.0
+    family: Binomial = Binomial()
+    shrinkage: float = 0.0
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ products of two features) Gaussian naive Bayes.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,10 +167,10 @@ class JointMaxEntClassifier(MomentClassifier):
         self.covariance = covariance
         self.shrinkage = shrinkage
 
-    covariances_ = fitted("covariances")
+    covariances_: Array = fitted("covariances")
 
     @property
-    def means_(self):
+    def means_(self) -> Array:
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
 
@@ -245,7 +245,7 @@ class JointMaxEntClassifier(MomentClassifier):
         )
 
 
-def _named_whitening(covariance: Array, names: list) -> Array:
+def _named_whitening(covariance: Array, names: list[Any]) -> Array:
     """Whitening matrices, or an error that names the class."""
     W = []
     for name, S in zip(

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,7 +54,7 @@ class MarginalModel:
 
     @classmethod
     def of(
-        cls, classes: NDArray, marginals: ClassMarginals, divergence: str = "js_gm"
+        cls, classes: NDArray[Any], marginals: ClassMarginals, divergence: str = "js_gm"
     ) -> "MarginalModel":
         """Rank the features and find the scores; all features are used.
 
@@ -128,13 +128,17 @@ class MarginalModel:
         marginals = self.marginals
         return translate_natural(marginals.natural_params, marginals.moments.location)
 
-    def joint_log_density(self, X) -> Array:
+    def joint_log_density(self, X: MatrixLike) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
         X = self.marginals.family.observe(X)
         return self.scores.total(X, self.order[: self.n_selected])
 
     def correct_weight(
-        self, X: MatrixLike, codes: NDArray, weight: NDArray, grid: NDArray[np.intp]
+        self,
+        X: MatrixLike,
+        codes: NDArray[np.intp],
+        weight: Array,
+        grid: NDArray[np.intp],
     ) -> Array:
         """Weight of the observed rows that the best S features classify correctly.
 
@@ -161,11 +165,11 @@ class MomentClassifier(BayesClassifier):
     A subclass supplies :meth:`_collect` and :meth:`_estimate`.
     """
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    mean_params_ = fitted("mean_params")
-    natural_params_ = fitted("natural_params")
-    shrinkage_ = fitted("shrinkage")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    mean_params_: Array = fitted("mean_params")
+    natural_params_: Array = fitted("natural_params")
+    shrinkage_: float | Array = fitted("shrinkage")
 
     @abstractmethod
     def _collect(self, X, codes, n_classes, weight):
@@ -218,7 +222,7 @@ class MomentClassifier(BayesClassifier):
         self._fitted = self._estimate(moments, classes)
         return self
 
-    def _batch_options(self) -> dict:
+    def _batch_options(self) -> dict[Any, Any]:
         """How a batch is to be validated."""
         return {}
 
@@ -230,8 +234,8 @@ class MomentClassifier(BayesClassifier):
 
 
 def estimate_model(
-    estimator: MomentClassifier, moments: ClassMoments, classes: NDArray
-):
+    estimator: MomentClassifier, moments: ClassMoments, classes: NDArray[Any]
+) -> MarginalModel:
     """Everything that follows from moments, which may have been collected in parts.
 
     Parameters

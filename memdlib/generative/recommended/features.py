@@ -58,7 +58,7 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         self.max_features = max_features
 
     def fit(
-        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+        self, X: Array, y: None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Find the knots.
 
@@ -86,7 +86,7 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         self._width = half[interval + 1, self._feature] - self._low
         return self
 
-    def transform(self, X: NDArray) -> NDArray:
+    def transform(self, X: Array) -> Array:
         """Shares of the intervals below the values.
 
         Parameters
@@ -152,7 +152,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: NDArray, y: None = None, sample_weight: ArrayLike | None = None
+        self, X: Array, y: None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Draw the landmarks.
 
@@ -180,7 +180,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self._root = (vectors / root) @ vectors.T
         return self
 
-    def transform(self, X: NDArray) -> NDArray:
+    def transform(self, X: Array) -> Array:
         """Values of the functions.
 
         Parameters

@@ -6,6 +6,7 @@ learn, and moments. Each is found once.
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from memdlib._types import Estimator, EstimatorT
 from memdlib.generative.correlated.classifier import PooledClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
 
 
-def settings(step: BaseEstimator) -> tuple:
+def settings(step: Estimator) -> tuple[Any, ...]:
     """What estimators have in common only if they are set alike.
 
     Parameters
@@ -42,7 +44,7 @@ def settings(step: BaseEstimator) -> tuple:
     return type(step), *((name, _content(value)) for name, value in values)
 
 
-def _content(value) -> tuple | int:
+def _content(value) -> tuple[Any, ...] | int:
     if isinstance(value, BaseEstimator):
         return settings(value)
     if isinstance(value, np.ndarray):
@@ -80,7 +82,7 @@ class HeldOut:
     def of(
         cls,
         codes: NDArray[np.intp],
-        weight: NDArray,
+        weight: Array,
         splits: Iterable[tuple[Rows, Rows]],
     ) -> "HeldOut":
         """Leave out what cannot be scored.
@@ -175,12 +177,12 @@ class TrainingRows:
     True
     """
 
-    def __init__(self, X: NDArray, y: NDArray, weight: Array) -> None:
+    def __init__(self, X: NDArray[Any], y: NDArray[Any], weight: Array) -> None:
         self._X, self._y, self._weight = X, y, weight
         self._classes, self._codes = np.unique(y, return_inverse=True)
         self._steps, self._moments = [], {}
 
-    def fit(self, model: BaseEstimator) -> BaseEstimator:
+    def fit(self, model: EstimatorT) -> EstimatorT:
         """Fit a copy of a classifier, or of all steps of a pipeline.
 
         Parameters
@@ -198,7 +200,7 @@ class TrainingRows:
         self._fit_classifier(last)
         return model
 
-    def fit_steps(self, model: BaseEstimator) -> BaseEstimator:
+    def fit_steps(self, model: EstimatorT) -> EstimatorT:
         """Fit the steps of a copy of a pipeline before its classifier.
 
         Parameters
@@ -218,7 +220,7 @@ class TrainingRows:
         self._keep(len(keys))
         return model
 
-    def _fit_step(self, i: int, key: tuple, step):
+    def _fit_step(self, i: int, key: tuple[Any, ...], step):
         """The i-th step of a pipeline, fitted to what those before make of the rows."""
         if i == len(self._steps) or self._steps[i][0] != key:
             self._keep(i)
@@ -237,7 +239,7 @@ class TrainingRows:
     def _prepared(self):
         return self._steps[-1][2] if self._steps else self._X
 
-    def _weights(self, step) -> dict:
+    def _weights(self, step) -> dict[Any, Any]:
         takes = has_fit_parameter(step, "sample_weight")
         return {"sample_weight": self._weight} if takes else {}
 

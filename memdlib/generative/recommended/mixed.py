@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from memdlib._types import Estimator, MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_posterior
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
@@ -65,7 +66,7 @@ class Candidate:
     temperature: float = 1.0
 
     @classmethod
-    def of(cls, name: str, model: BaseEstimator, seed: int) -> "Candidate":
+    def of(cls, name: str, model: Estimator, seed: int) -> "Candidate":
         """A fresh copy, which draws the same whenever it is fitted."""
         model = clone(model)
         seeds = [p for p in model.get_params() if p.split("__")[-1] == "random_state"]
@@ -106,7 +107,7 @@ class Mixture:
     @classmethod
     def of(
         cls,
-        classes: NDArray,
+        classes: NDArray[Any],
         class_prior: Array,
         candidates: Sequence[Candidate],
         found: "Weighed",
@@ -148,7 +149,7 @@ class Mixture:
         )
 
     @property
-    def estimators(self) -> list:
+    def estimators(self) -> list[Any]:
         return [
             Pipeline([(str(i), step) for i, step in enumerate((*m.steps, m.model))])
             if m.steps
@@ -164,7 +165,7 @@ class Mixture:
     def estimator_weights(self) -> Array:
         return np.array([member.weight for member in self.members])
 
-    def log_posterior(self, X) -> Array:
+    def log_posterior(self, X: MatrixLike) -> Array:
         """Log posteriors of the mixture, (n, K)."""
         prepared = PreparedRows(X)
         parts = [
@@ -186,10 +187,12 @@ class PreparedRows:
     X : ndarray of shape (n, d)
     """
 
-    def __init__(self, X: NDArray) -> None:
+    known: dict[Any, Any]
+
+    def __init__(self, X: NDArray[Any]) -> None:
         self.X, self.known = np.asarray(X, dtype=np.float64), {}
 
-    def __call__(self, steps: tuple) -> Array:
+    def __call__(self, steps: tuple[Any, ...]) -> Array:
         key = tuple(map(id, steps))
         if key not in self.known:
             self.known[key] = reduce(lambda Z, s: s.transform(Z), steps, self.X)
@@ -286,7 +289,7 @@ class MixedMeMdClassifier(BayesClassifier):
 
     def __init__(
         self,
-        estimators: Sequence | None = None,
+        estimators: Sequence[Any] | None = None,
         *,
         validation: float | int = 5,
         random_state: int | np.random.RandomState | None = None,
@@ -301,14 +304,14 @@ class MixedMeMdClassifier(BayesClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    estimators_ = fitted("estimators")
-    names_ = fitted("names")
-    estimator_weights_ = fitted("estimator_weights")
-    uniform_share_ = fitted("uniform_share")
-    duality_gap_ = fitted("duality_gap")
-    cv_results_ = fitted("cv_results")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    estimators_: list[Estimator] = fitted("estimators")
+    names_: list[str] = fitted("names")
+    estimator_weights_: Array = fitted("estimator_weights")
+    uniform_share_: float = fitted("uniform_share")
+    duality_gap_: float = fitted("duality_gap")
+    cv_results_: dict[str, NDArray[Any]] = fitted("cv_results")
 
     @all_or_nothing
     def fit(
@@ -405,7 +408,9 @@ class Weighed:
     gap: float
 
 
-def weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> Weighed:
+def weigh(
+    scores: list[Array], codes: NDArray[np.intp], weight: Array, lead: float | None
+) -> Weighed:
     """Calibrate candidates and weight them.
 
     Parameters
@@ -446,7 +451,7 @@ def weigh(scores: list[Array], codes, weight: Array, lead: float | None) -> Weig
     return Weighed(weights, temperatures, log_losses, accuracies, share, gap)
 
 
-def seeded(estimators: Sequence, rng: np.random.RandomState) -> list[Candidate]:
+def seeded(estimators: Sequence[Any], rng: np.random.RandomState) -> list[Candidate]:
     """Candidates that draw the same whenever they are fitted.
 
     Parameters
@@ -462,14 +467,16 @@ def seeded(estimators: Sequence, rng: np.random.RandomState) -> list[Candidate]:
     """
     seed, known = int(rng.randint(2**31 - 1)), {}
 
-    def one(steps: tuple) -> tuple:
+    def one(steps: tuple[Any, ...]) -> tuple[Any, ...]:
         return known.setdefault(tuple(map(settings, steps)), steps)
 
     candidates = [Candidate.of(name, model, seed) for name, model in estimators]
     return [replace(candidate, steps=one(candidate.steps)) for candidate in candidates]
 
 
-def alike(candidates: Iterable[Candidate]) -> Iterator[tuple[tuple, list[Candidate]]]:
+def alike(
+    candidates: Iterable[Candidate],
+) -> Iterator[tuple[tuple[Any, ...], list[Candidate]]]:
     """Steps before models, and the neighbours that have them in common.
 
     Parameters
@@ -517,7 +524,7 @@ def checked_candidates(mixed: MixedMeMdClassifier) -> list[tuple[str, BaseEstima
     return list(estimators)
 
 
-def _warn_of_lone_values(X: Array, names: NDArray | None) -> None:
+def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
     if len(X) < _LEAST_ROWS:
         return

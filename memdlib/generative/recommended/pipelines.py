@@ -1,5 +1,7 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
+from typing import Any
+
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -15,7 +17,7 @@ from memdlib.generative.recommended.words import WordCounter
 from memdlib.generative.weighting import DivergenceWeighter
 
 
-def text_pipeline(**overrides) -> Pipeline:
+def text_pipeline(**overrides: Any) -> Pipeline:
     """Make the pipeline that we recommend for counts of words.
 
     Log counts times inverse document frequency, rows of length one; then two scores of
@@ -131,7 +133,7 @@ _LEADS = {"expression": 3.0, "table": None}
 _KINDS = (*_CANDIDATES, "text")
 
 
-def make_memd(kind: str, **overrides) -> Pipeline:
+def make_memd(kind: str, **overrides: Any) -> Pipeline:
     """Make the pipeline that the book recommends for a kind of data.
 
     Parameters

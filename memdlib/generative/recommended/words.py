@@ -1,6 +1,6 @@
 """Texts as counts of words; counts as they are."""
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib._types import MatrixLike
+from memdlib._types import Estimator, MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.validation import check_parameters
 
@@ -44,11 +44,13 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ['be', 'not', 'or', 'to']
     """
 
+    vectorizer_: Estimator | None
+
     _parameter_constraints: ClassVar[dict] = {
         "vectorizer": [None, BaseEstimator],
     }
 
-    def __init__(self, vectorizer: BaseEstimator | None = None) -> None:
+    def __init__(self, vectorizer: Estimator | None = None) -> None:
         self.vectorizer = vectorizer
 
     @all_or_nothing
@@ -109,7 +111,9 @@ class WordCounter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return X
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Words, or the names of the columns of counts.
 
         Parameters

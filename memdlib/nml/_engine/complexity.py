@@ -8,7 +8,7 @@ its own error.
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,7 +193,7 @@ def complexities(
         n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
     n_draws = n_draws or _MOST_DRAWS
 
-    def solve(key: tuple, limit: float) -> Found:
+    def solve(key: tuple[Any, ...], limit: float) -> Found:
         model = _plan(key).model
         ways = _ways(model, key, method, (limit, rule_seconds), n_draws, seed)
         return _first_within(model, ways, method)
@@ -207,7 +207,7 @@ def complexities(
 
 def _ways(
     model: LevelModel,
-    key: tuple,
+    key: tuple[Any, ...],
     method: str,
     seconds: tuple[float, float],
     n_draws: int,
@@ -284,7 +284,9 @@ def _first_within(
     )
 
 
-def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
+def _share_budget(
+    keys: list[tuple[Any, ...]], budget: float
+) -> dict[tuple[Any, ...], float]:
     """Seconds that the exact sum of each model may take; 0 for those left out."""
     seconds = {key: _plan(key).seconds for key in keys}
     limits, spent = {}, 0.0
@@ -294,7 +296,7 @@ def _share_budget(keys: list[tuple], budget: float) -> dict[tuple, float]:
     return limits
 
 
-def _key(model: LevelModel) -> tuple:
+def _key(model: LevelModel) -> tuple[Any, ...]:
     """What the complexity depends on, one of both directions where they are alike."""
     counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
     if model.saturated:
@@ -308,7 +310,7 @@ def _key(model: LevelModel) -> tuple:
 
 
 @lru_cache(maxsize=_KEPT)
-def _plan(key: tuple) -> Plan:
+def _plan(key: tuple[Any, ...]) -> Plan:
     """The exact way that takes least work, found once for each model."""
     counts, values, dimension, intercept = key
     order = np.arange(len(counts))
@@ -328,7 +330,7 @@ def _plan(key: tuple) -> Plan:
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept(key: tuple, most_seconds: float) -> Found | None:
+def _kept(key: tuple[Any, ...], most_seconds: float) -> Found | None:
     return exact_complexity(_plan(key).model, most_seconds)
 
 

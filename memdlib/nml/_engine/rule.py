@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,7 +181,7 @@ class _Prefixes:
     saturated: Array
     state: Array
 
-    def take(self, which: NDArray) -> "_Prefixes":
+    def take(self, which: NDArray[Any]) -> "_Prefixes":
         return _Prefixes(
             self.ones[:, which],
             self.code[which],

@@ -6,6 +6,7 @@ Each check raises ValueError.
 import math
 from collections.abc import Iterable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -217,7 +218,7 @@ def _check_labels(
     return check_real_array(given, "labels")
 
 
-def _as_array(values: ArrayLike, name: str) -> NDArray:
+def _as_array(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return an array of any type; sparse ones and ragged lists are refused."""
     if sparse.issparse(values):
         raise ValueError(f"{name} is sparse; pass {name}.toarray()")

@@ -202,7 +202,9 @@ class NormalColumns:
     codelengths: Array
 
     @classmethod
-    def of(cls, u: Array, octaves: NDArray[np.intp], strength: float):
+    def of(
+        cls, u: Array, octaves: NDArray[np.intp], strength: float
+    ) -> "NormalColumns":
         """Fit columns u (n, d), known to 2^-octaves of the interval, (d,)."""
         n, d = u.shape
         z, log_slope = stretch(u, strength)
@@ -255,7 +257,7 @@ class CellColumns:
         return found
 
 
-def cell_of(u: Array, cells) -> NDArray[np.intp]:
+def cell_of(u: Array, cells: int | NDArray[np.intp]) -> NDArray[np.intp]:
     """Which of so many cells of [0, 1] values lie in."""
     return np.minimum((u * cells).astype(np.intp), cells - 1)
 

@@ -1,7 +1,11 @@
 """Maximum-entropy classifier whose features each use the moments that NML chose."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
@@ -87,19 +91,27 @@ class NMLClassifier(BayesClassifier):
     0.923
     """
 
+    classes_: NDArray[Any]
+    n_selected_: int
+    selector_: NMLFeatureSelector
+    order_: NDArray[np.intp]
+    best_n_moments_: NDArray[np.int64]
+    class_prior_: Array
+    evidence_: Array
+
     _parameter_constraints = CODE_CONSTRAINTS | {"smoothing": [NONNEGATIVE]}
 
     def __init__(
         self,
-        n_features=None,
-        n_moments=7,
-        n_bins=5,
-        strategy="uniform",
-        intercept=False,
-        criterion="nml",
-        smoothing=1.0,
-        n_jobs=None,
-        verbose=0,
+        n_features: int | float | None = None,
+        n_moments: int | Iterable[int] = 7,
+        n_bins: int = 5,
+        strategy: str = "uniform",
+        intercept: bool = False,
+        criterion: str = "nml",
+        smoothing: float = 1.0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -149,7 +161,9 @@ class NMLClassifier(BayesClassifier):
         )
         return self
 
-    def accuracy_curve(self, X, y):
+    def accuracy_curve(
+        self, X: ArrayLike, y: ArrayLike
+    ) -> tuple[NDArray[np.intp], Array]:
         """Accuracy with the top S features, for every S, from one pass over X.
 
         Parameters
@@ -177,7 +191,7 @@ class NMLClassifier(BayesClassifier):
         guess = self.classes_[(odds > 0).astype(np.intp)]
         return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags

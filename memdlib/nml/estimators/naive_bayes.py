@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ class FeatureRanges:
     gap: Array
 
     @classmethod
-    def of(cls, X) -> "FeatureRanges":
+    def of(cls, X: Array) -> "FeatureRanges":
         """Ranges of rows X (n, d)."""
         half = np.asarray(X, dtype=np.float64) / 2
         low, high = half.min(axis=0), half.max(axis=0)
@@ -72,7 +72,7 @@ class FeatureRanges:
         """Distance of values that are told apart, on the unit interval, (q,)."""
         return self.gap / (1.0 + self.gap)
 
-    def scaled(self, X) -> Array:
+    def scaled(self, X: Array) -> Array:
         """Values on the unit interval, (n, q), those out of range at its ends."""
         half = np.asarray(X[:, self.varies], dtype=np.float64) / 2
         with np.errstate(over="ignore"):
@@ -84,7 +84,7 @@ class FeatureRanges:
         """Log of what the unit interval is on the scale of each feature, (q,)."""
         return log(2.0) + np.log(self.span) + np.log1p(self.gap)
 
-    def for_all(self, values: NDArray, other) -> NDArray:
+    def for_all(self, values: Array, other: ArrayLike) -> Array:
         """Values (..., q) among those of all features, (..., d)."""
         found = np.full((*values.shape[:-1], self.n_features), other, values.dtype)
         found[..., self.varies] = values
@@ -119,7 +119,14 @@ class CodedMarginals:
     calibration: Calibration | None = None
 
     @classmethod
-    def of(cls, X, codes, classes, prior, families) -> "CodedMarginals":
+    def of(
+        cls,
+        X: Array,
+        codes: NDArray[np.intp],
+        classes: NDArray[Any],
+        prior: Array,
+        families: Sequence[str],
+    ) -> "CodedMarginals":
         """Fit rows X (n, d) of classes 0..K-1, each of which has some."""
         K, ranges = len(classes), FeatureRanges.of(X)
         u, precision = ranges.scaled(X), ranges.precision
@@ -140,7 +147,7 @@ class CodedMarginals:
         total = np.minimum(alike_total, apart_total)
         return cls(classes, prior, ranges, fits, choice, total)
 
-    def log_densities(self, X) -> Array:
+    def log_densities(self, X: Array) -> Array:
         """Log density of each feature that varies, (K, n, q), in the units of X."""
         u = self.ranges.scaled(X)
         found = np.empty((len(self.classes), *u.shape))
@@ -150,7 +157,7 @@ class CodedMarginals:
                 out[:, columns] = models[i].log_density(u[:, columns], columns)
         return found - self.ranges.log_width
 
-    def scores(self, X) -> Array:
+    def scores(self, X: Array) -> Array:
         """Joint log densities, (n, K), before calibration."""
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
@@ -254,7 +261,7 @@ class NMLNaiveBayes(BayesClassifier):
 
     def __init__(
         self,
-        families: Sequence = FAMILIES,
+        families: Sequence[Any] = FAMILIES,
         *,
         priors: ArrayLike | None = None,
         validation: int = 5,
@@ -265,11 +272,11 @@ class NMLNaiveBayes(BayesClassifier):
         self.validation = validation
         self.random_state = random_state
 
-    classes_ = fitted("classes")
-    class_prior_ = fitted("class_prior")
-    marginals_ = fitted("marginals")
-    codelengths_ = fitted("codelengths")
-    temperature_ = fitted("temperature")
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    marginals_: NDArray[np.str_] = fitted("marginals")
+    codelengths_: Array = fitted("codelengths")
+    temperature_: float = fitted("temperature")
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -320,7 +327,7 @@ class NMLNaiveBayes(BayesClassifier):
         self._fitted = replace(found, calibration=calibration)
         return self
 
-    def log_densities(self, X: ArrayLike) -> NDArray:
+    def log_densities(self, X: ArrayLike) -> Array:
         """Log density of every feature in every class, before calibration.
 
         Parameters

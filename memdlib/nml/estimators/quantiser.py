@@ -5,10 +5,12 @@ often are in a file, that tells the class: a constant feature would seem to know
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import all_or_nothing
@@ -69,9 +71,11 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [0, 1, 2]
     """
 
+    thresholds_: Array
+
     _parameter_constraints = QUANTISER_CONSTRAINTS
 
-    def __init__(self, n_bins=5, strategy="uniform"):
+    def __init__(self, n_bins: int = 5, strategy: str = "uniform"):
         self.n_bins = n_bins
         self.strategy = strategy
 
@@ -105,7 +109,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.thresholds_ = learn[self.strategy](X, self.n_bins)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Levels of the features.
 
         Parameters
@@ -124,7 +128,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             levels += X > threshold
         return levels
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
@@ -258,7 +262,7 @@ def _clusters(column: Array, n_bins: int) -> Array:
     return np.where(middle < above, middle, below)
 
 
-def _best_starts(best: Array, cost: Callable, tie: float) -> NDArray[np.intp]:
+def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[np.intp]:
     """First of the best starts of the last cluster of the first i values, i >= 2."""
     n = len(best) - 1
     start = np.zeros(n + 1, dtype=np.intp)

@@ -1,10 +1,12 @@
 """Features ranked by how short the labels become, given the level of one of them."""
 
+from collections.abc import Iterable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from memdlib.estimator import all_or_nothing
@@ -127,18 +129,34 @@ class NMLFeatureSelector(RankedSelector):
     47.24
     """
 
+    classes_: NDArray[Any]
+    n_selected_: int
+    quantiser_: LevelQuantiser
+    n_moments_: NDArray[np.int64]
+    best_n_moments_: NDArray[np.int64]
+    level_counts_: NDArray[np.int64]
+    level_ones_: NDArray[np.int64]
+    order_: NDArray[np.intp]
+    errors_: NDArray[np.float64]
+    complexities_: NDArray[np.float64]
+    uncertainties_: NDArray[np.float64]
+    codelengths_: NDArray[np.float64]
+    feature_codelengths_: NDArray[np.float64]
+    methods_: NDArray[np.str_]
+    null_codelength_: float
+
     _parameter_constraints = CODE_CONSTRAINTS
 
     def __init__(
         self,
-        n_moments=7,
-        n_features=None,
-        n_bins=5,
-        strategy="uniform",
-        intercept=False,
-        criterion="nml",
-        n_jobs=None,
-        verbose=0,
+        n_moments: int | Iterable[int] = 7,
+        n_features: int | float | None = None,
+        n_bins: int = 5,
+        strategy: str = "uniform",
+        intercept: bool = False,
+        criterion: str = "nml",
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.n_moments = n_moments
         self.n_features = n_features
@@ -198,13 +216,13 @@ class NMLFeatureSelector(RankedSelector):
         self.null_codelength_ = multinomial_codelength(np.bincount(codes))
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
 
-def two_classes(y) -> tuple[NDArray, NDArray[np.intp]]:
+def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The two classes and the code, 0 or 1, of each label.
 
     Parameters

@@ -64,6 +64,40 @@ def test_only_definitions_that_are_reached_matter(
     assert (found(project, code, edited(name, old, new)) != before) is matters
 
 
+TYPED = "class Base:\n    kind: int = 1\n    found_: list[Missing]\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "matters"),
+    [
+        ("", "", False),
+        ("found_: list", "lost_: tuple", False),
+        ("kind: int = 1", "kind: int = 2", True),
+        ("kind: int", "other: int", True),
+        ("kind: int", "kind: ClassVar[int]", True),
+        ("found_: list[Missing]", "found_: ClassVar[list]", True),
+        ("found_: list[Missing]", "size.found_: list", True),  # looks size up
+        ("class Base", "@dataclass\nclass Base", True),
+        ("Base:", "Base(NamedTuple):", True),
+        ("Base:", "Base(typing.TypedDict):", True),
+    ],
+)
+def test_types_of_attributes_matter_only_where_they_make_fields(
+    project, old, new, matters
+):
+    before = found(project, USE_A)
+    text = BASE["b.py"].replace("class Base:\n    kind = 1\n", TYPED.replace(old, new))
+    assert (found(project, USE_A, BASE | {"b.py": text}) != before) is matters
+
+
+@pytest.mark.parametrize("head", ["@dataclass\nclass Base", "class Base(NamedTuple)"])
+def test_types_of_fields_matter(project, head):
+    text = BASE["b.py"].replace("class Base", head)
+    fields = [text.replace("kind = 1", f"kind: {kind}") for kind in ("int", "str")]
+    one, other = (found(project, USE_A, BASE | {"b.py": field}) for field in fields)
+    assert one != other
+
+
 def test_neither_place_nor_order_nor_the_form_of_an_import_matters(project):
     before = found(project, USE_A)
     _, definitions = BASE["c.py"].split("def deep", 1)
