@@ -1,15 +1,14 @@
-"""Types that signatures name: what scikit-learn calls array-like and sparse matrix."""
+"""Types that signatures name: what scikit-learn calls array-like and sparse matrix.
 
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+Type checkers read ``_types.pyi`` instead, which says what each of them has.
+"""
+
+from typing import TypeAlias, TypeVar
 
 from numpy.typing import ArrayLike
 from scipy.sparse import sparray, spmatrix
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-else:
-    Axes = object  # drawing is an extra
-
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
-Estimator = Matrix = Index = object  # the stub says what they have
+Estimator = Matrix = Index = object
+Axes = object  # drawing is an extra
 EstimatorT = TypeVar("EstimatorT")

@@ -90,7 +90,7 @@ def test_it_holds_the_package_and_nothing_else(wheel):
     about = f"memdlib-{memdlib.__version__}.dist-info/"
     inside = {name for name in names if not name.startswith(about)}
     files = PROJECT.joinpath("memdlib").rglob("*")
-    sources = (p for p in files if p.suffix in (".py", ".toml", ".typed"))
+    sources = (p for p in files if p.suffix in (".py", ".pyi", ".toml", ".typed"))
     assert inside == {path.relative_to(PROJECT).as_posix() for path in sources}
     assert {"memdlib/py.typed", "memdlib/datasets/registry.toml"} <= inside
 
