@@ -125,3 +125,60 @@ def test_defaults_are_those_that_are_documented(name):
         for parameter, value in told.items():
             meant = eval(value, vars(module) | {"inf": np.inf, "numpy": np})
             assert taken[parameter].default == meant, (label, parameter)
+
+
+def offered():
+    """Every class and function in an ``__all__``, by name."""
+    found = {}
+    for room in ("memdlib", *(f"memdlib.{name}" for name in CORE), "memdlib.datasets"):
+        module = importlib.import_module(room)
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or is_function(thing):
+                found[f"{thing.__module__}.{name}"] = thing
+    return found
+
+
+OFFERED = offered()
+OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
+
+
+def untyped(call):
+    """Parameters without a type, and the result if it has none."""
+    signature = inspect.signature(call)
+    taken = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    missing = [p.name for p in taken if p.annotation is p.empty]
+    made = call.__name__ == "__init__"
+    return missing + ["return"] * (
+        signature.return_annotation is signature.empty and not made
+    )
+
+
+def told_attributes(cls):
+    """Names in the section of attributes of a class."""
+    section = (inspect.getdoc(cls) or "").partition("Attributes\n----------\n")[2]
+    section = re.split(r"\n\w[\w ]*\n---", section)[0]
+    listed = re.findall(r"(?m)^(\w[\w, ]*) : ", section)
+    return {name for names in listed for name in names.split(", ")}
+
+
+@pytest.mark.parametrize("name", sorted(OFFERED))
+def test_signatures_and_attributes_say_their_types(name):
+    """Editors and type checkers read them, as ``py.typed`` promises."""
+    thing = OFFERED[name]
+    bases = thing.__mro__ if inspect.isclass(thing) else ()
+    bases = [base for base in bases if base.__module__.startswith("memdlib")]
+    typed = {label for base in bases for label in vars(base).get("__annotations__", ())}
+    parts = [(label, part) for base in bases for label, part in vars(base).items()]
+    calls = [] if bases else [thing]
+    for label, part in parts:
+        if label.startswith("_") and label != "__init__":
+            continue
+        if isinstance(part, property) and label not in typed:
+            calls.append(part.fget)
+            typed.add(label)
+        elif isinstance(part, classmethod) or inspect.isfunction(part):
+            calls.append(getattr(part, "__func__", part))
+    found = {call.__qualname__: untyped(call) for call in calls}
+    assert {label: missing for label, missing in found.items() if missing} == {}
+    assert told_attributes(thing) - typed - OF_SCIKIT_LEARN == set()

@@ -196,14 +196,20 @@ TRIALS = {
         "tests with the lock file under other versions of Python",
         versions.measure_pythons,
         _under_pythons,
-        lambda found: not any(tests["failed"] for tests in found.values()),
+        lambda found: all(
+            tests["passed"] and not tests["failed"] for tests in found.values()
+        ),
     ),
     "canary": Trial(
         "tests and pages with the newest version of every package, whatever bounds are "
         "stated",
         versions.measure_canary,
         _canary,
-        lambda found: found["rendered"] and not found["tests"]["failed"],
+        lambda found: (
+            found["rendered"]
+            and found["tests"]["passed"]
+            and not found["tests"]["failed"]
+        ),
     ),
 }
 

@@ -59,7 +59,7 @@ def interpreters(names: Iterable[str] = PYTHONS) -> dict[str, str]:
 
 def tested(clone: Path, python: Path) -> dict:
     """Numbers of tests that passed and failed in a clone, and which failed."""
-    command = [str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider"]
+    command = [str(python), "-m", "pytest", "-n", "2", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, *TESTED],
         cwd=clone,

@@ -282,6 +282,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self.priors = priors
         self.class_weight = class_weight
 
+    feature_divergences_: Array
+    feature_importances_: Array
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
     order_: NDArray[np.intp] = fitted("order")
     n_selected_: int = fitted("n_selected")

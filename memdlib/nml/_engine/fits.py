@@ -95,6 +95,9 @@ class LogitSolver:
     (True, True)
     """
 
+    model: LevelModel
+    basis: Array
+
     def __init__(self, model: LevelModel) -> None:
         self.model, self.basis = model, orthonormal_basis(model)
 

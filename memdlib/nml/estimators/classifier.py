@@ -1,7 +1,7 @@
 """Maximum-entropy classifier whose features each use the moments that NML chose."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,7 +124,7 @@ class NMLClassifier(BayesClassifier):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Rank the features, choose their moments and fit their posteriors.
 
         Parameters

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -168,7 +168,7 @@ class NMLFeatureSelector(RankedSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Quantise the features and find their code lengths.
 
         Parameters
