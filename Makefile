@@ -56,7 +56,7 @@ test-nightly: $(READY)  ## scikit-learn's checks of other settings than the defa
 prove:  ## check the proofs by Coq (says how to get it)
 	@$(PYTHON) proofs/check.py
 
-test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book first)
+test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
 experiments: $(READY)  ## make stale ones; RUNS="name ...", SCHEDULER=tcp://host:port

@@ -59,12 +59,17 @@ def stored_means(values: Mapping, path=()) -> Iterator[tuple[tuple[str, ...], fl
 
 
 def places_of(labels: tuple[str, ...], places) -> list[tuple[str, ...]]:
-    """Places that have all labels in them, whole or as they are listed in one."""
-    for wanted in ({*labels}, {part for one in labels for part in one.split(", ")}):
-        found = [place for place in places if wanted <= {*place}]
-        if found:
-            return found
-    return []
+    """Places whose keys say all that the labels say, each or several in a list."""
+    wanted = _parts(*labels)
+    return [
+        place
+        for place in places
+        if wanted == _parts(*(key for key in place if _parts(key) <= wanted))
+    ]
+
+
+def _parts(*labels: str) -> set[str]:
+    return {part for label in labels for part in label.split(", ")}
 
 
 def wrong_means(project: Path, run: str) -> list[str]:
@@ -82,7 +87,12 @@ def wrong_means(project: Path, run: str) -> list[str]:
     list of str
         A line for each problem. A run whose CSV files count no folds has none.
     """
-    stored = dict(stored_means(read_result(run, project)["values"]))
+    values = read_result(run, project)["values"]
+    said = values.get("labels", {})  # what records call the keys
+    stored = {
+        tuple(said.get(key, key) for key in place): mean
+        for place, mean in stored_means(values)
+    }
     problems, means = [], []
     for file in sorted((project / "book/records").glob(f"{run}-*.csv")):
         if file.stem.removesuffix("-accuracy").removesuffix("-table") != run:

@@ -179,7 +179,8 @@ def _bound(tree: ast.AST) -> set[str]:
 
 def _scopes(tree: ast.AST) -> list[tuple[symtable.SymbolTable, int]]:
     """The scope of some statements and those inside it, with their depths."""
-    found = [(symtable.symtable(ast.unparse(tree), "cell", "exec"), 0)]
+    code = ast.unparse(_Lazily().visit(ast.parse(ast.unparse(tree))))
+    found = [(symtable.symtable(code, "cell", "exec"), 0)]
     for table, depth in found:
         found += [(inner, depth + 1) for inner in table.get_children()]
     return found
@@ -203,3 +204,16 @@ def _changed(tree: ast.AST) -> set[str]:
 
 def _is_call(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+
+
+class _Lazily(ast.NodeTransformer):
+    """Makes generators of comprehensions: from 3.12 on only these have a scope."""
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(pair, node.generators))

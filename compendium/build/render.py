@@ -129,14 +129,17 @@ def main() -> int:
 
 
 def check() -> int:
-    """Run every gate: sources, two renderings, pages; return an exit status."""
+    """Run every gate: sources, two renderings, pages; return an exit status.
+
+    The first rendering stays in ``_build/html``.
+    """
     project = root()
     problems = check_sources(project)
     print(f"sources and notebooks: {len(problems)} problems", flush=True)
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="check-") as scratch:
-        first, second = Path(scratch, "first"), Path(scratch, "second")
+        first, second = work / "html", Path(scratch, "second")
         try:
             render(project, first)
             render(project, second)

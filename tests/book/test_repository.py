@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,19 @@ def text_of(name):
 
 def test_every_gate_on_sources_is_open():
     assert check_sources(ROOT) == []
+
+
+def test_no_file_is_left_out_of_the_tests_by_the_name_of_its_folder(pytestconfig):
+    """As all of ``build`` is by pytest's default."""
+    left_out = pytestconfig.getini("norecursedirs")
+    folders = {
+        part
+        for room in pytestconfig.getini("testpaths")
+        for path in (ROOT / room).rglob("*.py")
+        for part in path.relative_to(ROOT).parts[:-1]
+    }
+    assert {"tests", "compendium", "build"} <= folders
+    assert [f for f in folders for p in left_out if fnmatch(f, p)] == []
 
 
 def test_the_map_has_the_rooms_of_the_contracts_in_their_order():

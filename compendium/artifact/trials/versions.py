@@ -172,5 +172,8 @@ def measure_canary(project: Path) -> dict:
         "outside bounds": conflicts,
         "tests": tests,
         "rendered": render.returncode == 0,
-        "complaints": (render.stdout + render.stderr).splitlines()[-20:],
+        "complaints": [
+            line.replace(folder, "")
+            for line in (render.stdout + render.stderr).splitlines()[-20:]
+        ],
     }

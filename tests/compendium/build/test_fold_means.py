@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from compendium.build.experiments import runs
-from compendium.build.fold_means import means_of_folds, wrong_means
+from compendium.build.fold_means import means_of_folds, places_of, wrong_means
 from compendium.project import root
 
 RUN = "comparison-colon"
@@ -38,6 +38,15 @@ def test_a_mean_over_repeats_of_shares_of_all_rows():
     found = means_of_folds(pd.DataFrame(lines))
     assert found == {("a", "x"): pytest.approx(75.0)}
     assert means_of_folds(pd.DataFrame({"method": ["a"], "rank": [1]})) == {}
+
+
+def test_a_label_is_known_by_its_keys_each_or_in_a_list():
+    places = [("sets", "x", first, "ten") for first in ("a", "b", "a, b")]
+    places.append(("sets", "x", "a", "five"))
+    assert places_of(("a, ten", "x"), places) == [places[0]]
+    assert places_of(("a, b, ten", "x"), places) == [places[2]]
+    assert places_of(("a, b", "x", "ten"), places) == [places[2]]
+    assert places_of(("c", "x"), places) == []
 
 
 @pytest.fixture

@@ -40,6 +40,11 @@ def test_public_packages_are_those_of_the_extra_for_notebooks():
             ["from compendium import k", "[k for k in (1, 2)]"],
             ["", "[k for k in (1, 2)]"],
         ),
+        (
+            ["from compendium import k, v", "{k: v for k, v in [(1, 2)]}"],
+            ["", "{k: v for k, v in [(1, 2)]}"],
+        ),
+        (["from compendium import k", "{j: k for j in (1, 2)}"], ["", None]),
         (["from compendium import f", "def g():\n    return f()"], ["", None]),
         # what a private cell changes is private too, but not a module
         (
