@@ -44,7 +44,7 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=None,
         ) as cluster,
         Client(cluster) as found,

@@ -24,7 +24,7 @@ def address():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         memory_limit=None,
     ) as found:
         yield found.scheduler_address

@@ -100,7 +100,10 @@ def test_workers_of_a_cluster_make_the_same_files(bench, capsys, in_process):
     for name in before:
         (bench.root / name).unlink()
     with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        memory_limit=None,
     ) as cluster:
         assert experiments.main(["second"], scheduler=cluster.scheduler_address) == 0
         assert "1 runs made, 0 fresh." in capsys.readouterr().out
