@@ -15,6 +15,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from memdlib.generative.recommended.words import WordCounter, holds_texts
 from memdlib.parts.work import Parts, Pass, Plan, Result, check_rows, checked_result
 
+# How the words of texts do not depend on how many texts hold them.
+_LIMITS = {"min_df": 1, "max_df": 1.0, "max_features": None}
+
 
 @dataclass(frozen=True)
 class Through(Pass):
@@ -119,10 +122,6 @@ class Prepared(Parts):
 
     def reduce_strips(self, work: Pass, shape: tuple[int, int]) -> Result | None:
         return self.parts.reduce_strips(StripsAfter(work, self.step), shape)
-
-
-# How the words of texts do not depend on how many texts hold them.
-_LIMITS = {"min_df": 1, "max_df": 1.0, "max_features": None}
 
 
 @dataclass(frozen=True)

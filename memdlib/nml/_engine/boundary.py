@@ -26,11 +26,18 @@ from memdlib.nml._engine.saturated import (
     two_outcome_sum,
 )
 
+Array = NDArray[np.float64]
+
+# More rounding than any exact sum has, in nats.
+_MOST_ROUNDING = 1e-10
+# Complexity of a saturated model below which no sum overflows, nor does it cost logs.
+_LARGEST = 1e300
+
 
 def on_boundary(
     model: LevelModel,
-    ones: NDArray[np.float64],
-    counts: NDArray[np.float64] | None = None,
+    ones: Array,
+    counts: Array | None = None,
 ) -> NDArray[np.bool_]:
     """Tell which label counts are on the boundary; exact, without linear programming.
 
@@ -157,9 +164,7 @@ def boundary_sum(model: LevelModel) -> float:
     return float(total)
 
 
-def elementary_symmetric(
-    terms: NDArray[np.float64], degree: int
-) -> NDArray[np.float64]:
+def elementary_symmetric(terms: Array, degree: int) -> Array:
     """Elementary symmetric polynomials e_0..e_degree of nonnegative terms.
 
     Parameters
@@ -182,14 +187,6 @@ def elementary_symmetric(
         for j in range(degree, 0, -1):
             found[j] += term * found[j - 1]
     return np.array(found)
-
-
-Array = NDArray[np.float64]
-
-# More rounding than any exact sum has, in nats.
-_MOST_ROUNDING = 1e-10
-# Complexity of a saturated model below which no sum overflows, nor does it cost logs.
-_LARGEST = 1e300
 
 
 def complexity_bounds(model: LevelModel) -> tuple[float, float]:

@@ -33,8 +33,25 @@ from memdlib.nml._engine.fits import SETTLED, FullSteps, maximise_labels
 from memdlib.nml._engine.level_model import NoMaximumError, orthonormal
 from memdlib.nml._engine.saturated import EPSILON, log_multinomial_sum
 
+Array = NDArray[np.float64]
+Tables = NDArray[np.int64]
+
 # Nats by which rounding may cross a bound.
 _SLACK = 1e-9
+# Newton steps that a fit may take.
+_STEPS = 200
+# Label counts that are fitted at a time.
+_BATCH = 2048
+# Twice the gain of a step, in nats, that is left undone, and that is an error.
+_NO_GAIN, _UNSETTLED = 1e-15, 1e-9
+# Roundings of a logit, as a multiple of the sum of the sizes of its terms.
+_ROUNDINGS = 4.0 * EPSILON
+# Label tables held at a time; a limit of what is feasible exactly.
+MOST_TABLES = 2**22
+# Keys of statistics stay below this.
+_LARGEST_KEY = 2**62
+# Standard error that a mean of draws is allowed at worst, in nats.
+_WORST_ERROR = 0.5
 
 
 def complexity_bounds(model: CellModel) -> tuple[float, float]:
@@ -123,16 +140,6 @@ def within_bounds(value: float, bounds: tuple[float, float]) -> float:
             "this is an error of the computation, please report the input"
         )
     return min(max(value, lower), upper)
-
-
-Array = NDArray[np.float64]
-
-_STEPS = 200
-_BATCH = 2048
-# Twice the gain of a step, in nats, that is left undone, and that is an error.
-_NO_GAIN, _UNSETTLED = 1e-15, 1e-9
-# Roundings of a logit, as a multiple of the sum of the sizes of its terms.
-_ROUNDINGS = 4.0 * EPSILON
 
 
 def softmax_suprema(
@@ -253,16 +260,6 @@ class _Form:
         within = np.add.reduceat(each, self.starts, axis=1)
         total = self.basis.T @ each
         return total - np.einsum("bni,bnj->bij", within / self.totals, within)
-
-
-Tables = NDArray[np.int64]
-
-# Label tables held at a time; a limit of what is feasible exactly.
-MOST_TABLES = 2**22
-# Keys of statistics stay below this.
-_LARGEST_KEY = 2**62
-# Standard error that a mean of draws is allowed at worst, in nats.
-_WORST_ERROR = 0.5
 
 
 class TooLarge(ValueError):

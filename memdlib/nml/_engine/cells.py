@@ -31,6 +31,17 @@ from numpy.typing import NDArray
 from memdlib.nml._engine.saturated import log_multinomial_sum
 
 Row = tuple[int, ...]
+Array = NDArray[np.float64]
+Mask = NDArray[np.int64]
+
+# Signs are kept as the bits of an integer.
+_MOST_SIGNS = 62
+# Sets of elements whose hyperplane is looked for.
+_MOST_SETS = 30_000
+# Covectors that are listed for a lower bound.
+_MOST_COVECTORS = 40_000
+# Signs of covectors composed at a time.
+_BATCH = 2**21
 
 
 class Reduced(NamedTuple):
@@ -167,9 +178,6 @@ def normal(reduced: Reduced, size: int) -> Row:
     for pivot, row in zip(reduced.pivots, reduced.rows, strict=True):
         found[pivot] = -row[free]
     return tuple(found)
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -352,18 +360,6 @@ def face_basis(rows: tuple[Row, ...], face: tuple[tuple[bool, ...], ...]) -> Fac
         np.array(classes, dtype=np.intp),
         np.array(basis).reshape(len(basis), len(table)).T,
     )
-
-
-Mask = NDArray[np.int64]
-
-# Signs are kept as the bits of an integer.
-_MOST_SIGNS = 62
-# Sets of elements whose hyperplane is looked for.
-_MOST_SETS = 30_000
-# Covectors that are listed for a lower bound.
-_MOST_COVECTORS = 40_000
-# Signs of covectors composed at a time.
-_BATCH = 2**21
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,32 @@ from memdlib.nml._engine.saturated import (
 )
 
 Array = NDArray[np.float64]
+Rule = tuple[Array, Array]
 
 # Label counts at either end that are kept as they are.
 N_KEPT = 4
+# Prefixes walked from at a time.
+_BATCH = 16384
+# Sum of w d^4 of a settled fit, and an error of its maximum that is never reached.
+_SETTLED = FIT_ERROR = 1e-9
+# Full steps of a fit, and what one counts for that takes a certificate.
+_STEPS, _CERTIFIED = 8, 50
+# Variance of the label count of a level from which on a prefix tells a start there.
+_LEAST_VARIANCE = 1.0
+# Nodes per root of the number of samples: in the first rule, and more in each further.
+_FIRST, _MORE = 1.2, 0.25
+_MOST_RULES = 10
+# Rules that an estimate of the error takes, unless all label counts are nodes.
+_FEWEST = 3
+# Fall of the changes from one rule to the next that is believed, and how many of the
+# last two changes the error may be where they fall less.
+_FALL, _SLOW = 4.0, 8.0
+# Rough times of a core: a fit, what a level adds to it, and a product of its
+# eliminations; and a product in search of a rule.
+_FIT, _FIT_A_LEVEL, _FIT_A_PRODUCT = 2.4e-7, 1e-7, 4e-9
+_SECONDS_A_PRODUCT = 1e-9
+# Numbers that the search for a rule may hold.
+_LARGEST_RULE = 2e7
 
 
 @lru_cache(maxsize=128)
@@ -120,18 +143,6 @@ def _gauss(points: Array, law: Array, n_nodes: int) -> tuple[Array, Array]:
         vector = vector / below[j]
     nodes, parts = eigh_tridiagonal(diagonal, below[:-1])
     return nodes, law.sum() * parts[0] ** 2
-
-
-Rule = tuple[Array, Array]
-
-# Prefixes walked from at a time.
-_BATCH = 16384
-# Sum of w d^4 of a settled fit, and an error of its maximum that is never reached.
-_SETTLED = FIT_ERROR = 1e-9
-# Full steps of a fit, and what one counts for that takes a certificate.
-_STEPS, _CERTIFIED = 8, 50
-# Variance of the label count of a level from which on a prefix tells a start there.
-_LEAST_VARIANCE = 1.0
 
 
 class TooLongError(Exception):
@@ -434,22 +445,6 @@ def _join(parts: list[_Prefixes]) -> _Prefixes:
         np.concatenate([part.saturated for part in parts]),
         np.hstack([part.state for part in parts]),
     )
-
-
-# Nodes per root of the number of samples: in the first rule, and more in each further.
-_FIRST, _MORE = 1.2, 0.25
-_MOST_RULES = 10
-# Rules that an estimate of the error takes, unless all label counts are nodes.
-_FEWEST = 3
-# Fall of the changes from one rule to the next that is believed, and how many of the
-# last two changes the error may be where they fall less.
-_FALL, _SLOW = 4.0, 8.0
-# Rough times of a core: a fit, what a level adds to it, and a product of its
-# eliminations; and a product in search of a rule.
-_FIT, _FIT_A_LEVEL, _FIT_A_PRODUCT = 2.4e-7, 1e-7, 4e-9
-_SECONDS_A_PRODUCT = 1e-9
-# Numbers that the search for a rule may hold.
-_LARGEST_RULE = 2e7
 
 
 def gauss_complexity(

@@ -7,14 +7,7 @@ from scipy.optimize import linprog
 from memdlib.nml._engine.boundary import boundary_sum, on_boundary
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import saturated_log_likelihood
-
-CODINGS = [
-    (np.arange(1.0, 6.0), False),
-    (np.arange(1.0, 6.0), True),
-    (np.arange(-2.0, 3.0), False),
-    (np.array([-1.0, 0.5, 3.0, 4.0, 11.0]), False),
-    (np.array([0.1, 0.7, 2.0, 9.0, 31.0]), True),
-]
+from tests.nml.engine.test_fits import CODINGS
 
 
 def separated(model, ones):
