@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -48,6 +50,12 @@ def render(project: Path, target: Path) -> None:
     RenderError
         With what Sphinx complained of; warnings count.
     """
+    prepare(project)
+    build(project, target)
+
+
+def prepare(project: Path) -> None:
+    """Write the pages that are made from code; raise if a stored cell has failed."""
     failed = [
         f"{path.relative_to(project)}: a stored cell failed with {output.ename}"
         for path in sorted((project / "book").rglob("*.ipynb"))
@@ -59,6 +67,10 @@ def render(project: Path, target: Path) -> None:
         raise RenderError("\n".join(failed))
     write_pages(project)
     write_proof_pages(project)
+
+
+def build(project: Path, target: Path) -> None:
+    """Call Sphinx on what is prepared."""
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
@@ -131,7 +143,7 @@ def main() -> int:
 def check() -> int:
     """Run every gate: sources, two renderings, pages; return an exit status.
 
-    The first rendering stays in ``_build/html``.
+    The two are made at the same time. The first stays in ``_build/html``.
     """
     project = root()
     problems = check_sources(project)
@@ -141,8 +153,9 @@ def check() -> int:
     with tempfile.TemporaryDirectory(dir=work, prefix="check-") as scratch:
         first, second = work / "html", Path(scratch, "second")
         try:
-            render(project, first)
-            render(project, second)
+            prepare(project)
+            with ThreadPoolExecutor() as pool:
+                list(pool.map(partial(build, project), (first, second)))
         except RenderError as error:
             problems.append(str(error))
         else:
