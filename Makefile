@@ -13,8 +13,8 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 FOREIGN := .venv/foreign
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
-UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+PIP := -m pip install -qq --disable-pip-version-check
+UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python
 RUNS ?=
 NAME ?=
 SCHEDULER ?=
@@ -101,8 +101,16 @@ lock: $(READY)  ## resolve requirements.lock and foreign.lock anew
 
 setup: $(READY)  ## only set up .venv
 
-# uv installs in seconds what takes pip a minute. It does not read the settings of pip,
-# so that where an index is set there and nowhere else, pip has to do it.
+# $(call locked,PYTHON,FILE): what a lock file names, for an interpreter. uv installs in
+# seconds what takes pip a minute. It does not read the settings of pip, so that where an
+# index is set there and nowhere else, pip has to do it.
+define locked
+$(UV) $(1) --require-hashes -r $(2) || {
+    echo "uv cannot install them; pip takes a minute or two ..."
+    $(1) $(PIP) --require-hashes -r $(2)
+}
+endef
+
 # The mark is written last, so an interrupted set-up is done again.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memdlib needs Python 3.11 or later; set PYTHON=python3.x")'
@@ -110,17 +118,14 @@ $(READY): requirements.lock pyproject.toml
 	rm -f $(READY)
 	$(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt
-	$(PIP) --require-hashes -r .venv/uv.txt
-	$(UV) --require-hashes -r requirements.lock || {
-	    echo "uv cannot install them; pip takes a minute or two ..."
-	    $(PIP) --require-hashes -r requirements.lock
-	}
-	$(PIP) --no-deps --no-build-isolation -e .
+	$(BIN)/python $(PIP) --require-hashes -r .venv/uv.txt
+	$(call locked,$(BIN)/python,requirements.lock)
+	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	touch $(READY)
 
 $(FOREIGN)/ready: foreign.lock $(READY)
 	@$(PYTHON) -m venv $(FOREIGN)
-	$(FOREIGN)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r foreign.lock
+	$(call locked,$(FOREIGN)/bin/python,foreign.lock)
 	touch $@
 
 clean:  ## remove everything that is not committed
