@@ -4,12 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 import memdlib
+from tests.waiting import wait_until
 
 PROJECT = Path(memdlib.__file__).parents[1]
 STUB = """#!/bin/sh
@@ -47,9 +47,7 @@ def test_a_failed_set_up_is_not_marked_ready(tmp_path):
 
 def test_an_interrupted_set_up_is_not_marked_ready(tmp_path):
     process = setup(tmp_path, nap=30, fate=0)
-    end = time.monotonic() + 20
-    while not (tmp_path / "started").exists() and time.monotonic() < end:
-        time.sleep(0.02)
+    wait_until((tmp_path / "started").exists)
     os.killpg(process.pid, signal.SIGTERM)
     assert process.wait(20) != 0
     assert not (tmp_path / ".venv" / "ready").exists()

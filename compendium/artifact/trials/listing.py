@@ -236,10 +236,11 @@ def main(name: str) -> int:
     if name not in TRIALS:
         print(f"no trial named {name!r}; the trials are {', '.join(TRIALS)}")
         return 2
+    commit = last_commit(project)  # of what is tried, whatever is committed meanwhile
     figures = TRIALS[name].measure(project)
     provenance = {
         "command": f"make trial NAME={name}",
-        "commit": last_commit(project),
+        "commit": commit,
         "machine": machine() | {"seconds": round(time.monotonic() - start)},
         "packages": installed_versions(),
     }

@@ -13,8 +13,10 @@ from distributed import LocalCluster
 from compendium.build import cluster
 from compendium.build.cluster import run_on_cluster
 from compendium.build.notebooks import NotebookError
-from tests.compendium.build.test_experiments import wait_until
-from tests.wheel import PROJECT
+from compendium.project import root
+from tests.waiting import wait_until
+
+PROJECT = root()
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from compendium.build import experiments
 from compendium.ledger.results import read_result
 from memdlib.datasets import MissingDataError
 from tests.compendium.conftest import HEADER, cell
+from tests.waiting import wait_until
 
 RUNS = """
 [first]
@@ -273,13 +274,6 @@ def start(folder):
         )
     finally:
         signal.signal(signal.SIGINT, heard)
-
-
-def wait_until(condition, seconds=40):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert condition()
 
 
 def alive(processes):

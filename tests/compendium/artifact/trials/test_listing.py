@@ -60,11 +60,15 @@ def test_mutants_are_told_by_sample():
 def test_a_trial_stores_its_figures_and_fails_if_they_are_bad(
     project, capsys, monkeypatch, sound
 ):
-    trial = listing.Trial(
-        "s", lambda _: {"n": 1}, lambda f: f"n {f['n']}", lambda _: sound
-    )
+    commits = ["c"]
+
+    def measure(_):
+        commits.append("made meanwhile")
+        return {"n": 1}
+
+    trial = listing.Trial("s", measure, lambda f: f"n {f['n']}", lambda _: sound)
     monkeypatch.setitem(TRIALS, "some", trial)
-    monkeypatch.setattr(listing, "last_commit", lambda _: "c")
+    monkeypatch.setattr(listing, "last_commit", lambda _: commits[-1])
     assert listing.main("some") == (0 if sound else 1)
     assert capsys.readouterr().out == "n 1\n"
     stored = json.loads((project.root / FIGURES / "some.json").read_text())
