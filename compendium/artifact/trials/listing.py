@@ -75,7 +75,7 @@ def _killed(found: dict) -> str:
 
 
 def _mutated(found: dict) -> str:
-    said = []
+    said, share = [], number(100 * mutation.ASKED, 0)
     for part, drawn in (
         ("for whose survivors tests were written", "read"),
         ("drawn after that", "fresh"),
@@ -89,8 +89,16 @@ def _mutated(found: dict) -> str:
     return (
         f"two samples of {found['all']:,} mutants, each asked of the tests of its "
         "module, then of the examples in it and of the other tests of its room: "
-        f"{'; '.join(said)}"
+        f"{'; '.join(said)}; we ask for {share} %, which the second sample "
+        f"{_decided(*_noticed(found['fresh'])[2])}"
     )
+
+
+def _decided(low: float, high: float) -> str:
+    """What an interval for the share of mutants says about the share that is asked."""
+    if low >= mutation.ASKED:
+        return "shows"
+    return "refutes" if high < mutation.ASKED else "does not decide"
 
 
 def _noticed(found: dict) -> tuple[int, int, tuple[float, float]]:
@@ -188,7 +196,7 @@ TRIALS = {
         mutation.measure,
         _mutated,
         lambda found: all(
-            20 * (tried - seen) <= tried
+            seen >= mutation.ASKED * tried
             for seen, tried, _ in (_noticed(found[part]) for part in mutation.SEEDS)
         ),
     ),

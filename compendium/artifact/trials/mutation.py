@@ -36,6 +36,8 @@ from compendium.build.provenance.digests import digest
 SEEDS, SAMPLE = {"read": 20261124, "fresh": 20261125}, 100
 EARLIER = (20130712,)
 SURVIVORS = "data/artifact/survivors.toml"
+# Share of the mutants that compute something else which tests are to notice.
+ASKED = 0.95
 # Processor seconds after which a mutant that does not come to an end counts as found:
 # so many times what its tests take, and some more.
 TIMES, MORE = 4, 20
