@@ -146,7 +146,7 @@ def test_two_renderings_are_equal_and_their_pages_in_order(book, monkeypatch, ca
 
 @pytest.mark.parametrize("fault", ["source", "page", "difference", "rendering"])
 def test_check_fails_on_any_fault(book, monkeypatch, capsys, fault):
-    def rendered(project, target):
+    def built(project, target):
         if fault == "rendering":
             raise render.RenderError("WARNING: planted")
         target.mkdir()
@@ -154,7 +154,7 @@ def test_check_fails_on_any_fault(book, monkeypatch, capsys, fault):
         text += "<a href='planted'></a>" if fault == "page" else ""
         (target / "planted.html").write_text(text)
 
-    monkeypatch.setattr(render, "render", rendered)
+    monkeypatch.setattr(render, "build", built)
     monkeypatch.setattr(
         render, "check_sources", lambda project: ["planted"] * (fault == "source")
     )
