@@ -55,7 +55,7 @@ def render(project: Path, target: Path) -> None:
 
 
 def prepare(project: Path) -> None:
-    """Write the pages that are made from code; raise if a stored cell has failed."""
+    """Write the pages that are made from code; a stored cell that failed raises."""
     failed = [
         f"{path.relative_to(project)}: a stored cell failed with {output.ename}"
         for path in sorted((project / "book").rglob("*.ipynb"))
@@ -70,7 +70,7 @@ def prepare(project: Path) -> None:
 
 
 def build(project: Path, target: Path) -> None:
-    """Call Sphinx on what is prepared."""
+    """Call Sphinx on what is prepared; may be called for two targets at a time."""
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
