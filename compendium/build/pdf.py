@@ -7,25 +7,17 @@ figure is what the reader of the pages sees.
 
 import os
 import re
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 from time import gmtime, strftime
 from urllib.parse import unquote, urldefrag
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import sync_playwright
 
+from compendium.build import chromium
 from compendium.build.pages import last_change
 from compendium.project import root, write_whole
-
-# Where Debian and its kin put it; the environment variable CHROMIUM says otherwise.
-CHROMIUM = "/usr/bin/chromium"
 
 # What only a screen can use: searched, filtered, or one of some hundred records.
 LEFT_OUT = ("book/lab-records", "book/notebooks/claims", "book/api")
@@ -177,20 +169,6 @@ def _resolved(page: str, address: str) -> str:
     return os.path.normpath(path)
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@contextmanager
-def _served(site: Path) -> Iterator[str]:
-    """Serve a folder on the loopback."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=site)) as it:
-        threading.Thread(target=it.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{it.server_port}"
-        it.shutdown()
-
-
 def timeless(pdf: bytes, seconds: int) -> bytes:
     """Take out of a PDF what tells one printing from another.
 
@@ -233,7 +211,7 @@ def main(*, article: bool) -> int:
     contents = [("", [ARTICLE])] if article else parts(project)
     try:
         pdf = printed(site, joined(site, contents))
-    except PrintError as error:
+    except (PrintError, FileNotFoundError) as error:
         print(f"The {what} was not printed.\n{error}")
         return 1
     write_whole(target, timeless(pdf, int(last_change(project))))
@@ -256,19 +234,10 @@ def printed(site: Path, html: str) -> bytes:
 
     Raises
     ------
-    PrintError
+    FileNotFoundError
         If there is no browser.
     """
-    program = os.environ.get("CHROMIUM", CHROMIUM)
-    if not Path(program).is_file():
-        raise PrintError(
-            f"there is no Chromium at {program}: install it, or set CHROMIUM to its "
-            "path"
-        )
-    with _served(site) as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
+    with chromium.launched() as browser, chromium.served(site) as base:
         page = browser.new_page()
         page.set_default_timeout(_PATIENCE)
         page.emulate_media(media="print", color_scheme="light")
@@ -279,5 +248,4 @@ def printed(site: Path, html: str) -> bytes:
         pdf = page.pdf(
             prefer_css_page_size=True, print_background=True, outline=True, tagged=True
         )
-        browser.close()
     return pdf

@@ -10,10 +10,14 @@ import pytest
 from compendium.build.verdicts import PAGE, slug
 from compendium.ledger.claims import DIFFERS, REPRODUCED, read_claims
 from compendium.project import root
-from tests.browser import check_pages
-from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, WIDEST
-
-base, browser, visit = check_pages.base, check_pages.browser, check_pages.visit
+from tests.browser.check_pages import (
+    CHOSEN,
+    CONTRAST,
+    DESKTOP,
+    PHONE,
+    THEOREM,
+    WIDEST,
+)
 
 CLAIMS = read_claims(root())
 ONE = next(one for one in CLAIMS if one.method and one.verdict == DIFFERS)
@@ -220,7 +224,7 @@ def test_words_and_marks_stand_out(visit, script):
 
 
 def test_a_verdict_in_a_margin_leads_to_its_card(visit):
-    page = visit(DESKTOP).open(check_pages.THEOREM)
+    page = visit(DESKTOP).open(THEOREM)
     link = page.locator("a.verdict").first
     name = link.get_attribute("href").split("#")[1]
     link.click()

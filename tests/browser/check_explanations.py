@@ -23,10 +23,8 @@ from memdlib.nml import (
     conditional_error,
     multinomial_codelength,
 )
-from tests.browser import check_pages
-from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, SITE, WIDEST
-
-base, browser, visit = check_pages.base, check_pages.browser, check_pages.visit
+from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, WIDEST
+from tests.browser.conftest import SITE
 
 N_STATES = 20
 KILOBYTES = 60

@@ -21,10 +21,7 @@ from nbclient import NotebookClient
 from compendium.build.verdicts import listed
 from compendium.ledger.claims import read_claims
 from compendium.project import root
-from tests.browser import check_pages
-from tests.browser.check_pages import SITE
-
-browser = check_pages.browser
+from tests.browser.conftest import SITE
 
 CHAPTERS = ("theory/from-js-to-gm", "theory/maximum-entropy", "nml/codes-and-regret")
 RAW = re.compile(r"\{[a-z]+(:[a-z]+)?\}`|:::|\{prf:|\{glue|```\{")

@@ -1,24 +1,20 @@
 """Every page of the built book in headless Chromium; run it by ``make test-browser``.
 
 The pages are served on the loopback. Chromium is looked for at the path in the
-environment variable ``CHROMIUM``, else at ``/usr/bin/chromium``.
+environment variable ``CHROMIUM``, else where Debian puts it.
 """
 
-import os
+import json
 import re
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import sync_playwright
+from bs4 import BeautifulSoup
 
 from compendium.build.contents import chapters
 from compendium.project import root
+from tests.browser.conftest import DRAWN, SITE
 
-SITE = Path(__file__).parents[2] / "_build" / "html"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 THEOREM = "book/notebooks/theory/margin-and-j.html"
 
@@ -31,9 +27,6 @@ ENTRANCES = sorted(str(p.relative_to(SITE)) for p in REDIRECTS) or ["index.html"
 COMPUTED = [p for p in PAGES if p.startswith(("book/notebooks/", "book/records/"))]
 CHAPTERS = [p for p in PAGES if p.startswith("book/notebooks/")]
 
-# Two frames: what a new width moves has moved.
-DRAWN = """() => new Promise(done =>
-    requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"""
 UNSET = """() => ({
     wrong: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(
         e => e.textContent),
@@ -111,94 +104,6 @@ CONTRAST = """(selector) => {
 }"""
 
 
-class Visit:
-    """One page in a window of its own, and everything that went wrong with it."""
-
-    def __init__(self, browser, base, size, script="", scheme="light"):
-        self.base, self.problems = base, []
-        self.context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
-        )
-        self.context.add_init_script(script)
-        self.page = page = self.context.new_page()
-        page.on("request", self._asked)
-        page.on("response", self._answered)
-        page.on("requestfailed", lambda r: self._note("request failed", r.url))
-        page.on("pageerror", lambda error: self._note("page error", error))
-        page.on(
-            "console",
-            lambda m: self._note("console", m.text) if m.type == "error" else None,
-        )
-
-    def _note(self, what, which):
-        self.problems.append(f"{what}: {which}")
-
-    def _asked(self, request):
-        if not request.url.startswith((self.base, "data:", "blob:")):
-            self._note("request to the outside", request.url)
-
-    def _answered(self, response):
-        if response.status >= 400:
-            self._note(f"status {response.status}", response.url)
-
-    def open(self, name):
-        """Go to a page and wait until its formulas are set."""
-        self.page.goto(f"{self.base}/{name}", wait_until="load")
-        self.page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
-        self.page.evaluate(DRAWN)
-        return self.page
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def base():
-    """Address of the built book."""
-    if not FOUND:
-        pytest.fail(f"there is no book in {SITE}: run 'make book' first", pytrace=False)
-    handler = partial(Quiet, directory=str(SITE))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not Path(CHROMIUM).is_file():
-        pytest.fail(
-            f"there is no Chromium at {CHROMIUM}: install it, or set CHROMIUM to its "
-            "path",
-            pytrace=False,
-        )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(base, browser):
-    """Make a visit with ``visit(size)``; all are closed in the end."""
-    made = []
-
-    def make(size, script="", scheme="light"):
-        made.append(Visit(browser, base, size, script, scheme))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.context.close()
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_whole(visit, name):
     one = visit(DESKTOP)
@@ -231,12 +136,10 @@ def test_a_redirect_leads_into_the_book(visit, name):
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_a_computed_page_offers_its_notebook(visit, name):
-    one = visit(DESKTOP)
-    links = one.open(name).locator('a[href$=".ipynb"]')
-    assert links.count() > 0
-    address = links.first.evaluate("link => link.href")
-    assert one.context.request.get(address).json()["nbformat"] == 4
+def test_a_computed_page_offers_its_notebook(name):
+    page = BeautifulSoup((SITE / name).read_text(), "html.parser")
+    link = page.select_one('a[href$=".ipynb"]')["href"]
+    assert json.loads((SITE / urljoin(name, link)).read_text())["nbformat"] == 4
 
 
 CHOSEN = "localStorage.mode = localStorage.theme = 'dark'"

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from compendium.build import chromium
 from compendium.build.chapters import notebook_path, sources
 from compendium.build.notebooks import (
     code_cells,
@@ -22,7 +23,6 @@ from compendium.build.notebooks import (
     kernel_environment,
     normalise,
 )
-from compendium.build.pdf import CHROMIUM
 
 PATIENCE = 300_000  # for a page to open, ms
 
@@ -130,11 +130,7 @@ def measure(project: Path, names: Sequence[str] = ()) -> dict:
         command = ["git", "clone", "-q", str(project), str(clone)]
         subprocess.run(command, check=True)
         paths = [notebook_path(clone, source) for source in sources(clone)]
-        with lab(clone, scratch) as base, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=os.environ.get("CHROMIUM", CHROMIUM),
-                args=["--no-sandbox", "--disable-gpu"],
-            )
+        with lab(clone, scratch) as base, chromium.launched() as browser:
             for path in paths:
                 name = str(path.relative_to(clone / "book" / "notebooks"))
                 if not names or name in names:
@@ -142,7 +138,6 @@ def measure(project: Path, names: Sequence[str] = ()) -> dict:
                     found[name] = run(page, base, clone, path)
                     print(f"{name}: {found[name] or 'equal'}", flush=True)
                     page.close()
-            browser.close()
     return {
         "notebooks": len(found),
         "differing": {name: lines for name, lines in found.items() if lines},

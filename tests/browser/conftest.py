@@ -1,0 +1,95 @@
+"""The built book in a browser that all checks of a module share."""
+
+from pathlib import Path
+
+import pytest
+
+from compendium.build import chromium
+
+SITE = Path(__file__).parents[2] / "_build" / "html"
+
+# Two frames: what a new width moves has moved.
+DRAWN = """() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"""
+
+
+class Visit:
+    """One page in a window of its own, and everything that went wrong with it."""
+
+    def __init__(self, context, base, size, scheme):
+        self.base, self.problems = base, []
+        self.page = page = context.new_page()
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme=scheme)
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+        page.on("requestfailed", lambda r: self._note("request failed", r.url))
+        page.on("pageerror", lambda error: self._note("page error", error))
+        page.on(
+            "console",
+            lambda m: self._note("console", m.text) if m.type == "error" else None,
+        )
+
+    def _note(self, what, which):
+        self.problems.append(f"{what}: {which}")
+
+    def _asked(self, request):
+        if not request.url.startswith((self.base, "data:", "blob:")):
+            self._note("request to the outside", request.url)
+
+    def _answered(self, response):
+        if response.status >= 400:
+            self._note(f"status {response.status}", response.url)
+
+    def open(self, name):
+        """Go to a page and wait until its formulas are set."""
+        self.page.goto(f"{self.base}/{name}", wait_until="load")
+        self.page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
+        self.page.evaluate(DRAWN)
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def base():
+    """Address of the built book."""
+    if not (SITE / "index.html").is_file():
+        pytest.fail(f"there is no book in {SITE}: run 'make book' first", pytrace=False)
+    with chromium.served(SITE) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium.launched() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def contexts(browser):
+    """One for each script that goes before those of a page.
+
+    All pages of one share what is cached, and the choice of colours that they store.
+    """
+    made = {}
+
+    def of(script):
+        if script not in made:
+            made[script] = browser.new_context()
+            made[script].add_init_script(script)
+        return made[script]
+
+    return of
+
+
+@pytest.fixture
+def visit(base, contexts):
+    """Make a visit with ``visit(size)``; all are closed in the end."""
+    made = []
+
+    def make(size, script="", scheme="light"):
+        made.append(Visit(contexts(script), base, size, scheme))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.page.close()
