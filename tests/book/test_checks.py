@@ -1,13 +1,18 @@
-"""State a theorem wrongly, and the check that tries it must notice.
+"""State a theorem wrongly, or break its formula, and the check that tries it notices.
 
-The wrong statements are listed in ``wrong_statements.toml``. A chapter is run once, up
-to the last of its checks that are listed; each wrong statement takes the place of the
-right one in a copy of the cell, before the cell itself is run.
+The wrong statements are listed in ``wrong_statements.toml``, the broken formulas of
+memdlib in ``mutants.py``, both with the check that must notice. A chapter is run once,
+up to the last of these checks. Before such a cell is run itself, it is run in a copy of
+what there is so far with each wrong statement in the place of the right one, and as it
+is while each formula is broken. It must fail an assertion.
 """
 
 import re
 import tomllib
+from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +22,7 @@ from compendium.build import display
 from compendium.build.cells import cells_of
 from compendium.build.statements import chapters_with_statements, statements_of
 from compendium.project import root
+from tests.book.mutants import MUTANTS
 
 HERE = Path(__file__)
 WRONG = tomllib.loads(HERE.with_name("wrong_statements.toml").read_text())
@@ -25,13 +31,16 @@ BOUNDS = re.compile(
     r"\\[lg]eq?\b|\bat (?:most|least)\b|\bno (?:more|larger|fewer|less)\b"
 )
 OF = {name: name.split(", ")[0] for name in WRONG}  # the statement that is made wrong
-TAGS = {f"{entry['check']}-{OF[name]}": [] for name, entry in WRONG.items()}
+TAGS = defaultdict(list)  # what a check must notice
 for name, entry in WRONG.items():
     TAGS[f"{entry['check']}-{OF[name]}"].append(name)
+for name, (*_, tag) in MUTANTS.items():
+    TAGS[tag].append(name)
 CHAPTERS = {
     path: {s.label for s in statements_of(path)}
     for path in chapters_with_statements(root())
 }
+TRIED = {tag.split("-", 1)[1] for tag in TAGS}  # statements
 
 
 def made_wrong(code, entry):
@@ -62,26 +71,48 @@ def is_noticed(code, scope):
     return False
 
 
+@contextmanager
+def broken(scope, holder, attribute, breaking):
+    """A formula in its broken form, also where the chapter has imported it by name."""
+    right = getattr(holder, attribute)
+    wrong = breaking(right)
+    imported = {name: wrong for name, value in scope.items() if value is right}
+    with mock.patch.object(holder, attribute, wrong), mock.patch.dict(scope, imported):
+        yield
+
+
 @pytest.mark.parametrize(
-    "path",
-    [p for p in CHAPTERS if CHAPTERS[p] & set(OF.values())],
-    ids=lambda path: path.stem,
+    "path", [p for p in CHAPTERS if CHAPTERS[p] & TRIED], ids=lambda path: path.stem
 )
-def test_a_wrong_statement_is_noticed(monkeypatch, capsys, path):
+def test_what_is_wrong_is_noticed(monkeypatch, capsys, path):
     monkeypatch.setattr(display, "display", lambda *a, **k: None)
     cells = cells_of(path.read_text())
-    listed = [[n for tag in cell.tags for n in TAGS.get(tag, [])] for cell in cells]
-    assert {name for names in listed for name in names} == {
-        name for name in WRONG if OF[name] in CHAPTERS[path]
-    }
-    last = max(place for place, names in enumerate(listed) if names)
+    last = max(i for i, cell in enumerate(cells) if TAGS.keys() & {*cell.tags})
     scope, missed = {"__name__": "chapter"}, []
-    for cell, names in zip(cells[: last + 1], listed[: last + 1], strict=True):
-        for name in names:
-            if not is_noticed(made_wrong(cell.code, WRONG[name]), scope):
-                missed.append(f"{name}: {WRONG[name]['wrong']}")
+    for cell in cells[: last + 1]:
+        for name in [name for tag in cell.tags for name in TAGS.get(tag, ())]:
+            if name in MUTANTS:
+                with broken(scope, *MUTANTS[name][:3]):
+                    noticed = is_noticed(cell.code, scope)
+            else:
+                noticed = is_noticed(made_wrong(cell.code, WRONG[name]), scope)
+            if not noticed:
+                missed.append(name)
         run(cell.code, scope)
     assert missed == []
+
+
+def test_all_that_is_wrong_is_tried_by_a_check_of_the_book():
+    tags = [t for path in CHAPTERS for c in cells_of(path.read_text()) for t in c.tags]
+    assert [tag for tag in TAGS if tags.count(tag) != 1] == []
+
+
+def test_every_chapter_that_states_has_a_broken_formula():
+    chapters = {path.stem for path, labels in CHAPTERS.items() if labels}
+    broken = {tag.split("-", 1)[1] for *_, tag in MUTANTS.values()}
+    # no free lunch holds for every rule, and AUC is a fact on any scores
+    free = {"lecture"}
+    assert {p.stem for p in CHAPTERS if CHAPTERS[p] & broken} == chapters - free
 
 
 def test_every_wrong_statement_is_one_of_the_book():

@@ -1,7 +1,7 @@
 """Negative controls: each planted fault turns exactly the check red that is to find it.
 
 ``negative.toml`` lists them. Wrong statements and broken formulas have lists of their
-own (``wrong_statements.toml``, ``test_mutants.py``), and ``test_gates.py`` plants
+own (``wrong_statements.toml``, ``mutants.py``), and ``test_gates.py`` plants
 faults in single gates; here all checks look at one book with one fault.
 """
 
