@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import yaml
@@ -52,7 +52,12 @@ class Chapter:
 
 def toc(project: Path) -> dict:
     """What ``_toc.yml`` says."""
-    return yaml.safe_load((project / "_toc.yml").read_text())
+    return _parsed((project / "_toc.yml").read_text())
+
+
+@cache
+def _parsed(text: str) -> dict:
+    return yaml.safe_load(text)
 
 
 def listed(

@@ -9,6 +9,7 @@ import ast
 import symtable
 import sys
 from collections.abc import Collection, Sequence
+from functools import cache
 
 PUBLIC = {"memdlib", "numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 PUBLIC |= {"mpmath", "sympy", "IPython", *sys.stdlib_module_names}
@@ -179,7 +180,12 @@ def _bound(tree: ast.AST) -> set[str]:
 
 def _scopes(tree: ast.AST) -> list[tuple[symtable.SymbolTable, int]]:
     """The scope of some statements and those inside it, with their depths."""
-    code = ast.unparse(_Lazily().visit(ast.parse(ast.unparse(tree))))
+    return _scopes_of(ast.unparse(tree))
+
+
+@cache
+def _scopes_of(code: str) -> list[tuple[symtable.SymbolTable, int]]:
+    code = ast.unparse(_Lazily().visit(ast.parse(code)))
     found = [(symtable.symtable(code, "cell", "exec"), 0)]
     for table, depth in found:
         found += [(inner, depth + 1) for inner in table.get_children()]

@@ -1,6 +1,7 @@
 """Mutants of a tiny package, and what its tests say of them."""
 
 import ast
+import faulthandler
 import sys
 from importlib import import_module
 
@@ -127,6 +128,8 @@ def test_a_survivor_is_shown_to_the_tests_of_its_room():
 @pytest.mark.parametrize("imported", [False, True])
 def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path, monkeypatch, imported):
     """Whether this process has imported the module before or not."""
+    # a copy of this process would wait for the thread that watches this test
+    faulthandler.cancel_dump_traceback_later()
     (tmp_path / "tiny_one").mkdir()
     (tmp_path / "tiny_one" / "__init__.py").write_text("")
     text = "def f(x):\n    while x > 9:\n        x -= 1\n    return x + 0 * x\n"
