@@ -90,7 +90,7 @@ test-negative: $(READY)  ## planted faults, each found by its own check (part of
 	@$(BIN)/python -m pytest tests/book/test_negative.py
 
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
-	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest tests/foreign/check_*.py
+	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
 
 lock: $(READY)  ## resolve requirements.lock and foreign.lock anew
 	@compile="$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \

@@ -6,6 +6,6 @@ dependency group ``book`` and a checkout of the repository.
 
 import sys
 
-# jsonschema, by which nbformat checks notebooks, would build a grammar of addresses when
-# it is imported: one to four seconds of every process, for a format that none has.
+# jsonschema, by which nbformat checks notebooks, would build a grammar of addresses as
+# it is imported: seconds of every process, for a format that none of them has.
 sys.modules.setdefault("rfc3987_syntax", None)
