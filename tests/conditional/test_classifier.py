@@ -201,6 +201,13 @@ def test_squares_that_overflow_are_named():
         ConditionalMaxEntClassifier().fit(X, y)
 
 
+def test_squares_that_underflow_are_named():
+    X, y = documents(n=100, d=6)
+    X[:, 1] *= 1e-200  # the others can be told apart
+    with pytest.raises(ValueError, match="squares of feature 1 "):
+        ConditionalMaxEntClassifier(l2=0.0).fit(X, y)
+
+
 def test_class_weights_are_factors_of_the_instance_weights():
     X, y = documents()
     X, y = X[y != (np.arange(len(y)) % 3)], y[y != (np.arange(len(y)) % 3)]

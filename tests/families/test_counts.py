@@ -1,10 +1,11 @@
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
 
 from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_text_counts
-from memdlib.families import Bernoulli, Binomial, Multinomial, get, names
+from memdlib.families import Bernoulli, Binomial, Geometric, Multinomial, get, names
 
 LENGTH = 6
 
@@ -88,3 +89,10 @@ def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():
     assert found[0, 0, 0] == np.nextafter(1.0, 0.0)
     assert 0 < found[1, 0, 0] < 1e-16
     assert np.isfinite(Bernoulli().natural(found)).all()
+
+
+@pytest.mark.parametrize("mean", [1e-3, 0.3, 7.0, 1e4])
+def test_beyond_the_largest_count_of_a_geometric_law_nothing_is_seen(mean):
+    k = float(Geometric().largest_count(np.array([mean])))
+    ratio = mp.mpf(mean) / (1 + mp.mpf(mean))
+    assert ratio ** (k - 1) > 1e-17 >= ratio**k

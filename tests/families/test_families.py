@@ -739,3 +739,16 @@ def test_normal_divergences_of_classes_about_points_of_their_own():
         f.jeffreys(plain[0], plain[2]),
         rtol=1e-9,
     )
+
+
+def test_whole_means_of_a_normal_are_squared_as_numbers_with_a_point():
+    found = Normal.mean_parameters(np.array([4_000_000_000, -3]), 1.0)
+    assert found.tolist() == [[4e9, 16e18 + 1.0], [-3.0, 10.0]]
+
+
+def test_the_smallest_variance_of_a_normal_is_the_smallest_number_of_full_precision():
+    tiny = np.finfo(np.float64).tiny
+    natural = Normal().natural(Normal.mean_parameters(0.0, tiny))
+    np.testing.assert_allclose(natural[1], 0.5 / tiny, rtol=1e-15)
+    with pytest.raises(ValueError, match="needs a variance above zero"):
+        Normal().natural(Normal.mean_parameters(0.0, np.nextafter(tiny, 0.0)))

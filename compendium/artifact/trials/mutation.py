@@ -33,8 +33,8 @@ from compendium.build.provenance.digests import digest
 
 # Seed of each sample: the last one that tests were written for, and a later one; those
 # of samples that tests were written for before.
-SEEDS, SAMPLE = {"read": 20261124, "fresh": 20261125}, 100
-EARLIER = (20130712,)
+SEEDS, SAMPLE = {"read": 20261125, "fresh": 20261126}, 100
+EARLIER = (20130712, 20261124)
 SURVIVORS = "data/artifact/survivors.toml"
 # Share of the mutants that compute something else which tests are to notice.
 ASKED = 0.95

@@ -9,6 +9,7 @@ from scipy import integrate, optimize, special, stats
 
 from memdlib.nml.codes.families import (
     CONVENTIONS,
+    _log_width,
     exponential_complexity,
     gaussian_complexity,
     gaussian_mean_complexity,
@@ -401,3 +402,11 @@ def test_geometric_by_enumeration_of_all_data():
     found = geometric_complexity(3, largest_sum=largest)
     assert math.exp(found) == pytest.approx(total, rel=1e-13)
     assert geometric_complexity(5, largest_sum=0) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1.5e308, 1.5e308), (-1e308, 1.7e308), (2.0, 5.0), (0.0, 1e-300)]
+)
+def test_the_logarithm_of_any_width(low, high):
+    exact = float(mp.log(mp.mpf(high) - mp.mpf(low)))
+    assert _log_width(low, high) == pytest.approx(exact, rel=1e-15)
