@@ -52,11 +52,12 @@ class Chapter:
 
 def toc(project: Path) -> dict:
     """What ``_toc.yml`` says."""
-    return _parsed((project / "_toc.yml").read_text())
+    return parsed((project / "_toc.yml").read_text())
 
 
 @cache
-def _parsed(text: str) -> dict:
+def parsed(text: str) -> dict:
+    """What a text in YAML says; parsed once, and not to be changed."""
     return yaml.safe_load(text)
 
 

@@ -4,12 +4,12 @@ import html
 import re
 import subprocess
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-import yaml
 from docutils import nodes
+
+from compendium.build.contents import parsed
 
 # Pages below these are looked up, not read one after the other.
 _LOOKED_UP = ("book/lab-records", "book/kinds/", "book/api", "book/proofs")
@@ -20,12 +20,7 @@ _LONGEST = 300  # characters of a description
 
 def citation(project: Path) -> dict:
     """What CITATION.cff says of the work."""
-    return _parsed((project / "CITATION.cff").read_text())
-
-
-@cache
-def _parsed(text: str) -> dict:
-    return yaml.safe_load(text)
+    return parsed((project / "CITATION.cff").read_text())
 
 
 def repository(project: Path) -> str:
