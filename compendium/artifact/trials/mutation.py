@@ -54,8 +54,8 @@ MIRRORS = {
     "memdlib/parts/tall.py": "tests/parts/test_fit.py",
     "memdlib/parts/wide.py": "tests/parts/test_fit.py",
 }
-# What is asked of all modules at once.
-WHOLE = ("tests/test_public_api.py",)
+# What is asked of all modules at once: before the room of a module, and after it.
+WHOLE, LAST = ("tests/test_public_api.py",), ("tests/test_contract.py",)
 # What pytest says if all tests pass, and if there are none (a module without examples).
 _SILENT = (0, 5)
 _BINARY = {
@@ -189,9 +189,9 @@ def mirror(file: str) -> str:
 def others(project: Path, file: str) -> list[str]:
     """What else may notice a mutant: its own examples, and tests of the same room.
 
-    Before these comes what is asked of all modules at once. The room of a module at
-    the top of the package are the tests that import it, those of the book and of the
-    compendium apart.
+    Before and after these comes what is asked of all modules at once. The room of a
+    module at the top of the package are the tests that import it, those of the book and
+    of the compendium apart.
     """
     own, folder = mirror(file), project / Path(mirror(file)).parent
     found = sorted(folder.glob("test_*.py"))
@@ -200,8 +200,9 @@ def others(project: Path, file: str) -> list[str]:
         found += [p for room in rooms for p in folder.glob(f"{room}/**/test_*.py")]
         name = rf"memdlib(\.| import .*\b){Path(file).stem}\b"
         found = sorted(path for path in found if re.search(name, path.read_text()))
-    room = [n for p in found if (n := str(p.relative_to(project))) != own]
-    return [file, *WHOLE, *room]
+    room = [str(path.relative_to(project)) for path in found]
+    room = [name for name in room if name not in (own, *WHOLE, *LAST)]
+    return [file, *WHOLE, *room, *LAST]
 
 
 def mutants(project: Path, path: Path) -> list[Mutant]:
@@ -356,9 +357,9 @@ def _tested(project, mutant, test, limit) -> int:
             del sys.modules[name]
         code = mutant.applied((project / mutant.file).read_bytes())
         sys.meta_path.insert(0, _Finder(module, code))
-    options = ["-x", "-q", "--doctest-modules"]
-    options += ["-p", "no:cacheprovider", "-p", "no:xdist"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before
+    options = ["-x", "-q", "--doctest-modules", "-p", "no:cacheprovider"]
+    # where pytest rewrites assertions, it reads the module itself for its examples
+    options += ["--assert=plain", "-p", "no:xdist"]
     return int(pytest.main([*options, test]))
 
 

@@ -116,45 +116,50 @@ def test_a_survivor_is_shown_to_the_tests_of_its_room():
         file,
         *mutation.WHOLE,
         *(f"tests/topics/test_{room}.py" for room in ("embedding", "plsa", "scores")),
+        *mutation.LAST,
     ]
     assert others(ROOT, "memdlib/divergences.py") == [
         "memdlib/divergences.py",
         *mutation.WHOLE,
         *(f"tests/families/test_{name}.py" for name in ("extremes", "families")),
         "tests/test_kernels.py",
+        *mutation.LAST,
     ]
 
 
-@pytest.mark.parametrize("imported", [False, True])
-def test_a_mutant_is_killed_by_a_test_that_sees_it(tmp_path, monkeypatch, imported):
+def test_a_mutant_is_killed_by_a_test_or_an_example_that_sees_it(tmp_path, monkeypatch):
     """Whether this process has imported the module before or not."""
     # a copy of this process would wait for the thread that watches this test
     faulthandler.cancel_dump_traceback_later()
     (tmp_path / "tiny_one").mkdir()
     (tmp_path / "tiny_one" / "__init__.py").write_text("")
     text = "def f(x):\n    while x > 9:\n        x -= 1\n    return x + 0 * x\n"
-    (tmp_path / "tiny_one" / "m.py").write_text(text)
+    example = 'def g():\n    """\n    >>> g()\n    7\n    """\n    return 7\n'
+    (tmp_path / "tiny_one" / "m.py").write_text(text + example)
     (tmp_path / "test_m.py").write_text(
         "import sys\nsys.path.insert(0, '.')\n"
         "from tiny_one.m import f\ndef test_f():\n    assert f(2) == 2 and f(11) == 9\n"
     )
 
-    def tried(old, new):
-        start = text.index(old)
+    def tried(old, new, test="test_m.py"):
+        start = (text + example).index(old)
         mutant = Mutant("tiny_one/m.py", 1, start, start + len(old), old, new)
-        return outcome(tmp_path, mutant, "test_m.py", 3 * usual + 1)[0]
+        return outcome(tmp_path, mutant, test, usual + 2)[0]
 
-    if imported:
-        monkeypatch.syspath_prepend(str(tmp_path))
-        for name in ("tiny_one", "tiny_one.m"):
-            monkeypatch.delitem(sys.modules, name, raising=False)
-        import_module("tiny_one.m")
     found, usual = outcome(tmp_path, None, "test_m.py", None)
     assert found == "survived"
     assert outcome(tmp_path, None, "tiny_one/m.py", None)[0] == "survived"
     assert tried("x + 0", "x - 0") == "survived"
     assert tried("x > 9", "x > 8") == "killed"
     assert tried("x -= 1", "pass") == "stopped"
+    assert tried("return 7", "return 8") == "survived"
+    assert tried("return 7", "return 8", "tiny_one/m.py") == "killed"
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("tiny_one", "tiny_one.m"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    import_module("tiny_one.m")
+    assert tried("x > 9", "x > 8") == "killed"
 
 
 @pytest.fixture
@@ -179,6 +184,7 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setattr(mutation, "outcome", answered)
     monkeypatch.setattr(mutation, "_prepared", lambda: None)
     monkeypatch.setattr(mutation, "WHOLE", ())
+    monkeypatch.setattr(mutation, "LAST", ())
     return tmp_path, noticing, calls
 
 
