@@ -8,9 +8,12 @@ from compendium.build import chromium
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 
-# Two frames: what a new width moves has moved.
+# After two frames what a new width moves has moved, but for what moves slowly.
 DRAWN = """() => new Promise(done =>
-    requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"""
+    requestAnimationFrame(() => requestAnimationFrame(() => done(null)))
+).then(() => Promise.allSettled(document.getAnimations()
+    .filter(one => one instanceof CSSTransition).map(one => one.finished))
+).then(() => null)"""
 
 
 class Visit:
