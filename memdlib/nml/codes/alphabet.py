@@ -7,7 +7,7 @@ possible have no parameter that attains the supremum: there the counts are the o
 distribution with these moments, and the supremum is their own likelihood.
 """
 
-from math import comb, log
+from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -241,8 +241,8 @@ def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
         size = int(copies.sum())
         if size > _MAX_TYPES:
             raise ValueError(
-                f"n={n} on {len(levels)} levels has {comb(n + level, level)} partial "
-                f"types after level {level + 1}, too many to sum over exactly"
+                f"n={n} on {len(levels)} levels has {size} partial types after level "
+                f"{level + 1}, too many to sum over exactly"
             )
         rows = np.repeat(np.arange(len(left)), copies)
         first = np.cumsum(copies) - copies
@@ -273,7 +273,8 @@ def _multiples(levels: Array, n: int, n_moments: int) -> Array | None:
         units = (levels - levels[0]) / np.diff(levels).min()
         nearest = np.rint(units)
         exact = n * nearest[-1] ** n_moments < _EXACT
-    return nearest if exact and np.allclose(units, nearest, atol=1e-9) else None
+    same = np.allclose(units, nearest, rtol=0.0, atol=1e-9)
+    return nearest if exact and same else None
 
 
 def _orthonormal(levels: Array, n_moments: int) -> Array:
