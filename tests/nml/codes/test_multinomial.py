@@ -186,6 +186,6 @@ def test_approximations_take_one_observation_or_one_outcome():
     # Stirling: log Gamma(1 / 2) is half of log pi
     assert szpankowski_complexity(1, 1) == pytest.approx(0.0, abs=1e-15)
     assert szpankowski_complexity(1, 2) == pytest.approx(math.log(2), abs=0.01)
-    for given in ((1, 0), (1.0, 2), (1, True)):
+    for arguments in ((1, 0), (1.0, 2), (1, True)):
         with pytest.raises(ValueError, match="must be an integer, 1 or more"):
-            szpankowski_complexity(*given)
+            szpankowski_complexity(*arguments)
