@@ -200,9 +200,9 @@ def test_a_saturated_model_has_the_closed_form(k):
 
 
 def test_complexity_rises_with_moments_and_classes():
-    by_m = [of_one_feature([4, 3, 4, 3], m, 3).complexity for m in (1, 2, 3, 4)]
+    by_m = [of_one_feature([3, 2, 2, 3], m, 3).complexity for m in (1, 2, 3, 4)]
     assert (np.diff(by_m) > 0).all()
-    by_k = [of_one_feature([3, 3, 3], 1, k).complexity for k in (2, 3, 4)]
+    by_k = [of_one_feature([1, 2, 2], 1, k).complexity for k in (2, 3, 4)]
     assert (np.diff(by_k) > 0).all()
 
 
@@ -214,8 +214,8 @@ def test_classes_may_be_renamed_and_need_not_occur():
         renamed = joint_error(level, np.array(order)[labels], 1, n_classes=3)
         assert renamed == pytest.approx(expected, abs=1e-10)
     level, labels = np.array([[0], [0], [1], [1], [2]]), [0, 0, 1, 1, 1]
-    found = joint_codelength(level, labels, 2, n_classes=4)
-    assert found.complexity == of_one_feature([2, 2, 1], 2, 4).complexity
+    found = joint_codelength(level, labels, 2, n_classes=3)
+    assert found.complexity == of_one_feature([2, 2, 1], 2, 3).complexity
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -253,12 +253,13 @@ def test_uneven_levels_are_as_far_off_as_it_says(counts, m, values, intercept):
     assert found.kind == "estimate"
 
 
-@pytest.mark.parametrize(("method", "k"), [("auto", 2), ("monte-carlo", 3)])
-def test_added_features_with_everything_that_can_be_said(method, k):
-    rng = np.random.default_rng([15, 2])
-    levels = rng.integers(0, 2, size=(6, 3))
-    labels = np.arange(6) % k
-    given = 1, [-1.0, 0.5, 7.0], True, k, method, 2**10, 5
+@pytest.mark.parametrize(
+    ("method", "k", "intercept"), [("auto", 2, True), ("monte-carlo", 3, False)]
+)
+def test_added_features_with_everything_that_can_be_said(method, k, intercept):
+    levels = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
+    labels = np.array([0, 1, 1, 0, k - 1])
+    given = 1, [-1.0, 0.5, 7.0], intercept, k, method, 2**10, 5
     m, values, *rest = given
     found = added_feature_codelengths(
         levels, labels, iter([2, 2]), m, iter([1, 2, 0, 1]), values, *rest
@@ -285,7 +286,7 @@ def test_draws_follow_their_seed_and_number():
     def drawn(*given):
         return joint_complexity(LEVELS, 1, None, True, 2, "monte-carlo", *given)
 
-    assert drawn() == drawn(2**16) == drawn(2**16, 0)
+    assert drawn() == drawn(2**16, 0)
     assert drawn(2**10) == drawn(2**10, 0) != drawn(2**10, 1)
     ratio = drawn(2**10).uncertainty / drawn(2**14).uncertainty
     assert ratio == pytest.approx(4.0, rel=0.3)
