@@ -27,7 +27,7 @@ def normal_codes(u, octaves, strength=0.0):
     return interval.NormalColumns.of(u, octaves, strength).codelengths
 
 
-@pytest.mark.parametrize("octaves", [2, 3, 8])
+@pytest.mark.parametrize("octaves", [1, 2, 3, 8])
 def test_a_normal_code_of_two_values_fills_the_unit_of_probability(octaves):
     # the plane of two values by mean and deviation: area element 2, two orders
     total = 0.0
@@ -350,7 +350,7 @@ def test_parameters_end_at_the_ball():
     """Two neighbours at an end: the fewer values in the inner one, the steeper."""
     x = np.arange(64) - 31.5
     phi = x / np.sqrt((x * x).mean())
-    steep = []
+    steep, columns, finite = [], [], []
     for k in range(62, 84):
         counts = np.zeros((1, 64), dtype=np.int64)
         counts[0, :2] = 100 - k, k
@@ -358,11 +358,15 @@ def test_parameters_end_at_the_ball():
         # a geometric law, whose neighbours have the ratio k to 100 + k
         slope = (heights[0, 0] - heights[0, 1]) / (phi[1] - phi[0])
         steep.append(slope)
-        assert np.isfinite(lengths[0]) == (slope <= 16.0)
+        columns.append(counts[0])
+        finite.append(np.isfinite(lengths[0]))
+        assert finite[-1] == (slope <= 16.0)
         assert slope * (phi[1] - phi[0]) == pytest.approx(
             np.log((100 + k) / k), abs=1e-6
         )
     assert min(steep) < 16 < max(steep)
+    together = interval.match_cells(np.array(columns), 1)[1]
+    assert np.isfinite(together).tolist() == finite
 
 
 def test_columns_of_many_precisions_are_fitted_as_each_alone():
