@@ -51,7 +51,8 @@ def supremum(features, labels, n_classes):
 def complexity(features, n_classes=2):
     """Log of the sum of the maximised likelihoods of all K^n label sequences.
 
-    Sequences that put the same labels on equal rows share one optimisation.
+    Sequences that put the same labels on equal rows, or are the same but for the names
+    of the classes, share one optimisation.
     """
     features = np.asarray(features, dtype=float)
     _, cell = np.unique(features, axis=0, return_inverse=True)
@@ -61,11 +62,11 @@ def complexity(features, n_classes=2):
     for labels in product(range(n_classes), repeat=len(cell)):
         table = np.zeros(size, dtype=int)
         np.add.at(table, (cell, labels), 1)
-        seen[tuple(table.ravel())] += 1
+        seen[tuple(sorted(map(tuple, table.T.tolist())))] += 1
     rows = np.array([features[cell == c][0] for c in range(size[0])])
     total = 0.0
     for table, times in seen.items():
-        counts = np.array(table).reshape(size)
+        counts = np.array(table).T
         where = np.repeat(np.arange(counts.size), counts.ravel())
         each = rows[where // n_classes], where % n_classes
         total += times * math.exp(supremum(*each, n_classes))

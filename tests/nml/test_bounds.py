@@ -110,7 +110,7 @@ def line_volume(counts, values):
 
 @pytest.mark.parametrize(
     "counts",
-    [[4000] * 5, [10000] * 5, [100000] * 5, [10**9] * 2, [10**15] * 2],
+    [[1500] * 3, [100000] * 5, [10**9] * 2, [10**15] * 2],
 )
 def test_any_number_of_samples(counts):
     found = conditional_complexity_estimate(counts, 1, n_draws=2**14, method="auto")
@@ -271,7 +271,7 @@ def test_every_result_keeps_the_proved_bounds(case, method):
     model = model_or_none(case)
     assume(model is not None)
     found, refusal = None, ""
-    with mock.patch.object(complexity, "ALONE", complexity.Budget(0.0, 30.0, 2**20)):
+    with mock.patch.object(complexity, "ALONE", complexity.Budget(0.0, 0.3, 2**20)):
         try:
             found = conditional_complexity_estimate(
                 counts, m, values, intercept, method, n_draws=2**9

@@ -1,7 +1,9 @@
 import re
+from dataclasses import replace
 from itertools import product
 from math import comb, factorial, prod
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog, minimize
 
 from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.nml.codes import alphabet
 from memdlib.nml.codes.alphabet import (
     alphabet_codelength,
     alphabet_complexity,
@@ -133,10 +136,10 @@ def test_gale_rule_is_that_of_the_text_on_all_supports():
 def test_merged_types_give_the_sum_over_all_types():
     for levels, m in (((0, 1, 2, 3, 4), 1), ((0, 2, 3, 5, 7), 2), ((0, 0.5, 2), 1)):
         total = 0.0
-        for counts in types(6, len(levels)):
-            number = factorial(6) / prod(factorial(k) for k in counts)
+        for counts in types(5, len(levels)):
+            number = factorial(5) / prod(factorial(k) for k in counts)
             total += number * np.exp(-alphabet_codelength(counts, levels, m).error)
-        found = alphabet_complexity(6, levels, m)
+        found = alphabet_complexity(5, levels, m)
         assert found == pytest.approx(np.log(total), abs=1e-12)
 
 
@@ -255,3 +258,215 @@ def test_the_place_of_levels_does_not_count(origin):
         expected = alphabet_complexity(8, levels, m)
         found = alphabet_complexity(8, levels + origin, m)
         assert found == pytest.approx(expected, rel=1e-9)
+
+
+def exact_largest_entropy(levels, m, mu):
+    """Largest entropy under the first powers' moments, by Newton steps in 30 digits."""
+    with mp.workdps(30):
+        x = [mp.mpf(float(v)) for v in levels]
+        middle, half = (x[0] + x[-1]) / 2, (x[-1] - x[0]) / 2
+        phi = [[((v - middle) / half) ** j for j in range(1, m + 1)] for v in x]
+        target, lam = mp.matrix([mp.mpf(0)] * m), mp.matrix([mp.mpf(0)] * m)
+        for share, row in zip(mu, phi, strict=True):
+            for j in range(m):
+                target[j] += share * row[j]
+        for _ in range(60):
+            weights = [mp.exp(-mp.fdot(lam, r)) for r in phi]
+            total = mp.fsum(weights)
+            p = [w / total for w in weights]
+            mean = [mp.fdot(p, [r[j] for r in phi]) for j in range(m)]
+            hessian = mp.matrix(m, m)
+            for i in range(m):
+                for j in range(m):
+                    second = mp.fdot(p, [r[i] * r[j] for r in phi])
+                    hessian[i, j] = second - mean[i] * mean[j]
+            gap = mp.matrix([mean[j] - target[j] for j in range(m)])
+            step = mp.lu_solve(hessian, gap)
+            longest = max(abs(s) for s in step)
+            lam += step if longest < 1 else step / longest
+            if longest < mp.mpf(10) ** -25:
+                break
+        return mp.log(total) + mp.fdot(lam, target)
+
+
+@pytest.mark.parametrize(
+    ("counts", "levels", "m"),
+    [
+        ([3, 1, 4, 1, 5], [0.0, 1.0, 2.5, 4.0, 7.0], 1),
+        ([3, 1, 4, 1, 5], [0.0, 1.0, 2.5, 4.0, 7.0], 2),
+        ([3, 1, 4, 1, 5], [0.0, 1.0, 2.5, 4.0, 7.0], 3),
+        ([1, 0, 5, 0, 2, 4], [-3, -2, 0, 1, 5, 6], 2),
+        ([400, 1, 0, 55], [10.0, 11.0, 12.0, 13.0], 1),
+    ],
+)
+def test_errors_are_as_far_off_as_it_says(counts, levels, m):
+    n = sum(counts)
+    shares = [mp.mpf(k) / n for k in counts]
+    exact = n * exact_largest_entropy(levels, m, shares)
+    assert not is_boundary(counts, m)
+    if n < 100:
+        code = alphabet_codelength(counts, levels, m)
+        error, uncertainty = code.error, code.uncertainty
+        assert 1e-9 < uncertainty < 1e-9 + 1e-14 * n * np.log(4 * n)
+    else:
+        types = np.array([counts], dtype=float)
+        error = alphabet._error(types, np.array(levels), m)[0]
+        uncertainty = 1e-9
+    assert abs(error - exact) < uncertainty
+    assert error == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_rounding_of_a_long_sequence_is_told():
+    counts = [70_000, 30_001]
+    n = sum(counts)
+    code = alphabet_codelength(counts, [-1, 1], 1)
+    error = -sum(k * mp.log(mp.mpf(k) / n) for k in counts)
+    # C(2, n) by Stirling's expansion
+    q = mp.sqrt(mp.pi * n / 2) + mp.mpf(2) / 3 + mp.sqrt(mp.pi / (2 * n)) / 12
+    q += -mp.mpf(4) / (135 * n) + mp.sqrt(mp.pi / (2 * mp.mpf(n) ** 3)) / 288
+    assert abs(code.error - error) < code.uncertainty
+    assert abs(code.complexity - mp.log(q)) < code.uncertainty
+    least = np.finfo(float).eps * n * np.log(n)
+    assert least < code.uncertainty < 50 * least
+
+
+def test_a_fit_that_stopped_short_is_told(monkeypatch):
+    """The bound of what a fit leaves is no less than that, and about twice as much."""
+    rng = np.random.default_rng([71, 5])
+    levels, solve = np.array([0.0, 1.0, 2.0, 4.0, 7.0]), alphabet.solve_dual
+    counts = rng.integers(1, 9, size=(6, 5))
+    off = 1e-3 * rng.normal(size=(6, 2))
+
+    def stopped(features, log_weights, mu):
+        found = solve(features, log_weights, mu)
+        return replace(found, natural=found.natural + off[: len(mu)])
+
+    features = alphabet._orthonormal(levels, 2)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    monkeypatch.setattr(alphabet, "solve_dual", stopped)
+    upper, doubt = alphabet._largest_entropy(features, shares @ features)
+    for value, most, row in zip(upper, doubt, counts, strict=True):
+        exact = exact_largest_entropy(
+            levels, 2, [mp.mpf(int(k)) / row.sum() for k in row]
+        )
+        assert 1e-8 < value - exact <= most < 3 * (value - exact)
+    said = "the fit of the type .* leaves .* nats in doubt; the levels are too uneven"
+    with pytest.raises(NotConvergedError, match=f"^{said} for 2 moments$"):
+        alphabet_codelength(counts[0], levels, 2)
+
+
+def test_the_doubt_of_a_fit_that_ended_far_off_is_that_of_one_more_step(monkeypatch):
+    """p (1 + t), with t linear in the features, has the moments, if it is a law."""
+    rng = np.random.default_rng([71, 6])
+    levels, solve = np.array([0.0, 1.0, 2.0, 4.0, 7.0]), alphabet.solve_dual
+    shares = rng.dirichlet(np.full(5, 3.0), size=60)
+    features = alphabet._orthonormal(levels, 2)
+    off = rng.normal(size=(60, 2)) * np.linspace(0.05, 1.5, 60)[:, None]
+    natural = solve(features, np.zeros(5), shares @ features).natural + off
+    p = np.exp(-natural @ features.T)
+    p /= p.sum(axis=1, keepdims=True)
+    linear = np.column_stack([np.ones(5), features])
+
+    def stopped(features, log_weights, mu):
+        found = solve(features, log_weights, mu)
+        centred = features - (p @ features)[:, None]
+        covariance = np.einsum("bn,bni,bnj->bij", p, centred, centred)
+        return replace(found, natural=natural, covariance=covariance)
+
+    monkeypatch.setattr(alphabet, "solve_dual", stopped)
+    upper, doubt = alphabet._largest_entropy(features, shares @ features)
+    for i, law in enumerate(p):
+        moments = linear.T * law @ linear
+        moved = law * (linear @ np.linalg.solve(moments, linear.T @ shares[i]))
+        np.testing.assert_allclose(linear.T @ moved, linear.T @ shares[i], atol=1e-10)
+        assert np.isfinite(doubt[i]) == (moved.min() >= 0)
+        if np.isfinite(doubt[i]):
+            assert upper[i] - doubt[i] <= -(moved * np.log(moved)).sum() <= upper[i]
+    assert 10 < np.isinf(doubt).sum() < 50
+
+
+def test_the_message_names_the_type_that_cannot_be_fitted():
+    levels = [0.0, 1e-9, 2e-9, 3.3e-9, 1.0, 1.1]
+    with pytest.raises(NotConvergedError) as told:
+        alphabet_complexity(6, levels, 4)
+    said = re.fullmatch(
+        r"the fit of the type \[(.*)\] leaves (\S+) nats in doubt; the levels are too "
+        "uneven for 4 moments",
+        str(told.value),
+    )
+    counts = [float(k) for k in said[1].split(", ")]
+    assert len(counts) == 6 and sum(counts) == 6
+    assert not is_boundary(counts, 4)
+    assert float(said[2]) > 1e-9 / 6
+
+
+def test_types_may_be_fitted_a_few_at_a_time(monkeypatch):
+    levels = [0, 1, 3, 4, 9]
+    together = [alphabet_complexity(7, levels, m) for m in (1, 2, 3)]
+    monkeypatch.setattr(alphabet, "_BATCH", 7)
+    again = [alphabet_complexity(7, levels, m) for m in (1, 2, 3)]
+    assert again == pytest.approx(together, abs=1e-12)
+
+
+def test_merging_types_of_equal_moments_changes_nothing(monkeypatch):
+    cases = [
+        (6, [0, 1, 2, 3, 4, 5], 1),
+        (6, [0, 1, 2, 3, 4, 5], 3),
+        (7, [-2.0, -1.5, 0.5, 3.0], 1),
+        (5, [1e6, 1e6 + 1, 1e6 + 3, 1e6 + 7], 2),
+    ]
+    merged = [alphabet_complexity(*case) for case in cases]
+    monkeypatch.setattr(alphabet, "_multiples", lambda *_: None)
+    each = [alphabet_complexity(*case) for case in cases]
+    assert merged == pytest.approx(each, abs=1e-12)
+
+
+def test_sums_of_powers_that_would_round_are_not_merged():
+    """Multiples of a unit whose powers are no whole numbers in floating point."""
+    levels = np.array([0.0, 1.0, 2.0**27, 2.0**28])
+    assert alphabet._multiples(levels, 2, 1).tolist() == levels.tolist()
+    assert alphabet._multiples(levels, 2, 2) is None
+    assert alphabet._multiples(levels[:3], 4, 2) is None
+    assert alphabet._multiples(np.array([0.0, 1.0, 2.25, 4.0]), 4, 1) is None
+    edge = np.array([0.0, 1.0, 3.0, 2.0**50])
+    assert alphabet._multiples(edge, 7, 1) is not None
+    assert alphabet._multiples(edge, 8, 1) is None
+
+
+def test_boundaries_of_a_stack_keep_its_shape():
+    patterns = np.array(list(product([0, 2], repeat=6))[1:-1]).reshape(31, 2, 6)
+    for m in range(1, 8):
+        found = is_boundary(patterns, m)
+        assert found.shape == (31, 2) and found.dtype == bool
+        each = [[bool(is_boundary(row, m)) for row in pair] for pair in patterns]
+        assert found.tolist() == each
+    assert not is_boundary([1] * 6, 4)
+    assert is_boundary([1] * 6, 5)
+    assert is_boundary([3, 1], 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: alphabet_complexity(2**24, [0, 1], 1),
+            "n=16777216 gives the first of the levels 16777217 counts, too many to sum "
+            "over exactly",
+        ),
+        (
+            lambda: alphabet_complexity(3, [0, 2, 2.0], 1),
+            "levels=[0.0, 2.0, 2.0] must be two or more finite, distinct numbers",
+        ),
+        (
+            lambda: alphabet_codelength([[1, 2, 3]], [0, 1, 2], 1),
+            "counts has shape (1, 3); give one count a level, shape (L,)",
+        ),
+        (
+            lambda: alphabet_codelength([1, 2], [2, 1, 0], 1),
+            "counts has shape (2,); expected (3,), one count for each level",
+        ),
+    ],
+)
+def test_messages_name_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        call()

@@ -1,4 +1,5 @@
 import math
+import re
 from collections import Counter
 from itertools import product
 
@@ -7,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import parallel_config
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
 from benchmarks import nml_claims
 from memdlib.nml import (
+    ComplexityEstimate,
     conditional_codelength,
     conditional_complexity,
     conditional_complexity_estimate,
@@ -24,6 +27,7 @@ from memdlib.nml import (
 from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine.fits import LogitSolver
 from memdlib.nml._engine.level_model import level_model
+from memdlib.nml.codes import conditional
 from memdlib.nml.exact import forget
 
 BALANCED = [8, 8, 8, 7, 7]
@@ -398,7 +402,8 @@ def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
     alone = feature_codelengths(*table, (1, 2))
     assert capsys.readouterr() == ("", "")
     forget()
-    threads = feature_codelengths(*table, (1, 2), n_jobs=2, verbose=1)
+    with parallel_config("threading"):
+        threads = feature_codelengths(*table, (1, 2), n_jobs=2, verbose=1)
     np.testing.assert_array_equal(threads.total, alone.total)
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
@@ -433,3 +438,199 @@ def test_threads_change_nothing_and_progress_is_printed_on_request(capsys):
 def test_features_that_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_errors_of_a_stack_are_those_of_a_general_optimiser(intercept):
+    """Rows of many patterns and sizes, a level at zero, and labels that separate."""
+    values = [-1.5, 0.0, 0.5, 2.0]
+    counts = [[3, 5, 2, 6], [0, 4, 7, 1], [3, 5, 2, 6], [9, 0, 0, 2], [1, 8, 0, 0]]
+    ones = [[1, 2, 2, 4], [0, 1, 7, 0], [3, 0, 0, 2], [4, 0, 0, 2], [0, 3, 0, 0]]
+    for m in (1, 2, 3):
+        found = conditional_error(counts, ones, m, values, intercept)
+        assert found.shape == (5,)
+        for n, k, error in zip(counts, ones, found.tolist(), strict=True):
+            kept = [i for i, c in enumerate(n) if c and (intercept or values[i])]
+            rest = sum(n) - sum(n[i] for i in kept)
+            best = 0.0
+            if kept:
+                part = [[row[i] for i in kept] for row in (n, k, values)]
+                best = supremum(*part, m, intercept)
+            assert error == pytest.approx(rest * math.log(2) - best, abs=1e-7)
+            one = conditional_error(n, k, m, values, intercept)
+            assert type(one) is float and one == pytest.approx(error, abs=1e-12)
+            assert math.copysign(1.0, error) == 1.0
+
+
+def test_equal_rows_and_others_keep_their_places_ways_and_doubts():
+    counts = np.array([[100] * 4, [5, 0, 3, 4], [2, 2, 0, 0], [5, 0, 3, 4], [100] * 4])
+    found = conditional_complexity_estimate(counts, 3, [0.0, 1.0, 2.0, 4.0], True)
+    each = [
+        conditional_complexity_estimate(row, 3, [0.0, 1.0, 2.0, 4.0], True)
+        for row in counts
+    ]
+    for part, name in zip(found, found._fields, strict=True):
+        assert part.shape == (5,)
+        assert part.tolist() == [getattr(one, name) for one in each]
+    assert [type(part) for part in each[0]] == [float, float, str]
+    assert found.kind.tolist() == [one.kind for one in each]
+
+
+def test_draws_follow_their_seed_and_number():
+    given = [9, 8, 7, 9], 2, None, False, "monte-carlo"
+    found = conditional_complexity_estimate(*given, 2**10)
+    assert found == conditional_complexity_estimate(*given, 2**10, 0)
+    other = conditional_complexity_estimate(*given, 2**10, 1)
+    assert other.complexity != found.complexity
+    more = conditional_complexity_estimate(*given, n_draws=2**14)
+    assert more.uncertainty == pytest.approx(found.uncertainty / 4, rel=0.3)
+    with pytest.raises(ValueError, match="n_draws=0 must be an integer, 1 or more"):
+        conditional_complexity_estimate(*given, 0)
+    with pytest.raises(ValueError, match="n_draws=1024.0 must be an integer"):
+        conditional_complexity_estimate(*given, 1024.0)
+
+
+@pytest.mark.parametrize("doubt", [0.1, [0.0, 0.1]])
+def test_up_to_a_tenth_of_a_nat_of_doubt_there_is_no_warning(monkeypatch, doubt):
+    found = ComplexityEstimate(np.ones(2), np.array(doubt), "facets")
+    monkeypatch.setattr(
+        conditional, "conditional_complexity_estimate", lambda *_, **__: found
+    )
+    assert conditional_complexity([[1, 2]], 1) is found.complexity
+
+
+def test_beyond_a_tenth_of_a_nat_of_doubt_there_is_a_warning(monkeypatch):
+    found = ComplexityEstimate(np.ones(3), np.array([0.0, 0.13, 0.11]), "facets")
+    monkeypatch.setattr(
+        conditional, "conditional_complexity_estimate", lambda *_, **__: found
+    )
+    said = (
+        "^a complexity may be off by 0.13 nats; conditional_complexity_estimate tells "
+        "which and how it was found$"
+    )
+    with pytest.warns(UserWarning, match=said) as told:
+        conditional_complexity([[1, 2]], 1)
+    assert told[0].filename == __file__
+    assert conditional_complexity([[1, 2]], 1, method="facets") is found.complexity
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_several_classes_of_a_stack(intercept):
+    """Each level is a multinomial, but for one at zero without an intercept."""
+    counts = [[3, 0, 5], [1, 4, 2]]
+    found = conditional_complexity(counts, 3, [1.0, 0.0, 2.0], intercept, n_classes=4)
+    expected = [
+        multinomial_complexity(3, 4) + multinomial_complexity(5, 4),
+        multinomial_complexity(1, 4)
+        + multinomial_complexity(2, 4)
+        + intercept * multinomial_complexity(4, 4),
+    ]
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == pytest.approx(expected, rel=1e-13)
+    one = conditional_complexity(counts[1], 3, [1.0, 0.0, 2.0], intercept, n_classes=4)
+    assert type(one) is float and one == found[1]
+    assert conditional_complexity([3, 2], 2, n_classes=1) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: conditional_complexity([3, 0, 2, 4], 1, None, True, n_classes=4),
+            "n_classes is 4 and 2 parameters a class do not saturate 3 levels; use "
+            "memdlib.nml.joint_complexity, or raise n_moments to the number of levels",
+        ),
+        (
+            lambda: conditional_complexity([3], 1, n_classes=0),
+            "n_classes=0 must be an integer, 1 or more",
+        ),
+        (
+            lambda: conditional_complexity([3], 0, n_classes=3),
+            "n_moments=0 must be an integer, 1 or more",
+        ),
+        (
+            lambda: conditional_complexity([3], 1, None, 1, n_classes=3),
+            "intercept=1 must be True or False",
+        ),
+        (
+            lambda: conditional_complexity([3], 1, [0, 1], n_classes=3),
+            "level_values has shape (2,); give one value for each of the 1 levels",
+        ),
+        (
+            lambda: conditional_complexity_estimate([3], 1, None, 1),
+            "intercept=1 must be True or False",
+        ),
+        (
+            lambda: conditional_error([3], [1], 0),
+            "n_moments=0 must be an integer, 1 or more",
+        ),
+        (
+            lambda: conditional_codelength([[1.0], [2.0]], [1, 0], 1),
+            "x has shape (2, 1); give one level value a sample",
+        ),
+        (
+            lambda: conditional_codelength([], [], 1),
+            "x has shape (0,); give one level value a sample",
+        ),
+        (
+            lambda: conditional_codelength([0.0, -math.inf, math.nan], [1, 0, 1], 1),
+            "x holds -inf; leave out samples without a value",
+        ),
+        (
+            lambda: count_levels([[0, 1], [3, 1]], [0, 1], 3),
+            "levels holds 3, but n_levels is 3; indices start at 0",
+        ),
+        (
+            lambda: count_levels([[0, 1], [3, 1]], [0, 1], 0),
+            "n_levels=0 must be an integer, 1 or more",
+        ),
+        (
+            lambda: feature_codelengths([[2]], [[1]], [1], None, 0),
+            "intercept=0 must be True or False",
+        ),
+    ],
+)
+def test_messages_name_what_is_wrong_and_the_remedy(call, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        call()
+
+
+def test_tables_of_any_integers_are_counted_up_to_the_largest():
+    levels = np.array([[0, 3], [1, 3], [1, 0]], dtype=np.uint8)
+    found = count_levels(levels, [True, False, True])
+    assert found.counts.tolist() == [[1, 2, 0, 0], [1, 0, 0, 2]]
+    assert found.ones.tolist() == [[1, 1, 0, 0], [1, 0, 0, 1]]
+    assert found.counts.dtype.kind == found.ones.dtype.kind == "i"
+
+
+def test_seven_numbers_of_moments_without_intercept_if_nothing_else_is_said():
+    counts, ones = [2, 1, 2, 1, 1, 1, 2, 1], [0, 1, 1, 0, 0, 1, 2, 1]
+    found = feature_codelengths(counts, ones)
+    said = feature_codelengths([counts], [ones], range(1, 8), range(1, 9), False)
+    assert found.total.shape == (1, 7)
+    np.testing.assert_array_equal(found.total, said.total)
+    assert (np.diff(found.complexity[0]) > 0).all()
+
+
+def test_workers_and_what_they_tell_are_as_asked(capsys):
+    rows = np.random.default_rng([5, 9]).integers(1, 4, size=(3, 3))
+
+    def told(call, **given):
+        forget()
+        with parallel_config("threading"):
+            call(**given)
+        return "".join(capsys.readouterr())
+
+    for call in (
+        lambda **given: conditional_complexity(rows, 1, **given),
+        lambda **given: conditional_complexity_estimate(rows, 1, **given),
+    ):
+        assert told(call) == told(call, n_jobs=2) == ""
+        assert "2 concurrent workers" in told(call, n_jobs=2, verbose=1)
+
+    def both(**given):
+        feature_codelengths(rows, rows, [1], **given)
+
+    assert told(both) == ""
+    assert "workers" not in told(both, n_jobs=2, verbose=1)
+    assert "2 concurrent workers" in told(both, n_jobs=2, verbose=2)

@@ -5,12 +5,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from memdlib.nml import conditional_codelength, feature_codelengths
+from memdlib.nml import (
+    conditional_codelength,
+    conditional_complexity,
+    conditional_error,
+    feature_codelengths,
+)
 from memdlib.nml.codes.criteria import (
     criterion_codelengths,
     factorised_codelength,
     quotient_codelength,
 )
+from memdlib.nml.exact import fisher_complexity, level_model
 
 
 def shtarkov(n, k):
@@ -98,3 +104,69 @@ def test_what_cannot_be_is_named(call, message):
 def test_more_labels_than_an_integer_of_the_machine_holds():
     half_log = 0.5 * math.log(math.pi * 1e300 / 2)
     assert factorised_codelength([[1e300, 0]]) == pytest.approx(half_log, rel=1e-14)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_criteria_of_awkward_levels_by_their_definitions(intercept):
+    """Unequal sizes, equal rows, a level at zero and moments that saturate."""
+    values = [-2.0, 0.0, 1.0, 3.0]
+    counts = np.array([[4, 3, 5, 2], [9, 0, 1, 7], [4, 3, 5, 2], [0, 6, 0, 0]])
+    ones = np.array([[1, 1, 4, 2], [3, 0, 1, 2], [4, 0, 5, 0], [0, 2, 0, 0]])
+    moments = (2, 1, 5)
+    found = criterion_codelengths(counts, ones, iter(moments), values, intercept)
+    assert tuple(found) == ("nml", "facets", "fisher", "bic", "aic")
+    for j, row in enumerate(counts):
+        n = row.sum()
+        levels = ((row > 0) & (intercept | (np.array(values) != 0))).sum()
+        for i, m in enumerate(moments):
+            p = min(m + intercept, levels)
+            given = m, values, intercept
+            error = conditional_error(row, ones[j], *given)
+            model = level_model(row, np.array(values), m, intercept)
+            expected = {
+                "nml": error + conditional_complexity(row, *given),
+                "facets": error + fisher_complexity(model, facets=True),
+                "fisher": error + fisher_complexity(model, facets=False),
+                "bic": error + p / 2 * math.log(n),
+                "aic": error + p,
+            }
+            for name, length in expected.items():
+                assert found[name][j, i] == pytest.approx(length, abs=1e-9), name
+    assert all(lengths.shape == (4, 3) for lengths in found.values())
+    assert all(lengths.dtype == np.float64 for lengths in found.values())
+
+
+def test_five_numbers_of_moments_and_no_intercept_if_nothing_else_is_said():
+    counts, ones = [3, 1, 2, 1, 2, 2], [0, 0, 1, 1, 2, 1]
+    found = criterion_codelengths(counts, ones)
+    said = criterion_codelengths(
+        [counts], [ones], [1, 2, 3, 4, 5], np.arange(1.0, 7.0), False
+    )
+    for name, lengths in said.items():
+        np.testing.assert_array_equal(found[name], lengths)
+        assert lengths.shape == (1, 5)
+
+
+@pytest.mark.parametrize("table", [[[30, 4, 0], [2, 2, 9]], [[0, 7, 3, 3]] * 3])
+def test_sums_over_sequences_of_more_labels(table):
+    """Complexities from the recurrence of Kontkanen and Myllymaki, in its own form."""
+
+    def complexity(n, k):
+        before = 1.0
+        now = sum(
+            math.comb(n, h) * (h / n) ** h * (1 - h / n) ** (n - h)
+            for h in range(n + 1)
+        )
+        for j in range(1, k - 1):
+            before, now = now, now + n / j * before
+        return math.log(now)
+
+    sizes, k, n_levels = [sum(row) for row in table], len(table[0]), len(table)
+    error, n = entropy_of(table), sum(sizes)
+    found = factorised_codelength(np.array(table, dtype=np.float32))
+    expected = error + sum(complexity(size, k) for size in sizes)
+    assert found == pytest.approx(expected, rel=1e-12) and type(found) is float
+    found = quotient_codelength(table)
+    expected = error + complexity(n, k * n_levels) - complexity(n, n_levels)
+    assert found == pytest.approx(expected, rel=1e-12) and type(found) is float
+    assert math.copysign(1.0, quotient_codelength([[3, 0], [0, 0]])) == 1.0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
+from memdlib.nml.codes import families
 from memdlib.nml.codes.families import (
     CONVENTIONS,
     _log_width,
@@ -410,3 +411,241 @@ def test_geometric_by_enumeration_of_all_data():
 def test_the_logarithm_of_any_width(low, high):
     exact = float(mp.log(mp.mpf(high) - mp.mpf(low)))
     assert _log_width(low, high) == pytest.approx(exact, rel=1e-15)
+
+
+def rate_integral(n, low, high):
+    """C of cut exponentials by its rate, with the textbooks' sum of Irwin and Hall."""
+    with mp.workdps(40):
+
+        def mean_of(r):
+            return 1 / r - 1 / mp.expm1(r) if abs(r) > 1e-12 else mp.mpf(1) / 2 - r / 12
+
+        def term(r):
+            mean = mean_of(r)
+            # d mean / d rate is minus the variance
+            variance = mp.mpf(1) / 12
+            log_z = -r / 2
+            if abs(r) > 1e-12:
+                variance = 1 / r**2 - mp.exp(r) / mp.expm1(r) ** 2
+                log_z = mp.log(-mp.expm1(-r) / r)
+            s = n * mean
+            density = mp.fsum(
+                (-1) ** k * mp.binomial(n, k) * (s - k) ** (n - 1)
+                for k in range(math.floor(s) + 1)
+            ) / mp.factorial(n - 1)
+            return density * mp.exp(-n * (log_z + r * mean)) * n * variance
+
+        def rate(mean):
+            mean = mp.mpf(mean)
+            near = 6 * (1 - 2 * mean) if 0.1 < mean < 0.9 else 1 / mean - 1 / (1 - mean)
+            return mp.findroot(lambda r: mean_of(r) - mean, near)
+
+        inner = [mp.mpf(k) / n for k in range(1, n) if low < k / n < high]
+        means = sorted([mp.mpf(low), *inner, mp.mpf(high)], reverse=True)
+        # between the knots the integrand is smooth; far ends take a panel for an e-fold
+        ends = [rate(m) if 2 * m != 1 else mp.mpf(0) for m in means]
+        cuts = [c * s for c in (2, 6, 18, 54, 162, 486, 1458, 4374) for s in (1, -1)]
+        ends += [mp.mpf(c) for c in cuts if ends[0] < c < ends[-1]]
+        ends = sorted(ends)
+    with mp.workdps(22):
+        return float(mp.log(mp.quad(term, ends, maxdegree=5)))
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high"),
+    [
+        (1, 2.0**-9, 0.3),
+        (1, 0.02, 0.9990234375),
+        (2, 0.25, 0.26),
+        (3, 0.01, 0.97),
+        (4, 0.6, 0.995),
+    ],
+)
+def test_cut_exponentials_by_quadrature_over_the_rate(n, low, high):
+    found = truncated_exponential_complexity(n, mean_range=(low, high))
+    assert found == pytest.approx(rate_integral(n, low, high), abs=3e-12)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (1.0, 1.0 + 2.0**-40),
+        (0.75, 1.25),
+        (3.0, 5.9),
+        (3.0, 6.0),
+        (3.0, 6.1),
+        (0.01, 40.0),
+        (1e-300, 1e300),
+        (5e-324, 1.7e308),
+    ],
+)
+@pytest.mark.parametrize("n", [1, 2, 5, 10**6])
+def test_closed_forms_in_fifty_digits_for_any_range(n, low, high):
+    a, b, h = mp.mpf(low), mp.mpf(high), mp.mpf(n) / 2
+    log_ratio = mp.log(b / a)
+    exponential = mp.log(log_ratio) + n * mp.log(n) - n - mp.loggamma(n)
+    scale = mp.log(2 * log_ratio) + h * mp.log(h) - h - mp.loggamma(h)
+    mean = mp.log((b - a) * mp.sqrt(mp.mpf(n) / (2 * mp.pi)) / mp.mpf(0.3))
+    tolerance = {"rel": 1e-13, "abs": 1e-8 if n > 5 else 1e-13}
+    for counted, extra in (("data", 0), ("parameter", 1)):
+
+        def near(log_inside, extra=extra):
+            expected = float(mp.log(mp.exp(log_inside) + extra))
+            return pytest.approx(expected, **tolerance)
+
+        found = exponential_complexity(n, mean_range=(low, high), counted=counted)
+        assert found == near(exponential)
+        found = gaussian_scale_complexity(n, scale_range=(low, high), counted=counted)
+        assert found == near(scale)
+        found = gaussian_mean_complexity(
+            n, mean_range=(low, high), scale=0.3, counted=counted
+        )
+        assert found == near(mean)
+        assert type(found) is float
+    if n > 1:
+        both = mp.log(2 * (b - a) * (1 / a - 1 / b)) + h * mp.log(n / (2 * mp.e))
+        both -= mp.log(mp.pi) / 2 + mp.loggamma(mp.mpf(n - 1) / 2)
+        found = gaussian_complexity(n, mean_range=(low, high), scale_range=(low, high))
+        assert found == pytest.approx(float(both), **tolerance)
+        both = mp.log(2 * 3 / a) + h * mp.log(n / (2 * mp.e))
+        both -= mp.log(mp.pi) / 2 + mp.loggamma(mp.mpf(n - 1) / 2)
+        found = gaussian_complexity(n, mean_range=(-1, 2), scale_range=(low, math.inf))
+        assert found == pytest.approx(float(both), **tolerance)
+        assert type(found) is float
+
+
+@pytest.mark.parametrize(("n", "largest"), [(1, 50), (4, 37), (300, 40)])
+def test_geometric_by_sums_in_fifty_digits(monkeypatch, n, largest):
+    terms = [
+        mp.binomial(n + s - 1, s)
+        * mp.mpf(n) ** n
+        * mp.mpf(s) ** s
+        / mp.mpf(n + s) ** (n + s)
+        for s in range(largest + 1)
+    ]
+    expected = float(mp.log(mp.fsum(terms)))
+    found = geometric_complexity(n, largest_sum=largest)
+    assert found == pytest.approx(expected, abs=1e-12) and type(found) is float
+    # whether or not all terms are held at a time
+    for held in (1, 8, largest, largest + 1):
+        monkeypatch.setattr(families, "_TERMS", held)
+        again = geometric_complexity(n, largest_sum=largest)
+        assert again == pytest.approx(expected, abs=1e-12)
+
+
+def test_irwin_hall_keeps_shapes_and_ends():
+    s = np.array([[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]])
+    found = np.exp(log_irwin_hall(s, 2))
+    np.testing.assert_allclose(found, [[0.0, 0.5, 1.0], [0.5, 0.0, 0.0]], atol=1e-15)
+    one = np.exp(log_irwin_hall([-0.5, 0.0, 0.9, 1.0], 1))
+    assert one.tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert log_irwin_hall(0.75, 3) == pytest.approx(math.log(0.75**2 / 2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *(
+            (
+                lambda scale=scale: gaussian_mean_complexity(
+                    3, mean_range=(0, 1), scale=scale
+                ),
+                f"scale={scale!r} must be a finite number above zero",
+            )
+            for scale in (-1.0, math.inf, math.nan, "1", None)
+        ),
+        (
+            lambda: gaussian_mean_complexity(3, mean_range=(0, math.inf), scale=1),
+            "mean_range=(0, inf): log C is infinite, because the upper bound is "
+            "missing and every stretch of means of the same length adds as much; give "
+            "a finite upper end inside the domain",
+        ),
+        (
+            lambda: gaussian_complexity(
+                3, mean_range=(0, math.inf), scale_range=(1, 2)
+            ),
+            "mean_range=(0, inf): log C is infinite, because the upper bound is "
+            "missing and every stretch of means of the same length adds as much; give "
+            "a finite upper end inside the domain",
+        ),
+        (
+            lambda: gaussian_complexity(3, mean_range=(0, 1), scale_range=(2, 1)),
+            "scale_range=(2, 1) must have its lower end below its upper end",
+        ),
+        (
+            lambda: gaussian_complexity(1, mean_range=(0, 1), scale_range=(1, 2)),
+            "n=1 has no finite complexity here: the standard deviation of a single "
+            "observation is zero, and its likelihood has no bound; give n >= 2",
+        ),
+        (
+            lambda: gaussian_scale_complexity(3, scale_range=(0, 1)),
+            "scale_range=(0, 1): log C is infinite, because the lower bound is missing "
+            "and every doubling of the scale adds as much, or more; give a finite "
+            "lower end inside the domain",
+        ),
+        (
+            lambda: exponential_complexity(3, mean_range=(0, 1)),
+            "mean_range=(0, 1): log C is infinite, because the lower bound is missing "
+            "and every doubling of the mean adds as much, or more; give a finite lower "
+            "end inside the domain",
+        ),
+        *(
+            (
+                lambda ends=ends: truncated_exponential_complexity(3, mean_range=ends),
+                f"mean_range={ends!r}: log C is infinite, because the {end} bound is "
+                "missing and means within a distance d of the end contribute like "
+                "1 / d, which has no finite integral, although the support [0, 1] is "
+                f"bounded; give a finite {end} end inside the domain",
+            )
+            for ends, end in (
+                ((0.0, 0.5), "lower"),
+                ((-0.1, 0.5), "lower"),
+                ((0.2, 1.0), "upper"),
+                ((0.2, 1.5), "upper"),
+                ((0, 1), "lower"),
+            )
+        ),
+        (
+            lambda: geometric_complexity(3, largest_sum=10**9),
+            "largest_sum=1000000000 is too large to add up its terms; give less than "
+            "1000000000",
+        ),
+        (
+            lambda: geometric_complexity(3, largest_sum=-1),
+            "largest_sum=-1 must be an integer, 0 or more",
+        ),
+        (
+            lambda: geometric_complexity(3, largest_sum=math.inf),
+            "largest_sum=inf: log C is infinite without a largest sum, as sums near s "
+            "contribute like 1 / s, which has no finite total",
+        ),
+        (
+            lambda: geometric_complexity(0, largest_sum=3),
+            "n=0 must be an integer, 1 or more",
+        ),
+        *(
+            (
+                lambda call=call, ends=ends: call(
+                    3, **{ends: (1, 2)}, counted="parameters"
+                ),
+                "counted='parameters' must be one of",
+            )
+            for call, ends in (
+                (gaussian_scale_complexity, "scale_range"),
+                (exponential_complexity, "mean_range"),
+            )
+        ),
+        *(
+            (lambda call=call: call(0), "n=0 must be an integer, 1 or more")
+            for call in (
+                lambda n: gaussian_scale_complexity(n, scale_range=(1, 2)),
+                lambda n: gaussian_complexity(n, mean_range=(0, 1), scale_range=(1, 2)),
+                lambda n: exponential_complexity(n, mean_range=(1, 2)),
+                lambda n: truncated_exponential_complexity(n, mean_range=(0.1, 0.2)),
+            )
+        ),
+    ],
+)
+def test_messages_say_why_and_what_to_give(call, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        call()

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdlib.nml import optimal_histogram
-from memdlib.nml.codes.histogram import optimal_histograms
+from memdlib.nml.codes import histogram
+from memdlib.nml.codes.histogram import Histogram, optimal_histograms
 
 
 def regret(n, K):
@@ -113,3 +114,57 @@ def test_counts_that_are_none(counts):
 def test_a_number_of_bins_that_is_none():
     with pytest.raises(ValueError, match="max_bins=0 must be an integer"):
         optimal_histogram([1, 2], 0)
+
+
+def test_density_is_that_of_half_a_value_more_in_each_bin():
+    edges, counts = np.array([0.0, 0.125, 0.5, 1.0]), np.array([4, 0, 9])
+    found = Histogram(edges, counts, 0.0)
+    shares = np.array([4.5, 0.5, 9.5]) / 14.5
+    expected = np.log(shares / [0.125, 0.375, 0.5])
+    u = [0.0, 0.1, 0.125, 0.3, np.nextafter(0.5, 0), 0.5, 0.9, 1.0]
+    bins = [0, 0, 1, 1, 1, 2, 2, 2]
+    np.testing.assert_allclose(found.log_density(u), expected[bins], rtol=1e-14)
+    alone = Histogram(np.array([0.0, 1.0]), np.array([0]), 0.0)
+    assert alone.log_density([0.0, 0.7, 1.0]).tolist() == [0.0] * 3
+
+
+def test_sixteen_bins_are_tried_if_nothing_else_is_said():
+    comb_of_cells = np.tile([30, 0, 3], 12)
+    found = optimal_histogram(comb_of_cells)
+    lengths = [optimal_histogram(comb_of_cells, k).codelength for k in (15, 16, 17)]
+    assert found.codelength == lengths[1]
+    assert lengths[0] > lengths[1] > lengths[2]
+    assert len(found.counts) == 16
+
+
+def test_columns_share_no_values_whether_held_together_or_not(monkeypatch):
+    rng = np.random.default_rng([91, 6])
+    counts = np.array(
+        [rng.multinomial(30, rng.dirichlet(np.ones(11))) for _ in "abcde"]
+    )
+    together = optimal_histograms(counts, 5)
+    for entries in (1, 2 * 12**2):
+        monkeypatch.setattr(histogram, "_ENTRIES", entries)
+        for one, other in zip(optimal_histograms(counts, 5), together, strict=True):
+            np.testing.assert_array_equal(one.edges, other.edges)
+            np.testing.assert_array_equal(one.counts, other.counts)
+            assert one.codelength == pytest.approx(other.codelength, rel=1e-13)
+
+
+@pytest.mark.parametrize(("G", "bins"), [(11, 4), (12, 12), (13, 3)])
+def test_the_best_of_many_cells_by_listing_all_histograms(G, bins):
+    rng = np.random.default_rng([91, G])
+    counts = rng.multinomial(6, rng.dirichlet(np.full(G, 0.4))).tolist()
+    codes = every_code(counts, bins if bins < G else 3)
+    found = optimal_histogram(counts, bins if bins < G else 3)
+    assert found.codelength == pytest.approx(min(codes.values()), abs=1e-9)
+    assert type(found.codelength) is float
+    assert found.edges[0] == 0.0 and found.edges[-1] == 1.0
+
+
+def test_of_equal_codes_the_fewest_bins_on_the_finest_grid():
+    """Without a value all codes of one bin are log of the number of grids and bins."""
+    found = optimal_histogram(np.zeros(8), 5)
+    assert found.edges.tolist() == [0.0, 1.0] and found.counts.tolist() == [0]
+    # four grids; the coarsest has one bin to choose from, so that none is named
+    assert found.codelength == pytest.approx(log(4))

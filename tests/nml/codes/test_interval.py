@@ -1,11 +1,16 @@
 """Codes of densities on the unit interval, against sums over all that may be sent."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.special import logsumexp
+from scipy.special import gamma, logsumexp
 
-from memdlib.nml import moments_complexity, truncated_exponential_complexity
+from memdlib.nml import (
+    moments_complexity,
+    optimal_histogram,
+    truncated_exponential_complexity,
+)
 from memdlib.nml.codes import interval
 
 FINE = np.linspace(0.0, 1.0, 20001)
@@ -22,7 +27,7 @@ def normal_codes(u, octaves, strength=0.0):
     return interval.NormalColumns.of(u, octaves, strength).codelengths
 
 
-@pytest.mark.parametrize("octaves", [2, 3, 8])
+@pytest.mark.parametrize("octaves", [1, 2, 3, 8])
 def test_a_normal_code_of_two_values_fills_the_unit_of_probability(octaves):
     # the plane of two values by mean and deviation: area element 2, two orders
     total = 0.0
@@ -176,3 +181,233 @@ def test_a_class_of_one_value_has_a_histogram_and_no_normal_law():
     assert np.isinf(lengths[: 1 + len(interval.STRENGTHS)]).all()
     assert np.isfinite(lengths[-1])
     assert lengths[-1] < 0
+
+
+@pytest.mark.parametrize("strength", [-40.0, -0.5, 0.0, 0.75, 15.0])
+def test_maps_are_those_of_their_formula(strength):
+    u = [0, 0.125, 0.5, 0.96875, 1]
+    z, log_slope = interval.stretch(u, strength)
+    for value, image, slope in zip(u, z, log_slope, strict=True):
+        expected, derivative = mp.mpf(value), mp.mpf(1)
+        if strength:
+            t = mp.mpf(abs(strength))
+            v = mp.mpf(value) if strength > 0 else 1 - mp.mpf(value)
+            expected = mp.log(1 + t * v) / mp.log(1 + t)
+            expected = expected if strength > 0 else 1 - expected
+            derivative = t / (1 + t * v) / mp.log(1 + t)
+        assert image == pytest.approx(float(expected), abs=1e-15)
+        assert slope == pytest.approx(float(mp.log(derivative)), abs=1e-14)
+    for part in (z, log_slope, *interval.stretch([0, 1], strength)):
+        assert part.dtype == np.float64
+
+
+@pytest.mark.parametrize(("cells", "m"), [(3, 1), (6, 4), (64, 4)])
+def test_polynomials_of_the_cell_by_degree(cells, m):
+    P = interval.cell_polynomials(cells, m)
+    assert P.shape == (cells, m)
+    np.testing.assert_allclose(P.T @ P / cells, np.eye(m), atol=1e-13)
+    np.testing.assert_allclose(P.mean(axis=0), 0.0, atol=1e-13)
+    for degree, values in enumerate(P.T, start=1):
+        # differences of one order more vanish, those of the degree are all equal
+        last = np.diff(values, degree)
+        np.testing.assert_allclose(last, last[0], atol=1e-11)
+        assert abs(last[0]) > 1e-8
+
+
+@pytest.mark.parametrize("cells", [3, 7, 64])
+def test_the_volume_of_one_moment_on_any_cells(cells):
+    x = np.arange(cells) - 0.5 * (cells - 1)
+    phi = x / np.sqrt((x * x).mean())
+
+    def root(lam):
+        p = np.exp(-lam * phi - np.max(-lam * phi))
+        p /= p.sum()
+        return np.sqrt(max(p @ phi**2 - (p @ phi) ** 2, 0.0))
+
+    volume = 2 * integrate.quad(root, 0, 16, limit=200)[0]
+    for n in (1, 7, 1000):
+        expected = np.log(volume * np.sqrt(n / (2 * np.pi)))
+        assert moments_complexity(n, 1, cells) == pytest.approx(expected, abs=5e-3)
+    assert moments_complexity(7, 1) == moments_complexity(7, 1, 64)
+
+
+@pytest.mark.parametrize(("cells", "m"), [(5, 3), (64, 3), (9, 4)])
+def test_the_volume_of_more_moments_by_other_draws(cells, m):
+    """Radii of equal spacing in their logarithm, directions of a generator."""
+    x = np.linspace(-1, 1, cells)
+    q = np.linalg.qr(np.vander(x, m + 1, increasing=True))[0][:, 1:] * np.sqrt(cells)
+    rng = np.random.default_rng([1, cells, m])
+    direction = rng.normal(size=(4000, m))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    edge = np.log(0.01), np.log(16.0)
+    t = edge[0] + (edge[1] - edge[0]) * (np.arange(4000) + 0.5) / 4000
+    lam = direction * np.exp(rng.permutation(t))[:, None]
+    p = np.exp(-lam @ q.T - (-lam @ q.T).max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    centred = q - (p @ q)[:, None]
+    covariance = np.einsum("bn,bni,bnj->bij", p, centred, centred)
+    height = np.sqrt(np.maximum(np.linalg.det(covariance), 0.0))
+    height *= np.linalg.norm(lam, axis=1) ** m * (edge[1] - edge[0])
+    sphere = 2 * np.pi ** (m / 2) / gamma(m / 2)
+    expected = np.log(sphere * height.mean()) + 0.5 * m * np.log(50 / (2 * np.pi))
+    error = height.std() / height.mean() / np.sqrt(4000)
+    found = moments_complexity(50, m, cells)
+    assert found == pytest.approx(expected, abs=0.02 + 4 * error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((5, 1, 2), "cells=2 must be an integer, 3 or more"),
+        ((5, 4, 5), "cells=5 must be an integer, 6 or more"),
+        ((5, 1, 8.0), "cells=8.0 must be an integer, 3 or more"),
+    ],
+)
+def test_cells_too_few_for_the_moments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        moments_complexity(*arguments)
+
+
+@pytest.mark.parametrize("strength", [0.0, 4.0, -64.0])
+def test_normal_codes_of_columns_of_many_precisions(strength):
+    """Error, complexity by quadrature, octave, and the slopes of the map."""
+    rng = np.random.default_rng([1, 9])
+    n, octaves = 7, np.array([9, 3, 12, 20, 6])
+    low, high = [0.1, 0.2, 0.45, 0.3, 0.0], [0.9, 0.8, 0.5, 0.301, 1.0]
+    u = rng.uniform(low, high, size=(n, 5))
+    model = interval.NormalColumns.of(u, octaves, strength)
+    lost = 0
+    if strength:
+        lost = int(np.ceil(np.log2(abs(strength) / np.log1p(abs(strength)))))
+    for j in range(5):
+        z, log_slope = interval.stretch(u[:, j], strength)
+        s, most = z.std(), octaves[j] - lost
+        octave = int(np.floor(-np.log2(s)))
+        if not 1 <= octave <= most:
+            assert model.codelengths[j] == np.inf
+            continue
+        assert model.mean[j] == pytest.approx(z.mean())
+        assert model.deviation[j] == pytest.approx(s)
+
+        def estimate(t):
+            # the density of both estimates at the parameters that they are
+            law = stats.chi(n - 1, scale=t / np.sqrt(n))
+            return law.pdf(t) * stats.norm(0, t / np.sqrt(n)).pdf(0)
+
+        inside = integrate.quad(estimate, 2.0 ** -(octave + 1), 2.0**-octave)[0]
+        expected = np.log(inside) + np.log(most)
+        expected -= stats.norm(z.mean(), s).logpdf(z).sum() + log_slope.sum()
+        assert model.codelengths[j] == pytest.approx(expected, abs=1e-8)
+    assert np.isfinite(model.codelengths).sum() >= 3
+    columns = np.flatnonzero(np.isfinite(model.codelengths))[::-1]
+    values = np.array([[0.2], [0.55], [0.999]]) * np.ones(len(columns))
+    found = model.log_density(values, columns)
+    for row, v in zip(found, (0.2, 0.55, 0.999), strict=True):
+        z, log_slope = interval.stretch(v, strength)
+        law = stats.norm(model.mean[columns], model.deviation[columns])
+        np.testing.assert_allclose(row, law.logpdf(z) + log_slope, rtol=1e-12)
+
+
+def test_the_first_and_the_last_octave_have_codes():
+    widest = np.array([[0.0], [1.0]])
+    assert np.isfinite(normal_codes(widest, 1)).all()
+    edge = pairs(0.5, 0.25)
+    assert np.isfinite(normal_codes(edge, 2)).all()
+    assert np.isinf(normal_codes(edge, 1)).all()
+    # a quarter is in the octave that it ends, not in the next one
+    assert np.isfinite(normal_codes(pairs(0.5, 0.2501), 1)).all()
+
+
+def test_cells_have_their_lower_ends_and_the_last_both():
+    u = np.array([0.0, 0.2, 0.25, 0.5, 0.75, np.nextafter(1.0, 0.0), 1.0])
+    assert interval.cell_of(u, 4).tolist() == [0, 0, 1, 2, 3, 3, 3]
+    assert interval.cell_of(u, 1).tolist() == [0] * 7
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_matched_cells_have_the_moments_and_the_largest_entropy(m):
+    rng = np.random.default_rng([1, m])
+    counts = rng.multinomial(60, rng.dirichlet(np.full(9, 2.0)), size=4)
+    counts[2] = [60, *[0] * 8]
+    heights, lengths = interval.match_cells(counts, m)
+    assert np.isfinite(lengths).tolist() == [True, True, False, True]
+    x = np.linspace(-1, 1, 9)
+    powers = np.vander(x, m + 1, increasing=True)
+    for j in (0, 1, 3):
+        p = np.exp(heights[j]) / 9
+        np.testing.assert_allclose(p @ powers, counts[j] / 60 @ powers, atol=1e-9)
+        # of all densities with these moments, that whose logarithm is a polynomial
+        off = heights[j] - powers @ np.linalg.lstsq(powers, heights[j])[0]
+        np.testing.assert_allclose(off, 0.0, atol=1e-9)
+        expected = moments_complexity(60, m, 9) - counts[j] @ heights[j]
+        assert lengths[j] == pytest.approx(expected, rel=1e-12)
+    assert heights[2].tolist() == [0.0] * 9
+    nothing, none = interval.match_cells(counts[2:3], m)
+    assert nothing.shape == (1, 9) and none.tolist() == [np.inf]
+
+
+def test_parameters_end_at_the_ball():
+    """Two neighbours at an end: the fewer values in the inner one, the steeper."""
+    x = np.arange(64) - 31.5
+    phi = x / np.sqrt((x * x).mean())
+    steep, columns, finite = [], [], []
+    for k in range(62, 84):
+        counts = np.zeros((1, 64), dtype=np.int64)
+        counts[0, :2] = 100 - k, k
+        heights, lengths = interval.match_cells(counts, 1)
+        # a geometric law, whose neighbours have the ratio k to 100 + k
+        slope = (heights[0, 0] - heights[0, 1]) / (phi[1] - phi[0])
+        steep.append(slope)
+        columns.append(counts[0])
+        finite.append(np.isfinite(lengths[0]))
+        assert finite[-1] == (slope <= 16.0)
+        assert slope * (phi[1] - phi[0]) == pytest.approx(
+            np.log((100 + k) / k), abs=1e-6
+        )
+    assert min(steep) < 16 < max(steep)
+    together = interval.match_cells(np.array(columns), 1)[1]
+    assert np.isfinite(together).tolist() == finite
+
+
+def test_columns_of_many_precisions_are_fitted_as_each_alone():
+    rng = np.random.default_rng([1, 8])
+    precision = np.array([1 / 300, 0.3, 1.0, 1 / 64, 0.11, 1 / 300, 1 / 63.4])
+    u = rng.beta(2, 3, size=(40, 7))
+    models = interval.fit_columns(u, precision)
+    assert len(models) == len(interval.NAMES) == 16
+    cells, octaves = [64, 3, 1, 64, 9, 64, 63], [9, 2, 0, 6, 4, 9, 6]
+    values = rng.random((6, 1))
+    for j in range(7):
+        alone = interval.fit_columns(u[:, [j]], precision[[j]])
+        for model, one in zip(models, alone, strict=True):
+            assert model.codelengths.shape == (7,)
+            length = one.codelengths[0]
+            assert model.codelengths[j] == pytest.approx(length, rel=1e-12)
+            if np.isfinite(length):
+                found = model.log_density(values, np.array([j]))
+                expected = one.log_density(values, np.array([0]))
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+        for model in models[11:]:
+            assert len(model.log_heights[j]) == cells[j]
+        for model, strength in zip(models, (0.0, *interval.STRENGTHS), strict=False):
+            direct = normal_codes(u[:, [j]], octaves[j], strength)
+            assert model.codelengths[j] == pytest.approx(direct[0], rel=1e-12)
+            assert model.strength == strength
+        counts = np.bincount(np.minimum((u[:, j] * cells[j]).astype(int), cells[j] - 1))
+        counts = np.append(counts, [0] * (cells[j] - len(counts)))
+        best = optimal_histogram(counts, 16)
+        assert models[-1].codelengths[j] == best.codelength
+        heights = best.log_density((np.arange(cells[j]) + 0.5) / cells[j])
+        np.testing.assert_array_equal(models[-1].log_heights[j], heights)
+        for m in range(1, 5):
+            expected = interval.match_cells(counts[None], m)[1][0]
+            found = models[10 + m].codelengths[j]
+            assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_names_are_in_the_order_of_the_models():
+    powers = [1, 4, 16, 64, 256]
+    assert interval.STRENGTHS == (*powers, *(-t for t in powers))
+    maps = [f"transformed {sign}{t}" for sign in "+-" for t in powers]
+    moments = [f"moments {m}" for m in (1, 2, 3, 4)]
+    assert interval.NAMES == ("normal", *maps, *moments, "histogram")

@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -199,9 +200,9 @@ def test_a_saturated_model_has_the_closed_form(k):
 
 
 def test_complexity_rises_with_moments_and_classes():
-    by_m = [of_one_feature([4, 3, 4, 3], m, 3).complexity for m in (1, 2, 3, 4)]
+    by_m = [of_one_feature([3, 2, 2, 3], m, 3).complexity for m in (1, 2, 3, 4)]
     assert (np.diff(by_m) > 0).all()
-    by_k = [of_one_feature([3, 3, 3], 1, k).complexity for k in (2, 3, 4)]
+    by_k = [of_one_feature([1, 2, 2], 1, k).complexity for k in (2, 3, 4)]
     assert (np.diff(by_k) > 0).all()
 
 
@@ -213,8 +214,8 @@ def test_classes_may_be_renamed_and_need_not_occur():
         renamed = joint_error(level, np.array(order)[labels], 1, n_classes=3)
         assert renamed == pytest.approx(expected, abs=1e-10)
     level, labels = np.array([[0], [0], [1], [1], [2]]), [0, 0, 1, 1, 1]
-    found = joint_codelength(level, labels, 2, n_classes=4)
-    assert found.complexity == of_one_feature([2, 2, 1], 2, 4).complexity
+    found = joint_codelength(level, labels, 2, n_classes=3)
+    assert found.complexity == of_one_feature([2, 2, 1], 2, 3).complexity
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -250,3 +251,114 @@ def test_uneven_levels_are_as_far_off_as_it_says(counts, m, values, intercept):
     )
     assert found.uncertainty < 1e-9
     assert found.kind == "estimate"
+
+
+@pytest.mark.parametrize(
+    ("method", "k", "intercept"), [("auto", 2, True), ("monte-carlo", 3, False)]
+)
+def test_added_features_with_everything_that_can_be_said(method, k, intercept):
+    levels = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
+    labels = np.array([0, 1, 1, 0, k - 1])
+    given = 1, [-1.0, 0.5, 7.0], intercept, k, method, 2**10, 5
+    m, values, *rest = given
+    found = added_feature_codelengths(
+        levels, labels, iter([2, 2]), m, iter([1, 2, 0, 1]), values, *rest
+    )
+    for j, column in enumerate([1, 2, 0, 1]):
+        columns = [2] if column == 2 else [2, column]
+        one = joint_codelength(levels[:, columns], labels, *given)
+        assert found.error[j] == one.error
+        assert found.complexity[j] == one.complexity
+        assert found.uncertainty[j] == one.uncertainty
+        assert found.method[j] == one.method
+        apart = joint_complexity(levels[:, columns], *given)
+        assert tuple(apart) == (one.complexity, one.uncertainty, one.method)
+        error = joint_error(levels[:, columns], labels, *given[:4])
+        assert error == one.error and type(error) is float
+    assert found.total.shape == (4,) and found.method.shape == (4,)
+    assert found.error.dtype == found.uncertainty.dtype == np.float64
+    ways = {"statistics": "estimate", "monte-carlo": "standard error"}
+    kinds = [ways.get(way, "bound") for way in found.method]
+    assert found.kind.tolist() == kinds
+
+
+def test_draws_follow_their_seed_and_number():
+    def drawn(*given):
+        return joint_complexity(LEVELS, 1, None, True, 2, "monte-carlo", *given)
+
+    assert drawn() == drawn(2**16, 0)
+    assert drawn(2**10) == drawn(2**10, 0) != drawn(2**10, 1)
+    ratio = drawn(2**10).uncertainty / drawn(2**14).uncertainty
+    assert ratio == pytest.approx(4.0, rel=0.3)
+    for n_draws in (0, 2.0):
+        with pytest.raises(ValueError, match="must be an integer, 1 or more"):
+            drawn(n_draws)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_bounds_enclose_the_complexity_of_any_values_and_classes(k, intercept):
+    # two features of two classes, one feature of three
+    levels, values = LEVELS[[0, 2, 3, 5, 6], : 4 - k], [0.0, -1.0, 2.5, 9.0]
+    given = 1, values, intercept, k
+    lower, upper = joint_bounds(levels, *given)
+    exact = joint_complexity(levels, *given).complexity
+    assert lower <= exact <= upper and lower < upper
+    assert type(lower) is float and type(upper) is float
+    free = joint_bounds(levels[:, :1], 4, values, True, k)
+    counts = np.bincount(levels[:, 0])
+    saturated = conditional_complexity(counts, 4, values[:3], True, n_classes=k)
+    assert free == pytest.approx((saturated, saturated), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"levels": [[0.5]]}, "levels is float64; give level indices 0, 1, .."),
+        (
+            {"level_values": [1.0, 2.0]},
+            "level_values has shape (2,); levels holds 2, so give 3 values or more",
+        ),
+        (
+            {"level_values": [[1.0, 2.0, 3.0]]},
+            "level_values has shape (1, 3); levels holds 2, so give 3 values or more",
+        ),
+        (
+            {"given": [0, 2]},
+            "given holds 2; levels has the columns 0 to 1",
+        ),
+        ({"given": [-1]}, "given=-1 must be an integer, 0 or more"),
+        ({"candidates": [1, 2]}, "candidates holds 2; levels has the columns 0 to 1"),
+        ({"candidates": [1.0]}, "candidates=1.0 must be an integer, 0 or more"),
+        ({"candidates": 1}, "candidates=1 must be several columns, such as [0]"),
+        ({"candidates": ()}, "candidates is empty; give at least one column"),
+        ({"intercept": 1}, "intercept=1 must be True or False"),
+        ({"n_classes": 1}, "n_classes=1 must be an integer, 2 or more"),
+    ],
+)
+def test_messages_of_added_features_name_the_remedy(change, message):
+    arguments = {"given": [0], "n_moments": 1, **change}
+    arguments = {"levels": LEVELS, "labels": LABELS, **arguments}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        added_feature_codelengths(**arguments)
+
+
+@pytest.mark.parametrize("call", [joint_complexity, joint_bounds])
+def test_what_needs_no_labels_refuses_the_same(call):
+    for change, message in (
+        ({"n_classes": 1}, "n_classes=1 must be an integer, 2 or more"),
+        ({"n_moments": 0}, "n_moments=0 must be an integer, 1 or more"),
+        ({"intercept": 0}, "intercept=0 must be True or False"),
+        ({"level_values": [1, 2]}, "levels holds 2, so give 3 values or more"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call(**{"levels": LEVELS, "n_moments": 1, **change})
+
+
+def test_samples_at_zero_cost_the_logarithm_of_the_classes():
+    """Without an intercept, next to those whose labels can be told."""
+    levels = np.array([[0], [0], [0], [1], [1], [1], [1]])
+    labels = [0, 1, 2, 2, 2, 2, 1]
+    found = joint_error(levels, labels, 1, [0.0, 3.0, 4.0], n_classes=3)
+    told = 4 * math.log(4) - 3 * math.log(3)
+    assert found == pytest.approx(3 * math.log(3) + told, abs=1e-9)

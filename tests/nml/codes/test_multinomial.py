@@ -154,3 +154,38 @@ def test_szpankowski(n, n_levels, error, digits):
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 4, 7])
+def test_szpankowski_is_off_by_the_order_that_it_says(n_levels):
+    """Four times the samples leave an eighth of the error."""
+    errors = [
+        szpankowski_complexity(n, n_levels) - float(mp.log(recurrence(n, n_levels)))
+        for n in (80, 320)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(8.0, rel=0.2)
+    assert 0 < abs(errors[0]) * 80**1.5 < n_levels**3
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[5, 0, 2, 9], (3, 3, 1), np.array([4.0, 11.0], dtype=np.float32), [1], [0, 1]],
+)
+def test_code_lengths_are_entropies_and_what_the_parameters_cost(counts):
+    n, n_levels = int(sum(counts)), len(counts)
+    entropy = -mp.fsum(k * mp.log(mp.mpf(int(k)) / n) for k in counts if k)
+    one = multinomial_codelength(counts)
+    assert one == pytest.approx(float(entropy + mp.log(recurrence(n, n_levels))))
+    two = two_part_codelength(counts)
+    assert two == pytest.approx(float(entropy) + (n_levels - 1) / 2 * math.log(n))
+    assert type(one) is float and type(two) is float
+    assert math.copysign(1.0, one) == math.copysign(1.0, two) == 1.0
+
+
+def test_approximations_take_one_observation_or_one_outcome():
+    # Stirling: log Gamma(1 / 2) is half of log pi
+    assert szpankowski_complexity(1, 1) == pytest.approx(0.0, abs=1e-15)
+    assert szpankowski_complexity(1, 2) == pytest.approx(math.log(2), abs=0.01)
+    for arguments in ((1, 0), (1.0, 2), (1, True)):
+        with pytest.raises(ValueError, match="must be an integer, 1 or more"):
+            szpankowski_complexity(*arguments)

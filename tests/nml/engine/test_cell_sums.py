@@ -121,13 +121,13 @@ def test_far_logits_are_in_the_doubt():
     assert abs(value[0] - expected) < doubt < 1e-9
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.data())
 def test_sums_over_all_label_sequences(data):
     """Any features of small whole numbers, equal and zero rows among them."""
     k = data.draw(st.sampled_from([2, 2, 3]))
     q = data.draw(st.integers(1, 3))
-    n = data.draw(st.integers(1, 6 if k == 2 else 4))
+    n = data.draw(st.integers(1, 5 if k == 2 else 4))
     row = st.tuples(*[st.integers(-2, 2)] * q)  # zero rows too
     rows = data.draw(st.lists(row, min_size=n, max_size=n))
     model, *_ = cell_model(rows, np.eye(k, dtype=int)[np.zeros(n, dtype=int)], k)
@@ -149,10 +149,10 @@ def test_one_feature_is_the_model_of_levels(counts, m, intercept):
 def test_values_that_are_no_lattice_are_enumerated():
     """Powers of 0.1 and 0.7 as floats make statistics too wide for a key."""
     values = np.array([[0.1, 0.7], [0.3, 1e-9], [math.pi, 0.2], [5.0, math.e]])
-    model = model_of(values, [3, 2, 2, 3], 1, True)
+    model = model_of(values, [2, 1, 2, 1], 1, True)
     wide = np.ceil(np.log2(np.abs(np.array(model.rows, dtype=float)).max()))
     assert wide > 50
-    sequences = np.repeat(np.column_stack([np.ones(4), values]), [3, 2, 2, 3], axis=0)
+    sequences = np.repeat(np.column_stack([np.ones(4), values]), [2, 1, 2, 1], axis=0)
     expected = literal.complexity(sequences)
     assert exact_cell_complexity(model)[0] == pytest.approx(expected, abs=1e-6)
 
