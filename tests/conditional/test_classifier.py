@@ -688,7 +688,7 @@ def test_what_means_hide_is_told_by_its_size(kind, l2):
 def test_a_solver_that_stops_by_itself_is_told_of_tol_only():
     X, y = documents()
     model = ConditionalMaxEntClassifier(tol=1e-300)
-    with pytest.warns(ConvergenceWarning, match="steps; raise tol, use a larg") as told:
+    with pytest.warns(ConvergenceWarning, match="steps; raise tol, use a l") as told:
         model.fit(X, y)
     assert model.n_iter_ < 1000
     assert str(told[0].message).endswith("use a larger l2")
