@@ -190,3 +190,33 @@ def test_sizes_of_whole_numbers_are_floats():
         assert sizes.rows.tolist() == [3.0, 4.0]
         assert sizes.smallest.tolist() == [3.0, 4.0, 3.0]
         assert sizes.largest.tolist() == [3.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_totals_of_zero_are_met_alike_by_both_steps_and_exactly_with_a_penalty(kind):
+    """Without a penalty both leave the same small total of what is never shown."""
+    Z = np.array([[0.2, 0.1], [0.6, 0.0], [0.0, 0.3]])
+    share = np.array([[0.3, 0.1], [0.2, 0.1], [0.2, 0.1]])
+    sizes, expected = Sizes.of(kind(Z)), (Z.T @ share).T
+    value, size, zero = np.full((2, 2), 0.4), Z.sum(axis=1), np.zeros((2, 2))
+    observed = np.array([[0.0, 0.05], [0.02, 0.0]])
+    step = varying_step(kind(Z), sizes, share, observed, expected, value, np.zeros(2))
+    plain = constant_step(0.6, observed, expected, value, np.zeros(2))
+    reached = np.einsum(
+        "ik,ij,kij->kj", share, Z, np.exp(step[:, None] * size[:, None])
+    )
+    np.testing.assert_allclose(reached, expected * np.exp(0.6 * plain), rtol=1e-7)
+    for penalty in (1e-10, 1e-3):
+        r = np.full(2, penalty)
+        step = varying_step(kind(Z), sizes, share, zero, expected, value, r)
+        grown = np.exp(step[:, None] * size[:, None])
+        reached = np.einsum("ik,ij,kij->kj", share, Z, grown)
+        np.testing.assert_allclose(reached, -penalty * (value + step), rtol=1e-7)
+
+
+def test_sizes_below_one_are_sizes_too():
+    Z = np.array([[0.2, 0.1, 0.0], [0.0, 0.5, 0.0], [0.05, 0.0, 0.0]])
+    for kind in (np.asarray, sparse.csr_array):
+        sizes = Sizes.of(kind(Z))
+        np.testing.assert_allclose(sizes.smallest, [0.05, 0.3, 1.0])
+        np.testing.assert_allclose(sizes.largest, [0.3, 0.5, 1.0])
