@@ -784,3 +784,36 @@ def test_one_step_of_scaling_is_that_of_its_equation(solver):
         observed = (share * (y == k)) @ Z
         grown = (share / 3 * np.exp(np.outer(step[k], size)) * Z.T).sum(axis=1)
         np.testing.assert_allclose(grown, observed, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_weights_of_rows_do_not_tell_whether_there_is_an_optimum(kind):
+    counts = {True: 0, False: 0}
+    for seed in range(10):
+        rng = np.random.default_rng([59, 8, seed])
+        X = rng.integers(0, 3, size=(14, 2)).astype(float)
+        X[:, 1] += 4.0 * (np.arange(14) % 3 == 0) * (seed % 2)
+        y, weight = np.arange(14) % 3, 10.0 ** rng.uniform(-1, 2, 14)
+        Z = np.column_stack([np.ones(14), X])
+        dual = ConditionalDual.of(kind(Z), y, 3, weight, np.zeros(3))
+        separable = separates(Z, y, 3)
+        assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-9, 1000)) != separable
+        counts[separable] += 1
+    assert min(counts.values()) >= 3
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_classes_that_nothing_tells_apart_are_not_separable(solver):
+    X, y = np.full((6, 1), 2.0), np.array([0, 1, 2, 2, 1, 0])
+    model = ConditionalMaxEntClassifier(solver, l2=0.0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), 1 / 3, rtol=1e-6)
+    assert not model.coef_.any()
+    assert model.n_iter_ == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_not_converging_without_an_intercept_is_told_as_such(solver):
+    X, y, weight = weighted_documents()
+    model = ConditionalMaxEntClassifier(solver, fit_intercept=False, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="in 1 steps; raise max_iter or tol"):
+        model.fit(X, y, weight)
