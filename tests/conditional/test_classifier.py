@@ -817,3 +817,27 @@ def test_not_converging_without_an_intercept_is_told_as_such(solver):
     model = ConditionalMaxEntClassifier(solver, fit_intercept=False, max_iter=1)
     with pytest.warns(ConvergenceWarning, match="in 1 steps; raise max_iter or tol"):
         model.fit(X, y, weight)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("d", [2, 3])
+def test_what_means_hide_is_told_from_the_tolerance_on(kind, d):
+    """Where the solver stops at once: the misfit of even posteriors, on both sides."""
+    rng = np.random.default_rng([59, 9, d])
+    y = rng.choice(3, size=90, p=[0.4, 0.35, 0.25])
+    weight = rng.uniform(0.5, 2.0, size=90)
+    X = rng.normal(size=(90, 3)) + 1.5 * y[:, None] + [3.0, -5.0, 7.0]
+    X, share = X[:, :d], weight / weight.sum()
+    lack = ((1 / 3 - np.eye(3)[y]).T * share) @ X
+    mean = share @ X
+    S = np.diag(share @ (X - mean) ** 2) + np.outer(mean, mean)
+    misfit = np.einsum("kj,kj->k", lack, np.linalg.solve(S, lack.T).T).max()
+    l2 = 20.0 * weight.sum()
+    clf = ConditionalMaxEntClassifier(l2=l2, fit_intercept=False)
+    quiet = clone(clf).set_params(tol=1.001 * misfit).fit(kind(X), y, weight)
+    assert quiet.n_iter_ == 0
+    assert not quiet.coef_.any()
+    told = clone(clf).set_params(tol=0.999 * misfit)
+    with pytest.warns(ConvergenceWarning, match=f"{np.sqrt(misfit):.1e} only; use fit"):
+        told.fit(kind(X), y, weight)
+    assert told.n_iter_ == 0
