@@ -841,3 +841,19 @@ def test_what_means_hide_is_told_from_the_tolerance_on(kind, d):
     with pytest.warns(ConvergenceWarning, match=f"{np.sqrt(misfit):.1e} only; use fit"):
         told.fit(kind(X), y, weight)
     assert told.n_iter_ == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_without_a_penalty_zeros_are_constant_and_tiny_values_are_named(kind):
+    X, y, weight = weighted_documents()
+    rare = X[:, :4].mean(axis=0).argmin()
+    assert X[:, rare].mean() < 0.5
+    zeros = np.column_stack([X[:, :4], np.zeros(len(y))])
+    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-7)
+    found = clone(model).fit(kind(zeros), y, weight)
+    plain = clone(model).fit(kind(X[:, :4]), y, weight)
+    np.testing.assert_allclose(found.coef_[:, :4], plain.coef_, rtol=0, atol=1e-9)
+    assert not found.coef_[:, 4].any()
+    zeros[:, rare] *= 1e-200
+    with pytest.raises(ValueError, match=f"feature {rare} underflow; multiply it"):
+        model.fit(kind(zeros), y, weight)
