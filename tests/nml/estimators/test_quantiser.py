@@ -178,9 +178,9 @@ def test_levels_of_equal_width_are_those_of_fractions(n_bins, zero, unit):
 
 
 def test_only_rounding_puts_a_value_on_a_threshold():
-    """A share of 1e-15 of the values is rounding, one of 1e-14 is not."""
+    """A share of 1e-15 of the values is rounding, one of 4e-15 is not."""
     for sign in (1.0, -1.0):
-        for share, level in ((1e-15, 0), (1e-14, 1)):
+        for share, level in ((1e-15, 0), (4e-15, 1)):
             x = np.array([0.0, 5.0 + 10.0 * share, 10.0])
             x = x if sign > 0 else x - 10.0
             found = LevelQuantiser(2).fit_transform(x[:, None])[:, 0]
