@@ -1,5 +1,8 @@
 import pickle
+import re
+import tracemalloc
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
@@ -553,3 +556,304 @@ def test_a_solver_that_was_stopped_names_the_remedies(solver):
     assert "in 2 steps; raise max_iter or tol, use a larger l2" in said
     assert ('or solver="lbfgs"' in said) == (solver != "lbfgs")
     assert "linearly separable" not in said
+
+
+def weighted_documents():
+    """Unequal classes, and rows of unequal weight."""
+    X, y = documents()
+    kept = np.arange(len(y)) % 4 > (y == 1)
+    weight = np.random.default_rng([59, 5]).uniform(0.5, 3.0, size=len(y))
+    return X[kept], y[kept], weight[kept]
+
+
+@pytest.mark.parametrize(
+    ("solver", "l2", "kind"),
+    [
+        ("lbfgs", 0.0, np.asarray),
+        ("lbfgs", 0.8, np.asarray),
+        ("lbfgs", 7.0, np.float32),
+        ("gis", 0.0, np.asarray),
+        ("iis", 0.0, sparse.csr_array),
+        ("gradient", 0.8, np.asarray),
+    ],
+)
+def test_what_is_left_of_the_moments_and_the_objective_are_told(solver, l2, kind):
+    """From the posteriors, for a fit that is stopped far from the optimum."""
+    X, y, weight = weighted_documents()
+    model = ConditionalMaxEntClassifier(solver, l2=l2, tol=2e-2)
+    if l2:
+        model.fit(kind(X), y, weight)
+    else:
+        with pytest.warns(ConvergenceWarning, match="or a smaller tol"):
+            model.fit(kind(X), y, weight)
+    share = weight / weight.sum()
+    P = model.predict_proba(kind(X))
+    lack = ((P - np.eye(3)[y]).T * share) @ np.column_stack([np.ones(len(X)), X])
+    lack[:, 1:] += l2 * model.coef_ / weight.sum()
+    if solver in ("lbfgs", "gradient"):  # else the features have a range of one
+        mean = share @ X
+        lack[:, 1:] -= lack[:, :1] * mean
+        curvature = share @ (X - mean) ** 2 + 4.0 * l2 / weight.sum()
+        lack[:, 1:] /= np.sqrt(curvature)
+    assert model.moment_residual_ == pytest.approx(np.abs(lack).max(), rel=1e-6)
+    assert 1e-5 < model.moment_residual_ <= 2e-2
+    value = -share @ np.log(P[np.arange(len(y)), y])
+    value += 0.5 * l2 * (model.coef_**2).sum() / weight.sum()
+    assert model.history_[-1] == pytest.approx(value, rel=1e-5)
+    for found in (model.coef_, model.intercept_, model.natural_params_):
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found.sum(axis=0), 0, rtol=0, atol=1e-12)
+    assert np.abs(model.intercept_).min() > 1e-3
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_single_precision_is_the_same_numbers_in_double(solver, fit_intercept):
+    X, y, weight = weighted_documents()
+    X = (X * [0.1, 0.3, 0.7, 1.1, 3.3, 0.01, 1.0, 5.0]).astype(np.float32)
+    model = ConditionalMaxEntClassifier(solver, 3.0, fit_intercept, tol=1e-2)
+    expected = clone(model).fit(X.astype(np.float64), y, weight)
+    for kind in (np.asarray, sparse.csr_array):
+        found = clone(model).fit(kind(X), y, weight)
+        assert found.coef_.dtype == np.float64
+        assert found.predict_log_proba(kind(X)).dtype == np.float64
+        np.testing.assert_allclose(
+            found.predict_proba(kind(X)), expected.predict_proba(X), rtol=0, atol=0.1
+        )
+    dense = clone(model).fit(X, y, weight)
+    np.testing.assert_allclose(dense.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(dense.history_, expected.history_, rtol=1e-12)
+
+
+def test_sparse_data_are_not_made_dense():
+    rng = np.random.default_rng([59, 6])
+    X = sparse.random_array((4000, 2000), density=5e-4, rng=rng, format="csr")
+    y = np.arange(4000) % 3
+    for solver in ("lbfgs", "gis"):
+        for l2 in (0.5, 1e-3):
+            model = ConditionalMaxEntClassifier(solver, l2=l2, tol=10.0)
+            tracemalloc.start()
+            model.fit(X, y).predict_proba(X)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            # the data have 64 million bytes if zeros are stored
+            assert peak < 8e6
+
+
+@pytest.mark.parametrize(
+    ("solver", "steps"),
+    [("lbfgs", 1000), ("gis", 50000), ("iis", 50000), ("gradient", 50000)],
+)
+def test_steps_that_are_allowed_unless_told_otherwise(monkeypatch, solver, steps):
+    allowed = []
+
+    def stopped(dual, solver, tol, max_iter):
+        allowed.append(max_iter)
+        return solve(dual, solver, 10.0, 1)
+
+    monkeypatch.setattr("memdlib.conditional.classifier.solve", stopped)
+    X, y = documents()
+    for max_iter in (None, 1, 7):
+        ConditionalMaxEntClassifier(solver, tol=10.0, max_iter=max_iter).fit(X, y)
+    assert allowed == [steps, 1, 7]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("l2", [0.5, 20.0])
+def test_what_means_hide_is_told_by_its_size(kind, l2):
+    """The misfit g' S^-1 g of the moments, S diagonal but for the means."""
+    rng = np.random.default_rng([59, 7])
+    y = rng.choice(3, size=120, p=[0.5, 0.3, 0.2])
+    weight = rng.uniform(0.5, 2.0, size=120)
+    X = rng.normal(size=(120, 3)) + y[:, None] * [1.0, 0.0, 0.5] + [3e3, -1e3, 2e3]
+    model = ConditionalMaxEntClassifier(l2=l2, fit_intercept=False, tol=1e-3)
+    with pytest.warns(
+        ConvergenceWarning, match="so far from zero that without"
+    ) as told:
+        model.fit(kind(X), y, weight)
+    share = weight / weight.sum()
+    lack = ((model.predict_proba(X) - np.eye(3)[y]).T * share) @ X
+    lack += l2 * model.coef_ / weight.sum()
+    mean = share @ X
+    # in units of the data, where the means are huge, with all digits
+    variance = share @ (X - mean) ** 2
+    S = mp.diag(variance.tolist()) + mp.matrix(mean) * mp.matrix(mean).T
+    misfit = max(
+        float((mp.matrix(g).T * mp.lu_solve(S, mp.matrix(g)))[0]) for g in lack
+    )
+    said = re.search(r"it matched that to (\S+) only; use", str(told[0].message))
+    assert float(said[1]) == pytest.approx(np.sqrt(misfit), rel=0.06)
+
+
+def test_a_solver_that_stops_by_itself_is_told_of_tol_only():
+    X, y = documents()
+    model = ConditionalMaxEntClassifier(tol=1e-300)
+    with pytest.warns(ConvergenceWarning, match="steps; raise tol, use a l") as told:
+        model.fit(X, y)
+    assert model.n_iter_ < 1000
+    assert str(told[0].message).endswith("use a larger l2")
+    assert f"in {model.n_iter_} steps" in str(told[0].message)
+    assert f"to {model.moment_residual_:.1e} only" in str(told[0].message)
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_a_penalty_a_solver_that_was_stopped_leaves_it_open(solver):
+    X, y = load_iris(return_X_y=True)
+    doubt = "; if classes are linearly separable, l2=0 has no optimum"
+    model = ConditionalMaxEntClassifier(solver, l2=0.0, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="in 1 steps") as told:
+        model.fit(X[50:], y[50:])
+    assert str(told[0].message).endswith(doubt)
+    assert model.history_.shape == (2,)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("solver", ["lbfgs", "gis"])
+def test_small_squares_do_no_harm_with_a_penalty(solver, kind):
+    """A penalty tells the scale, and a column that rounding alone varies has none."""
+    X, y, weight = weighted_documents()
+    small = X.copy()
+    small[:, 1] *= 1e-200
+    model = ConditionalMaxEntClassifier(solver, l2=2.0, tol=1e-3)
+    found = clone(model).fit(kind(small), y, weight)
+    without = clone(model).fit(kind(np.delete(X, 1, axis=1)), y, weight)
+    np.testing.assert_allclose(
+        np.delete(found.coef_, 1, axis=1), without.coef_, rtol=0, atol=1e-6
+    )
+    assert np.isfinite(found.coef_).all()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_column_that_rounding_alone_varies_counts_as_constant(kind):
+    X, y, weight = weighted_documents()
+    noise = 3.0 * (1.0 + 2.3e-16 * (np.arange(len(y)) % 3))
+    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-8)
+    found = clone(model).fit(kind(np.column_stack([X, noise])), y, weight)
+    plain = clone(model).fit(kind(X), y, weight)
+    np.testing.assert_allclose(found.coef_[:, :-1], plain.coef_, rtol=0, atol=1e-4)
+    assert np.abs(found.coef_[:, -1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("steps", [1, 3])
+def test_where_a_solver_stopped_is_where_it_is(solver, steps):
+    """History and residual are those of the parameters, for any kind of features."""
+    X, y, weight = weighted_documents()
+    Z = np.column_stack([np.ones(len(X)), X])
+    penalty = np.array([0.0, *np.linspace(0.5, 4.0, 8)])
+    for kind in (np.asarray, sparse.csr_array):
+        dual = ConditionalDual.of(kind(Z), y, 3, weight, penalty)
+        found = solve(dual, solver, 1e-9, steps)
+        value, gradient, _ = dual.evaluate(found.theta)
+        assert len(found.history) == steps + 1
+        assert found.history[0] == pytest.approx(np.log(3), rel=1e-14)
+        assert found.history[-1] == pytest.approx(value, rel=1e-14)
+        assert found.residual == pytest.approx(np.abs(gradient).max(), rel=1e-12)
+        assert found.history[-1] < np.log(3) - 1e-3
+        member = np.eye(3)[y]
+        observed = np.einsum("i,ik,ij->kj", weight / weight.sum(), member, Z)
+        np.testing.assert_allclose(dual.observed, observed, rtol=1e-12)
+        np.testing.assert_array_equal(dual.sizes.rows, Z.sum(axis=1))
+
+
+def test_the_first_step_of_descent_lowers_the_objective_by_a_tenth_of_its_slope():
+    """Along minus the gradient, from zero and in a length that may be doubled."""
+    X, y, weight = weighted_documents()
+    for unit in (1.0, 30.0):
+        dual = ConditionalDual.of(unit * X, y, 3, weight, np.zeros(8))
+        value, gradient, _ = dual.evaluate(np.zeros((3, 8)))
+        found = solve(dual, "gradient", 1e-9, 1)
+        length = -(found.theta * gradient).sum() / (gradient**2).sum()
+        np.testing.assert_allclose(found.theta, -length * gradient, rtol=1e-12)
+        assert np.log2(length) == round(np.log2(length)) <= 1
+        fall = value - found.history[-1]
+        assert fall >= 0.1 * length * (gradient**2).sum()
+
+
+@pytest.mark.parametrize("solver", ["gis", "iis"])
+def test_one_step_of_scaling_is_that_of_its_equation(solver):
+    """From zero, where all classes are as probable, and without a penalty."""
+    X, y, weight = weighted_documents()
+    Z = np.column_stack([np.ones(len(X)), X])
+    dual = ConditionalDual.of(Z, y, 3, weight, np.zeros(9))
+    step = solve(dual, solver, 1e-9, 1).theta
+    size, share = Z.sum(axis=1), weight / weight.sum()
+    size = np.full(len(y), size.max()) if solver == "gis" else size
+    for k in range(3):
+        observed = (share * (y == k)) @ Z
+        grown = (share / 3 * np.exp(np.outer(step[k], size)) * Z.T).sum(axis=1)
+        np.testing.assert_allclose(grown, observed, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_weights_of_rows_do_not_tell_whether_there_is_an_optimum(kind):
+    counts = {True: 0, False: 0}
+    for seed in range(10):
+        rng = np.random.default_rng([59, 8, seed])
+        X = rng.integers(0, 3, size=(14, 2)).astype(float)
+        X[:, 1] += 4.0 * (np.arange(14) % 3 == 0) * (seed % 2)
+        y, weight = np.arange(14) % 3, 10.0 ** rng.uniform(-1, 2, 14)
+        Z = np.column_stack([np.ones(14), X])
+        dual = ConditionalDual.of(kind(Z), y, 3, weight, np.zeros(3))
+        separable = separates(Z, y, 3)
+        assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-9, 1000)) != separable
+        counts[separable] += 1
+    assert min(counts.values()) >= 3
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_classes_that_nothing_tells_apart_are_not_separable(solver):
+    X, y = np.full((6, 1), 2.0), np.array([0, 1, 2, 2, 1, 0])
+    model = ConditionalMaxEntClassifier(solver, l2=0.0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), 1 / 3, rtol=1e-6)
+    assert not model.coef_.any()
+    assert model.n_iter_ == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_not_converging_without_an_intercept_is_told_as_such(solver):
+    X, y, weight = weighted_documents()
+    model = ConditionalMaxEntClassifier(solver, fit_intercept=False, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="in 1 steps; raise max_iter or tol"):
+        model.fit(X, y, weight)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("d", [2, 3])
+def test_what_means_hide_is_told_from_the_tolerance_on(kind, d):
+    """Where the solver stops at once: the misfit of even posteriors, on both sides."""
+    rng = np.random.default_rng([59, 9, d])
+    y = rng.choice(3, size=90, p=[0.4, 0.35, 0.25])
+    weight = rng.uniform(0.5, 2.0, size=90)
+    X = rng.normal(size=(90, 3)) + 1.5 * y[:, None] + [3.0, -5.0, 7.0]
+    X, share = X[:, :d], weight / weight.sum()
+    lack = ((1 / 3 - np.eye(3)[y]).T * share) @ X
+    mean = share @ X
+    S = np.diag(share @ (X - mean) ** 2) + np.outer(mean, mean)
+    misfit = np.einsum("kj,kj->k", lack, np.linalg.solve(S, lack.T).T).max()
+    l2 = 20.0 * weight.sum()
+    clf = ConditionalMaxEntClassifier(l2=l2, fit_intercept=False)
+    quiet = clone(clf).set_params(tol=1.001 * misfit).fit(kind(X), y, weight)
+    assert quiet.n_iter_ == 0
+    assert not quiet.coef_.any()
+    told = clone(clf).set_params(tol=0.999 * misfit)
+    with pytest.warns(ConvergenceWarning, match=f"{np.sqrt(misfit):.1e} only; use fit"):
+        told.fit(kind(X), y, weight)
+    assert told.n_iter_ == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_without_a_penalty_zeros_are_constant_and_tiny_values_are_named(kind):
+    X, y, weight = weighted_documents()
+    rare = X[:, :4].mean(axis=0).argmin()
+    assert X[:, rare].mean() < 0.5
+    zeros = np.column_stack([X[:, :4], np.zeros(len(y))])
+    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-7)
+    found = clone(model).fit(kind(zeros), y, weight)
+    plain = clone(model).fit(kind(X[:, :4]), y, weight)
+    np.testing.assert_allclose(found.coef_[:, :4], plain.coef_, rtol=0, atol=1e-9)
+    assert not found.coef_[:, 4].any()
+    zeros[:, rare] *= 1e-200
+    with pytest.raises(ValueError, match=f"feature {rare} underflow; multiply it"):
+        model.fit(kind(zeros), y, weight)

@@ -1,3 +1,6 @@
+import re
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -228,3 +231,101 @@ def test_sparse_rows_are_added_whatever_the_block(monkeypatch, block, n):
     found = class_moments(sparse.csr_array(X), np.zeros(n, int), 1, order=2)
     expected = class_moments(X, np.zeros(n, int), 1, order=2)
     np.testing.assert_allclose(raw(found), raw(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("about_zero", [True, False])
+@pytest.mark.parametrize("order", [1, 2, 4])
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_array])
+def test_sums_are_those_of_fractions(kind, order, about_zero):
+    """Unequal classes, one without rows, and whole numbers as weights in a list."""
+    rng = np.random.default_rng([4, 13, order])
+    X = rng.integers(-8, 9, size=(23, 3)) / 8 * (rng.random((23, 3)) < [0.5, 1, 1])
+    y = rng.choice(4, size=23, p=[0.5, 0.0, 0.2, 0.3])
+    weight = rng.integers(1, 5, 23).tolist()
+    data = kind(X)
+    m = class_moments(
+        data, y.tolist(), 4, order=order, sample_weight=weight, about_zero=about_zero
+    )
+    assert m.sums.shape == (4, 3, order)
+    assert m.sums.dtype == m.weight.dtype == m.location.dtype == np.float64
+    np.testing.assert_array_equal(m.weight, np.bincount(y, weight, 4))
+    for k in range(4):
+        for s in range(3):
+            at = Fraction(m.location[k, s])
+            rows = [
+                (w, Fraction(float(x)) - at)
+                for w, x, c in zip(weight, X[:, s], y, strict=True)
+                if c == k
+            ]
+            for j in range(order):
+                exact = sum(w * x ** (j + 1) for w, x in rows)
+                assert m.sums[k, s, j] == pytest.approx(float(exact), abs=1e-12)
+    if about_zero:
+        assert not m.location.any()
+    elif not sparse.issparse(data):
+        for k in range(4):
+            of_class = X[y == k] if k != 1 else X
+            assert (of_class == m.location[k]).all(axis=1).any()
+    else:
+        for k in range(4):
+            for s in range(3):
+                values = X[y == k, s]
+                stored = len(values) and values.all()
+                assert m.location[k, s] in (values if stored else [0.0])
+
+
+@KINDS
+@pytest.mark.parametrize("weight", [1e-3, 1.0, 1e13])
+def test_weights_do_not_tell_whether_squares_underflow(kind, weight):
+    y = np.array([0, 0, 1, 1])
+    weights = weight * np.ones(4)
+    for scale, refused in ((1e-155, True), (1e-152, False)):
+        X = np.array([[1.0, 1.0], [2.0, 3.0], [1.0, 0.0], [4.0, 0.0]]) * [1.0, scale]
+        if refused:
+            with pytest.raises(ValueError, match="moments of feature 1 underflow"):
+                class_moments(kind(X), y, 2, order=2, sample_weight=weights)
+        else:
+            found = class_moments(kind(X), y, 2, order=2, sample_weight=weights)
+            exact = float(exact_variance(X[:2, 1])[1])
+            assert variance(found)[0, 1] == pytest.approx(exact, rel=1e-9)
+        # nothing is lost without squares, or where no variance is asked for
+        first = class_moments(kind(X), y, 2, order=1, sample_weight=weights)
+        mean = first.location + first.mean[..., 0]
+        np.testing.assert_allclose(mean[0, 1], 2 * scale, rtol=1e-12)
+        class_moments(kind(X), y, 2, order=2, sample_weight=weights, about_zero=True)
+
+
+@KINDS
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_refused_varies_by_next_to_nothing_within_a_class(kind, seed):
+    """Columns of any size, in which classes are constant, zero, or vary."""
+    rng = np.random.default_rng([4, 14, seed])
+    y = np.sort(rng.integers(0, 3, 14))
+    y = rng.permutation(y) if seed % 2 else y
+    X = rng.integers(-1, 2, size=(14, 5)).astype(float)
+    constant = rng.random((3, 5)) < 0.6
+    X = np.where(constant[y], rng.integers(-1, 2, size=(3, 5))[y], X)
+    X[rng.random(14) < 0.2] = 0.0  # rows of which nothing is stored
+    X *= rng.choice([1.0, 1e-120, 1e-170, 1e-310], size=5, p=[0.2, 0.2, 0.3, 0.3])
+    data = kind(X)
+    if sparse.issparse(data) and data.nnz:
+        X[tuple(at[0] for at in data.tocoo().coords)] = 0.0
+        data.data[0] = 0.0  # a zero that is stored
+    lost = {
+        s
+        for s in range(5)
+        for k in set(y.tolist())
+        if 0 < np.ptp(X[y == k, s]) < 1e-154
+    }
+    said = ""
+    try:
+        m = class_moments(data, y, 3, order=2)
+    except ValueError as error:
+        said = str(error)
+    if lost:
+        named = re.match(r"the moments of feature (\d) underflow; multiply", said)
+        assert named, said
+        assert int(named[1]) in lost
+    else:
+        assert not said
+        np.testing.assert_array_equal(m.weight, np.bincount(y, minlength=3))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from memdlib.families import MultivariateNormal
-from memdlib.moments import joint_moments
+from memdlib.moments import joint, joint_moments
 
 
 def three_classes():
@@ -63,3 +63,44 @@ def test_some_features(features):
     expected = joint_moments(X[:, features], y, 3)
     np.testing.assert_allclose(found.sums, expected.sums, rtol=0, atol=1e-11)
     np.testing.assert_array_equal(found.location, expected.location)
+
+
+@pytest.mark.parametrize("block", [1, 10, 4 * 31, 10**6])
+def test_rows_are_added_whatever_the_block(monkeypatch, block):
+    """Rows as single precision, codes and weights as lists."""
+    X, y = three_classes()
+    X = X.astype(np.float32)
+    weight = np.random.default_rng([21, 1]).integers(1, 5, len(y))
+    monkeypatch.setattr(joint, "_BLOCK", block)
+    found = joint_moments(X, y.tolist(), 3, sample_weight=weight.tolist())
+    assert found.sums.dtype == found.location.dtype == np.float64
+    np.testing.assert_array_equal(found.weight, np.bincount(y, weight))
+    for k in range(3):
+        of_class = X[y == k].astype(np.float64)
+        assert (of_class == found.location[k]).all(axis=1).any()
+        z, w = of_class - found.location[k], weight[y == k]
+        np.testing.assert_allclose(found.sums[k, :, 0], w @ z, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            found.sums[k, :, 1:], np.einsum("i,ia,ib->ab", w, z, z), rtol=0, atol=1e-10
+        )
+    plain = joint_moments(X, y, 3)
+    np.testing.assert_array_equal(plain.weight, np.bincount(y))
+    for k in range(3):
+        expected = np.cov(X[y == k].T.astype(np.float64), ddof=0)
+        np.testing.assert_allclose(covariances(plain)[k], expected, rtol=0, atol=1e-10)
+
+
+def test_products_out_of_range_name_their_feature():
+    X, y = three_classes()
+    units = np.array([1.0, 1.0, 1e170, 1.0])
+    with pytest.raises(ValueError, match="moments of feature 2 overflow; rescale"):
+        joint_moments(X * units, y, 3)
+    with pytest.raises(ValueError, match="moments of feature 2 underflow; multiply"):
+        joint_moments(X / units, y, 3)
+    X[:, 2] = 1e-170 * y  # constant in every class
+    found = joint_moments(X, y, 3)
+    assert not found.sums[:, 2].any()
+    np.testing.assert_array_equal(found.location[:, 2], 1e-170 * np.arange(3))
+    far = joint_moments(X + np.array([0.0, 1e200, 0.0, 0.0]), y, 3)
+    with pytest.raises(ValueError, match="moments of feature 1 overflow"):
+        found.merge(far)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdlib.moments.collect import class_moments
+from memdlib.moments.joint import joint_moments
 from memdlib.moments.sums import (
     ClassMoments,
     leave_one_out,
@@ -151,3 +152,119 @@ def test_the_prior_is_the_share_of_the_weight():
     weight = np.random.default_rng([8, 9]).uniform(0.5, 3.0, size=len(y))
     found = class_moments(X, y, 3, order=1, sample_weight=weight).prior
     np.testing.assert_allclose(found, np.bincount(y, weight) / weight.sum())
+
+
+def parts_of_unequal_weight():
+    """Data of three classes, one of them in few rows, and their weights."""
+    rng = np.random.default_rng([4, 10])
+    y = rng.choice(3, size=90, p=[0.6, 0.3, 0.1])
+    X = rng.normal(size=(90, 4)) * [1.0, 3.0, 0.2, 5.0] + np.outer(y, [1, 2, -1, 0])
+    return X, y, rng.uniform(0.2, 3.0, 90)
+
+
+@pytest.mark.parametrize("prior", [[0.2, 0.5, 0.3, 0.0], [0.7, 0.0, 0.3, 0.0]])
+@pytest.mark.parametrize("collect", [joint_moments, class_moments])
+def test_other_shares_of_the_classes_are_other_weights_of_their_rows(prior, collect):
+    X, y, weight = parts_of_unequal_weight()
+    order = {"order": 3} if collect is class_moments else {}
+    m = collect(X, y, 4, sample_weight=weight, **order)
+    found = m.reweighted(np.array(prior))
+    factor = np.array(prior[:3]) * weight.sum() / np.bincount(y, weight)
+    expected = collect(X, y, 4, sample_weight=weight * factor[y], **order)
+    assert type(found) is type(m)
+    np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-12)
+    assert found.weight.sum() == pytest.approx(m.weight.sum())
+    np.testing.assert_allclose(found.sums, expected.sums, rtol=1e-11, atol=1e-11)
+    np.testing.assert_array_equal(found.location, m.location)
+
+
+@pytest.mark.parametrize("features", [[2, 0], [False, True, False, True], slice(1, 3)])
+def test_moments_of_some_features_are_those_of_their_columns(features):
+    X, y, weight = parts_of_unequal_weight()
+    m = class_moments(X, y, 3, order=2, sample_weight=weight)
+    expected = class_moments(X[:, features], y, 3, order=2, sample_weight=weight)
+    for whole, some in ((m, expected), (m.one_vs_rest(), expected.one_vs_rest())):
+        found = whole.select(features)
+        np.testing.assert_allclose(found.sums, some.sums, rtol=0, atol=1e-11)
+        np.testing.assert_array_equal(found.location, some.location)
+        np.testing.assert_array_equal(found.weight, some.weight)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 6])
+def test_parts_are_views_of_successive_classes(n_parts):
+    X, y = sample(n_classes=6)
+    m = class_moments(X, y, 6, order=2)
+    parts, size = m.split(n_parts), 6 // n_parts
+    assert len(parts) == n_parts
+    for p, part in enumerate(parts):
+        for name in ("weight", "sums", "location"):
+            found, whole = getattr(part, name), getattr(m, name)
+            np.testing.assert_array_equal(found, whole[p * size : (p + 1) * size])
+            assert np.shares_memory(found, whole)
+
+
+def test_a_sum_lies_about_the_locations_of_the_first_where_it_has_rows():
+    X, y, _ = parts_of_unequal_weight()
+    for collect in (joint_moments, lambda *a: class_moments(*a, order=2)):
+        first, second = collect(X[y < 2], y[y < 2], 3), collect(X[::-1], y[::-1], 3)
+        found = first.merge(second)
+        assert type(found) is type(first)
+        np.testing.assert_array_equal(found.location[:2], first.location[:2])
+        np.testing.assert_array_equal(found.location[2], second.location[2])
+        np.testing.assert_array_equal(found.weight, first.weight + second.weight)
+
+
+def test_shares_of_pairs_add_up_pair_by_pair():
+    X, y, weight = parts_of_unequal_weight()
+    found = class_moments(X, y, 3, order=1, sample_weight=weight).one_vs_rest().prior
+    own = np.bincount(y, weight) / weight.sum()
+    np.testing.assert_allclose(found, np.column_stack([own, 1 - own]), rtol=1e-12)
+
+
+def test_only_a_sum_that_is_no_number_is_an_overflow():
+    """All sums together may overflow; the feature named is one that does."""
+    large = ClassMoments(np.ones(2), np.full((2, 3, 1), 1e308), np.zeros((2, 3)))
+    none = ClassMoments(np.zeros(2), np.zeros((2, 3, 1)), np.zeros((2, 3)))
+    np.testing.assert_array_equal(large.merge(none).sums, large.sums)
+    sums = np.zeros((2, 3, 1))
+    sums[1, 2] = 1e308
+    one = ClassMoments(np.ones(2), sums, np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="moments of feature 2 overflow"):
+        one.merge(one)
+
+
+def test_powers_of_many_columns_move_to_other_points():
+    """Columns with a shift and without, of several weights, up to the sixth power."""
+    rng = np.random.default_rng([4, 11])
+    x, w = rng.uniform(-2, 2, (2, 9, 3)), rng.uniform(0.5, 3, (2, 9))
+    to = np.array([[0.5, 0.0, -1.5], [2.0, 0.25, 0.0]])
+
+    def sums(about):
+        centred = (x - about[:, None])[..., None] ** np.arange(1, 7)
+        return np.einsum("ki,kisj->ksj", w, centred)
+
+    old = sums(np.zeros((2, 3)))
+    before = old.copy()
+    found = translate(old, w.sum(axis=1)[:, None], -to)
+    np.testing.assert_allclose(found, sums(to), rtol=0, atol=1e-10)
+    back = translate(found, w.sum(axis=1)[:, None], to)
+    np.testing.assert_allclose(back, before, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(old, before)
+
+
+def test_natural_parameters_of_many_columns_move_to_other_points():
+    """Also whole numbers, and one location for all; the constant is left out."""
+    rng = np.random.default_rng([4, 12])
+    lam = rng.integers(1, 4, size=(2, 3, 5)) * rng.choice([-1, 1], size=(2, 3, 5))
+    for location in (np.array([1, 0, -2]), rng.normal(size=(2, 3)), 2, 0.0):
+        found = translate_natural(lam, location)
+        assert found.dtype == np.float64
+        assert found.shape == lam.shape
+        at = np.broadcast_to(location, (2, 3))
+        for k in range(2):
+            for s in range(3):
+                about = np.polynomial.Polynomial([0.0, *lam[k, s]])
+                moved = about(np.polynomial.Polynomial([-float(at[k, s]), 1.0]))
+                np.testing.assert_allclose(
+                    found[k, s], moved.coef[1:], rtol=1e-12, atol=1e-10
+                )

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from scipy.special import log_softmax
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from memdlib.generative import contributions, fit_calibration
 from memdlib.holdout import content_positions
@@ -215,3 +216,140 @@ def test_data_that_are_none():
         NMLNaiveBayes(priors=[1.0]).fit(X, y)
     with pytest.raises(ValueError, match="validation"):
         NMLNaiveBayes(validation=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "families", [("moments", "histogram"), ("moments",), ("normal", "transformed")]
+)
+def test_code_lengths_of_three_unequal_classes_and_some_families(families):
+    """All that could be said: one model for all, or one for each class."""
+    rng = np.random.default_rng([76, 1])
+    y = rng.choice(3, size=40, p=[0.6, 0.25, 0.15])
+    wide = np.exp(rng.normal(size=40)) * (1.0 + 4.0 * (y == 1))
+    X = np.column_stack([np.full(40, 2.0), wide, rng.normal(size=40) + 2 * y])
+    half = X[:, 1:] / 2
+    u = (half - half.min(axis=0)) / np.ptp(half, axis=0)
+    gap = np.maximum([np.diff(np.unique(c)).min() for c in u.T], 2.0**-10)
+    u = (u + gap / 2) / (1 + gap)
+    lengths = np.array(
+        [
+            [m.codelengths for m in interval.fit_columns(u[y == k], gap / (1 + gap))]
+            for k in range(3)
+        ]
+    )
+    own = [i for i, n in enumerate(interval.NAMES) if n.split()[0] in families]
+    lengths, M = lengths[:, own], len(own)
+    model = NMLNaiveBayes(families, validation=2, random_state=0).fit(X, y)
+    assert model.codelengths_[0] == 0
+    for s in range(2):
+        alike = lengths[..., s].sum(axis=0).min() + np.log(2 * M)
+        apart = lengths[..., s].min(axis=1).sum() + np.log(2 * M**3)
+        least = min(alike, apart)
+        assert model.codelengths_[1 + s] == pytest.approx(least, rel=1e-6)
+        chosen = lengths[..., s].argmin(axis=1)
+        if alike <= apart:
+            chosen = [lengths[..., s].sum(axis=0).argmin()] * 3
+        names = [interval.NAMES[own[i]] for i in chosen]
+        assert model.marginals_[:, 1 + s].tolist() == names
+    share = np.bincount(y) / 40
+    np.testing.assert_allclose(model.class_prior_, share, rtol=1e-15)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("priors", [None, [0.7, 0.1, 0.2], [0.0, 0.4, 0.6]])
+def test_scores_are_densities_and_priors_at_a_temperature(priors):
+    """Mixed with uniform ones among the classes that are possible."""
+    rng = np.random.default_rng([76, 2])
+    y = rng.choice(3, size=30, p=[0.5, 0.3, 0.2])
+    X = np.column_stack([rng.normal(size=30) + y, rng.random(30), np.ones(30)])
+    model = NMLNaiveBayes(("normal",), priors=priors, validation=2, random_state=0)
+    model.fit(X, y)
+    prior = np.bincount(y) / 30 if priors is None else np.array(priors)
+    np.testing.assert_allclose(model.class_prior_, prior)
+    density = model.log_densities(X)
+    assert density.shape == (3, 30, 3)
+    assert not density[..., 2].any()
+    for k in range(3):
+        for s in range(2):
+            x = X[y == k, s]
+            expected = stats.norm(x.mean(), x.std()).logpdf(X[:, s])
+            np.testing.assert_allclose(density[k, :, s], expected, rtol=0, atol=1e-9)
+    with np.errstate(divide="ignore"):
+        joint = (np.log(prior) + density.sum(axis=2).T) / model.temperature_
+    P = np.exp(log_softmax(joint, axis=1))
+    fitted = (prior[y] > 0).sum()
+    share = 1 / (2 * fitted + 2)
+    expected = np.where(prior > 0, (1 - share) * P + share / (prior > 0).sum(), 0.0)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
+
+
+def test_single_precision_is_the_same_numbers_in_double():
+    X, y = drawn(24)
+    single = X[:, :1].astype(np.float32)
+    model = NMLNaiveBayes(("normal",), validation=2, random_state=0).fit(single, y)
+    found = model.log_densities(single)
+    assert found.dtype == model.codelengths_.dtype == np.float64
+    double = single.astype(np.float64)
+    np.testing.assert_array_equal(found, model.log_densities(double))
+    again = NMLNaiveBayes(("normal",), validation=2, random_state=0).fit(double, y)
+    np.testing.assert_allclose(again.log_densities(double), found, rtol=1e-9)
+
+
+def test_scores_that_no_row_could_calibrate_are_taken_as_they_are():
+    """Two rows of two classes, mixed with uniform posteriors by a sixth."""
+    X, y = [[0.0, 1.0], [1.0, 1.0]], ["a", "b"]
+    model = NMLNaiveBayes(priors=[0.9, 0.1], random_state=0).fit(X, y)
+    assert model.temperature_ == 1
+    joint = np.log([0.9, 0.1]) + model.log_densities(X).sum(axis=2).T
+    P = np.exp(log_softmax(joint, axis=1))
+    expected = (1 - 1 / 6) * P + 1 / 12
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_contributions_of_classes_of_unequal_priors():
+    X, y = drawn(30)
+    X = X[:, :2]
+    model = NMLNaiveBayes(priors=[0.2, 0.8], validation=2, random_state=0).fit(X, y)
+    found = contributions(model, X)
+    np.testing.assert_allclose(found.total, model.decision_function(X), rtol=1e-9)
+    odds = np.diff(model.log_densities(X), axis=0)[0] / model.temperature_
+    np.testing.assert_allclose(found.values[0], odds, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"validation": 1}, r"'validation' .*range \[2, inf\)\. Got 1"),
+        ({"validation": 2.5}, r"'validation' .*Got 2\.5"),
+        ({"random_state": "a"}, "'random_state' parameter of NMLNaiveBayes"),
+        ({"families": 3}, "'families' parameter of NMLNaiveBayes .*Got 3"),
+        ({"priors": 0.5}, "'priors' parameter of NMLNaiveBayes .*Got 0.5"),
+    ],
+)
+def test_parameters_out_of_range_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        NMLNaiveBayes(**parameters).fit(*drawn(20))
+
+
+def test_sparse_data_are_refused_and_nothing_is_known_before_a_fit():
+    X, y = drawn(20)
+    model = NMLNaiveBayes()
+    with pytest.raises(TypeError, match="Sparse data was passed to NMLNaiveBayes"):
+        model.fit(sparse.csr_array(X), y)
+    for ask in (model.predict, model.log_densities):
+        with pytest.raises(NotFittedError, match="Call 'fit'"):
+            ask(X)
+    model = NMLNaiveBayes(("normal",), validation=2).fit(X[:4, :1], y[:4])
+    with pytest.raises(ValueError, match="X has 4 features, but NMLNaiveBayes"):
+        model.log_densities(X)
+
+
+def test_values_out_of_range_by_more_than_any_number():
+    """In features of a tiny range, too: their log densities are those of the end."""
+    rng = np.random.default_rng([76, 3])
+    y = np.arange(40) % 2
+    X = np.column_stack([1e-300 * (rng.random(40) + y), rng.normal(size=40)])
+    model = NMLNaiveBayes(("normal",), validation=2, random_state=0).fit(X, y)
+    ends = model.log_densities([X.min(axis=0), X.max(axis=0)])
+    far = model.log_densities([[-1e308, -1e308], [1e308, 1e308]])
+    np.testing.assert_array_equal(far, ends)

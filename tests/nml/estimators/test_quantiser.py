@@ -1,9 +1,11 @@
 import itertools
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import KBinsDiscretizer
 
 from memdlib.nml import LevelQuantiser
@@ -153,3 +155,101 @@ def test_what_to_put_in_front_is_said():
     model = LevelQuantiser().fit([[1.0], [2.0]])
     with pytest.raises(ValueError, match="SimpleImputer in front"):
         model.transform([[np.nan]])
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 3.3, 1e-200, 1e200])
+@pytest.mark.parametrize("zero", [0, 4, 10, 25])
+@pytest.mark.parametrize("n_bins", [2, 3, 5, 10])
+def test_levels_of_equal_width_are_those_of_fractions(n_bins, zero, unit):
+    """Also of negative values only, and of values far from zero."""
+    steps = np.array([0, 1, 2, 3, 5, 6, 7, 8, 10])
+    X = np.column_stack([unit * (steps - zero), unit * (zero - steps[::-1])])
+    model = LevelQuantiser(n_bins).fit(X)
+    levels = model.transform(X)
+    for s, at in enumerate((steps, 10 - steps[::-1])):
+        expected = [
+            sum(Fraction(10 * i, n_bins) < int(v) for i in range(1, n_bins)) for v in at
+        ]
+        assert levels[:, s].tolist() == expected
+    cuts = unit * (10 * np.arange(1, n_bins) / n_bins - zero)
+    np.testing.assert_allclose(
+        model.thresholds_[0], cuts, rtol=0, atol=1e-14 * unit * 30
+    )
+
+
+def test_only_rounding_puts_a_value_on_a_threshold():
+    """A share of 1e-15 of the values is rounding, one of 4e-15 is not."""
+    for sign in (1.0, -1.0):
+        for share, level in ((1e-15, 0), (4e-15, 1)):
+            x = np.array([0.0, 5.0 + 10.0 * share, 10.0])
+            x = x if sign > 0 else x - 10.0
+            found = LevelQuantiser(2).fit_transform(x[:, None])[:, 0]
+            assert found.tolist() == [0, level, 1]
+
+
+@pytest.mark.parametrize("n_bins", [2, 3, 4])
+def test_of_equally_good_clusters_the_first_are_the_smallest(n_bins):
+    """All partitions of whole numbers, with exact costs; cuts lie half way."""
+    rng = np.random.default_rng([71, 6, n_bins])
+    for _ in range(20):
+        x = np.sort(rng.integers(0, 9, rng.integers(n_bins, 10)))
+        values = sorted(set(x.tolist()))
+        if len(values) < n_bins:
+            values = sorted({*values, *range(n_bins)})
+            x = np.array([*x, *range(n_bins)])
+
+        def cost(cuts, x=x):
+            total, ends = Fraction(0), [-1.0, *cuts, 99.0]
+            for low, high in itertools.pairwise(ends):
+                part = [int(v) for v in x if low < v <= high]
+                mean = Fraction(sum(part), len(part))
+                total += sum((v - mean) ** 2 for v in part)
+            return total
+
+        between = [(a + b) / 2 for a, b in itertools.pairwise(values)]
+        ways = [(cost(c), c) for c in itertools.combinations(between, n_bins - 1)]
+        least = min(ways)[0]
+        equal = [c for total, c in ways if total == least]
+        found = LevelQuantiser(n_bins, "kmeans").fit(x[:, None]).thresholds_[0]
+        assert tuple(found) == min(equal, key=lambda c: c[::-1])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_levels_are_whole_numbers_of_any_numbers(strategy):
+    """Lists, integers and single precision; the data stay as they are."""
+    X = [[3, 8], [1, 9], [2, 5], [7, 5], [9, 4], [0, 1]]
+    model = LevelQuantiser(3, strategy).fit(np.array(X, dtype=float))
+    expected = model.transform(np.array(X, dtype=float))
+    assert expected.dtype == np.int64
+    assert expected.max() == 2
+    for kind in (list, np.int16, np.float32):
+        data = kind(X)
+        again = LevelQuantiser(3, strategy).fit(data)
+        assert again.thresholds_.dtype == np.float64
+        np.testing.assert_array_equal(again.thresholds_, model.thresholds_)
+        found = model.transform(data)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(data, X)
+    assert LevelQuantiser(1, strategy).fit(X).thresholds_.shape == (2, 0)
+    assert not LevelQuantiser(1, strategy).fit_transform(X).any()
+
+
+def test_five_levels_of_equal_width_unless_told_otherwise():
+    X = np.arange(11.0)[:, None]
+    assert LevelQuantiser().fit(X).thresholds_.tolist() == [[2.0, 4.0, 6.0, 8.0]]
+
+
+def test_levels_need_a_fit_and_the_features_of_that_fit():
+    model = LevelQuantiser(2)
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
+        model.transform([[1.0]])
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [4.0, 3.0]})
+    model.fit(frame)
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame[["b", "a"]])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert model.get_feature_names_out().tolist() == ["a", "b"]
+    model.fit(frame.to_numpy())
+    with pytest.raises(ValueError, match="X has 1 features, but LevelQuantiser"):
+        model.transform([[1.0]])

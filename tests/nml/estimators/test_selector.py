@@ -8,7 +8,12 @@ import pytest
 from scipy import optimize
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.nml import Codelength, NMLFeatureSelector, conditional_codelength
+from memdlib.nml import (
+    Codelength,
+    NMLFeatureSelector,
+    conditional_codelength,
+    conditional_complexity_estimate,
+)
 from memdlib.nml.estimators import selector
 from tests.data import load_or_skip
 
@@ -233,3 +238,110 @@ def test_what_to_put_in_front_is_said():
         NMLFeatureSelector().fit(frame, [0, 1, 0, 1])
     with pytest.raises(ValueError, match="SimpleImputer in front"):
         NMLFeatureSelector().fit([[1.0], [np.nan]], [0, 1])
+
+
+def test_levels_and_labels_are_counted():
+    """Also of levels without rows; all tables have a row a feature."""
+    X, y = simulated(n=13)
+    X[:, 1] = np.where(X[:, 1] > 0.5, 9.0, 0.0)
+    for n_bins, n_moments in ((3, (1, 2)), (6, (2,))):
+        model = NMLFeatureSelector(n_moments, n_bins=n_bins).fit(X, y)
+        levels = model.quantiser_.transform(X)
+        assert model.quantiser_.n_bins == n_bins
+        for j in range(6):
+            counts = np.bincount(levels[:, j], minlength=n_bins)
+            ones = np.bincount(levels[:, j], y, n_bins)
+            assert model.level_counts_[j].tolist() == counts.tolist()
+            assert model.level_ones_[j].tolist() == ones.tolist()
+        for name in ("errors", "complexities", "uncertainties", "codelengths"):
+            table = getattr(model, f"{name}_")
+            assert table.shape == (6, len(n_moments))
+            assert table.dtype == np.float64
+        assert model.methods_.shape == (6, len(n_moments))
+        for i, m in enumerate(n_moments):
+            found = conditional_complexity_estimate(model.level_counts_, m)
+            assert model.methods_[:, i].tolist() == found.method.tolist()
+            np.testing.assert_allclose(
+                model.uncertainties_[:, i], found.uncertainty, rtol=1e-9, atol=1e-15
+            )
+
+
+def test_the_code_of_labels_alone_is_that_of_coins():
+    """Its complexity is a sum over the number of ones."""
+    X, y = simulated(n=11)
+    y = np.where(np.arange(11) < 8, 0, y)
+    n, k = 11, y.sum()
+    assert 0 < k < 3
+    shares = [(i / n) ** i * (1 - i / n) ** (n - i) for i in range(n + 1)]
+    total = sum(math.comb(n, i) * share for i, share in enumerate(shares))
+    model = NMLFeatureSelector(1, n_bins=2).fit(X, y)
+    assert model.null_codelength_ == pytest.approx(math.log(total / shares[k]))
+    assert isinstance(model.null_codelength_, float)
+
+
+def test_by_error_the_features_are_ranked_by_error():
+    X, y = simulated(n=14, d=12, seed=4)
+    model = NMLFeatureSelector((1, 2, 3), n_bins=4, criterion="error").fit(X, y)
+    least = model.errors_.round(9).min(axis=1)
+    np.testing.assert_array_equal(model.order_, np.argsort(least, kind="stable"))
+    best = model.errors_.round(9).argmin(axis=1)
+    np.testing.assert_array_equal(model.best_n_moments_, 1 + best)
+    lengths = (model.errors_ + model.complexities_)[np.arange(12), best]
+    np.testing.assert_array_equal(model.feature_codelengths_, lengths)
+    by_code = NMLFeatureSelector((1, 2, 3), n_bins=4).fit(X, y)
+    assert by_code.order_.tolist() != model.order_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("asked", "numbers"),
+    [
+        (np.int64(2), [1, 2]),
+        (range(2, 4), [2, 3]),
+        (np.array([3, 1]), [1, 3]),
+        ((2,), [2]),
+    ],
+)
+def test_numbers_of_moments_in_any_form(asked, numbers):
+    X, y = simulated()
+    model = NMLFeatureSelector(asked, n_bins=3).fit(X[:, :2], y)
+    assert model.n_moments_.tolist() == numbers
+    assert model.n_moments_.dtype == np.int64
+    assert set(model.best_n_moments_) <= set(numbers)
+
+
+@pytest.mark.parametrize("asked", [[0, 1], [1, 2.0], [True], [2, -1]])
+def test_numbers_of_moments_that_are_none(asked):
+    X, y = simulated()
+    with pytest.raises(ValueError, match=r"n_moments=.* must be an integer, 1 or more"):
+        NMLFeatureSelector(asked, n_bins=3).fit(X, y)
+
+
+def test_labels_must_be_classes():
+    X, y = simulated()
+    with pytest.raises(ValueError, match="Unknown label type"):
+        NMLFeatureSelector(1).fit(X, y + 0.5)
+    model = NMLFeatureSelector(1, n_bins=2).fit(X, np.where(y, 7.0, -2.0))
+    assert model.classes_.tolist() == [-2.0, 7.0]
+    mixed = np.array([None, 2.5] * 6, dtype=object)
+    with pytest.raises(ValueError, match="such as None, 2.5; leave out rows"):
+        NMLFeatureSelector(1).fit(X, mixed)
+
+
+def test_shares_of_the_features_and_progress(capsys):
+    X, y = simulated()
+    model = NMLFeatureSelector(2, 0.5, n_bins=3, verbose=1).fit(X, y)
+    assert model.n_selected_ == 3
+    assert model.transform(X).shape == (12, 3)
+    assert capsys.readouterr().out.count("\n") == 3
+    NMLFeatureSelector(2, n_bins=3).fit(X, y)
+    assert capsys.readouterr().out == ""
+    assert model.__sklearn_tags__().classifier_tags.multi_class is False
+
+
+def test_selectors_need_no_more_than_scikit_learn_allows():
+    with pytest.raises(ValueError, match="'n_jobs' parameter of NMLFeature"):
+        NMLFeatureSelector(n_jobs=1.5).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="'intercept' parameter of NMLFeature"):
+        NMLFeatureSelector(intercept="no").fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="'n_features' parameter of NMLFeature"):
+        NMLFeatureSelector(n_features=1.5).fit([[1.0], [2.0]], [0, 1])
