@@ -344,6 +344,8 @@ def test_rows_that_weigh_less_than_one_in_all():
     ("scores", "codes", "message"),
     [
         ([[[0.0, 1.0]]], [-1], "integers from 0 to 1"),
+        ([np.zeros((3, 2))], [1, -1, 0], "integers from 0 to 1"),
+        ([np.zeros((3, 2))], [1, 2, 0], "integers from 0 to 1"),
         ([[[0.0, 1.0]]], [True], "integers from 0 to 1"),
         ([[0.0, 1.0]], [0, 1], r"scores of shapes \[\(2,\)\]"),
         ([[[[0.0, 1.0]]]], [0], r"scores of shapes \[\(1, 1, 2\)\]"),

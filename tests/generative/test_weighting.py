@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import get_tags
 
@@ -229,3 +230,13 @@ def test_counts_stored_in_parts_and_documents_without_any():
     )
     nothing = model.transform(sparse.csr_array((2, X.shape[1])))
     assert nothing.shape == (2, X.shape[1]) and nothing.nnz == 0
+
+
+def test_rows_to_transform_are_of_the_words_of_the_fit():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]])
+    with pytest.raises(NotFittedError):
+        DivergenceWeighter().transform(X)
+    model = DivergenceWeighter(0).fit(X)
+    with pytest.raises(ValueError, match="X has 2 features, but .* expecting 3"):
+        model.transform(X[:, :2])
+    assert model.n_features_in_ == 3
