@@ -544,7 +544,9 @@ class Weighed(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         score = X @ self.coef_.T + self.intercept_
         score[-1, 0] += self.error
-        return score[:, 0] if len(self.classes_) == 2 else score
+        if len(self.classes_) > 2:
+            return score
+        return score[:, 0] if score.shape[1] == 1 else score[:, 1] - score[:, 0]
 
 
 @pytest.mark.parametrize(
@@ -552,6 +554,7 @@ class Weighed(ClassifierMixin, BaseEstimator):
     [
         ([[3, -1, 0, 2]], -4, 2),
         ([[3, -1, 0, 2], [0, 5, 1, -1], [1, 1, 1, 1]], np.array([1, 2, -7]), 3),
+        ([[3, -1, 0, 2], [0, 5, 1, -1]], np.array([1, 2]), 2),
         ([[1e12, -1e12, 0.3, 0.0]], np.array([-0.25]), 2),
         ([[1.0, 0.0, 0.0, 0.5]], -1e12, 2),
     ],
@@ -565,6 +568,8 @@ def test_linear_scores_are_explained_within_rounding(coef, intercept, n_classes)
     B = np.broadcast_to(np.asarray(intercept, dtype=float), len(C))
     if n_classes == 3:
         C, B = C - C.mean(axis=0), B - B.mean()
+    elif len(C) == 2:
+        C, B = C[1:] - C[:1], B[1:] - B[:1]
     for v, own in zip(found.values, C, strict=True):
         np.testing.assert_allclose(v, X * own, rtol=1e-12)
     np.testing.assert_allclose(found.base, np.tile(B, (30, 1)), rtol=1e-12)
@@ -584,9 +589,10 @@ def test_a_class_of_one_row_has_what_speaks_for_that_row():
         assert top[k] == [(f"feature {values.argmax()}", values.max())]
         every = dict(top_features(model, rows)[k])
         assert len(every) == np.count_nonzero(values > 0) <= 2
-    copied = MeMdClassifier(n_features=None).fit(X[:, [2, 2, 2]], y)
-    names = [name for name, _ in top_features(copied, X[:1, [2, 2, 2]])[0]]
-    assert names == ["feature 0", "feature 1", "feature 2"]
+    X = np.tile(X[:, 2:3], 60)
+    copied = MeMdClassifier(n_features=None).fit(X, y)
+    names = [name for name, _ in top_features(copied, X[:1], n=60)[0]]
+    assert names == [f"feature {s}" for s in range(60)]
     for wrong in (0, 1.5):
         with pytest.raises((TypeError, ValueError), match="n="):
             top_features(model, rows, n=wrong)
