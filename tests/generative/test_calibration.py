@@ -258,3 +258,100 @@ def test_a_class_that_one_score_holds_impossible_is_impossible():
         mixed = (1 - share) * p[left == own].item() + share / len(left)
         total -= w * np.log(mixed)
     assert found.log_loss == pytest.approx(total / weight.sum(), abs=1e-12)
+
+
+def test_scores_of_any_precision_are_added_and_none_may_be_missing():
+    scores, codes, weight = case(11)
+    found = fit_calibration(scores, codes, weight)
+    by_hand = sum(b * s for b, s in zip(found.multipliers, scores, strict=True))
+    np.testing.assert_allclose(found.joint(scores), by_hand, rtol=1e-14)
+    single = [s.astype(np.float32) for s in scores]
+    joint = found.joint(single)
+    assert joint.dtype == np.float64
+    exact = found.joint([s.astype(np.float64) for s in single])
+    np.testing.assert_array_equal(joint, exact)
+    np.testing.assert_array_equal(found.joint([s.tolist() for s in single]), joint)
+    for wrong in (scores[:1], [*scores, scores[0]]):
+        with pytest.raises(ValueError, match="zip"):
+            found.joint(wrong)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32])
+def test_scores_that_tell_nothing_share_what_is_possible(kind):
+    score = np.full((4, 3), 7.0)
+    score[0, 2] = score[1, 0] = -np.inf
+    codes, weight = np.array([0, 2, 1, 2], dtype=kind), np.array([1.0, 2.0, 3.0, 0.5])
+    found = fit_calibration([score], codes, weight)
+    loss = (3 * np.log(2) + 3.5 * np.log(3)) / 6.5
+    assert found.log_loss == pytest.approx(loss, rel=1e-12)
+    assert found.uniform_share == pytest.approx(0.5 / 7.5)
+    assert (found.multipliers.tolist(), found.gradient, found.n_iter) == ([1], 0, 0)
+    other = np.full((4, 3), -1.0)
+    both = fit_calibration([other, score], codes, weight)
+    assert both.log_loss == pytest.approx(loss, rel=1e-12)
+    alone = fit_calibration([[[3.0], [1.0]]], np.zeros(2, dtype=kind))
+    assert alone.multipliers.tolist() == [1.0] and alone.log_loss == 0
+
+
+def test_rows_with_one_possible_class_have_no_lead():
+    score = np.full((7, 3), -np.inf)
+    score[:3] = [[4.0, 0.0, 1.0], [0.0, 1.0, -1.0], [3.0, 1.0, -np.inf]]
+    score[3:, 2] = 5.0
+    codes = np.array([0, 0, 0, 2, 2, 2, 2])
+    found = fit_calibration([score], codes)  # leads 3, 1 and 2
+    same = fit_calibration([score * 3.0 / 2.0], codes, lead=None)
+    expected = same.multipliers * 3.0 / 2.0
+    np.testing.assert_allclose(found.multipliers, expected, rtol=1e-6)
+
+
+def test_the_median_lead_lies_between_rows_of_equal_weight():
+    score = np.array([[1.0, 0.0], [0.0, 2.0], [5.0, 0.0]])
+    codes, weight = np.array([0, 0, 0]), np.array([0.1, 0.2, 0.3])  # 0.1 + 0.2 > 0.3
+    found = fit_calibration([score], codes, weight)
+    same = fit_calibration([score * 3.0 / 3.5], codes, weight, lead=None)
+    np.testing.assert_allclose(found.multipliers, same.multipliers * 3.0 / 3.5)
+
+
+@pytest.mark.parametrize("n_far", [1, 9])
+def test_scores_whose_differences_are_no_number(n_far):
+    """One row of them, and most rows."""
+    score, codes = np.tile([[1.0, 0.0], [0.0, 1.0]], (6, 1)), np.tile([0, 1], 6)
+    score[:n_far] = np.where(score[:n_far] > 0, 1.7e308, -1.7e308)
+    score[:3] = score[:3, ::-1]
+    found = fit_calibration([score], codes)
+    log_q = found.log_posterior([score / 2])
+    assert np.isfinite(found.multipliers).all() and np.isfinite(log_q).all()
+    assert found.gradient < 1e-7 and 0 < found.log_loss <= np.log(2 * 2 * 13)
+
+
+def test_rows_that_weigh_less_than_one_in_all():
+    (score,), codes, weight = case(12, n_scores=1)
+    weight = weight * 1e-3 / weight.sum()
+    found = fit_calibration([score], codes, weight)
+    unit = 3.0 / median_by_copies(score, weight * 1e3 * 83 / (weight * 1e3).sum())
+
+    def value(v):
+        beta = [np.exp(v) * unit]
+        return sum(objective_by_hand([score], codes, weight, beta, None)[:1]) + v**2 / 2
+
+    v, h = np.log(found.multipliers[0] / unit), 1e-4
+    assert found.gradient < 1e-7
+    assert abs(value(v + h) - value(v - h)) / (2 * h) < 1e-6
+    assert isinstance(found.n_iter, int) and found.n_iter >= 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "codes", "message"),
+    [
+        ([[[0.0, 1.0]]], [-1], "integers from 0 to 1"),
+        ([np.zeros((3, 2))], [1, -1, 0], "integers from 0 to 1"),
+        ([np.zeros((3, 2))], [1, 2, 0], "integers from 0 to 1"),
+        ([[[0.0, 1.0]]], [True], "integers from 0 to 1"),
+        ([[0.0, 1.0]], [0, 1], r"scores of shapes \[\(2,\)\]"),
+        ([[[[0.0, 1.0]]]], [0], r"scores of shapes \[\(1, 1, 2\)\]"),
+        ([[[0.0, 1.0]]], [[0]], r"codes of shape \(1, 1\)"),
+    ],
+)
+def test_classes_that_are_none_and_shapes_that_do_not_agree(scores, codes, message):
+    with pytest.raises(ValueError, match=message):
+        fit_calibration(scores, np.array(codes))

@@ -5,6 +5,7 @@ from dataclasses import fields
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from scipy import sparse, stats
 from sklearn.datasets import load_iris
 
@@ -195,3 +196,97 @@ def test_bars_of_one_prediction_add_up_to_its_score(kind):
         ContributionDisplay.from_estimator(model, X)
     with pytest.raises(ValueError, match="no class 'none'"):
         ContributionDisplay.from_estimator(model, row, target="none")
+
+
+@pytest.mark.parametrize(
+    ("display", "parts"),
+    [
+        (AccuracyCurveDisplay, "line_"),
+        (RankingDisplay, "bars_"),
+        (ContributionDisplay, "bars_"),
+        (DensityDisplay, "lines_"),
+    ],
+)
+def test_a_display_is_drawn_where_and_as_it_is_asked(display, parts):
+    X, y = iris()
+    model = MeMdClassifier().fit(X, y)
+    given = {
+        AccuracyCurveDisplay: (X, y),
+        RankingDisplay: (),
+        ContributionDisplay: (X[:1],),
+        DensityDisplay: (0,),
+    }[display]
+    _, (ax, other) = plt.subplots(2)
+    style = {"bar_kw" if parts == "bars_" else "line_kw": {"lw": 3, "color": "r"}}
+    shown = display.from_estimator(model, *given, ax=ax, **style)
+    for place in (ax, other):
+        assert shown.ax_ is place and shown.figure_ is place.figure
+        drawn = np.ravel(getattr(shown, parts))
+        assert len(drawn) and all(part.get_linewidth() == 3 for part in drawn)
+        shown.plot(ax=other, **style)
+
+
+def test_a_row_is_explained_by_the_features_that_speak_in_the_order_of_columns():
+    X, y = iris()
+    X = X.to_numpy()[:, [2, 2, 3, 3]]
+    model = MeMdClassifier(n_features=3).fit(X, y)
+    found = contributions(model, X[60:61])
+    values = found.towards(1)[0]
+    shown = ContributionDisplay.from_estimator(model, X[60:61], target=1)
+    names = shown.names.tolist()
+    assert len(names) == np.count_nonzero(values) == 3
+    assert names.index("feature 0") + 1 == names.index("feature 1")
+    one = ContributionDisplay.from_estimator(model, X[60:61], target=1, n_features=1)
+    assert one.rest == pytest.approx(values.sum() - one.values[0])
+    total = found.total[0, 1]
+    for drawn in (shown, one):
+        assert drawn.exact
+        assert drawn.ax_.get_xlabel() == f"towards 1 (nats), {total:.2f} in all"
+        (zero,) = drawn.ax_.lines
+        assert list(zero.get_xdata()) == [0, 0]
+        assert drawn.ax_.yaxis_inverted()
+
+
+def test_as_many_bars_as_asked_for_and_infinite_ones_alone():
+    X, y = iris()
+    ranker = GreedyGaussianRanker(n_features=3).fit(X, y)
+    shown = RankingDisplay.from_estimator(ranker, n_features=2)
+    assert shown.values.tolist() == ranker.gains_[:2].tolist()
+    assert len(shown.names) == len(shown.bars_) == 2
+    alone = RankingDisplay(np.array([np.inf, np.inf]), np.array(["a", "b"]), "nats")
+    widths = [bar.get_width() for bar in alone.plot().bars_]
+    assert widths[0] == widths[1] > alone.ax_.get_xlim()[1] > 0
+    ordinary = RankingDisplay(np.array([5.0, 1.0]), np.array(["a", "b"]), "nats")
+    assert ordinary.plot().ax_.get_xlim()[1] > 5
+
+
+def test_counts_are_drawn_up_to_a_thousandth_of_the_peak():
+    y = np.repeat([0, 1, 2], [10, 30, 20])
+    X = np.random.default_rng([24, 2]).poisson(np.array([25, 40, 60])[y])[:, None]
+    model = MeMdClassifier(family="poisson").fit(X, y)
+    shown = DensityDisplay.from_estimator(model, 0)
+    x = np.arange(200)
+    p = np.array([stats.poisson(m).pmf(x) for m in model.mean_params_[:, 0, 0]])
+    (seen,) = np.nonzero((p > 1e-3 * p.max(axis=1, keepdims=True)).any(axis=0))
+    assert seen[0] > 0
+    assert shown.x.tolist() == list(range(seen[0], seen[-1] + 1))
+    np.testing.assert_allclose(shown.density, p[:, seen], rtol=1e-9)
+    assert shown.discrete and shown.name == "feature 0"
+    assert {line.get_marker() for line in shown.lines_} == {"o"}
+    assert len(shown.ax_.get_legend().get_texts()) == 3
+    assert shown.ax_.get_xlabel() == "feature 0"
+
+
+@pytest.mark.parametrize("family", ["normal", Polynomial(2, (0.0, 9.0))])
+def test_densities_on_a_line_or_interval_are_drawn_where_a_class_is_seen(family):
+    X, y = iris()
+    model = MeMdClassifier(family=family).fit(X, y)
+    shown = DensityDisplay.from_estimator(model, 2)
+    mean, square = model.mean_params_[:, 2].T
+    far = np.sqrt(2 * np.log(1000) * (square - mean**2))
+    assert shown.x[0] == pytest.approx(max(0, np.min(mean - far)), abs=0.1)
+    assert shown.x[-1] == pytest.approx(min(9, np.max(mean + far)), abs=0.1)
+    assert not shown.discrete and shown.ax_.get_ylabel() == "density"
+    assert (np.diff(shown.x) > 0).all() and np.diff(shown.x).max() < 0.02
+    assert np.trapezoid(shown.density, shown.x) == pytest.approx(1, abs=0.01)
+    assert {line.get_marker() for line in shown.lines_} <= {"", "None"}

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -527,3 +528,130 @@ def test_contributions_are_of_the_features_of_the_fit():
             contributions(model, fewer)
         assert model.n_features_in_ == 4
         assert contributions(model, data.astype(int)).values[0].dtype == np.float64
+
+
+class Weighed(ClassifierMixin, BaseEstimator):
+    """Scores that are linear, but for an error in the last row."""
+
+    def __init__(self, coef, intercept, error=0.0):
+        self.coef, self.intercept, self.error = coef, intercept, error
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        self.coef_, self.intercept_ = np.array(self.coef), self.intercept
+        return self
+
+    def decision_function(self, X):
+        score = X @ self.coef_.T + self.intercept_
+        score[-1, 0] += self.error
+        if len(self.classes_) > 2:
+            return score
+        return score[:, 0] if score.shape[1] == 1 else score[:, 1] - score[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("coef", "intercept", "n_classes"),
+    [
+        ([[3, -1, 0, 2]], -4, 2),
+        ([[3, -1, 0, 2], [0, 5, 1, -1], [1, 1, 1, 1]], np.array([1, 2, -7]), 3),
+        ([[3, -1, 0, 2], [0, 5, 1, -1]], np.array([1, 2]), 2),
+        ([[1e12, -1e12, 0.3, 0.0]], np.array([-0.25]), 2),
+        ([[1.0, 0.0, 0.0, 0.5]], -1e12, 2),
+    ],
+)
+def test_linear_scores_are_explained_within_rounding(coef, intercept, n_classes):
+    rng = np.random.default_rng([61, 2])
+    X, y = rng.integers(1, 9, size=(30, 4)).astype(float), np.arange(30) % n_classes
+    X[:, 1] = X[:, 0]
+    found = contributions(Weighed(coef, intercept).fit(X, y), X)
+    C = np.array(coef, dtype=float)
+    B = np.broadcast_to(np.asarray(intercept, dtype=float), len(C))
+    if n_classes == 3:
+        C, B = C - C.mean(axis=0), B - B.mean()
+    elif len(C) == 2:
+        C, B = C[1:] - C[:1], B[1:] - B[:1]
+    for v, own in zip(found.values, C, strict=True):
+        np.testing.assert_allclose(v, X * own, rtol=1e-12)
+    np.testing.assert_allclose(found.base, np.tile(B, (30, 1)), rtol=1e-12)
+    size = 1e3 + np.abs(X * C[0]).sum(axis=1).max() + abs(B[0])
+    with pytest.raises(ValueError, match="score of Weighed is no sum over features"):
+        contributions(Weighed(coef, intercept, 1e-6 * size).fit(X, y), X)
+
+
+def test_a_class_of_one_row_has_what_speaks_for_that_row():
+    X, y = load_iris(return_X_y=True)
+    model = MeMdClassifier(n_features=2).fit(X, y)
+    rows = X[[0, 60, 140]]
+    assert model.predict(rows).tolist() == [0, 1, 2]
+    found, top = contributions(model, rows), top_features(model, rows, n=1)
+    for k in range(3):
+        values = found.towards(k)[k]
+        assert top[k] == [(f"feature {values.argmax()}", values.max())]
+        every = dict(top_features(model, rows)[k])
+        assert len(every) == np.count_nonzero(values > 0) <= 2
+    X = np.tile(X[:, 2:3], 60)
+    copied = MeMdClassifier(n_features=None).fit(X, y)
+    names = [name for name, _ in top_features(copied, X[:1], n=60)[0]]
+    assert names == [f"feature {s}" for s in range(60)]
+    for wrong in (0, 1.5):
+        with pytest.raises((TypeError, ValueError), match="n="):
+            top_features(model, rows, n=wrong)
+
+
+def test_a_pipeline_of_one_step_is_that_step():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = make_pipeline(MeMdClassifier(n_features=3)).fit(X, y)
+    found, alone = contributions(model, X), contributions(model[-1], X)
+    assert found.feature_names.tolist() == X.columns.tolist()
+    for v, w in zip(found.values, alone.values, strict=True):
+        np.testing.assert_array_equal(v, w)
+    folded = joint_by_column(model, X)
+    np.testing.assert_allclose(centred(folded.total), found.total, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("family", ["poisson", "bernoulli", "multinomial"])
+def test_entries_stored_in_parts_are_explained_as_their_sum(family, dtype):
+    X, y = words(7, 3, 12)
+    model = MeMdClassifier(family=family, n_features=9).fit(X, y)
+    thin = sparse.csr_matrix(X.astype(dtype))
+    parts = sparse.csr_matrix(
+        (
+            (np.repeat(thin.data, 2) * np.tile([2, -1], thin.nnz)).astype(dtype),
+            np.repeat(thin.indices, 2),
+            2 * thin.indptr,
+        ),
+        shape=X.shape,
+    )
+    found, expected = contributions(model, parts), contributions(model, X)
+    assert parts.nnz == 2 * thin.nnz
+    for v, w in zip(found.values, expected.values, strict=True):
+        assert isinstance(v, sparse.csr_array) and v.dtype == np.float64
+        np.testing.assert_allclose(v.toarray(), w, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.base, expected.base, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        JointMaxEntClassifier(),
+        JointMaxEntClassifier("pooled"),
+        JointMaxEntClassifier("diagonal"),
+        CorrelatedMeMdClassifier(priors=[0.1, 0.3, 0.6, 0.0]),
+        RegularisedMeMdClassifier(0.2, priors=[0.1, 0.3, 0.6, 0.0]),
+    ],
+)
+def test_a_class_that_has_not_come_is_impossible_and_in_nobodys_way(model):
+    X, y = load_iris(return_X_y=True)
+    if isinstance(model, JointMaxEntClassifier):
+        model.partial_fit(X[20:], y[20:], classes=range(4))
+    else:
+        model.fit(np.vstack([X, X[::3] + 1.0]), np.append(y, np.full(50, 3)))
+    found, score = contributions(model, X), model.decision_function(X)
+    assert np.isneginf(found.total[:, 3]).all()
+    np.testing.assert_allclose(
+        found.total[:, :3],
+        centred(score[:, :3]),
+        rtol=0,
+        atol=1e-10 * terms_finite(found),
+    )

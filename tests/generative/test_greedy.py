@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from memdlib.families import Bernoulli, Normal, get
 from memdlib.families.multivariate import MultivariateNormal
@@ -594,3 +594,132 @@ def test_refusals():
         WhitenedRanker(2, shrinkage=2.0).fit(X, y)
     with pytest.raises(ValueError, match="one class only"):
         WhitenedRanker(2).fit(X, np.zeros(30))
+
+
+def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
+    rng = np.random.default_rng([22, 9])
+    A = rng.normal(size=(3, 4, 4))
+    S = A @ np.swapaxes(A, 1, 2)
+    S[1, 3, :3] = S[1, :3, 3] = S[1, 0, :3] - 2 * S[1, 1, :3]
+    S[1, 3, 3] = S[1, 3, 0] - 2 * S[1, 3, 1]
+    variance = np.diagonal(S, axis1=1, axis2=2)
+    order, gains = greedy_gaussian(
+        lambda s: S[:, s], variance, rng.normal(size=(3, 4)), np.full(3, 1 / 3), 4
+    )
+    assert len(order) == len(gains) == 3 and 2 in order
+    assert np.isfinite(gains).all() and (gains >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        GreedyGaussianRanker(2),
+        GreedyInformationRanker(2),
+        GreedyHeldOutRanker(2, random_state=0),
+        BhattacharyyaRanker(2),
+        WhitenedRanker(2),
+    ],
+)
+def test_ranks_of_what_is_not_chosen_are_the_last(ranker):
+    X, y = load_wine(return_X_y=True)
+    ranker.fit(X[:, :5], y)
+    expected = np.full(5, 3)
+    expected[ranker.order_] = [1, 2]
+    assert ranker.ranking_.tolist() == expected.tolist()
+    assert ranker.n_selected_ == len(ranker.order_) == 2
+    assert ranker.classes_.tolist() == [0, 1, 2]
+    kept = X[:, np.sort(ranker.order_)]
+    np.testing.assert_array_equal(ranker.transform(X[:, :5]), kept)
+    tags = get_tags(ranker)
+    dense_only = isinstance(ranker, GreedyGaussianRanker | WhitenedRanker)
+    assert tags.input_tags.sparse is not dense_only
+    assert tags.target_tags.required and not tags.input_tags.positive_only
+
+
+def test_intensities_are_one_a_class():
+    X, y = load_wine(return_X_y=True)
+    for intensity in (0.0, 0.3):
+        ranker = GreedyGaussianRanker(2, intensity).fit(X, y)
+        assert ranker.shrinkage_.tolist() == [intensity] * 3
+    assert GreedyGaussianRanker(2).fit(X, y).shrinkage_.shape == (3,)
+
+
+@pytest.mark.parametrize("ranker", [GreedyGaussianRanker, WhitenedRanker])
+def test_rankers_of_joint_densities_refuse_sparse_data(ranker):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match="needs dense data"):
+        ranker(2).fit(sparse.csr_array(X), y)
+
+
+def test_all_whitened_features_together_bound_by_mahalanobis_distances():
+    rng = np.random.default_rng([22, 10])
+    y = np.repeat([0, 1, 2], [30, 50, 20])
+    X = rng.normal(size=(100, 4)) @ rng.normal(size=(4, 4))
+    X += 0.7 * rng.normal(size=(3, 4))[y]
+    w = rng.uniform(0.5, 2.0, 100)
+    ranker = WhitenedRanker(None, shrinkage=0.0).fit(X, y, w)
+    mean = np.array(
+        [np.average(X[y == k], axis=0, weights=w[y == k]) for k in range(3)]
+    )
+    within = (w[:, None] * (X - mean[y])).T @ (X - mean[y]) / w.sum()
+    share = np.bincount(y, w) / w.sum()
+    bound = 0.0
+    for k, j in combinations(range(3), 2):
+        gap = mean[k] - mean[j]
+        distance = gap @ np.linalg.solve(within, gap)
+        bound += np.sqrt(share[k] * share[j]) * np.exp(-distance / 8)
+    assert ranker.log_error_bounds_[-1] == pytest.approx(np.log(bound), rel=1e-9)
+    assert (np.diff(ranker.log_error_bounds_) < 0).all()
+
+
+def test_bounds_of_unequal_classes_are_those_of_the_definition():
+    rng = np.random.default_rng([22, 11])
+    y = np.repeat([0, 1, 2], [30, 50, 20])
+    X = rng.normal(size=(100, 3)) * rng.uniform(0.5, 2, (3, 3))[y]
+    X += rng.normal(size=(3, 3))[y]
+    ranker, share = BhattacharyyaRanker(None).fit(X, y), np.bincount(y) / 100
+    bound = np.zeros(3)
+    for k, j in combinations(range(3), 2):
+        a, b = X[y == k], X[y == j]
+        v, u = a.var(axis=0), b.var(axis=0)
+        B = (a.mean(axis=0) - b.mean(axis=0)) ** 2 / (4 * (v + u))
+        B += 0.5 * np.log((v + u) / (2 * np.sqrt(v * u)))
+        total = B[ranker.order_].cumsum()
+        bound += np.sqrt(share[k] * share[j]) * np.exp(-total)
+    np.testing.assert_allclose(ranker.log_error_bounds_, np.log(bound), rtol=1e-9)
+
+
+def test_classes_too_far_apart_for_a_square_are_told_apart():
+    X = np.array([[0.0, -1e-10], [1.0, 1e-10], [3.0, 1e150], [5.0, 1e150]])
+    ranker = BhattacharyyaRanker(None).fit(X, [0, 0, 1, 1])
+    assert ranker.order_.tolist() == [1, 0]
+    assert np.isneginf(ranker.log_error_bounds_).all()
+
+
+def test_rows_all_in_one_fold_leave_the_shares_of_the_classes():
+    X, y = [[0.0, 1.0], [1.0, 3.0], [1.0, 3.0]], [0, 1, 1]
+    entropy = stats.entropy([1 / 3, 2 / 3])
+    for seed in range(2):
+        ranker = GreedyHeldOutRanker(None, validation=2, random_state=seed).fit(X, y)
+        fold = folds_of(np.array(X), np.array(y), 2, seed)
+        assert len(set(fold)) == 1
+        np.testing.assert_allclose(ranker.log_losses_, entropy)
+
+
+def test_a_value_that_no_class_foresees_says_nothing():
+    rng = np.random.default_rng([22, 12])
+    y = np.arange(41) % 2
+    X = 1e-6 * (rng.normal(size=41) + 2 * y)[:, None]
+    X[40] = 1e150
+    ranker = GreedyHeldOutRanker(None, validation=3, random_state=1).fit(X, y)
+    at = content_positions(X, y, np.ones(41), check_random_state(1))
+    fold, prior = (at * 3).astype(int), np.bincount(y) / 41
+    total = 0.0
+    for i, x in enumerate(X[:, 0]):
+        rest = fold != fold[i]
+        laws = [(X[rest & (y == k)].mean(), X[rest & (y == k)].var()) for k in (0, 1)]
+        joint = np.log(prior)
+        if i < 40:
+            joint += [-((x - m) ** 2) / (2 * v) - np.log(v) / 2 for m, v in laws]
+        total += np.logaddexp(*joint) - joint[y[i]]
+    assert ranker.log_losses_[0] == pytest.approx(total / 41, rel=1e-6)

@@ -308,3 +308,42 @@ def test_given_shares_mix_the_other_classes_as_weights_would(prior):
     np.testing.assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
     unweighted = ClassMarginals(moments_of(X, codes), Normal()).divergences("jeffreys")
     assert not np.allclose(unweighted, expected, rtol=0.01)
+
+
+def test_the_feature_of_the_largest_error_is_named_with_it(monkeypatch):
+    marginals = ClassMarginals(moments_of(*sample(d=3)), Normal())
+    told = {"error": np.array([0.0, 1e-6, 1e-7])}
+
+    def jensen_shannon(*_, **__):
+        return np.array([0.1, 0.25, 0.5]), told["error"]
+
+    monkeypatch.setattr(Normal, "jensen_shannon", jensen_shannon)
+    assert marginals.divergences("js").tolist() == [0.1, 0.25, 0.5]
+    told["error"] = np.array([1e-7, 3e-6, 2e-6])
+    with pytest.warns(ConvergenceWarning, match=r"feature 1 is 0\.25 \+- 3e-06 nats"):
+        marginals.divergences("js")
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
+def test_perfect_features_under_given_shares(prior):
+    X, codes = sample()
+    X[:, 1], X[:, 3] = 5 + codes, codes == 1
+    marginals = ClassMarginals(moments_of(X, codes), Normal(), prior=np.array(prior))
+    js = marginals.divergences("js")
+    grouped = [prior[1], prior[0] + prior[2]]
+    np.testing.assert_allclose(
+        js[[1, 3]], [stats.entropy(prior), stats.entropy(grouped)], rtol=1e-14
+    )
+    assert (js[[0, 2, 4, 5]] < stats.entropy(prior)).all()
+    far = sample()[0]
+    far[:, 0] += 1e6 * codes
+    apart = ClassMarginals(moments_of(far, codes), Normal(), prior=np.array(prior))
+    assert apart.divergences("js")[0] == pytest.approx(stats.entropy(prior), rel=1e-6)
+
+
+def test_divergences_are_js_gm_unless_another_is_asked_for():
+    X, codes = sample()
+    marginals = ClassMarginals(moments_of(X, codes), Normal())
+    default = marginals.divergences()
+    np.testing.assert_array_equal(default, marginals.divergences("js_gm"))
+    assert marginals.shrinkage == 0.0 and marginals.smoothing == 1.0

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 from memdlib import DivergenceRanker
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
@@ -274,3 +275,20 @@ def test_scores_serve_select_k_best(score, divergence):
     np.testing.assert_array_equal(
         poisson.fit(counts, y).get_support(), expected.get_support()
     )
+
+
+def test_what_data_a_ranker_takes_follows_from_its_family():
+    for family, counts in (("normal", False), ("poisson", True), ("bernoulli", True)):
+        tags = get_tags(DivergenceRanker(family=family))
+        assert tags.input_tags.sparse
+        assert tags.input_tags.positive_only is counts
+        assert tags.target_tags.required
+
+
+def test_ranks_begin_at_one():
+    X, y = classes(3)
+    ranker = DivergenceRanker(n_features=4).fit(X, y)
+    best_first = np.argsort(-ranker.feature_divergences_)
+    assert ranker.ranking_[best_first].tolist() == list(range(1, 13))
+    assert ranker.n_selected_ == ranker.get_support().sum() == 4
+    assert ranker.classes_.tolist() == [0, 1, 2]

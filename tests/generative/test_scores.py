@@ -10,7 +10,11 @@ from memdlib import MeMdClassifier
 from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.scores import (
+    MarginalScores,
+    finite_scores,
+    scores_by_feature,
+)
 
 
 def fitted(X, y, family="normal", n_classes=None, **options):
@@ -145,3 +149,55 @@ def test_labels_that_are_no_class_count_as_errors():
         X, np.full(60, -1), np.ones(60), np.arange(3), [1, 3]
     )
     assert found.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("family", ["normal", "poisson"])
+def test_small_integers_have_squares(kind, family):
+    rng = np.random.default_rng([55, 3])
+    y = rng.permutation(np.arange(60) % 3)
+    X = rng.poisson(np.array([3, 20, 90])[y, None], size=(60, 2)).clip(0, 120)
+    small, exact = kind(X.astype(np.int8)), kind(X.astype(float))
+    model, features = fitted(exact, y, family), np.arange(2)
+    np.testing.assert_array_equal(
+        model.total(small.tocsr() if sparse.issparse(small) else small, features),
+        model.total(exact.tocsr() if sparse.issparse(exact) else exact, features),
+    )
+    for grid in ([1, 2], [2]):
+        found, expected = (
+            model.correct_weight(Z, y, np.ones(60), features, grid)
+            for Z in (small, exact)
+        )
+        assert found.tolist() == expected.tolist() and found[-1] > 50
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_first_row_that_overflows_is_named_by_its_largest_value(kind):
+    X, y = columns(0.0)
+    model, wild = fitted(kind(X), y), X.copy()
+    wild[3, 1], wild[3, 0], wild[9, 2] = -1.2345678e300, 5e299, 1e305
+    for size in (2, 3):
+        with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
+            model.total(kind(wild), np.arange(size))
+    with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
+        model.correct_weight(kind(wild), y, np.ones(60), np.arange(3), [1, 3])
+    scored = finite_scores(np.array([[0.0, -np.inf], [-np.inf, 2.0]]), X[:2])
+    assert scored.tolist() == [[0.0, -np.inf], [-np.inf, 2.0]]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_features_of_a_choice_add_up_to_its_scores(kind):
+    for family, offset in (("normal", 0.0), ("normal", 1e9), ("poisson", 0.0)):
+        X, y = columns(offset)
+        X = X if family == "normal" else abs(X).round()
+        model, features = fitted(X, y, family), np.array([2, 0])
+        rows = sparse.csr_array(X) if kind is sparse.csr_array else X
+        base, values = scores_by_feature(model, rows, features)
+        total = base + np.column_stack([v.sum(axis=1) for v in values])
+        expected = model.total(X, features)
+        np.testing.assert_allclose(
+            log_softmax(total, axis=1), log_softmax(expected, axis=1), atol=1e-7
+        )
+        for v in values:
+            v = v.toarray() if sparse.issparse(v) else v
+            assert v.shape == X.shape and not v[:, 1].any()

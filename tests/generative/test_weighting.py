@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.utils import get_tags
 
 from memdlib import DivergenceRanker
 from memdlib.datasets import simulate_text_counts
@@ -167,3 +169,74 @@ def test_rows_of_any_size_come_to_length_one(scale):
 
 def dense(X):
     return X.toarray() if sparse.issparse(X) else X
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("counts", ["log", "presence", "raw"])
+def test_counts_stay_as_they_are_and_keep_their_precision(kind, dtype, counts):
+    X, y = text(3)
+    X = X.toarray().astype(dtype)
+    given = kind(X)
+    model = DivergenceWeighter(counts=counts).fit(given, y)
+    found = model.transform(given)
+    np.testing.assert_array_equal(dense(given), X)
+    assert found.dtype == dtype and model.weights_.dtype == np.float64
+    own = {
+        "log": np.where(X > 0, 1 + np.log(np.maximum(X, 1)), 0),
+        "presence": X > 0,
+        "raw": X,
+    }[counts] * model.weights_
+    own = own / np.linalg.norm(own, axis=1, keepdims=True)
+    rtol = 1e-12 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(dense(found), own, rtol=rtol)
+
+
+def test_words_that_tell_nothing_of_the_classes_weigh_alike():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]] * 2)
+    y = np.array([0, 0, 1, 1])
+    for options in ({}, {"divergence": "js_gm", "power": 2.0}):
+        model = DivergenceWeighter(idf=False, **options).fit(X, y)
+        assert model.weights_.tolist() == [1.0, 1.0, 1.0]
+    rarer = DivergenceWeighter().fit(X, y).weights_
+    np.testing.assert_allclose(rarer, [*[1 + np.log(5 / 3)] * 2, 1.0])
+
+
+def test_labels_are_not_looked_at_without_divergence():
+    X = [[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]]
+    alone = DivergenceWeighter(0).fit(X).weights_
+    for y in ([4, 4], ["a", "b"]):
+        np.testing.assert_array_equal(DivergenceWeighter(0).fit(X, y).weights_, alone)
+    frame = sparse.csr_array(np.array(X))
+    np.testing.assert_allclose(DivergenceWeighter(0).fit(frame).weights_, alone)
+    for power in (0.0, 0.5):
+        tags = get_tags(DivergenceWeighter(power))
+        assert tags.target_tags.required is (power > 0)
+        assert tags.input_tags.sparse and tags.input_tags.positive_only
+        assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
+
+
+def test_counts_stored_in_parts_and_documents_without_any():
+    X, y = text()
+    parts = sparse.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
+    )
+    model = DivergenceWeighter().fit(X, y)
+    np.testing.assert_allclose(
+        DivergenceWeighter().fit(parts, y).weights_, model.weights_, rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        model.transform(parts).toarray(), model.transform(X).toarray(), rtol=1e-12
+    )
+    nothing = model.transform(sparse.csr_array((2, X.shape[1])))
+    assert nothing.shape == (2, X.shape[1]) and nothing.nnz == 0
+
+
+def test_rows_to_transform_are_of_the_words_of_the_fit():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]])
+    with pytest.raises(NotFittedError):
+        DivergenceWeighter().transform(X)
+    model = DivergenceWeighter(0).fit(X)
+    with pytest.raises(ValueError, match="X has 2 features, but .* expecting 3"):
+        model.transform(X[:, :2])
+    assert model.n_features_in_ == 3

@@ -864,3 +864,48 @@ def test_an_accuracy_curve_is_of_the_features_of_the_fit():
     assert model.accuracy_curve(*own)[1].tolist() == [
         MeMdClassifier(n_features=s).fit(X, y).score(*own) for s in (1, 2, 3, 4)
     ]
+
+
+def test_sizes_may_be_of_any_integer_type_and_shape_but_no_truth_values():
+    assert size_grid(np.array([3, 1], dtype=np.uint8), 5).tolist() == [1, 3]
+    assert size_grid([[4, 2], [2, 5]], 5).tolist() == [2, 4, 5]
+    assert size_grid((1, 5), 5).tolist() == [1, 5]
+    assert size_grid("every", 1).tolist() == size_grid(None, 1).tolist() == [1]
+    for wrong in ([True], np.array([[1.0, 2.0]]), ["1"], np.array([5, 6])):
+        with pytest.raises(ValueError, match="integers from 1 to 5"):
+            size_grid(wrong, 5)
+    for d in (0, 2.0):
+        with pytest.raises((TypeError, ValueError), match="d="):
+            size_grid(None, d)
+
+
+def test_what_data_the_classifier_takes_follows_from_its_family():
+    for family, counts in (("normal", False), ("poisson", True), ("bernoulli", True)):
+        tags = sklearn.utils.get_tags(MeMdClassifier(family=family))
+        assert tags.input_tags.sparse
+        assert tags.input_tags.positive_only is counts
+        assert tags.classifier_tags.poor_score is counts
+
+
+def test_a_warning_of_single_rows_points_at_the_call():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="one row only of class 2") as caught:
+        MeMdClassifier().fit(X[:101], y[:101])
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="one row only of class 0, 2: it"):
+        MeMdClassifier(n_features=2).fit(X[49:101], y[49:101])
+    MeMdClassifier(n_features=2).fit(X[48:102], y[48:102])
+
+
+@pytest.mark.parametrize("family", ["normal", "poisson"])
+def test_a_curve_weighs_rows_of_classes_in_any_order(family):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["m", "a", "z"])
+    model = MeMdClassifier(family=family, n_features=2).fit(X, names[y])
+    asked = np.where(np.arange(150) % 7 == 0, "q", names[y])
+    weight = np.random.default_rng([7, 15]).uniform(0.1, 3, 150)
+    rows = np.r_[120:150, 0:70]
+    S, accuracy = model.accuracy_curve(X[rows], asked[rows], weight[rows], [2])
+    right = model.predict(X[rows]) == asked[rows]
+    assert S.tolist() == [2]
+    assert accuracy[0] == pytest.approx(np.average(right, weights=weight[rows]))

@@ -200,3 +200,41 @@ def test_one_word_left_out_counts_too():
     sizes, accuracy = model.accuracy_curve(X, y)
     assert (sizes.tolist(), accuracy.tolist()) == ([1, 2], [1.0, 1.0])
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_document_of_one_word_without_bound_belongs_to_its_class(kind):
+    X = np.array(
+        [[90.0, 5.0, 5.0], [80.0, 9.0, 9.0], [2.0, 50.0, 1.0], [1.0, 1.0, 60.0]]
+    )
+    model = MultinomialMeMdClassifier(n_features=None).fit(X, [0, 0, 1, 2])
+    far = kind(np.diag(np.full(3, 1.7e308)))
+    assert model.predict(far).tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(model.predict_proba(far), np.eye(3))
+    sizes, accuracy = model.accuracy_curve(far, [0, 1, 2])
+    assert (sizes[-1], accuracy[-1]) == (3, 1.0)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_class_of_prior_zero_and_a_label_without_class(kind):
+    X, y = documents(9)
+    model = MultinomialMeMdClassifier(n_features=6, priors=[0.3, 0.0, 0.7])
+    model.fit(X, y)
+    proba = model.predict_proba(kind(X))
+    assert not proba[:, 1].any()
+    theta = theta_by_hand(X, y)[[0, 2]]
+    expected = literal_posterior(X, theta, [0.3, 0.7], model.order_[:6])
+    np.testing.assert_allclose(proba[:, [0, 2]], expected, rtol=0, atol=1e-9)
+    labels = np.where(y == 2, 9, y)
+    weight = np.random.default_rng([25, 1]).uniform(0.5, 2, len(y))
+    sizes, accuracy = model.accuracy_curve(kind(X), labels, weight, [3, 6])
+    right = weight @ ((proba.argmax(axis=1) == 0) & (y == 0)) / weight.sum()
+    assert sizes.tolist() == [3, 6] and accuracy[1] == pytest.approx(right)
+
+
+def test_a_curve_of_documents_that_overflow_is_refused():
+    X, y = documents(8, K=2)
+    model = MultinomialMeMdClassifier(n_features=3).fit(X, y)
+    for rows in (np.full((1, 40), 1e308), sparse.csr_array(np.full((1, 40), 1e308))):
+        with pytest.raises(ValueError, match=r"holds 1e\+308 overflow"):
+            model.accuracy_curve(rows, [0])

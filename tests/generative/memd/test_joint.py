@@ -11,10 +11,12 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import get_tags
 
 from memdlib import MeMdClassifier
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
+from memdlib.generative.memd import joint as joint_classifier
 from memdlib.generative.memd.joint import COVARIANCES, JointMaxEntClassifier
 from memdlib.moments import joint
 
@@ -405,3 +407,40 @@ def test_partial_fit_needs_the_classes_once():
     model = JointMaxEntClassifier().partial_fit(X, y, classes=[2, 1, 0])
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] differs from the first"):
         model.partial_fit(X, y, classes=[0, 1])
+
+
+def test_only_the_diagonal_model_says_that_it_takes_sparse_data():
+    for covariance in COVARIANCES:
+        tags = get_tags(JointMaxEntClassifier(covariance))
+        assert tags.input_tags.sparse is (covariance == "diagonal")
+
+
+@EVERY
+@pytest.mark.parametrize("dtype", [np.int8, np.float32])
+def test_small_numbers_have_squares(covariance, dtype):
+    X, y = blobs()
+    X = (15 * X).round().clip(-120, 120)
+    model = JointMaxEntClassifier(covariance).fit(X, y)
+    np.testing.assert_allclose(
+        model.predict_log_proba(X.astype(dtype)), model.predict_log_proba(X), rtol=1e-12
+    )
+    again = JointMaxEntClassifier(covariance).fit(X.astype(dtype), y)
+    np.testing.assert_allclose(again.mean_params_, model.mean_params_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+def test_one_product_for_all_classes_and_one_a_class_agree(covariance, monkeypatch):
+    X, y = blobs(3, n=90, d=3)
+    X, y = X[15:], y[15:]
+    w = np.random.default_rng([21, 9]).uniform(0.5, 2, len(y))
+    model = JointMaxEntClassifier(covariance, 0.2).fit(X, y, w)
+    one = model.predict_log_proba(X)
+    monkeypatch.setattr(joint_classifier, "_FAR", 0.0)
+    np.testing.assert_allclose(model.predict_log_proba(X), one, rtol=1e-10, atol=1e-12)
+    S = np.broadcast_to(model.covariances_, (3, 3, 3))
+    laws = [
+        stats.multivariate_normal(m, s) for m, s in zip(model.means_, S, strict=True)
+    ]
+    score = np.stack([q.logpdf(X) for q in laws], axis=1) + np.log(model.class_prior_)
+    score -= np.logaddexp.reduce(score, axis=1)[:, None]
+    np.testing.assert_allclose(one, score, rtol=0, atol=1e-9)

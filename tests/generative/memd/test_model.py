@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from memdlib import JointMaxEntClassifier, MeMdClassifier
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
 from memdlib.estimator import set_fitted
-from memdlib.families import Binomial, Normal
+from memdlib.families import Binomial, Normal, Poisson
 from memdlib.generative import MultinomialMeMdClassifier
-from memdlib.generative.marginals import family_moments
-from memdlib.generative.memd.model import estimate_model
+from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.memd.model import MarginalModel, estimate_model
 from memdlib.moments import joint_moments
 
 
@@ -43,4 +48,60 @@ def test_moments_of_two_halves_give_the_fit(estimator, collect):
     found = set_fitted(estimator, model).predict_log_proba(X)
     np.testing.assert_allclose(
         found, estimator.fit(X, y).predict_log_proba(X), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", [InfeasibleMomentsError, NotConvergedError])
+@pytest.mark.parametrize(("k", "s"), [(0, 1), (1, 3), (2, 0), (2, 2), (2, 3)])
+def test_the_first_density_that_is_not_found_is_named(monkeypatch, kind, k, s):
+    natural = Poisson.natural
+
+    def refuse(self, mu):
+        if (mu > 500).any():
+            raise kind("not this one")
+        if (mu > 50).any():
+            raise RoundedMomentsError("another")
+        return natural(self, mu)
+
+    monkeypatch.setattr(Poisson, "natural", refuse)
+    X, y = rows()
+    X[y == 0, 0] = 100
+    X[y == k, s] = X[y == 2, 3] = 1000
+    model = MeMdClassifier(family="poisson", smoothing=0.0, n_features=None)
+    named = f"^class '{'abc'[k]}', feature {s}: there is no density of Poisson"
+    with pytest.raises(kind, match=named + r".* moments \[1000\.0\]") as caught:
+        model.fit(X, np.array(list("abc"))[y])
+    assert isinstance(caught.value.__cause__, kind)
+
+
+def test_mean_squares_beyond_all_numbers_are_infinite():
+    X, y = rows()
+    X[:, 1] = 1e160 * (1 + 1e-12 * X[:, 1])
+    X[:, 2] = -1e-3 * X[:, 2]
+    model = MeMdClassifier(n_features=None, shrinkage=0).fit(X, y)
+    mean = [X[y == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(model.mean_params_[..., 0], mean, rtol=1e-12)
+    square = model.mean_params_[..., 1]
+    assert np.isposinf(square[:, 1]).all()
+    kept = [0, 2, 3]
+    expected = [(X[y == k][:, kept] ** 2).mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(square[:, kept], expected, rtol=1e-12)
+    assert model.shrinkage_ == 0 and isinstance(model.shrinkage_, float)
+
+
+def test_a_model_of_marginals_uses_all_features_unless_told_otherwise():
+    X, y = rows()
+    moments = of_family(Normal())(X, y)
+    marginals = ClassMarginals(moments, Normal(), prior=np.array([0.2, 0.3, 0.5]))
+    model = MarginalModel.of(np.arange(3), marginals)
+    assert model.n_selected == 4 and sorted(model.order) == [0, 1, 2, 3]
+    assert model.validation_n_features is model.validation_curve is None
+    np.testing.assert_array_equal(
+        model.feature_divergences, marginals.divergences("js_gm")
+    )
+    assert (np.diff(model.feature_divergences[model.order]) <= 0).all()
+    assert model.class_prior.tolist() == [0.2, 0.3, 0.5]
+    some = MarginalModel.of(np.arange(3), marginals, "jeffreys")
+    np.testing.assert_array_equal(
+        some.feature_divergences, marginals.divergences("jeffreys")
     )
