@@ -315,10 +315,8 @@ def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
     """
     X, coef = checked_rows(model, X), getattr(model, "coef_", None)
     classes = getattr(model, "classes_", ())
-    if coef is not None and np.shape(coef) in (
-        (len(classes), X.shape[1]),
-        (len(classes) - 1, X.shape[1]),
-    ):
+    each = (len(classes), X.shape[1])
+    if np.shape(coef) in (each, (1, X.shape[1]) if len(classes) == 2 else each):
         coef = np.asarray(coef, dtype=np.float64)
         intercept = np.broadcast_to(model.intercept_, len(coef)).astype(np.float64)
         if len(coef) < len(classes):
@@ -384,16 +382,16 @@ def _(model: JointMaxEntClassifier, X):
     W, prior = fitted.whitening, fitted.class_prior
     centre = prior @ fitted.means
     u = X - centre
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         base, values = np.log(prior), []
-    base = base + log_determinant(W)
-    for k, mean in enumerate(fitted.means - centre):
-        w = W if W.ndim == 2 else W[k]
-        z = w @ mean
-        base[k] -= 0.5 * (z @ z)
-        # a square that all classes share tells nothing
-        half = 0.0 if W.ndim == 2 else 0.5 * (u @ w.T)
-        values.append(u * ((z - half) @ w))
+        base = base + log_determinant(W)
+        for k, mean in enumerate(fitted.means - centre):
+            w = W if W.ndim == 2 else W[k]
+            z = w @ mean
+            base[k] -= 0.5 * (z @ z)
+            # a square that all classes share tells nothing
+            half = 0.0 if W.ndim == 2 else 0.5 * (u @ w.T)
+            values.append(u * ((z - half) @ w))
     return _finite(JointByFeature(base, values), X)
 
 

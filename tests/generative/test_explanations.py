@@ -349,6 +349,14 @@ def test_other_scores_are_refused_and_a_remedy_is_named(model):
         contributions(model.fit(X, y), X)
 
 
+def test_coefficients_of_all_classes_but_one_are_refused():
+    X, y = load_iris(return_X_y=True)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    model.coef_ = model.coef_[1:]
+    with pytest.raises(ValueError, match="no sum over features"):
+        contributions(model, X)
+
+
 def test_a_linear_support_vector_machine_of_two_classes():
     X, y = load_wine(return_X_y=True)
     X, y = X[y < 2], y[y < 2]
@@ -359,7 +367,12 @@ def test_what_is_not_fitted_or_overflows():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
         contributions(MeMdClassifier(), X)
-    for model in (MeMdClassifier(), CorrelatedMeMdClassifier()):
+    for model in (
+        MeMdClassifier(),
+        CorrelatedMeMdClassifier(),
+        JointMaxEntClassifier(),
+        JointMaxEntClassifier("pooled"),
+    ):
         with pytest.raises(ValueError, match="overflow"):
             contributions(model.fit(X, y), np.full((1, 4), 1e308))
 

@@ -208,7 +208,10 @@ def test_one_observation_on_the_corner_of_a_face():
         (lambda: alphabet_complexity(3, [0], 1), "two or more"),
         (lambda: alphabet_complexity(3, [0, 1], 0), "n_moments=0 must be"),
         (lambda: alphabet_complexity(3, [0, 1], 1.5), "n_moments=1.5 must be"),
-        (lambda: alphabet_complexity(10**5, range(9), 5), "too many to sum over"),
+        (
+            lambda: alphabet_complexity(10**5, range(9), 5),
+            "5000150001 partial types after level 2, too many to sum over",
+        ),
         (lambda: alphabet_codelength([1, 2], [0, 1, 2], 1), "expected (3,)"),
         (
             lambda: alphabet_codelength([1, -2], [0, 1], 1),
@@ -414,6 +417,9 @@ def test_merging_types_of_equal_moments_changes_nothing(monkeypatch):
         (6, [0, 1, 2, 3, 4, 5], 3),
         (7, [-2.0, -1.5, 0.5, 3.0], 1),
         (5, [1e6, 1e6 + 1, 1e6 + 3, 1e6 + 7], 2),
+        # close to multiples of a unit, which is no reason to merge
+        (7, [0, 1, 50.0004, 60, 100], 1),
+        (7, [0, 1, 2.000001, 3, 4], 1),
     ]
     merged = [alphabet_complexity(*case) for case in cases]
     monkeypatch.setattr(alphabet, "_multiples", lambda *_: None)
