@@ -751,7 +751,7 @@ def gauss_of(*moments):
 def test_the_excess_of_a_moment_is_told_for_every_density_of_a_batch(m):
     """Over the normal density: skewness, and kurtosis less three."""
     last = [[0.2, -0.3, 0.01], [3.5, 5.0, 4.0]][m - 3]
-    moments = [[0.0, 1.0, 0.0][: m - 1] + [value] for value in last]
+    moments = [[*[0.0, 1.0, 0.0][: m - 1], value] for value in last]
     ends = np.full(3, -np.inf), np.full(3, np.inf)
     found = solve_log_polynomials(*gauss_of(*moments), m, *ends)
     assert found.unattained.all()
