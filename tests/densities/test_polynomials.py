@@ -836,3 +836,19 @@ def test_work_is_counted_for_each_density():
     work.spent[:] = polynomials.MOST_EVALUATIONS - np.array([1, 0, 2, -1])
     assert work.left.tolist() == [True, False, True, False]
     assert part.left.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("m", "n"), [(6, 40), (5, 30), (8, 50)])
+def test_the_bound_of_a_shared_rule_allows_for_peaks_between_its_nodes(m, n):
+    """Chebyshev's polynomial rises to one on the interval, at few nodes or none."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    features = np.polynomial.legendre.legvander(nodes, m)[:, 1:]
+    chebyshev = np.polynomial.Chebyshev.basis(m)
+    natural = chebyshev.convert(kind=np.polynomial.Legendre).coef
+    found = polynomials._integrate(features, np.log(weights), natural[None, 1:])[2][0]
+    mass = integrate.quad(lambda x: np.exp(-1.0 - chebyshev(x)), -1, 1)[0]
+    # of range two
+    rho = (2 * n / m - 1) ** (1 / m)
+    most = np.exp(rho**m - 1) * np.sqrt(2 * m + 1) * rho**m
+    expected = 64 / 15 * most * rho ** (-2 * n) / (1 - rho**-2) / mass
+    assert expected <= found < 3 * expected
