@@ -354,3 +354,164 @@ def test_means_of_functions_on_the_edge_of_levels_are_refused():
     mu = [0.5 * f(u[0]) + 0.5 * f(u[1]) for f in functions]
     with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
         MaxEntDensity(functions, u.tolist()).from_moments(mu)
+
+
+def test_defaults_are_those_documented():
+    found = MaxEntDensity().get_params()
+    assert found == {
+        "moments": 2,
+        "support": (-np.inf, np.inf),
+        "n_nodes": 256,
+        "tol": 1e-8,
+    }
+
+
+SUPPORTS = [
+    (2, (-np.inf, 3.0)),
+    (3, (-np.inf, 3.0)),
+    (3, (-2.0, np.inf)),
+    (4, (-np.inf, np.inf)),
+    (4, (-1.5, 4.0)),
+    (3, [-1.0, 0.0, 0.5, 2.0, 7.0]),
+    ([np.tanh, np.square], (-1.5, 4.0)),
+    ([np.square, np.positive], (-np.inf, 3.0)),
+    ([np.positive, np.square], [-1.0, 0.0, 0.5, 2.0, 7.0]),
+]
+
+
+@pytest.mark.parametrize(("moments", "support"), SUPPORTS)
+def test_attributes_of_a_batch_tell_the_same_densities(moments, support):
+    """Parameters, normalisers, entropies and moments, each from their definitions."""
+    rng = np.random.default_rng([41, 7])
+    x = rng.uniform(-1.4, 2.9, size=(60, 6))
+    if isinstance(support, list):
+        x = rng.choice(support, size=(60, 6))
+    functions = (
+        [lambda t, j=j: t**j for j in range(1, moments + 1)]
+        if isinstance(moments, int)
+        else moments
+    )
+    m = len(functions)
+    mu = np.stack([f(x).mean(axis=0) for f in functions], axis=1).reshape(2, 3, m)
+    found = MaxEntDensity(moments, support).from_moments(mu)
+    np.testing.assert_array_equal(found.mean_params_, mu)
+    assert found.natural_params_.shape == (2, 3, m)
+    for name in ("log_normaliser", "entropy", "residual", "gap", "condition"):
+        assert getattr(found, f"{name}_").shape == (2, 3)
+    assert found.history_.ndim == 3 and found.history_.shape[1:] == (2, 3)
+    assert (found.condition_ >= 1).all()
+    assert 0 <= found.residual_.min() and found.residual_.max() < 1e-8
+    at = np.array([-1.0, 0.0, 0.5, 2.0])
+    phi = np.stack([f(at) for f in functions], axis=1)
+    linear = np.einsum("nj,abj->nab", phi, found.natural_params_)
+    log_density = -found.log_normaliser_ - linear
+    np.testing.assert_allclose(found.logpdf(at), log_density, rtol=1e-7, atol=1e-8)
+    entropy = found.log_normaliser_ + (found.natural_params_ * mu).sum(axis=-1)
+    np.testing.assert_allclose(found.entropy_, entropy, rtol=1e-7, atol=1e-8)
+    if isinstance(support, list):
+        nodes, weights = np.array(support), np.ones(len(support))
+    else:
+        low, high = max(support[0], -20.0), min(support[1], 20.0)
+        nodes, weights = special.roots_legendre(400)
+        nodes = low + 0.5 * (high - low) * (nodes + 1.0)
+        weights = weights * 0.5 * (high - low)
+    p = found.pdf(nodes) * weights[:, None, None]
+    np.testing.assert_allclose(p.sum(axis=0), 1.0, rtol=1e-7)
+    for j, f in enumerate(functions):
+        mean = np.einsum("n,nab->ab", f(nodes), p)
+        np.testing.assert_allclose(mean, mu[..., j], rtol=1e-6, atol=1e-7)
+    own = -np.einsum("nab,nab->ab", p, found.logpdf(nodes))
+    np.testing.assert_allclose(found.entropy_, own, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        found.mean(), np.einsum("n,nab->ab", nodes, p), rtol=1e-6, atol=1e-7
+    )
+    alone = MaxEntDensity(moments, support).fit(x[:, 4])
+    assert alone.entropy_.shape == alone.condition_.shape == ()
+    np.testing.assert_allclose(alone.entropy_, found.entropy_[1, 1], rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("support", "functions"),
+    [
+        ((0, 2), [np.positive, np.square]),
+        ([0, 1, 2, 5], [np.positive, np.square]),
+        ((0, np.inf), [np.positive, np.square]),
+        ((-np.inf, np.inf), [np.positive, np.square]),
+    ],
+)
+def test_the_condition_is_that_of_features_orthonormal_under_the_reference(
+    support, functions
+):
+    """Uniform, exponential or normal; measured where units are those of x."""
+    mu = [0.0, 1.0] if support == (-np.inf, np.inf) else [1.0, 1.4]
+    found = MaxEntDensity(functions, support).from_moments(mu)
+    same = MaxEntDensity(2, support).from_moments(mu)
+    if isinstance(support, list):
+        x, weights = np.array(support, dtype=float), np.ones(4)
+        reference = np.ones(4)
+    else:
+        low, high = max(support[0], -40.0), min(support[1], 40.0)
+        nodes, weights = special.roots_legendre(600)
+        x = low + 0.5 * (high - low) * (nodes + 1.0)
+        reference = {0.0: np.exp(-x), -40.0: np.exp(-(x**2) / 2)}[float(low)]
+        reference = np.ones_like(x) if high == 2 else reference
+    phi = np.stack([np.ones_like(x), x, x**2])
+    mass = weights * reference / (weights @ reference)
+    basis = np.linalg.solve(np.linalg.cholesky((phi * mass) @ phi.T), phi)[1:]
+    p = found.pdf(x) * weights
+    covariance = np.cov(basis, aweights=p / p.sum(), ddof=0)
+    expected = np.linalg.cond(covariance)
+    assert found.condition_ == pytest.approx(expected, rel=1e-6)
+    assert same.condition_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float64, list])
+def test_samples_of_any_kind_of_numbers_have_the_same_density(dtype):
+    whole = np.random.default_rng([41, 8]).integers(1, 9, size=(50, 2))
+    x = whole.tolist() if dtype is list else whole.astype(dtype)
+    expected = MaxEntDensity(3, (0, 10)).fit(whole.astype(float))
+    found = MaxEntDensity(3, (0, 10)).fit(x)
+    assert found.natural_params_.dtype == np.float64
+    np.testing.assert_array_equal(found.natural_params_, expected.natural_params_)
+    np.testing.assert_array_equal(found.pdf(np.array([2, 5])), expected.pdf([2.0, 5.0]))
+    assert found.score(x) == expected.score(whole)
+    assert found.aic(x) == expected.aic(whole)
+    narrow = MaxEntDensity(3, (0, 10)).fit(whole[:, [0]])
+    assert narrow.entropy_.shape == (1,) and narrow.pdf(1.0).shape == (1,)
+    np.testing.assert_allclose(narrow.entropy_, expected.entropy_[:1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: MaxEntDensity(1, (0, 1)).from_moments(0.3),
+         r"mu has shape \(\); its last axis must be 1 long"),
+        (lambda: MaxEntDensity([np.sqrt], (0, 1)).from_moments([0.3, 0.4]),
+         r"mu has shape \(2,\); its last axis must be 1 long"),
+        (lambda: MaxEntDensity(True, (0, 1)).from_moments([0.3]),
+         "moments=True must be an integer or a list"),
+        (lambda: MaxEntDensity([], (0, 1)).from_moments([0.3]),
+         r"moments=\[\] must be an integer or a list"),
+        (lambda: MaxEntDensity([np.sqrt, 2], (0, 1)).from_moments([0.3, 0.4]),
+         "must be an integer or a list of functions"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit(0.5), r"x has shape \(\); expected"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit(np.ones((2, 1, 1))),
+         r"x has shape \(2, 1, 1\); expected \(n,\) or \(n, B\)"),
+        (lambda: MaxEntDensity([np.positive, np.square], (0, 1)).from_moments(
+            [[0.5, 0.3], [0.5, 0.6]]),
+         r"density 1: E phi_2 = 0\.6 must lie strictly between 0\.25 and 0\.5 to occur "
+         r"on \[0, 1\] with"),
+        (lambda: MaxEntDensity([lambda x: 1e3 * x, np.square], (0, 1)).from_moments(
+            [[300.0, 0.1], [500.0, 0.2]]),
+         r"density 1: E phi_2 = 0\.2 must lie strictly between 0\.25 and 0\.5 "),
+        (lambda: MaxEntDensity([np.positive, np.square], [0, 1, 3]).from_moments(
+            [[1.5, 2.0]]),
+         r"density 0: E phi_2 = 2 must lie strictly between 3 and 4\.5 to occur on "),
+        (lambda: MaxEntDensity([np.positive, np.square], [0, 1, 3]).from_moments(
+            [[3.5, 2.0]]),
+         r"density 0: E phi_1 = 3\.5 must lie strictly between 0 and 3 to occur on "),
+    ],
+)  # fmt: skip
+def test_more_that_cannot_be_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -47,3 +47,34 @@ def test_a_display_is_told_by_its_data():
     assert given == ["x", "pdf", "levels"]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x", "density")
     assert display.figure_ is display.ax_.figure
+
+
+def test_densities_are_drawn_between_their_outermost_thousandths():
+    x = np.random.default_rng([48, 2]).normal(size=(90, 2)) * [1, 3] + [0, 5]
+    density = MaxEntDensity(2).fit(x)
+    axes = mpl.pyplot.subplots()[1]
+    display = MaxEntDensityDisplay.from_density(density, sample=x[:, 0], ax=axes)
+    assert display.ax_ is axes and not display.levels
+    ends = density.ppf([0.001, 0.999])
+    assert display.x[0] == ends[0].min() and display.x[-1] == ends[1].max()
+    np.testing.assert_allclose(np.diff(display.x, 2), 0, atol=1e-12)
+    np.testing.assert_array_equal(display.pdf, density.pdf(display.x))
+    for j, line in enumerate(display.lines_):
+        assert (line.get_linestyle(), line.get_marker()) == ("-", "")
+        np.testing.assert_array_equal(
+            line.get_xydata().T, [display.x, display.pdf[:, j]]
+        )
+    area = sum(bar.get_width() * bar.get_height() for bar in axes.patches)
+    assert area == pytest.approx(1.0)
+    alone = MaxEntDensityDisplay.from_density(density)
+    assert alone.ax_ is not axes and not alone.ax_.patches
+
+
+def test_levels_are_drawn_as_points_at_the_levels():
+    die = MaxEntDensity(1, [1, 2, 5]).from_moments([[2.5], [3.0]])
+    display = MaxEntDensityDisplay.from_density(die)
+    assert display.levels and display.x.tolist() == [1, 2, 5]
+    np.testing.assert_array_equal(display.pdf, die.pdf([1, 2, 5]))
+    assert [line.get_linestyle() for line in display.lines_] == ["None", "None"]
+    assert [line.get_marker() for line in display.lines_] == ["o", "o"]
+    assert display.ax_.get_ylabel() == "probability"

@@ -1,5 +1,6 @@
 import re
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -184,3 +185,129 @@ def test_the_doubt_that_rounding_leaves_is_told():
         measure_moments(raw, LINE)
     found = float(re.search(r"in doubt by (\S+);", str(told.value))[1])
     assert found == pytest.approx(doubt, rel=0.06)
+
+
+ENDS = [(-1.5, 4.0), (0.5, np.inf), (-np.inf, -0.5), (-np.inf, np.inf)]
+
+
+def at_an_edge(support, m, side):
+    """Points and weights whose m-th moment is extreme given those before it, or None.
+
+    So few points have an index of m / 2 at most, an end counting half (Krein).
+    """
+    ends = [end for end in support if np.isfinite(end)]
+    if m % 2 == 0:
+        chosen = [] if side < 0 else ends
+        if side > 0 and len(ends) < 2:
+            return None
+    else:
+        chosen = [support[0] if side < 0 else support[1]]
+        if not np.isfinite(chosen).all():
+            return None
+    count = (m - len(chosen)) // 2
+    rng = np.random.default_rng([61, 5, m])
+    low = support[0] if np.isfinite(support[0]) else min(support[1], 3.0) - 5.0
+    high = support[1] if np.isfinite(support[1]) else low + 5.0
+    place = (np.arange(count) + rng.uniform(0.4, 0.8, size=count)) / max(count, 1)
+    x = np.array([*chosen, *(low + (high - low) * place)])
+    return x, rng.uniform(0.5, 1.5, size=len(x))
+
+
+EDGES = [
+    (support, m, side)
+    for support in ENDS
+    for m in (3, 4, 5, 6)
+    for side in (-1, 1)
+    if at_an_edge(support, m, side) is not None
+]
+
+
+@pytest.mark.parametrize(("support", "m", "side"), EDGES)
+def test_the_edges_are_those_of_principal_representations(support, m, side):
+    within = Support.interval(*support)
+    x, w = at_an_edge(support, m, side)
+    w = w / w.sum()
+    sd = np.sqrt(w @ (x - w @ x) ** 2)
+    rows = np.array([[w @ x**j for j in range(1, m + 1)]] * 2)
+    rows[:, -1] -= side * 1e-5 * sd**m
+    assert check_possible(measure_moments(rows, within), m, within).nodes.shape[0] == 2
+    rows[1, -1] += 2 * side * 1e-5 * sd**m
+    with pytest.raises(InfeasibleMomentsError, match=rf"density 1: E u\^{m} ") as told:
+        check_possible(measure_moments(rows, within), m, within)
+    numbers = re.search(r"(between|above|below) (\S+)( and (\S+))?", str(told.value))
+    edge = numbers[4] if numbers[4] and side > 0 else numbers[2]
+    expected = w @ ((x - w @ x) / sd) ** m
+    assert float(edge.rstrip(",")) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5])
+def test_measures_of_moments_have_them_and_tell_their_doubt(m):
+    rng = np.random.default_rng([61, 6, m])
+    x = np.array([1.0, -2.0, 0.5]) + rng.gamma(3.0, size=(40, 3)) * [1.0, 0.5, 2.0]
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
+    found = measure_moments(raw, LINE)
+    assert found.nodes.shape == found.weights.shape == (3, m // 2 + 1)
+    np.testing.assert_allclose(found.unit, x.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.origin, x.mean(axis=0), rtol=1e-12)
+    points = found.origin[:, None] + found.unit[:, None] * found.nodes
+    for j in range(m + 1):
+        expected = (x**j).mean(axis=0)
+        np.testing.assert_allclose(
+            (found.weights * points**j).sum(axis=1), expected, rtol=1e-8
+        )
+    mean, mu = np.abs(x.mean(axis=0)), np.abs(np.insert(raw, 0, 1.0, axis=1))
+    for j in range(1, m + 1):
+        sizes = sum(comb(j, i) * mean ** (j - i) * mu[:, i] for i in range(j + 1))
+        expected = 2.0**-53 * sizes / x.std(axis=0) ** j
+        np.testing.assert_allclose(found.doubt[:, j - 1], expected, rtol=1e-6)
+    sample = measure_sample(x, np.full(40, 1 / 40), m, LINE)
+    assert sample.doubt.shape == (3, m) and not sample.doubt.any()
+
+
+@pytest.mark.parametrize(
+    ("support", "unit"),
+    [((0, 10), [2.0, 3.0, 5.0]), ((0, np.inf), [2, 7, 5]), ((-np.inf, 10), [8, 3, 5])],
+)
+def test_one_moment_is_measured_by_the_distance_of_the_nearer_end(support, unit):
+    within, means = Support.interval(*support), np.array([[2.0], [7.0], [5.0]])
+    for found in (
+        measure_moments(means, within),
+        measure_sample(means.T.repeat(3, 0), np.array([0.2, 0.5, 0.3]), 1, within),
+    ):
+        assert found.unit.tolist() == unit
+        assert found.origin.tolist() == [2.0, 7.0, 5.0]
+        assert found.nodes.tolist() == [[0.0]] * 3
+        np.testing.assert_allclose(found.weights, 1.0, rtol=1e-15)
+        low, high = found.ends(within)
+        np.testing.assert_allclose(low * unit, support[0] - means[:, 0])
+        np.testing.assert_allclose(high * unit, support[1] - means[:, 0])
+
+
+@pytest.mark.parametrize(("end", "support"), [(1.0, (1, 3)), (3.0, (1, 3))])
+def test_one_moment_of_a_constant_sample_at_an_end_has_no_density(end, support):
+    x = np.column_stack([[1.5, 2.5, 2.0], np.full(3, end)])
+    with pytest.raises(InfeasibleMomentsError, match=r"constant .* in density 1"):
+        measure_sample(x, np.full(3, 1 / 3), 1, Support.interval(*support))
+
+
+def test_values_without_weight_are_not_there():
+    x = np.array([[1.0, 4.0], [1.0, 2.0], [9.0, 3.0], [1.0, 7.0]])
+    share = np.array([0.3, 0.2, 0.0, 0.5])
+    with pytest.raises(InfeasibleMomentsError, match=r"constant .1. in density 0"):
+        measure_sample(x, share, 2, LINE)
+    found = measure_sample(x[:, [1]], share, 2, LINE)
+    assert found.origin[0] == pytest.approx(5.1) and found.unit[0] ** 2 == (
+        pytest.approx(0.3 * 1.1**2 + 0.2 * 3.1**2 + 0.5 * 1.9**2)
+    )
+
+
+@pytest.mark.parametrize(("count", "m"), [(2, 3), (3, 5), (3, 4), (4, 7)])
+def test_as_many_values_carry_one_moment_less_than_twice_their_number(count, m):
+    x = np.arange(count, dtype=float).repeat(2)[:, None]
+    share = np.full(2 * count, 0.5 / count)
+    assert measure_sample(x, share, m, LINE).nodes.shape == (1, m // 2 + 1)
+    with pytest.raises(
+        InfeasibleMomentsError,
+        match=f"only {count} distinct .*: {2 * count} moments .* than {2 * count} mom",
+    ):
+        measure_sample(x, share, 2 * count, LINE)

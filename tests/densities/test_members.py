@@ -309,3 +309,64 @@ def test_a_table_of_two_modes_by_adaptive_quadrature():
     for x in (-1.5, -0.2, 0.0, 0.9):
         below, _ = integrate.quad(density.pdf, -8, x, epsabs=1e-13, epsrel=1e-12)
         assert density.cdf(x) == pytest.approx(below, abs=1e-10)
+
+
+class Lowest(np.random.RandomState):
+    """Draws nothing but the smallest number that may come."""
+
+    def random_sample(self, size=None):
+        return np.zeros(size)
+
+
+@pytest.mark.parametrize("support", [(0, 1), (0, np.inf), (-np.inf, 2), [0, 1, 2, 5]])
+def test_draws_are_quantiles_of_uniform_numbers_of_their_own(support):
+    rng = np.random.default_rng([47, 5])
+    x = rng.choice([0.0, 1.0, 2.0], size=(40, 6), p=[0.5, 0.3, 0.2])
+    x = x if isinstance(support, list) else 0.05 + 0.4 * x
+    density = MaxEntDensity(1, support)
+    density = density.from_moments(x.mean(axis=0).reshape(2, 3, 1))
+    q = np.random.RandomState(8).random_sample((4, 2, 3))
+    found = density.rvs(4, 8)
+    assert found.shape == (4, 2, 3)
+    for b in np.ndindex(2, 3):
+        expected = density.ppf(q[(slice(None), *b)])[(slice(None), *b)]
+        np.testing.assert_allclose(found[(slice(None), *b)], expected, rtol=1e-9)
+    assert np.isfinite(density.rvs(3, Lowest())).all()
+
+
+@pytest.mark.parametrize("end", [-1.0, 1.0])
+def test_a_batch_of_exponential_laws_on_half_lines_of_either_side(end):
+    """Distribution functions, quantiles and spreads where each member has its own."""
+    scale = np.array([0.3, 2.0, 40.0])
+    support = (end, np.inf) if end > 0 else (-np.inf, end)
+    mu = end + end * scale
+    for moments in (1, [np.positive]):
+        density = MaxEntDensity(moments, support).from_moments(mu[:, None])
+        law = stats.expon(scale=scale)
+        x = np.array([0.0, 0.01, 0.5, 3.0, 90.0])[:, None]
+        below = law.cdf(x) if end > 0 else law.sf(x)
+        found = density.cdf(end + end * x[:, 0])
+        np.testing.assert_allclose(found, below, rtol=0, atol=1e-9)
+        q = np.array([0.01, 0.5, 0.97])[:, None]
+        far = law.ppf(q) if end > 0 else law.isf(q)
+        np.testing.assert_allclose(density.ppf(q[:, 0]), end + end * far, rtol=1e-7)
+        if moments == 1:
+            np.testing.assert_allclose(density.std(), scale, rtol=1e-7)
+        np.testing.assert_allclose(density.mean(), mu, rtol=1e-7)
+        log_density = density.logpdf(end + end * x[:, 0])
+        np.testing.assert_allclose(log_density, law.logpdf(x), rtol=1e-7)
+        assert (density.logpdf([0.0, -3 * end]) == -np.inf).all()
+
+
+def test_scores_are_of_each_column_and_weigh_its_rows():
+    x = np.random.default_rng([47, 6]).beta(2, 5, size=(9, 3))
+    density = MaxEntDensity(2, (0, 1)).fit(x)
+    weight = np.arange(9.0)
+    own = np.stack([density.logpdf(x[:, b])[:, b] for b in range(3)], axis=1)
+    assert density.score(x) == pytest.approx(own.mean(), rel=1e-12)
+    expected = (weight / weight.sum()) @ own.mean(axis=1)
+    assert density.score(x, None, weight) == pytest.approx(expected, rel=1e-12)
+    assert density.aic(x) == pytest.approx(2 * 2 * 3 - 2 * own.sum(), rel=1e-12)
+    assert type(density.score(x)) is float
+    with pytest.raises(ValueError, match="x has 2 columns; give one for each of the 3"):
+        density.score(x[:, :2])

@@ -5,14 +5,19 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import logsumexp, softmax
 
+from memdlib.densities.measures import InfeasibleMomentsError
 from memdlib.densities.moment_problem import (
     Matched,
+    _cholesky,
+    _solve,
+    check_range,
     evaluate_dual,
     extend_history,
+    match_functions,
     possible_range,
     solve_dual,
 )
-from memdlib.densities.support import powers
+from memdlib.densities.support import Support, powers
 
 
 def problem(seed, n_nodes=40, m=3, batch=6):
@@ -160,3 +165,133 @@ def test_the_condition_is_the_ratio_of_the_ends_of_the_spectrum():
     found = Matched(*[None] * 6, covariance, None).condition
     np.testing.assert_allclose(found[:2], [4.0, 10.0], rtol=1e-9)
     assert 1e14 < found[2] <= 1e15 * (1 + 1e-9)
+
+
+def test_the_dual_at_any_parameters():
+    """Value, moments and probabilities of a batch, also where exponentials overflow."""
+    features, log_weights, lam, mu = problem(7, batch=3)
+    lam = lam * np.array([[1.0], [1e-3], [1e4]])
+    value, mean, p = evaluate_dual(features, log_weights, mu, lam)
+    linear = log_weights - lam @ features.T
+    np.testing.assert_allclose(p, softmax(linear, axis=1), rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(mean, softmax(linear, axis=1) @ features, rtol=1e-9)
+    expected = logsumexp(linear, axis=1) + (lam * mu).sum(axis=1)
+    np.testing.assert_allclose(value, expected, rtol=1e-10)
+
+
+def test_what_is_given_to_the_dual_stays_as_it_is():
+    features, log_weights, lam, mu = problem(8, batch=3)
+    copies = [array.copy() for array in (features, log_weights, mu, lam)]
+    solve_dual(features, log_weights, mu, lam)
+    for array, copy in zip((features, log_weights, mu, lam), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_a_history_of_the_dual_begins_at_the_start_and_ends_at_the_solution():
+    features, log_weights, lam, mu = problem(9, batch=4)
+    mu[2] = np.average(features, axis=0, weights=np.exp(log_weights))
+    found = solve_dual(features, log_weights, mu)
+    total = logsumexp(log_weights)
+    np.testing.assert_allclose(found.history[0], total, rtol=1e-12)
+    np.testing.assert_allclose(found.history[:, 2], total, rtol=1e-12)
+    last = found.log_normaliser + (found.natural * mu).sum(axis=1)
+    np.testing.assert_allclose(found.history[-1], last, rtol=1e-12)
+    again = solve_dual(features, log_weights, mu, 0.9 * lam)
+    start = evaluate_dual(features, log_weights, mu, 0.9 * lam)[0]
+    np.testing.assert_allclose(again.history[0], start, rtol=1e-12)
+    np.testing.assert_allclose(again.natural, found.natural, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_a_factor_solves_what_it_was_made_of(m):
+    rng = np.random.default_rng([31, 10, m])
+    root = rng.normal(size=(4, m, m + 3)) * rng.uniform(0.1, 9, size=(4, m, 1))
+    matrices = root @ root.swapaxes(1, 2)
+    factor, curvature = _cholesky(matrices.transpose(1, 2, 0))
+    right = rng.normal(size=(m, 4))
+    x = _solve(factor, right)
+    for b in range(4):
+        expected = np.linalg.cholesky(matrices[b])
+        np.testing.assert_allclose(factor[..., b], expected, rtol=1e-9, atol=1e-12)
+        share = np.diag(expected).min() ** 2 / np.diag(matrices[b]).max()
+        assert curvature[b] == pytest.approx(share, rel=1e-9)
+        np.testing.assert_allclose(matrices[b] @ x[:, b], right[:, b], rtol=1e-7)
+
+
+def test_features_that_tell_the_same_have_no_curvature():
+    u = np.linspace(-1, 1, 9)
+    twice = np.column_stack([u, -3.0 * u])
+    found = solve_dual(twice, np.zeros(9), np.array([[0.3, -0.9], [0.0, 0.0]]))
+    assert found.curvature.max() < 1e-14 and found.curvature.min() >= 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_a_range_is_known_to_a_billionth_of_its_width(scale):
+    """Of E u and E u^2 on [0, 1] with E u = 1/4: from 1/16 to 1/4."""
+    support = Support.interval(0, 1)
+    values = scale * powers(np.linspace(0, 1, 21), 2)
+
+    def told(j):
+        return f"moment {j}"
+
+    for share, possible in (
+        (1e-6, True),
+        (1 - 1e-6, True),
+        (1e-11, False),
+        (1 - 1e-11, False),
+        (1.01, False),
+    ):
+        mu = scale * np.array([0.25, 1 / 16 + share * 3 / 16])
+        if possible:
+            # 1/4 is a node
+            np.testing.assert_array_equal(check_range(values, mu, support, told), mu)
+        else:
+            with pytest.raises(
+                InfeasibleMomentsError,
+                match=f"^moment 1 = .* between {scale / 16:.6g} and {scale / 4:.6g} to",
+            ):
+                check_range(values, mu, support, told)
+    for mean in (0.0, 1.2):
+        with pytest.raises(
+            InfeasibleMomentsError, match="^moment 0 = .* between 0 and"
+        ):
+            check_range(values, scale * np.array([mean, 0.5]), support, told)
+
+
+def test_an_unbounded_range_is_told_from_its_finite_end():
+    support = Support.interval(0, np.inf)
+    values = powers(np.geomspace(1e-6, 1e4, 401), 2)
+    mu = np.array([1.0, 1.5])
+    np.testing.assert_array_equal(check_range(values, mu, support, str), mu)
+    with pytest.raises(InfeasibleMomentsError, match=r"^1 = 0\.9 must lie .*een 1"):
+        check_range(values, np.array([1.0, 0.9]), support, str)
+
+
+@pytest.mark.parametrize(("n_nodes", "atol"), [(32, 2e-4), (128, 1e-8)])
+def test_functions_are_matched_to_their_certificates(n_nodes, atol):
+    """Of a batch on an interval: moments and covariances on a rule of its own."""
+    support = Support.interval(1, 4)
+    mu = np.array([[0.1, 0.4], [-0.3, 0.3], [0.0, 0.2]])
+
+    def features(u):
+        return np.column_stack([np.sin(2 * u), u**2])
+
+    found, same = match_functions(mu, features, support, n_nodes, tol=1e-8)
+    assert same is support and found.basis is None
+    assert found.origin.tolist() == [2.5] * 3 and found.unit.tolist() == [1.5] * 3
+    assert found.residual.max() < 1e-8 and found.gap.max() < 1e-8
+    u, weights = np.polynomial.legendre.leggauss(200)
+    phi = features(u)
+    p = np.exp(-found.theta[:, :1] - found.theta[:, 1:] @ phi.T) * weights
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-8)
+    np.testing.assert_allclose(p @ phi, mu, rtol=0, atol=1e-8)
+    # features that are orthonormal under the uniform density
+    wide = np.column_stack([np.ones(200), phi])
+    factor = np.linalg.cholesky(wide.T @ (wide * weights[:, None]) / 2.0)
+    basis = np.linalg.solve(factor, wide.T)[1:]
+    for row in range(3):
+        covariance = np.cov(basis, aweights=p[row], ddof=0)
+        np.testing.assert_allclose(found.covariance[row], covariance, rtol=0, atol=atol)
+    assert (np.diff(found.history, axis=0) < 1e-12).all()
+    entropy = (p @ phi * found.theta[:, 1:]).sum(axis=1) + found.theta[:, 0]
+    np.testing.assert_allclose(found.history[-1], entropy, rtol=0, atol=1e-8)

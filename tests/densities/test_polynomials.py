@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from benchmarks import moment_problems
 from memdlib import MaxEntDensity
@@ -668,3 +668,187 @@ def test_a_barred_step_is_that_of_the_dual_and_its_barrier(m, support):
     np.testing.assert_array_equal(plain, -state.gradient)
     assert length[0] == pytest.approx(np.linalg.norm(state.gradient), rel=1e-12)
     assert state.objective(np.zeros(1))[0] == state.value[0]
+
+
+# coefficients of orthonormal Legendre polynomials from degree 1 on
+STEEP = [[3.0], [-40.0], [2.0, -5.0], [1.0, 0.5, -2.0], [0.3, -1.0, 0.2, 2.5]]
+
+
+def exponential_of_legendre(natural, x):
+    """Values of orthonormal Legendre polynomials at x, and of their sum."""
+    degrees = range(1, len(natural) + 1)
+    values = [mp.sqrt(2 * j + 1) * mp.legendre(j, x) for j in degrees]
+    return values, mp.fdot(natural, values)
+
+
+@pytest.mark.parametrize("natural", STEEP)
+def test_the_error_of_a_shared_rule_is_at_most_its_bound(natural):
+    mp.mp.dps = 20
+    m = len(natural)
+    reference = polynomials._reference(Support.interval(-1, 1), m)
+    x, w = (v.tolist() for v in np.polynomial.legendre.leggauss(150))
+    rows = [exponential_of_legendre(natural, v) for v in x]
+    p = [v * mp.exp(-total) for v, (_, total) in zip(w, rows, strict=True)]
+    mass = mp.fsum(p)
+    mean = [mp.fdot(p, [v[j] for v, _ in rows]) / mass for j in range(m)]
+    seen = 0
+    for n in range(2 * m + 1, 60, 2):
+        nodes, weights = np.polynomial.legendre.leggauss(n)
+        features = reference.evaluate(nodes[None])[1:, 0].T
+        found = polynomials._integrate(features, np.log(weights), np.array([natural]))
+        psi, means, error = (value[0] for value in found)
+        assert abs(np.expm1(psi - float(mp.log(mass)))) <= error + 2e-12
+        # of a quotient: the error of the sum, and of the mass times the mean
+        lost = np.abs(means - np.array(mean, dtype=float))
+        most = np.sqrt(2.0 * np.arange(1, m + 1) + 1.0)
+        assert (lost <= 2.0 * most * error / max(1.0 - error, 0.5) + 2e-12).all()
+        seen += 1e-10 < error < 0.1
+    assert seen > 1
+
+
+@pytest.mark.parametrize(
+    ("natural", "n"),
+    [([600.0], 1000), ([20.0, -590.0], 2000), ([9.0, 2.0, 190.0], 2000)],
+)
+def test_the_bound_of_a_shared_rule_is_that_of_trefethen(natural, n):
+    """Theorem 19.3 on the ellipse of the docstring, to a hundredth, in logarithms."""
+    m = len(natural)
+    nodes, weights = special.roots_legendre(n)
+    degrees = np.arange(1, m + 1)
+    root = np.sqrt(2.0 * degrees + 1.0)
+    features = special.eval_legendre(degrees, nodes[:, None]) * root
+    natural = np.array(natural)
+    error = polynomials._integrate(features, np.log(weights), natural[None])[2][0]
+    x = np.linspace(-1, 1, 20001)[:, None]
+    linear = (special.eval_legendre(degrees, x) * root) @ natural
+    half = np.ptp(linear) / 2
+    log_mass = np.log(np.exp(linear.min() - features @ natural) @ weights)
+    rho = ((4 * n / m - 2) / (2 * half)) ** (1 / m)
+    # the largest value of the density on the interval is one
+    log_most = half * rho**m - half + 0.5 * np.log(2 * m + 1) + m * np.log(rho)
+    expected = np.log(64 / 15) + log_most - 2 * n * np.log(rho)
+    expected -= np.log(1 - rho**-2) + log_mass
+    assert -700 < expected < -20
+    assert np.log(error) == pytest.approx(expected, abs=0.012)
+
+
+def test_a_rule_that_is_hopeless_bounds_nothing():
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    features, steep = np.sqrt(3.0) * nodes[:, None], np.array([[1e4], [0.0], [1e-5]])
+    psi, mean, error = polynomials._integrate(features, np.log(weights), steep)
+    assert error[0] == 1.0 and error[1:].max() < 1e-16
+    np.testing.assert_allclose(psi[1:], np.log(2.0), rtol=1e-9)
+    np.testing.assert_allclose(mean[1:, 0], [0.0, -1e-5], rtol=0, atol=1e-12)
+
+
+def gauss_of(*moments):
+    """Measures of mean 0 and variance 1, by eigenvalues of Jacobi's matrix."""
+    measures = measure_moments(np.array(moments), Support.interval(*LINE))
+    return measures.nodes, measures.weights
+
+
+@pytest.mark.parametrize("m", [3, 4])
+def test_the_excess_of_a_moment_is_told_for_every_density_of_a_batch(m):
+    """Over the normal density: skewness, and kurtosis less three."""
+    last = [[0.2, -0.3, 0.01], [3.5, 5.0, 4.0]][m - 3]
+    moments = [[*[0.0, 1.0, 0.0][: m - 1], value] for value in last]
+    ends = np.full(3, -np.inf), np.full(3, np.inf)
+    found = solve_log_polynomials(*gauss_of(*moments), m, *ends)
+    assert found.unattained.all()
+    np.testing.assert_allclose(
+        found.excess, np.array(last) - [0.0, 3.0][m - 3], rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_excess_over_an_exponential_density_in_units_of_its_own(sign):
+    square = np.array([2.5, 3.0, 2.2])
+    support = Support.interval(*(HALF if sign > 0 else LEFT))
+    measures = measure_moments(np.stack([np.full(3, sign), square], 1), support)
+    found = solve_log_polynomials(
+        measures.nodes, measures.weights, 2, *measures.ends(support)
+    )
+    assert found.unattained.all()
+    np.testing.assert_allclose(found.excess, (square - 2) / (square - 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kurtosis", [1.01, 3.0, 9.0])
+@pytest.mark.parametrize("sd", [0.6, 1.0, 2.5])
+def test_a_certificate_is_the_misfit_in_polynomials_of_two_kinds(sd, kurtosis):
+    """Own ones by Cholesky, Hermite's over the root mean square of those asked for."""
+    nodes, weights = gauss_of([0.0, 1.0, 0.0, kurtosis], [0.0, 1.0, 0.3, 4.0])
+    work = Work.of(2)
+    part = Problem(
+        nodes, weights, 4, *np.full((2, 2), np.inf) * [[-1], [1]], None, work
+    )
+    theta = np.array([[0.0, 0.1, 0.5 / sd**2, 0.02, 0.01], [0.0, 0.0, 1.0, 0.0, 0.1]])
+    state = part.measure(part.hermite(), theta)
+    found = part.check(state, [state.value], True)
+    x = np.linspace(-12, 12, 4001)
+    root = np.sqrt(special.factorial(np.arange(5)))
+    for row in range(2):
+        u, w = nodes[row], weights[row]
+        at_x, at_u = (
+            special.eval_hermitenorm(np.arange(5), v[:, None]) / root for v in (x, u)
+        )
+        p = np.exp(-at_x @ theta[row])
+        mass = p.sum()
+        p /= mass
+        log_mass = np.log(mass * (x[1] - x[0]))
+        factor = np.linalg.cholesky((at_x.T * p) @ at_x)
+        wanted = w @ at_u
+        own = np.linalg.solve(factor, wanted)[1:]
+        size = np.sqrt(w @ at_u**2)
+        plain = (wanted - p @ at_x) / np.maximum(size, 1.0)
+        expected = max(np.abs(own).max(), np.abs(plain[1:]).max())
+        assert found.residual[row] == pytest.approx(expected, rel=1e-9)
+        # cross entropy of what is asked for, less the entropy of the density
+        cross = log_mass + wanted @ theta[row]
+        entropy = log_mass + p @ at_x @ theta[row]
+        assert found.gap[row] == pytest.approx(abs(cross - entropy), rel=1e-8)
+        values = found.basis.evaluate(x[None].repeat(2, 0))[:, row]
+        np.testing.assert_allclose((values * p) @ values.T, np.eye(5), atol=1e-9)
+        log_density = -found.basis.expand(found.theta, x[None].repeat(2, 0))[row]
+        np.testing.assert_allclose(
+            log_density, -at_x @ theta[row] - log_mass, rtol=1e-9, atol=1e-9
+        )
+
+
+def test_an_end_that_is_improper_has_no_certificate():
+    nodes, weights = gauss_of([0.0, 1.0, 0.0, 2.0], [0.0, 1.0, 0.0, 2.0])
+    ends = np.full(2, -np.inf), np.full(2, np.inf)
+    part = Problem(nodes, weights, 4, *ends, None, Work.of(2))
+    state = part.start()
+    state.theta[1, -1] = 0.0
+    found = part.check(state, [state.value], True)
+    assert np.isfinite(found.residual[0]) and np.isfinite(found.gap[0])
+    assert found.residual[1] == found.gap[1] == np.inf
+    assert found.failed.tolist() == [0, 1]
+    assert not found.unattained.any() and found.excess.tolist() == [0.0, 0.0]
+
+
+def test_work_is_counted_for_each_density():
+    work = Work.of(4)
+    part = work[[1, 3]]
+    part.count()
+    part[[1]].count()
+    assert work.spent.tolist() == [0, 1, 0, 2]
+    work.spent[:] = polynomials.MOST_EVALUATIONS - np.array([1, 0, 2, -1])
+    assert work.left.tolist() == [True, False, True, False]
+    assert part.left.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("m", "n"), [(6, 40), (5, 30), (8, 50)])
+def test_the_bound_of_a_shared_rule_allows_for_peaks_between_its_nodes(m, n):
+    """Chebyshev's polynomial rises to one on the interval, at few nodes or none."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    features = np.polynomial.legendre.legvander(nodes, m)[:, 1:]
+    chebyshev = np.polynomial.Chebyshev.basis(m)
+    natural = chebyshev.convert(kind=np.polynomial.Legendre).coef
+    found = polynomials._integrate(features, np.log(weights), natural[None, 1:])[2][0]
+    mass = integrate.quad(lambda x: np.exp(-1.0 - chebyshev(x)), -1, 1)[0]
+    # of range two
+    rho = (2 * n / m - 1) ** (1 / m)
+    most = np.exp(rho**m - 1) * np.sqrt(2 * m + 1) * rho**m
+    expected = 64 / 15 * most * rho ** (-2 * n) / (1 - rho**-2) / mass
+    assert expected <= found < 3 * expected

@@ -12,7 +12,9 @@ from memdlib.densities.support import (
     STEPS,
     Support,
     breakpoints,
+    feature_values,
     gauss_legendre,
+    mirror,
     orthonormal_coefficients,
     panel_nodes,
     powers,
@@ -249,3 +251,146 @@ def test_the_reference_is_normal_exponential_or_uniform():
     ):
         found = Support.interval(*ends).log_reference(u)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_the_widest_support_is_the_one_documented():
+    for make in (Support.interval, lambda *ends: Support.of(ends)):
+        assert make(-5e299, 5e299).upper == 5e299
+        with pytest.raises(ValueError, match="from -5e.299 to 5.001e.299 is wider"):
+            make(-5e299, 5.001e299)
+    # an end alone may be anywhere
+    assert Support.interval(1e305, np.inf).kind == "half-line"
+    assert Support.interval(-np.inf, -1e305).kind == "half-line"
+
+
+def test_supports_are_told_in_full_up_to_four_levels():
+    told = [
+        str(read_support(s))
+        for s in ((-1, 2.5), (0, np.inf), (-np.inf, 0), [4, 1, 2, 3], [5, 1, 2, 3, 4])
+    ]
+    assert told[:3] == ["[-1, 2.5]", "[0, inf)", "(-inf, 0]"]
+    assert told[3:] == ["the levels 1, 2, 3, 4", "the levels 1, 2, 3, 4, ..."]
+    assert Support(0.0, np.inf) == Support(0.0, np.inf, close=-6.5)
+    assert "close" not in repr(Support(0.0, np.inf))
+
+
+@pytest.mark.parametrize(
+    ("support", "expected"),
+    [
+        ((-1, 2), [0, 0, 1, 1, 1, 0, 0, 0]),
+        ((-1, np.inf), [0, 0, 1, 1, 1, 1, 0, 0]),
+        ((-np.inf, 2), [0, 1, 1, 1, 1, 0, 0, 0]),
+        ((-np.inf, np.inf), [0, 1, 1, 1, 1, 1, 0, 0]),
+        ([-1, 2], [0, 0, 1, 0, 1, 0, 0, 0]),
+    ],
+)
+def test_ends_belong_to_a_support_and_infinity_does_not(support, expected):
+    x = np.array([[-np.inf, -1.1, -1.0, 0.5], [2.0, 2.1, np.inf, np.nan]])
+    found = read_support(support).contains(x)
+    np.testing.assert_array_equal(found, np.array(expected, bool).reshape(2, 4))
+
+
+@pytest.mark.parametrize("lower", [0.0, 3.0])
+def test_grids_reach_as_far_as_they_say(lower):
+    """To 1e12 from an end or the origin, and as close as exp(s - exp(-s)), s = -4.2."""
+    end = np.array([-1.0, 1.0])
+    close = np.exp(-4.2 - np.exp(4.2))
+    half = Support.interval(lower, np.inf).unfold(end)[0]
+    np.testing.assert_allclose(half, [close, 1e12], rtol=1e-9)
+    closer = Support(lower, np.inf, close=-5.0).unfold(end)[0]
+    np.testing.assert_allclose(closer[0], np.exp(-5.0 - np.exp(5.0)), rtol=1e-9)
+    line = Support.interval(-np.inf, np.inf).unfold(end)[0]
+    np.testing.assert_allclose(line, [-1e12, 1e12], rtol=1e-9)
+    for support in ((lower, np.inf), (-np.inf, lower), (-np.inf, np.inf)):
+        support = read_support(support)
+        t = np.linspace(-1, 1, 41)
+        u, slope = support.unfold(t)
+        np.testing.assert_allclose(support.fold(u), t, rtol=0, atol=1e-12)
+        bend = support.unfold(t + 1e-7)[0] - support.unfold(t - 1e-7)[0]
+        np.testing.assert_allclose(slope, bend / 2e-7, rtol=1e-5)
+    beyond = read_support((0, np.inf)).fold(np.array([0.0, 1e-30, 1e13]))
+    assert beyond[0] < -1 < beyond[1] < 1 < beyond[2]
+    inside = read_support((0, 1)).fold(np.array([-1.0, -0.5, 0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(inside[1:4], -inside[3:0:-1], rtol=0, atol=1e-15)
+    assert inside[0] == -np.inf and inside[4] == np.inf
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_plain_grids_are_gauss_rules_and_crowded_ones_are_not(n):
+    support = Support.interval(3, 5)
+    u, log_weights = support.grid(n, crowded=False)
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    np.testing.assert_allclose(u, nodes, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.exp(log_weights), weights, rtol=1e-12)
+    crowded = support.grid(n)[0]
+    assert crowded.shape == (n,)
+    assert n == 1 or crowded[-1] > nodes[-1]
+    # one rule on either side
+    line = Support.interval(-np.inf, np.inf).grid(n)[0]
+    assert line.shape == (2 * n,) and (line[:n] < 0).all() and (line[n:] > 0).all()
+
+
+def test_a_mirrored_sum_has_the_values_of_the_other_side():
+    rng = np.random.default_rng([37, 2])
+    basis = Recurrence(rng.normal(size=(2, 3)), rng.uniform(0.5, 2, size=(2, 3)))
+    theta, u = rng.normal(size=(2, 4)), rng.normal(size=(2, 5))
+    turned = mirror(basis, theta)
+    expected = basis.expand(theta, -u)
+    np.testing.assert_allclose(turned[0].expand(turned[1], u), expected, rtol=1e-12)
+
+
+def test_nodes_of_panels_are_in_order_and_add_up_to_their_widths():
+    ends = np.array([[-1.0, 0.0, 0.5, 4.0], [2.0, 2.0, 3.0, 9.0]])
+    nodes, weights = panel_nodes(ends, 4)
+    assert nodes.shape == weights.shape == (2, 12)
+    assert (np.diff(nodes) >= 0).all()
+    for row in range(2):
+        parts = weights[row].reshape(3, 4).sum(axis=1)
+        np.testing.assert_allclose(parts, np.diff(ends[row]), rtol=1e-13)
+        for j in range(8):
+            low, high = ends[row, 0], ends[row, -1]
+            expected = (high ** (j + 1) - low ** (j + 1)) / (j + 1)
+            assert weights[row] @ nodes[row] ** j == pytest.approx(expected)
+
+
+def test_panels_of_a_batch_are_those_of_each_density_and_end_where_it_does():
+    """Every panel of a normal density ends a given number of nats below its top."""
+    mean, sd = np.array([0.0, 5.0, -2.0]), np.array([1.0, 0.1, 3.0])
+    basis = Recurrence(
+        np.repeat(mean[:, None], 2, 1), sd[:, None] * np.sqrt([[1.0, 2.0]])
+    )
+    theta = np.tile([0.0, 0.0, np.sqrt(0.5)], (3, 1))
+    nats = np.array([0.5, 8.0, 50.0])
+    infinite = np.full(3, np.inf)
+    ends = breakpoints(basis, theta, -infinite, infinite, nats)
+    far = np.sqrt(2 * nats)
+    expected = mean[:, None] + sd[:, None] * np.array([*-far[::-1], 0.0, *far])
+    np.testing.assert_allclose(ends, expected, rtol=0, atol=1e-6)
+    # a support that ends within keeps its ends, on either side
+    for lower, upper in ((mean - sd, infinite), (-infinite, mean + sd)):
+        ends = breakpoints(basis, theta, lower, upper, nats)
+        inside = np.clip(expected, lower[:, None], upper[:, None])
+        for row in range(3):
+            np.testing.assert_allclose(
+                np.unique(ends[row].round(6)),
+                np.unique(inside[row].round(6)),
+                atol=1e-5,
+            )
+
+
+def test_powers_of_whole_numbers_and_of_single_ones():
+    assert powers(np.array([2, -3]), 3).tolist() == [[2, 4, 8], [-3, 9, -27]]
+    found = powers(np.float32(0.1), 2)
+    assert found.dtype == np.float64 and found.shape == (2,)
+    assert powers(np.zeros((2, 3)), 4).shape == (2, 3, 4)
+
+
+def test_features_that_are_not_finite_are_told_with_their_place():
+    support = Support.interval(0, 2)
+    functions = [np.sqrt, lambda x: 1.0 / (x - 1.0), lambda x: x.astype(np.float32)]
+    found = feature_values(functions, np.array([[0.25, 2.0]]), support)
+    assert found.dtype == np.float64
+    assert found.tolist() == [[[0.5, 1 / -0.75, 0.25], [2**0.5, 1.0, 2.0]]]
+    with np.errstate(divide="ignore"):
+        with pytest.raises(ValueError, match=r"at x = 1, which .* support \[0, 2\]"):
+            feature_values(functions, np.array([0.5, 1.0, 1.5]), support)
