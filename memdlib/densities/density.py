@@ -379,7 +379,9 @@ class MaxEntDensity(BaseEstimator):
             ``inf`` where the tail is too heavy for one.
         """
         members = self._fitted
-        return (members.unit * members.table.deviation).reshape(members.batch)[()]
+        # the unit of a left half-line is negative
+        found = np.abs(members.unit) * members.table.deviation
+        return found.reshape(members.batch)[()]
 
     def score(
         self,
