@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_splines_are_shares_of_intervals_between_quantiles(n_knots, kind, weight
             copies[:, j], np.linspace(0, 1, n_knots), method="averaged_inverted_cdf"
         )
         z = Z[:, j].astype(float)
-        for low, high in zip(knots[:-1], knots[1:], strict=True):
+        for low, high in pairwise(knots):
             if high > low:
                 expected.append(np.clip((z - low) / (high - low), 0, 1))
     splines = LinearSplines(n_knots).fit(X, sample_weight=counts)
