@@ -232,3 +232,11 @@ def test_parameters_have_edges(kind):
 def test_kernels_have_a_width(gamma):
     with pytest.raises(ValueError, match="'gamma' parameter"):
         KernelFeatures(gamma).fit(skewed(12, 12))
+
+
+@pytest.mark.parametrize("offset", [1e6, -4e8])
+def test_kernels_far_from_zero_keep_their_digits(offset):
+    near = np.round(256 * skewed(13, 30)) / 256
+    one = KernelFeatures(random_state=0).fit(near).transform(near)
+    two = KernelFeatures(random_state=0).fit(near + offset).transform(near + offset)
+    np.testing.assert_allclose(one @ one.T, two @ two.T, rtol=0, atol=1e-6)
