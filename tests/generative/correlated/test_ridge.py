@@ -582,7 +582,7 @@ def test_defaults_are_those_documented():
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_products_overflow_from_a_size_on(kind, sign):
-    X = np.array([[0.0, 1.0, 0.0], [3.0, 0.0, -2.0]])
+    X = np.array([[4.0, 1.0, 0.0], [-3.0, 2.0, 0.5]])
     X[0, 2] = sign * 1e76
     X = kind(X)
     # the square of the size times entries times weight: below 1.34e154
