@@ -313,3 +313,17 @@ def test_moments_that_are_collected_once_serve_all_parameters():
     assert RegularisedMeMdClassifier(class_weight="balanced").moments_suffice is False
     with pytest.raises(ValueError, match="class_shrinkage"):
         RegularisedMeMdClassifier(2.0).fit_moments(moments, names)
+
+
+def test_values_far_beyond_a_narrow_range_count_as_its_end():
+    X, y = blobs(14)
+    X[:, 1] *= 1e-200
+    model = RegularisedMeMdClassifier().fit(X, y)
+    far = X.copy()
+    far[:, 1] = 1e200
+    ends = X.copy()
+    ends[:, 1] = X[:, 1].max()
+    with np.errstate(over="raise"):
+        np.testing.assert_array_equal(
+            model.predict_proba(far), model.predict_proba(ends)
+        )
