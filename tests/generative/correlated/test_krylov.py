@@ -132,3 +132,88 @@ def test_sums_give_the_regression_on_the_features(weighted):
     for a, b in zip(other.coefficients(space, 0.3), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
     assert other.residual(space, 0.3) <= 1e-10
+
+
+@pytest.mark.parametrize("data", [words, tall])
+@pytest.mark.parametrize("penalty", [1e-4, 2.0, 1e7])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_what_a_solution_leaves_is_a_share_as_documented(data, penalty, steps):
+    X, y = data()
+    y = np.where(np.arange(len(y)) % 3 == 0, 0, y)
+    weight = np.random.default_rng(5).uniform(0.5, 3.0, len(y))
+    ridge = IndicatorRegression.of(X, y, weight, 3)
+    space = ridge.space(penalty, tol=1e-15, max_iter=steps)
+    coef, intercept = ridge.coefficients(space, penalty)
+    share = weight / weight.sum()
+    prior = np.bincount(y, share)
+    root = np.sqrt(weight)[:, None]
+    A = root * (dense(X) - share @ dense(X))
+    target = root * (np.eye(3)[y] - prior)
+    np.testing.assert_allclose(intercept, prior - coef @ (share @ dense(X)), atol=1e-12)
+    if len(y) <= A.shape[1]:
+        # of the system of the rows: the solution is known by its coefficients
+        solution = space.solution(penalty)
+        np.testing.assert_allclose(A.T @ solution, coef.T, rtol=0, atol=1e-10)
+        rest = target - A @ coef.T - penalty * solution
+        scale = np.linalg.norm(target)
+    else:
+        rest = A.T @ (target - A @ coef.T) - penalty * coef.T
+        scale = min(
+            np.linalg.norm(A.T @ target), np.sqrt(penalty) * np.linalg.norm(target)
+        )
+    expected = np.linalg.norm(rest) / scale
+    assert ridge.residual(space, penalty) == pytest.approx(
+        expected, rel=1e-6, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("data", [words, tall])
+@pytest.mark.parametrize("penalty", [0.1, 5.0])
+def test_a_space_grows_until_its_residual_is_small_enough_and_no_further(data, penalty):
+    X, y = data()
+    ridge = IndicatorRegression.of(X, y, np.ones(len(y)), 3)
+    long = ridge.space(penalty, tol=1e-9, max_iter=100)
+    assert ridge.residual(long, penalty) <= 1e-8
+    for steps in {1, long.n_iter // 2, long.n_iter - 1}:
+        short = ridge.space(penalty, tol=1e-9, max_iter=steps)
+        assert short.n_iter == steps
+        left = ridge.residual(short, penalty)
+        assert left > 1e-9
+        again = ridge.space(penalty, tol=left * (1 + 1e-6), max_iter=100)
+        assert again.n_iter <= steps
+        # by hand, as a caller with rows elsewhere does
+        growing, image = ridge.growing(penalty, left * (1 + 1e-6), 100), None
+        found = None
+        while found is None:
+            try:
+                image = ridge.product(growing.send(image))
+            except StopIteration as end:
+                found = end.value
+        assert found.n_iter == again.n_iter
+        np.testing.assert_array_equal(found.basis, again.basis)
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (4, 9)])
+def test_rows_that_are_all_alike_have_no_coefficients(shape):
+    codes = np.array([0, 1, 1, 1, 0, 1, 2, 1, 1])[: shape[0]]
+    weight = 1.0 + np.arange(shape[0]) % 2
+    ridge = IndicatorRegression.of(np.full(shape, 2.0), codes, weight, 3)
+    space = ridge.space(0.5, tol=1e-6, max_iter=10)
+    coef, intercept = ridge.coefficients(space, 0.5)
+    np.testing.assert_allclose(coef, np.zeros((3, shape[1])), rtol=0, atol=1e-12)
+    shares = np.bincount(codes, weight, minlength=3) / weight.sum()
+    np.testing.assert_allclose(intercept, shares, rtol=1e-12)
+    scores = ridge.scores(space, [0.5, 2.0], np.ones((5, shape[1])))
+    assert scores.shape == (2, 5, 3)
+    np.testing.assert_allclose(scores, np.broadcast_to(shares, (2, 5, 3)), atol=1e-12)
+
+
+def test_a_single_class_leaves_nothing():
+    X = np.random.default_rng(6).normal(size=(8, 3))
+    for rows in (X, X.T):
+        one = np.zeros(len(rows), dtype=int)
+        ridge = IndicatorRegression.of(rows, one, np.ones(len(rows)), 1)
+        space = ridge.space(1.0, tol=1e-3, max_iter=4)
+        assert ridge.residual(space, 1.0) == 0.0
+        assert space.n_iter == 1
+        assert ridge.coefficients(space, 1.0)[1].tolist() == [1.0]

@@ -320,3 +320,196 @@ def test_the_best_coordinates_are_right_about_as_much_weight_as_a_loop_says(
     ]
     correct = means.correct_weight(X, codes, weight, grid)
     np.testing.assert_allclose(correct, expected, rtol=1e-12)
+
+
+def test_units_are_powers_of_two_at_the_largest_size_of_each_feature():
+    X = np.array(
+        [
+            [-9.0, 3.0, 0.0, -1e-3, 5e-324, 64.0],
+            [-2.5, -70.0, 0.0, 2e-3, 0.0, -1.0],
+            [-4.0, 7.0, 0.0, 1e-4, 5e-324, 1.0],
+        ]
+    )
+    for rows in (X, X[::-1]):
+        moments = PooledMoments.of(rows, np.array([0, 0, 1]), 2, np.ones(3))
+        assert moments.unit.tolist() == [8, 64, 1, 2.0**-9, 2.0**-1022, 64]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_moments_of_other_types_are_those_of_doubles(kind):
+    X, codes, weight = sample(6, 20, 5)
+    X = (1000 * X).astype(kind)
+    one = PooledMoments.of(X, codes, 3, weight)
+    two = PooledMoments.of(X.astype(float), codes, 3, weight)
+    for name in ("unit", "means", "variance", "between", "gram"):
+        assert getattr(one, name).dtype == np.float64
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize(("n", "d"), [(25, 4), (9, 14), (6, 1)])
+def test_the_class_means_vary_as_by_definition(n, d):
+    X, codes, weight = sample(7, n, d)
+    weight[codes == 1] *= 9.0
+    X[codes == 2] += 5.0
+    moments = PooledMoments.of(X, codes, 3, weight)
+    means, _ = literal(X, codes, weight)
+    expected = np.cov(means.T, aweights=np.bincount(codes, weight), ddof=0)
+    np.testing.assert_allclose(
+        moments.unit**2 * moments.between, np.diag(np.atleast_2d(expected)), rtol=1e-10
+    )
+    np.testing.assert_allclose(moments.weight, np.bincount(codes, weight))
+
+
+@pytest.mark.parametrize("factor", [2.0**-60, 0.01, 2.0**40])
+@pytest.mark.parametrize(("n", "d"), [(20, 5), (8, 11)])
+def test_a_factor_of_all_weights_changes_nothing_but_the_freedom(factor, n, d):
+    X, codes, weight = sample(8, n, d)
+    one, two = (PooledMoments.of(X, codes, 3, c * weight) for c in (1.0, factor))
+    np.testing.assert_allclose(two.weight, factor * one.weight)
+    for name in ("means", "variance", "between", "gram"):
+        np.testing.assert_allclose(
+            getattr(two, name), getattr(one, name), rtol=1e-9, atol=1e-12
+        )
+    options = {"shrinkage": 0.3, "variance_shrinkage": 0.2}
+    first, second = (WhitenedMeans.of(moments, **options) for moments in (one, two))
+    np.testing.assert_allclose(second.means, first.means, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(second.prior, first.prior)
+    freedom = factor * weight.sum() - 3
+    assert two.degrees_of_freedom == pytest.approx(freedom, rel=1e-12)
+
+
+def test_classes_without_rows_take_no_freedom():
+    X, codes, weight = sample(9, 14, 3)
+    moments = PooledMoments.of(X, 2 * codes, 6, weight)
+    assert moments.degrees_of_freedom == weight.sum() - 3
+    assert moments.weight[[1, 3, 5]].tolist() == [0, 0, 0]
+    assert not moments.means[[1, 3, 5]].any()
+    plain = PooledMoments.of(X, codes, 3, weight)
+    for name in ("variance", "between", "gram"):
+        np.testing.assert_allclose(
+            getattr(moments, name), getattr(plain, name), rtol=1e-12, atol=1e-14
+        )
+    prior = np.array([0.5, 0.0, 0.2, 0.1, 0.2, 0.0])
+    white = WhitenedMeans.of(moments, prior, 0.2)
+    own = (moments.means - prior @ moments.means) / white.deviations
+    np.testing.assert_allclose(white.means[::2], white.root(own[::2]), atol=1e-12)
+    assert not white.means[1::2].any()
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 4), (12, 4), (9, 14)])
+def test_roots_of_the_classes_are_those_of_their_residuals(n, d):
+    X, codes, weight = sample(10, n, d)
+    codes[:3] = 0, 1, 2
+    moments = PooledMoments.of(X, codes, 4, weight)
+    Z = standardised_residuals(X, codes, 4, weight)[1]
+    grams = [Z[codes == k].T @ Z[codes == k] for k in range(4)]
+    of_grams = PooledMoments(
+        *(getattr(moments, name) for name in ("weight", "unit", "means", "variance")),
+        moments.between,
+        moments.gram,
+        class_grams=np.array(grams),
+    )
+    for roots in (moments.class_roots, of_grams.class_roots):
+        assert len(roots) == 4
+        for root, gram in zip(roots, grams, strict=True):
+            assert len(root) <= d
+            np.testing.assert_allclose(root.T @ root, gram, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("asked", [0.25, 1.0, "auto"])
+def test_variances_in_unlike_units_move_towards_their_median(asked):
+    X, codes, weight = sample(11, 40, 6)
+    X *= [1.0, -30.0, 2e-2, 5.0, 1e3, 0.3]
+    X = np.column_stack([np.full(40, 1e9), X])
+    v = np.diag(literal(X[:, 1:], codes, weight)[1])
+    moments = PooledMoments.of(X, codes, 3, weight)
+    deviations, used = moments.standard_deviations(asked)
+    share = asked
+    if asked == "auto":
+        noise = sum(2 * x * x / (weight.sum() - 3 + 2) for x in v)
+        share = min(1, noise / sum((x - np.median(v)) ** 2 for x in v))
+    assert used == pytest.approx(share)
+    expected = (1 - share) * v + share * np.median(v)
+    np.testing.assert_allclose((moments.unit * deviations)[1:] ** 2, expected)
+
+
+@pytest.mark.parametrize("asked", [0.0, 0.4, 1.0, "auto"])
+def test_where_nothing_varies_no_variance_moves(asked):
+    codes = np.arange(12) % 3
+    X = np.array([[0.0, 5.0], [3.0, 5.0], [8.0, 5.0]])[codes]
+    moments = PooledMoments.of(X, codes, 3, np.ones(12))
+    deviations, used = moments.standard_deviations(asked)
+    assert (used, deviations[1]) == (0.0, 1.0)
+    assert moments.unit[0] * deviations[0] == pytest.approx(np.std([0, 3, 8]))
+
+
+def test_a_constant_is_not_the_feature_beside_which_a_median_underflows():
+    X, codes, weight = sample(5, d=3)
+    X = np.column_stack([np.full(12, 1e250), X * [1.0, 1e170, 1.0]])
+    message = (
+        r"^variance_shrinkage=1 takes variances towards their median, which underflows "
+        r"beside that of feature 2; bring the features to one scale, or use less$"
+    )
+    with pytest.raises(ValueError, match=message):
+        PooledMoments.of(X, codes, 3, weight).standard_deviations(1.0)
+
+
+@pytest.mark.parametrize("n", [40, 5])
+def test_constants_have_no_part_in_the_shrinkage_of_correlations(n):
+    X, codes, weight = sample(12, n, 6)
+    wide = np.column_stack([np.ones((n, 9)), X, codes])
+    one, two = (PooledMoments.of(v, codes, 3, weight) for v in (X, wide))
+    roots = [WhitenedMeans.of(moments).root for moments in (one, two)]
+    assert roots[1].shrinkage == pytest.approx(roots[0].shrinkage, rel=1e-10)
+    assert 0 < roots[0].shrinkage <= 1
+    np.testing.assert_allclose(
+        roots[1](np.eye(16))[9:15, 9:15], roots[0](np.eye(6)), rtol=0, atol=1e-10
+    )
+
+
+def test_correlations_that_are_rounding_are_none():
+    X = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * 0.1
+    X, codes = np.concatenate([X, X + 0.3]), np.repeat([0, 1], 4)
+    for kind in (X, X + 1.0):
+        moments = PooledMoments.of(kind, codes, 2, np.ones(8))
+        root = WhitenedMeans.of(moments).root
+        assert root.shrinkage == correlation_intensity(0.0, 3, 6.0)
+
+
+@pytest.mark.parametrize("prior", [None, [0.7, 0.2, 0.1], [0.4, 0.0, 0.6]])
+@pytest.mark.parametrize("variance_shrinkage", [0.0, 0.3, "auto"])
+@pytest.mark.parametrize(("n", "d"), [(90, 4), (8, 12)])
+def test_scores_by_the_covariance_written_down(prior, variance_shrinkage, n, d):
+    X, codes, weight = case(n, d, seed=6)
+    weight[codes == 0] *= 5.0
+    means, S = literal(X, codes, weight)
+    given = None if prior is None else np.array(prior)
+    white = found(
+        X,
+        codes,
+        weight,
+        prior=given,
+        shrinkage=0.3,
+        variance_shrinkage=variance_shrinkage,
+    )
+    share = np.bincount(codes, weight) / weight.sum() if prior is None else given
+    np.testing.assert_allclose(white.prior, share)
+    v, moved = np.diag(S), white.variance_shrinkage
+    R = 0.3 * np.eye(d) + 0.7 * S / np.sqrt(np.outer(v, v))
+    v = (1 - moved) * v + moved * np.median(v)
+    precision = linalg.inv(R * np.sqrt(np.outer(v, v)))
+    gaps = means - share @ means
+    expected = share @ np.einsum("ks,st,kt->k", gaps, precision, gaps)
+    assert white.divergences.sum() == pytest.approx(expected, rel=1e-8)
+    np.testing.assert_allclose(share @ white.means, 0.0, rtol=0, atol=1e-9)
+    new = X[:6] + 0.3
+    (scores,) = white.scores(new, np.arange(d), np.array([d]))
+    for k in np.flatnonzero(share):
+        square = np.einsum("is,st,it->i", new - means[k], precision, new - means[k])
+        scores[:, k] -= np.log(share[k]) - 0.5 * square
+    if prior is not None and not prior[1]:
+        assert (scores[:, 1] == -np.inf).all()
+        scores = scores[:, [0, 2]]
+    np.testing.assert_allclose(scores - scores[:, :1], 0.0, rtol=0, atol=1e-7)

@@ -1,4 +1,6 @@
+import ast
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
+from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.correlated.regularised import _Spread
 
 
@@ -210,3 +213,117 @@ def test_a_covariance_of_few_rows_is_that_of_its_matrix(shape):
     np.testing.assert_allclose(found.solve(z), solved, rtol=1e-9)
     np.testing.assert_allclose(found.distance(z), (z * solved).sum(axis=1), rtol=1e-9)
     assert found.log_determinant == pytest.approx(np.linalg.slogdet(matrix)[1])
+
+
+def test_defaults_are_those_documented():
+    documented = re.findall(
+        r"^    (\w+) : .*default=(.+)$", RegularisedMeMdClassifier.__doc__, re.M
+    )
+    found = RegularisedMeMdClassifier().get_params()
+    assert {name: ast.literal_eval(text) for name, text in documented} == found
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+def test_other_types_are_taken_as_doubles(kind):
+    X, y = blobs(8, 50, 5)
+    X = (100 * X + 700).astype(kind)
+    before = X.copy()
+    one = RegularisedMeMdClassifier(0.3, 0.4).fit(X, y)
+    two = RegularisedMeMdClassifier(0.3, 0.4).fit(X.astype(float), y)
+    for rows in (X, X[::-1].astype(float) + 3.0):
+        np.testing.assert_allclose(
+            one.predict_log_proba(rows),
+            two.predict_log_proba(rows.astype(float)),
+            rtol=0,
+            atol=1e-10,
+        )
+        assert one.predict_proba(rows).dtype == np.float64
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("prior", [None, [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])
+@pytest.mark.parametrize(("n", "d"), [(60, 4), (14, 20)])
+def test_posteriors_of_unequal_classes_by_definition(prior, n, d):
+    X, y = blobs(9, n, d)
+    y = np.where((y == 2) & (np.arange(n) % 2 == 0), 0, y)
+    weight = np.random.default_rng([57, n]).uniform(0.1, 3.0, n) * (1 + 4 * (y == 1))
+    model = RegularisedMeMdClassifier(0.15, 0.3, 0.2, priors=prior)
+    model.fit(X, y, sample_weight=weight)
+    share = np.bincount(y, weight) / weight.sum()
+    expected = by_definition(X, y, X, 0.15, 0.3, 0.2, weight)
+    if prior is not None:
+        with np.errstate(divide="ignore"):
+            expected = log_softmax(expected + np.log(np.array(prior) / share), axis=1)
+    found = model.predict_log_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-7)
+    np.testing.assert_allclose(model.class_prior_, share if prior is None else prior)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 0.35, 1.0, "auto"])
+def test_what_is_in_use(shrinkage):
+    X, y = blobs(10, 60, 4)
+    model = RegularisedMeMdClassifier(0.5, shrinkage, shrinkage).fit(X, y)
+    low, width = X.min(axis=0), np.ptp(X, axis=0)
+    moments = PooledMoments.of((X - low) / width, y, 3, np.ones(60))
+    pooled = WhitenedMeans.of(moments, None, shrinkage, shrinkage)
+    assert model.shrinkage_ == pytest.approx(pooled.root.shrinkage)
+    assert model.variance_shrinkage_ == pytest.approx(pooled.variance_shrinkage)
+    if shrinkage != "auto":
+        assert model.shrinkage_ == model.variance_shrinkage_ == shrinkage
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 8), (5, 8)])
+def test_a_covariance_of_low_rank_keeps_its_floor(n, d):
+    rng = np.random.default_rng([57, 11])
+    rows = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
+    found = _Spread.of(rows, 1e-18)
+    assert (found.variances >= 1e-18).all()
+    assert np.isfinite(found.log_determinant)
+    assert (found.distance(rng.normal(size=(4, d))) > 0).all()
+
+
+def test_edges_of_the_parameters():
+    X, y = blobs(12)
+    for options in (
+        {"class_shrinkage": 1.0},
+        {"class_shrinkage": 1e-9},
+        {"shrinkage": 1.0},
+        {"shrinkage": 0.0},
+        {"variance_shrinkage": 1.0},
+        {"variance_shrinkage": 0},
+    ):
+        RegularisedMeMdClassifier(**options).fit(X, y)
+    for name in ("class_shrinkage", "shrinkage", "variance_shrinkage"):
+        with pytest.raises(ValueError, match=name):
+            RegularisedMeMdClassifier(**{name: 1.0 + 1e-12}).fit(X, y)
+
+
+def test_moments_that_are_collected_once_serve_all_parameters():
+    X, y = blobs(13, 50, 5)
+    weight = np.random.default_rng([57, 13]).uniform(0.2, 2.0, 50)
+    moments = RegularisedMeMdClassifier().collect_moments(X, y, 3, weight)
+    for options in ((0.2, 0.5, 0.0), (1.0, "auto", "auto")):
+        names = np.array(["a", "b", "c"])
+        one = RegularisedMeMdClassifier(*options).fit_moments(moments, names)
+        two = RegularisedMeMdClassifier(*options).fit(X, names[y], sample_weight=weight)
+        assert one.n_features_in_ == 5
+        assert one.classes_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert RegularisedMeMdClassifier().moments_suffice is True
+    assert RegularisedMeMdClassifier(class_weight="balanced").moments_suffice is False
+    with pytest.raises(ValueError, match="class_shrinkage"):
+        RegularisedMeMdClassifier(2.0).fit_moments(moments, names)
+
+
+def test_values_far_beyond_a_narrow_range_count_as_its_end():
+    X, y = blobs(14)
+    X[:, 1] *= 1e-200
+    model = RegularisedMeMdClassifier().fit(X, y)
+    far = X.copy()
+    far[:, 1] = 1e200
+    ends = X.copy()
+    ends[:, 1] = X[:, 1].max()
+    with np.errstate(over="raise"):
+        np.testing.assert_array_equal(
+            model.predict_proba(far), model.predict_proba(ends)
+        )

@@ -1,4 +1,6 @@
+import ast
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -10,12 +12,17 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from memdlib.datasets import simulate_text_counts
-from memdlib.families import Bernoulli, Normal
+from memdlib.families import Bernoulli, Normal, get
 from memdlib.generative.correlated import ridge as ridge_module
 from memdlib.generative.correlated.ridge import (
     RidgeDiscriminantClassifier,
     RidgeModel,
+    check_products,
+    class_marginals,
+    holds_any,
     marginal_scores,
+    needed_families,
+    penalties_and_powers,
 )
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.holdout import content_positions
@@ -562,3 +569,160 @@ def test_of_many_rows_some_are_held_out(monkeypatch):
         at = content_positions(X, y, np.ones(300), np.random.RandomState(3))
         share = n_folds / 5 if n_folds > 1 else most / 300
         assert clf.uniform_share_ == pytest.approx(0.5 / (1 + (at < share).sum()))
+
+
+def test_defaults_are_those_documented():
+    documented = re.findall(
+        r"^    (\w+) : .*default=(.+)$", RidgeDiscriminantClassifier.__doc__, re.M
+    )
+    found = RidgeDiscriminantClassifier().get_params()
+    assert {name: ast.literal_eval(text) for name, text in documented} == found
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_products_overflow_from_a_size_on(kind, sign):
+    X = np.array([[4.0, 1.0, 0.0], [-3.0, 2.0, 0.5]])
+    X[0, 2] = sign * 1e76
+    X = kind(X)
+    # the square of the size times entries times weight: below 1.34e154
+    for size, most in ((1, 1.0), (100, 1.0), (1, 100.0), (10, 10.0), (13, 10.0)):
+        assert check_products(X, size, most) is None
+    for size, most in ((1000, 1.0), (1, 1000.0), (14, 10.0)):
+        message = (
+            rf"^feature 2 holds 1e\+76, and weights are {most:.6g} or less: products "
+            r"of rows overflow; rescale it \(for example with MaxAbsScaler\)$"
+        )
+        with pytest.raises(ValueError, match=message):
+            check_products(X, size, most)
+    assert check_products(kind(np.zeros((2, 3))), 6, 1e308) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (2, [2.0]),
+        (0.25, [0.25]),
+        ((3.0, 1), [3.0, 1.0]),
+        (np.array([5, 2]), [5.0, 2.0]),
+        ([1e-300], [1e-300]),
+    ],
+)
+def test_one_number_or_several(given, expected):
+    clf = RidgeDiscriminantClassifier(given, given)
+    for found in penalties_and_powers(clf):
+        assert found == expected
+        assert all(type(value) is float for value in found)
+    zero = RidgeDiscriminantClassifier(1.0, (0.0, *expected))
+    assert penalties_and_powers(zero)[1] == [0.0, *expected]
+
+
+@pytest.mark.parametrize(
+    "bad", [[[1.0, 2.0]], [[1.0]], [], np.inf, (1.0, np.nan), -1e-300]
+)
+@pytest.mark.parametrize("name", ["penalties", "powers"])
+def test_what_are_no_penalties_or_powers(name, bad):
+    end = "above zero" if name == "penalties" else "zero or above"
+    message = rf"^{name}=.* must be finite numbers, one at least, {end}$"
+    with pytest.raises(ValueError, match=message):
+        penalties_and_powers(RidgeDiscriminantClassifier(**{name: bad}))
+
+
+@pytest.mark.parametrize(
+    ("family", "powers", "documents", "poor"),
+    [
+        (None, 0.0, False, False),
+        (None, 0.5, True, True),
+        (None, (0.0, 0.5), True, False),
+        (None, (0.25, 0.5), True, True),
+        ("normal", 0.0, False, False),
+        ("normal", 0.5, True, True),
+        ("multinomial", 0.0, True, False),
+        ("multinomial", (0.0, 0.25), True, False),
+    ],
+)
+def test_what_scikit_learn_is_told(family, powers, documents, poor):
+    clf = RidgeDiscriminantClassifier(powers=powers, family=family)
+    tags = clf.__sklearn_tags__()
+    assert tags.input_tags.sparse is True
+    assert tags.input_tags.positive_only is documents
+    assert tags.classifier_tags.poor_score is poor
+    presence, second = needed_families(clf)
+    assert (presence is None) == (not np.any(powers))
+    assert presence is None or isinstance(presence, Bernoulli)
+    assert second is None if family is None else second is get(family)
+
+
+@pytest.mark.parametrize("family", [None, "normal"])
+def test_rows_of_zeros_that_are_no_documents_have_scores(family):
+    X, y = tall()
+    y = np.where(np.arange(150) % 3 == 0, 0, y)
+    clf = RidgeDiscriminantClassifier(1.0, family=family, random_state=0).fit(X, y)
+    zero = np.zeros((1, 4))
+    scores = clf.multipliers_[0] * clf.intercept_[None]
+    if family is not None:
+        scores = scores + clf.multipliers_[1] * marginal_scores(
+            marginals_of(Normal(), X, y), zero
+        )
+    expected = mixture_by_hand(scores, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(zero), expected, rtol=1e-9)
+    assert np.abs(expected - clf.class_prior_).max() > 1e-3
+
+
+def test_documents_hold_known_words_or_none():
+    X = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0], [0.1, 0.1, 0.1]])
+    for known in ([True, False, True], [False] * 3, [True] * 3):
+        expected = [any(x and k for x, k in zip(row, known, strict=True)) for row in X]
+        for rows in (X, sparse.csr_array(X)):
+            assert holds_any(rows, np.array(known)).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("family", [None, "multinomial"])
+def test_other_types_are_taken_as_doubles(kind, form, family):
+    rng = np.random.default_rng([47, 20])
+    y = np.arange(80) % 4 // 2 + (np.arange(80) % 8 == 0)
+    X = form(rng.poisson(0.5 + 2 * np.eye(3)[:, [0, 1, 2, 0, 1]][y]).astype(kind))
+    before = X.copy()
+    one, two = (
+        RidgeDiscriminantClassifier(1.0, family=family, random_state=0).fit(rows, y)
+        for rows in (X, X.astype(float))
+    )
+    np.testing.assert_allclose(one.coef_, two.coef_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), rtol=1e-9)
+    assert one.coef_.dtype == one.predict_proba(X).dtype == np.float64
+    np.testing.assert_array_equal(dense(X), dense(before))
+    assert X.dtype == kind
+
+
+def test_without_rows_held_out_the_largest_penalty_and_the_first_power_are_used():
+    options = {"penalties": (1.0, 7.0, 3.0), "powers": (0.25, 0.0)}
+    clf = RidgeDiscriminantClassifier(**options).fit([[0.0, 1.0], [2.0, 0.0]], [3, 5])
+    assert (clf.penalty_, clf.power_) == (7.0, 0.25)
+    assert clf.validation_log_loss_.shape == (2, 3)
+    assert np.isnan(clf.validation_log_loss_).all()
+    assert (clf.uniform_share_, clf.temperature_) == (0.0, 1.0)
+    assert clf.feature_weights_.shape == (2,)
+    single = RidgeDiscriminantClassifier(7.0, 0.25).fit(
+        [[0.0, 1.0], [2.0, 0.0]], [3, 5]
+    )
+    np.testing.assert_array_equal(clf.coef_, single.coef_)
+
+
+def test_class_marginals_are_of_all_rows_and_those_outside_each_fold():
+    X, codes = case(3)
+    family, fold = Normal(), np.arange(30) % 7 % 3
+
+    def moments(kept):
+        seen = family.observe(X[kept])
+        return family_moments(family, seen, codes[kept], 3, np.ones(kept.sum()))
+
+    total, parts = moments(fold >= 0), [moments(fold != f) for f in range(3)]
+    found = class_marginals(family, total, parts, [0, 2])
+    assert list(found) == [None, 0, 2]
+    assert found[None].moments is total
+    assert found[2].moments is parts[2]
+    for key, rows in ((None, fold >= 0), (0, fold != 0), (2, fold != 2)):
+        expected = marginal_scores(marginals_of(family, X[rows], codes[rows]), X)
+        np.testing.assert_allclose(marginal_scores(found[key], X), expected)

@@ -1,4 +1,6 @@
+import ast
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
+from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.holdout import content_positions
 
@@ -292,3 +295,65 @@ def test_a_class_of_prior_zero_is_never_chosen():
     own = pair.predict_log_proba(X)[:, 1] - pair.predict_log_proba(X)[:, 2]
     found = model.predict_log_proba(X)[:, 1] - model.predict_log_proba(X)[:, 2]
     assert np.isfinite(found).all() and np.ptp(own) > 1
+
+
+def test_defaults_are_those_documented():
+    documented = re.findall(
+        r"^    (\w+) : .*default=(.+)$", CorrelatedMeMdClassifier.__doc__, re.M
+    )
+    found = CorrelatedMeMdClassifier().get_params()
+    assert {name: ast.literal_eval(text) for name, text in documented} == found
+
+
+@pytest.mark.parametrize("n_features", [None, 2, "auto"])
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+def test_other_types_are_taken_as_doubles(kind, n_features):
+    X, y = blobs(20, 50, 5)
+    X = (100 * X + 700).astype(kind)
+    before = X.copy()
+    one, two = (
+        CorrelatedMeMdClassifier(n_features, random_state=0).fit(rows, y)
+        for rows in (X, X.astype(float))
+    )
+    np.testing.assert_allclose(
+        one.predict_log_proba(X),
+        two.predict_log_proba(X.astype(float)),
+        rtol=0,
+        atol=1e-10,
+    )
+    assert one.predict_proba(X).dtype == np.float64
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, None])
+@pytest.mark.parametrize("prior", [None, [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])
+def test_scores_of_unequal_classes_are_those_of_the_whitened_means(prior, n_features):
+    X, y = blobs(21, 60, 5)
+    weight = np.random.default_rng([57, 21]).uniform(0.1, 3.0, 60) * (1 + 4 * (y == 1))
+    given = None if prior is None else np.array(prior)
+    model = CorrelatedMeMdClassifier(n_features, 0.2, 0.1, priors=prior)
+    model.fit(X, y, sample_weight=weight)
+    moments = PooledMoments.of(X, y, 3, weight)
+    white = WhitenedMeans.of(moments, given, 0.2, 0.1)
+    share = np.bincount(y, weight) / weight.sum() if prior is None else given
+    divergences = share @ white.means**2
+    np.testing.assert_allclose(model.feature_divergences_, divergences, rtol=1e-9)
+    np.testing.assert_allclose(model.whitened_means_, white.means, rtol=0, atol=1e-9)
+    assert model.order_.tolist() == np.argsort(-divergences).tolist()
+    assert model.n_selected_ == (n_features or 5)
+    used = model.order_[: model.n_selected_]
+    gap = white.whiten(X)[:, None, used] - white.means[:, used]
+    with np.errstate(divide="ignore"):
+        expected = log_softmax(np.log(share) - 0.5 * (gap**2).sum(axis=2), axis=1)
+    found = model.predict_log_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert (model.shrinkage_, model.variance_shrinkage_) == (0.2, 0.1)
+    assert model.validation_curve_ is None
+    assert model.validation_n_features_ is None
+
+
+def test_moments_suffice_where_nothing_is_chosen_or_weighted():
+    assert CorrelatedMeMdClassifier().moments_suffice is True
+    assert CorrelatedMeMdClassifier(3).moments_suffice is True
+    assert CorrelatedMeMdClassifier("auto").moments_suffice is False
+    assert CorrelatedMeMdClassifier(class_weight={0: 2}).moments_suffice is False

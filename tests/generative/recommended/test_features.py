@@ -1,10 +1,15 @@
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 
@@ -88,3 +93,150 @@ def test_features_that_do_not_vary_count_for_nothing():
     one = KernelFeatures(random_state=0).fit(X).transform(X)
     two = KernelFeatures(random_state=0).fit(wide).transform(wide)
     np.testing.assert_allclose(one @ one.T, two @ two.T, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [LinearSplines, KernelFeatures])
+def test_defaults_are_those_documented(kind):
+    documented = re.findall(r"^ +(\w+) : .*default=(\S+)$", kind.__doc__, re.M)
+    given = [(name, repr(value)) for name, value in kind().get_params().items()]
+    assert sorted(given) == sorted(documented)
+
+
+def awkward(n=53):
+    """Columns of unequal spread and offset, one with ties, one far from zero."""
+    rng = np.random.default_rng([47, 100])
+    X = np.exp(rng.normal(size=(n, 4))) * [1.0, 5.0, 300.0, 1e-3]
+    X[:, 1] = np.round(X[:, 1])
+    X[:, 2] += 4e6
+    return X
+
+
+@pytest.mark.parametrize("n_knots", [2, 3, 8])
+@pytest.mark.parametrize("kind", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_splines_are_shares_of_intervals_between_quantiles(n_knots, kind, weighted):
+    X, Z = (np.asarray(M, dtype=kind) for M in (awkward(), awkward(31) * 1.3 - 1.0))
+    counts = 1 + np.arange(53) % 4 if weighted else np.full(53, 3)
+    copies = X.astype(float).repeat(counts, axis=0)
+    expected = []
+    for j in range(4):
+        knots = np.quantile(
+            copies[:, j], np.linspace(0, 1, n_knots), method="averaged_inverted_cdf"
+        )
+        z = Z[:, j].astype(float)
+        for low, high in pairwise(knots):
+            if high > low:
+                expected.append(np.clip((z - low) / (high - low), 0, 1))
+    splines = LinearSplines(n_knots).fit(X, sample_weight=counts)
+    found = splines.transform(Z)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.transpose(expected), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("d", "each"), [(1, 7), (34, 7), (35, 6), (80, 3), (81, 2), (120, 2), (150, 2)]
+)
+def test_few_intervals_where_features_are_many_but_two_at_least(d, each):
+    X = skewed(8, 20, d)
+    assert LinearSplines().fit(X).transform(X).shape == (20, d * each)
+    assert LinearSplines(2).fit(X).transform(X).shape == (20, d)
+
+
+def test_splines_of_the_largest_and_smallest_numbers():
+    top = np.finfo(float).max
+    X = np.array([[-top, 0.0], [0.0, 1e-300], [top, 2e-300]])
+    splines = LinearSplines(3).fit(X)
+    expected = [[0, 0, 0, 0], [1, 0, 1, 0], [1, 1, 1, 1]]
+    np.testing.assert_allclose(splines.transform(X), expected, rtol=0, atol=1e-12)
+    with np.errstate(all="raise"):
+        far = splines.transform(np.array([[top, top], [-top, -top]]))
+    assert far.tolist() == [[1.0] * 4, [0.0] * 4]
+
+
+def test_splines_of_nothing_that_varies_are_zero():
+    found = LinearSplines().fit(np.full((5, 2), 7.0)).transform(np.eye(2))
+    assert found.tolist() == [[0.0], [0.0]]
+
+
+@pytest.mark.parametrize("constants", [0, 3])
+@pytest.mark.parametrize("varying", [1, 2])
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_kernels_are_of_the_mean_square_over_features_that_vary(
+    constants, varying, kind
+):
+    rng = np.random.default_rng([47, 101])
+    X = rng.normal(size=(25, varying)) * [3.0, 50.0][:varying] + 7.0
+    X = np.column_stack([np.full((25, constants), 4.0), X]).astype(kind)
+    counts = 1.0 + np.arange(25) % 3
+    Z = KernelFeatures(0.6, random_state=0).fit(X, sample_weight=counts).transform(X)
+    z = StandardScaler().fit_transform(X.astype(float), sample_weight=counts)
+    kernel = rbf_kernel(z, gamma=0.6 / varying)
+    np.testing.assert_allclose(Z @ Z.T, kernel, rtol=0, atol=1e-5)
+
+
+def test_kernels_of_nothing_that_varies_are_one():
+    X = np.full((6, 2), 3.0)
+    Z = KernelFeatures(random_state=0).fit(X).transform(X)
+    np.testing.assert_allclose(Z @ Z.T, 1.0, rtol=1e-8)
+
+
+def test_landmarks_are_rows_that_differ_and_two_hundred_at_most():
+    X = skewed(9, 260, 2)
+    assert KernelFeatures(random_state=0).fit(X).transform(X[:1]).shape == (1, 200)
+    repeated = X[:12].repeat(5, axis=0)
+    model = KernelFeatures(n_components=30, random_state=0).fit(repeated)
+    assert model.transform(X[:3]).shape == (3, 12)
+
+
+def test_of_few_landmarks_the_kernel_is_projected_on_them():
+    X = skewed(10, 40, 2)
+    model = KernelFeatures(0.8, 6, random_state=3).fit(X)
+    Z = model.transform(X)
+    kernel = rbf_kernel(StandardScaler().fit_transform(X), gamma=0.4)
+    # of a landmark the kernel with all rows is exact
+    exact = np.flatnonzero(np.abs(Z @ Z.T - kernel).max(axis=1) < 1e-6)
+    assert len(exact) == 6
+    own = kernel[np.ix_(exact, exact)]
+    expected = kernel[:, exact] @ np.linalg.solve(own, kernel[exact])
+    np.testing.assert_allclose(Z @ Z.T, expected, rtol=0, atol=1e-6)
+    other = KernelFeatures(0.8, 6, random_state=4).fit(X).transform(X)
+    assert np.abs(Z @ Z.T - other @ other.T).max() > 1e-3
+
+
+def test_what_is_far_from_all_landmarks_has_no_kernel():
+    model = KernelFeatures(random_state=0).fit(skewed(11, 20))
+    far = np.array([[1e5, 0.0, 0.0], [1e300, -1e300, 0.0], [1.7e308] * 3])
+    with np.errstate(over="raise", invalid="raise"):
+        assert not model.transform(far).any()
+    # in so wide a kernel all that is further away is equally far
+    wide = KernelFeatures(1e-12, random_state=0).fit(skewed(11, 20))
+    one, two = wide.transform(np.array([[1e7, 1e7, 1e7], [1e12, 1e300, 1e9]]))
+    assert one.tolist() == two.tolist()
+    assert one.any()
+
+
+@pytest.mark.parametrize("kind", [LinearSplines, KernelFeatures])
+def test_parameters_have_edges(kind):
+    X = skewed(12, 12)
+    for name, value in {"n_knots": 2, "max_features": 1, "n_components": 1}.items():
+        if name in kind().get_params():
+            kind(**{name: value}).fit(X)
+            with pytest.raises(ValueError, match=f"'{name}' parameter"):
+                kind(**{name: value - 1}).fit(X)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(kind())
+    check_is_fitted(kind().fit(X))
+
+
+@pytest.mark.parametrize("gamma", [0.0, -1.0])
+def test_kernels_have_a_width(gamma):
+    with pytest.raises(ValueError, match="'gamma' parameter"):
+        KernelFeatures(gamma).fit(skewed(12, 12))
+
+
+@pytest.mark.parametrize("offset", [1e6, -4e8])
+def test_kernels_far_from_zero_keep_their_digits(offset):
+    near = np.round(256 * skewed(13, 30)) / 256
+    one = KernelFeatures(random_state=0).fit(near).transform(near)
+    two = KernelFeatures(random_state=0).fit(near + offset).transform(near + offset)
+    np.testing.assert_allclose(one @ one.T, two @ two.T, rtol=0, atol=1e-6)

@@ -1,7 +1,12 @@
 import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    Binarizer,
     FunctionTransformer,
     MinMaxScaler,
     SplineTransformer,
@@ -10,7 +15,7 @@ from sklearn.preprocessing import (
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
 from memdlib.generative.correlated.pooled import PooledMoments
-from memdlib.generative.recommended.held_out import HeldOut, TrainingRows
+from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 
 
 def rows(n=60, seed=0):
@@ -146,3 +151,100 @@ def test_folds_may_be_held_out_by_several_processes():
     models = [CorrelatedMeMdClassifier(), LogisticRegression()]
     one, two = (held_out.log_posteriors(models, X, n_jobs=n) for n in (None, 2))
     np.testing.assert_array_equal(one, two)
+
+
+def test_weights_several_models_and_classes_that_a_fold_lacks():
+    X, codes = rows(40, 5)
+    codes = np.where(np.arange(40) % 10 == 2, 3, codes)  # four unequal classes
+    codes[codes == 3] = np.where(np.arange((codes == 3).sum()) == 0, 4, 3)
+    weight = np.random.default_rng([48, 5]).uniform(0.2, 5.0, 40)
+    fold = np.arange(40) // 4 % 3
+    # the last of these holds out nothing
+    splits = [(fold != f, fold == f) for f in range(3)] + [(fold < 3, fold > 3)]
+    held_out = HeldOut.of(codes, weight, splits)
+    assert len(held_out.splits) == 3
+    assert (held_out.known == (codes != 4)).all()
+    models = [LogisticRegression(), CorrelatedMeMdClassifier(shrinkage=0.5)]
+    found = held_out.log_posteriors(models, X)
+    assert found.shape == (2, 39, 5)
+    for model, ours in zip(models, found, strict=True):
+        expected = np.full((40, 5), -np.inf)
+        for f in range(3):
+            train = fold != f
+            part = clone(model).fit(X[train], codes[train], weight[train])
+            expected[np.ix_(~train, part.classes_)] = part.predict_log_proba(X[~train])
+        np.testing.assert_allclose(ours, expected[codes != 4], rtol=1e-9)
+        assert not hasattr(model, "classes_")
+
+
+def test_a_split_of_two_classes_is_enough():
+    codes = np.array([0, 0, 1, 1, 2])
+    first = np.array([True, False, True, False, False])
+    held_out = HeldOut.of(codes, np.ones(5), [(first, ~first)])
+    assert len(held_out.splits) == 1
+    assert held_out.known.tolist() == [False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Binarizer(threshold=1), Binarizer(threshold=1.0)),
+        (Binarizer(threshold=1), Binarizer(threshold=True)),
+        (Binarizer(copy=True), Binarizer(copy=False)),
+        (Binarizer(), StandardScaler()),
+        (MinMaxScaler((0, 1)), MinMaxScaler([0, 1])),
+        (MinMaxScaler((0, 1)), MinMaxScaler((0, 2))),
+        (
+            BaggingClassifier(LogisticRegression(C=1.0)),
+            BaggingClassifier(LogisticRegression(C=2.0)),
+        ),
+        (Binarizer(threshold=np.ones(2)), Binarizer(threshold=np.ones(2, np.float32))),
+        (Binarizer(threshold=np.ones((2, 1))), Binarizer(threshold=np.ones((1, 2)))),
+        (Binarizer(threshold=np.ones(2)), Binarizer(threshold=np.zeros(2))),
+        (Binarizer(threshold={1: 2}), Binarizer(threshold={1: 2})),
+    ],
+)
+def test_steps_that_differ_in_a_type_a_shape_or_a_value(one, other):
+    assert settings(one) == settings(one)
+    assert settings(one) != settings(other)
+    hash(settings(one))
+
+
+def test_steps_that_are_set_alike():
+    for make in (
+        lambda: MinMaxScaler((0, 1)),
+        lambda: Binarizer(threshold=np.arange(3.0)),
+        lambda: Binarizer(threshold=[np.ones(2), (1, "a")]),
+        lambda: BaggingClassifier(LogisticRegression(C=3.0), n_estimators=4),
+    ):
+        assert settings(make()) == settings(make())
+
+
+def test_steps_are_fitted_without_the_classifier():
+    X, codes = rows(30, 7)
+    weight = 1.0 + np.arange(30) % 3
+    training = TrainingRows(X, codes, weight)
+    model = make_pipeline(MinMaxScaler(), StandardScaler(), LogisticRegression())
+    found = training.fit_steps(model)
+    scaled = MinMaxScaler().fit_transform(X)
+    np.testing.assert_allclose(
+        found[1].mean_, np.average(scaled, axis=0, weights=weight)
+    )
+    with pytest.raises(NotFittedError):
+        found[-1].predict(X)
+    with pytest.raises(NotFittedError):
+        model[0].transform(X)
+    whole = training.fit(model)
+    assert whole[0] is found[0]
+    assert whole[1] is found[1]
+    with pytest.raises(NotFittedError):
+        training.fit_steps(LogisticRegression()).predict(X)
+    # without steps the rows are taken as they are again
+    plain = training.fit(LogisticRegression())
+    expected = LogisticRegression().fit(X, codes, weight)
+    np.testing.assert_allclose(plain.coef_, expected.coef_)
+    pooled = training.fit(make_pipeline(StandardScaler(), CorrelatedMeMdClassifier()))
+    alone = CorrelatedMeMdClassifier().fit(X, codes, weight)
+    np.testing.assert_allclose(
+        pooled.predict_proba(X), alone.predict_proba(X), rtol=0, atol=1e-9
+    )

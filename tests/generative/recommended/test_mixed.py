@@ -1,8 +1,12 @@
+import ast
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +18,7 @@ from memdlib import JointMaxEntClassifier, MeMdClassifier
 from memdlib.estimator import BayesClassifier
 from memdlib.generative import CorrelatedMeMdClassifier
 from memdlib.generative.recommended import mixed
-from memdlib.generative.recommended.mixed import MixedMeMdClassifier
+from memdlib.generative.recommended.mixed import MixedMeMdClassifier, weigh
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.generative.recommended.weights import fit_mixture_weights
 from memdlib.holdout import content_positions
@@ -306,3 +310,192 @@ def test_a_candidate_that_held_out_rows_rule_out_is_left_out():
     assert clf.names_ == ["plain"]
     only = MixedMeMdClassifier([("sure", Sure())], random_state=0).fit(X, y)
     assert only.names_ == ["sure"]
+
+
+def test_defaults_are_those_documented():
+    documented = re.findall(
+        r"^    (\w+) : .*default=(.+)$", MixedMeMdClassifier.__doc__, re.M
+    )
+    found = MixedMeMdClassifier().get_params()
+    assert {name: ast.literal_eval(text) for name, text in documented} == found
+
+
+def test_members_of_unequal_classes_and_weights():
+    rng = np.random.default_rng([45, 20])
+    names = np.array(["large", "middle", "small"])
+    codes = rng.permutation(np.repeat([0, 1, 2], [60, 25, 15]))
+    X = rng.normal(size=(100, 5)) * [1.0, 20.0, 0.1, 3.0, 1.0]
+    X = X @ rng.normal(size=(5, 5)) + 2 * np.eye(3, 5)[codes]
+    weight = rng.uniform(0.3, 4.0, 100)
+    candidates = [CORRELATED, on_scores(PLAIN), FULL, PLAIN]
+    clf = MixedMeMdClassifier(candidates, validation=3, random_state=6)
+    clf.fit(X, names[codes], sample_weight=weight)
+    share = np.bincount(codes, weight) / weight.sum()
+    np.testing.assert_allclose(clf.class_prior_, share)
+    assert clf.classes_.tolist() == names.tolist()
+    assert clf.uniform_share_ == pytest.approx(0.5 / (1 + weight.sum()))
+    at = content_positions(X, codes, weight, np.random.RandomState(6))
+    fold, table, p = np.floor(at * 3), clf.cv_results_, 0.0
+    members = dict(zip(clf.names_, clf.estimators_, strict=True))
+    for i, (name, model) in enumerate(candidates):
+        log_p, T = np.empty((100, 3)), table["temperature"][i]
+        base = model[-1] if name.endswith("scores") else model
+        rows = normal_scores(X) if name.endswith("scores") else X
+        for f in range(3):
+            train = fold != f
+            part = clone(base).fit(rows[train], codes[train], weight[train])
+            log_p[~train] = part.predict_log_proba(rows[~train])
+        right = np.average(log_p.argmax(axis=1) == codes, weights=weight)
+        assert table["accuracy"][i] == pytest.approx(right)
+        q = mixture_by_hand(log_p / T, clf.uniform_share_)[np.arange(100), codes]
+        loss = -np.average(np.log(q), weights=weight)
+        assert table["log_loss"][i] == pytest.approx(loss, rel=1e-8)
+        if name in members:
+            whole = clone(base).fit(rows, names[codes], weight)
+            theirs = whole.predict_log_proba(rows)
+            ours = members[name].predict_log_proba(X)
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+            assert members[name].classes_.tolist() == names.tolist()
+            p = p + table["weight"][i] * mixture_by_hand(theirs / T, clf.uniform_share_)
+    np.testing.assert_allclose(clf.predict_proba(X), p, rtol=1e-7)
+    assert clf.predict(X).tolist() == names[p.argmax(axis=1)].tolist()
+
+
+def told(seed, n=40, J=3):
+    """Log posteriors of rows held out by models that know more or less."""
+    rng = np.random.default_rng([45, 30, seed])
+    codes = rng.permutation(np.arange(n) % 5 // 2)
+    lead = (
+        rng.normal(size=(J, n, 3))
+        + np.arange(1, J + 1)[:, None, None] * np.eye(3)[codes]
+    )
+    return [log_softmax(2 * scores, axis=1) for scores in lead], codes
+
+
+@pytest.mark.parametrize("lead", [None, 3.0])
+def test_weights_of_held_out_rows_are_copies(lead):
+    scores, codes = told(1)
+    counts = 1 + np.arange(40) % 3
+    one = weigh(scores, codes, counts.astype(float), lead)
+    many = [score.repeat(counts, axis=0) for score in scores]
+    two = weigh(many, codes.repeat(counts), np.ones(counts.sum()), lead)
+    for name in ("weights", "temperatures", "log_losses", "accuracies"):
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(two, name), rtol=0, atol=1e-5
+        )
+    assert one.uniform_share == two.uniform_share == 0.5 / (1 + counts.sum())
+    assert 0.0 <= one.gap <= 1e-8
+    assert one.weights.sum() == pytest.approx(1.0)
+
+
+def test_candidates_that_hold_less_than_a_row_are_left_out():
+    scores, codes = told(2, 60)
+    wrong = log_softmax(-4.0 * np.eye(3)[codes], axis=1)
+    found = weigh([wrong, *scores, wrong], codes, np.ones(60), 3.0)
+    assert found.weights[[0, 4]].tolist() == [0.0, 0.0]
+    kept = np.flatnonzero(found.weights)
+    assert (found.weights[kept] >= 1 / 61).all()
+    assert found.weights.sum() == pytest.approx(1.0)
+    # those that are left out have been measured all the same
+    assert found.accuracies[0] == 0.0
+    assert np.isfinite(found.log_losses).all()
+    # and none is left out where all hold less
+    alike = weigh([scores[2][:4]] * 6, codes[:4], np.full(4, 0.25), 3.0)
+    np.testing.assert_allclose(alike.weights, 1 / 6)
+
+
+def test_without_rows_held_out_the_first_is_taken_as_it_is():
+    found = weigh([np.empty((0, 2))] * 3, np.empty(0, dtype=int), np.empty(0), 3.0)
+    assert found.weights.tolist() == [1.0, 0.0, 0.0]
+    assert found.temperatures.tolist() == [1.0] * 3
+    assert np.isinf(found.log_losses).all()
+    assert np.isnan(found.accuracies).all()
+    assert (found.uniform_share, found.gap) == (0.0, 0.0)
+
+
+def test_an_impossible_class_leaves_a_candidate_out_wherever_it_stands():
+    scores, codes = told(3)
+    never = scores[1].copy()
+    never[7, codes[7]] = -np.inf
+    for place in range(3):
+        given = [scores[0], scores[2]]
+        given.insert(place, never)
+        found = weigh(given, codes, np.ones(40), None)
+        rest = weigh([scores[0], scores[2]], codes, np.ones(40), None)
+        others = np.arange(3) != place
+        np.testing.assert_allclose(found.weights[others], rest.weights)
+        np.testing.assert_allclose(found.log_losses[others], rest.log_losses)
+        assert (found.weights[place], found.temperatures[place]) == (0.0, 1.0)
+        assert found.log_losses[place] == np.inf
+        assert found.accuracies[place] == (never.argmax(axis=1) == codes).mean()
+        assert found.gap == rest.gap
+    # any other class may be impossible
+    maybe = scores[2].copy()
+    maybe[7, codes[7] - 1] = -np.inf
+    assert np.isfinite(weigh([maybe], codes, np.ones(40), None).log_losses).all()
+
+
+def symmetric(lone):
+    """A feature of median zero whose values are two at most, but for one."""
+    X = np.column_stack([np.linspace(-2, 2, 41), np.cos(np.arange(41))])
+    X[0, 0] = -lone
+    return X, np.arange(41) % 2
+
+
+def test_a_value_is_lone_from_thirty_times_the_next_on():
+    clf = MixedMeMdClassifier([PLAIN], random_state=0)
+    clf.fit(*symmetric(59.0))
+    message = (
+        r"^row 0 holds -61 in feature 0, more than 30 times as far from its median as "
+        r"any other row: correct the value or leave the row out if it is an error, or "
+        r"put a transformer that bounds it in front, such as "
+        r"sklearn\.preprocessing\.QuantileTransformer$"
+    )
+    with pytest.warns(UserWarning, match=message) as told:
+        clf.fit(*symmetric(61.0))
+    assert told[0].filename == __file__  # where the user called it
+    X, y = symmetric(1e3)
+    X[17, 1] = 1e5  # of two features the one that is further away
+    with pytest.warns(UserWarning, match="row 17 holds 100000 in feature 1"):
+        clf.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("validation", 0.0),
+        ("validation", 1.0),
+        ("lead", -1.0),
+        ("verbose", -1),
+        ("n_jobs", 1.5),
+        ("estimators", "all"),
+    ],
+)
+def test_what_is_out_of_range_is_named(name, value):
+    X, y, _, _ = wine()
+    with pytest.raises(ValueError, match=f"'{name}' parameter"):
+        MixedMeMdClassifier(**{name: value}).fit(X, y)
+
+
+def test_the_candidates_by_default_are_two():
+    X, y, _, _ = wine()
+    one = MixedMeMdClassifier(random_state=0).fit(X, y)
+    pair = [CORRELATED, ("shrunken", MeMdClassifier(shrinkage="auto"))]
+    two = MixedMeMdClassifier(pair, random_state=0).fit(X, y)
+    assert one.cv_results_["name"].tolist() == ["correlated", "shrunken"]
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+def test_other_types_are_taken_as_doubles(kind):
+    X, y, _, _ = wine()
+    X = (10 * X[:, :6]).astype(kind)
+    before = X.copy()
+    models = [
+        MixedMeMdClassifier([CORRELATED, on_scores(PLAIN)], random_state=0).fit(M, y)
+        for M in (X, X.astype(float))
+    ]
+    one, two = (model.predict_proba(X) for model in models)
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-9)
+    assert one.dtype == np.float64
+    np.testing.assert_array_equal(X, before)

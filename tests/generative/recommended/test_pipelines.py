@@ -278,3 +278,36 @@ def test_rows_that_are_weighted_already():
     weighted = TfidfTransformer().fit_transform(X)
     model = text_pipeline(random_state=0).fit(weighted, y)
     assert model.score(weighted, y) > 0.9
+
+
+def test_what_is_refused_is_told_with_all_there_is():
+    with pytest.raises(
+        ValueError,
+        match=r"^kind='tables' must be one of \['expression', 'table', 'text'",
+    ):
+        make_memd("tables")
+    for kind in ("expression", "table"):
+        known = list(MixedMeMdClassifier().get_params(deep=False))
+        with pytest.raises(ValueError, match="is no parameter for kind=") as told:
+            make_memd(kind, lead=1.0, fold=3, seed=4)
+        message = f"'fold' is no parameter for kind={kind!r}; there are {known}"
+        assert str(told.value) == message
+    known = list(RidgeDiscriminantClassifier().get_params(deep=False))
+    for make in (text_pipeline, lambda **options: make_memd("text", **options)):
+        with pytest.raises(ValueError, match="is no parameter of the") as told:
+            make(tol=0.1, lead=3.0)
+        assert str(told.value) == (
+            f"'lead' is no parameter of the classifier of texts; there are {known}"
+        )
+
+
+@pytest.mark.parametrize("kind", ["expression", "table", "text"])
+def test_the_last_step_has_one_name_and_all_overrides(kind):
+    model = make_memd(kind, validation=4, random_state=7)
+    assert model.steps[-1][0] == "memd"
+    assert (model[-1].validation, model[-1].random_state) == (4, 7)
+    other = make_memd(kind)[-1]
+    assert (other.validation, other.random_state) == (5, None)
+    assert (
+        other.get_params(deep=False).keys() == model[-1].get_params(deep=False).keys()
+    )

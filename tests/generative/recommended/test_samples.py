@@ -65,3 +65,46 @@ def test_equal_values_share_a_score():
 def test_what_are_no_rows_of_numbers_is_named(function, X, message):
     with pytest.raises(ValueError, match=message):
         function(X)
+
+
+def test_rows_of_any_size_are_standardised_side_by_side():
+    row = np.array([-9.0, 2.0, 4.0, -1.0, 2.0])
+    scales = np.ldexp(1.0, [-1060, -1022, 0, 40, 1010])
+    X = np.array(
+        [*(scale * row for scale in scales), *(-scale * row for scale in scales)]
+    )
+    before = X.copy()
+    expected = stats.zscore(row)
+    found = standardised(X)
+    np.testing.assert_allclose(found[:5], [expected] * 5, rtol=1e-12)
+    np.testing.assert_allclose(found[5:], [-expected] * 5, rtol=1e-12)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_a_row_keeps_a_spread_that_its_digits_hold():
+    steps = np.array([0.0, 3.0, 1.0, 7.0, 2.0])
+    for value in (1.0, -1.0):
+        X = np.array([value + 2.0**-38 * steps, value + 2.0**-51 * steps])
+        found = standardised(X)
+        np.testing.assert_allclose(found[0], stats.zscore(steps), rtol=0, atol=1e-3)
+        assert not found[1].any()
+
+
+@pytest.mark.parametrize("d", [1, 3, 7, 10, 49, 1000])
+@pytest.mark.parametrize("value", [0.1, -1e300, 7e-310, 5e-324])
+def test_constants_have_no_spread(d, value):
+    assert not standardised(np.full((2, d), value)).any()
+    assert not normal_scores(np.full((2, d), value)).any()
+
+
+@pytest.mark.parametrize("kind", [int, float, np.float32, list])
+@pytest.mark.parametrize("d", [1, 2, 5, 30])
+def test_scores_of_rows_with_many_ties(d, kind):
+    X = np.random.default_rng([44, 10, d]).integers(-3, 4, size=(6, d))
+    X[0] = np.arange(d)[::-1]
+    given = X.tolist() if kind is list else X.astype(kind)
+    expected = stats.norm.ppf((stats.rankdata(X, axis=1) - 0.5) / d)
+    found = normal_scores(given)
+    assert found.dtype == standardised(given).dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(X[0], np.arange(d)[::-1])
