@@ -460,3 +460,31 @@ def test_what_needs_no_package_of_the_extra(folders, monkeypatch, make_entry):
     monkeypatch.delenv("MEMDLIB_CACHE")
     with pytest.raises(ImportError, match=r"pooch.*'memdlib\[data\]'"):
         fetch.locate(make_entry(b"tiny", path="tiny.bin"))
+
+
+@pytest.mark.parametrize("url", ["https://example.org/tiny.bin", ""])
+def test_a_corrupt_file_of_the_mirror_is_replaced_from_its_address_if_it_has_one(
+    folders, make_entry, url
+):
+    put(folders[0], b"other bytes")
+    origin = f" by the file from {url}" if url else ""
+    assert error_of(make_entry(url=url)).endswith(
+        f"; replace it{origin}, or unset MEMDLIB_DATA"
+    )
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_way_to_a_missing_file_is_told_line_by_line(
+    folders, dead_url, make_entry, known
+):
+    entry = make_entry(**({"url": dead_url} if known else {"url": "", "hashes": {}}))
+    first, *others = error_of(entry).split("\n")
+    assert first.startswith("data set 'tiny': tiny.bin is not on this machine and cou")
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    assert others == [
+        "Get it by other means, and load again:",
+        f"  from    {dead_url if known else 'wherever you have it'}",
+        f"  sha256  {digest}" if known else "  any edition of the file will do",
+        f"  put in  {folders[1] / 'gene'}",
+        "or set MEMDLIB_DATA to a folder that holds gene/tiny.bin.",
+    ]

@@ -4,7 +4,7 @@ import pytest
 
 from memdlib.datasets.embedded import EMBEDDED
 from memdlib.datasets.readers import READERS
-from memdlib.datasets.registry import DataFile, entries
+from memdlib.datasets.registry import DataFile, Entry, entries
 
 
 def test_every_entry_is_complete():
@@ -58,3 +58,43 @@ def test_what_is_too_short_to_tell_files_apart_is_no_hash(kind, value):
 def test_whole_hashes(kind, length):
     value = ("0a" * 32)[:length]
     assert DataFile("a.csv", **{kind: value}).expected() == (kind, value)
+
+
+def test_a_description_has_a_line_for_each_fact():
+    entry = Entry(
+        name="tiny",
+        files=(
+            DataFile("a.csv", url="https://example.org/a.csv", sha256="0a" * 32),
+            DataFile("b.csv"),
+        ),
+        reader="r_list",
+        shape=(7, 3),
+        classes={"x": 2, "y": 4, "z": 1},
+        source="made for a test",
+        licence="none",
+        notes=" Two files. \n",
+    )
+    assert entry.description().split("\n") == [
+        "tiny: 7 samples, 3 features, 3 classes (x 2, y 4, z 1)",
+        "",
+        "Two files.",
+        "",
+        "Source:  made for a test",
+        "Licence: none",
+        "File:    a.csv",
+        "From:    https://example.org/a.csv",
+        f"Hash:    sha256 {'0a' * 32}",
+        "File:    b.csv",
+        "From:    no address is known",
+        "Hash:    any",
+    ]
+
+
+def test_a_part_has_what_it_does_not_state_from_its_whole():
+    registry = entries()
+    parts = [e for e in registry.values() if e.name.startswith("newsgroups_")]
+    assert len(parts) > 1
+    for entry in parts:
+        for fact in ("files", "reader", "source", "licence"):
+            assert getattr(entry, fact) == getattr(parts[0], fact)
+    assert len({str(entry.settings) for entry in parts}) == len(parts)

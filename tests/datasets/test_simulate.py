@@ -1,5 +1,8 @@
 """The simulators keep to the truth that they state."""
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -233,3 +236,78 @@ def test_hashes_are_those_of_the_contents():
 def test_bad_argument_is_named_with_its_remedy(simulate, arguments, name, hint):
     with pytest.raises(ValueError, match=f"^{name}.*{hint}"):
         simulate(**arguments)
+
+
+@pytest.mark.parametrize("simulate", SIMULATORS)
+def test_defaults_and_names_are_the_documented_ones(simulate):
+    stated = re.findall(r"^    (\w+) : .*default=(\S+)$", simulate.__doc__, re.M)
+    parameters = inspect.signature(simulate).parameters
+    assert {name: repr(p.default) for name, p in parameters.items()} == dict(stated)
+    data = simulate()
+    word = "word" if simulate is simulate_text_counts else "feature"
+    assert data.feature_names[[0, 11]].tolist() == [f"{word}0000", f"{word}0011"]
+    assert data.name == simulate.__name__
+    assert data.licence == "none needed: simulated"
+    assert data.source.startswith(f"{data.name}(n_")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_means_and_log_variances_lie_at_equal_distances_in_orders_of_their_own(
+    n_classes,
+):
+    data = simulate_gaussian_classes(
+        n_features=60, n_informative=50, n_classes=n_classes, separation=3.0
+    )
+    means = data.means[:, data.informative]
+    logs = np.log(data.variances[:, data.informative])
+    gaps = np.diff(np.sort(means, axis=0), axis=0)
+    np.testing.assert_allclose(gaps, np.broadcast_to(gaps[0], gaps.shape), rtol=1e-12)
+    assert 0.5 <= gaps.min() / 3 < 0.6 and 1.4 < gaps.max() / 3 <= 1.5
+    steps = np.diff(np.sort(logs, axis=0), axis=0)
+    np.testing.assert_allclose(steps, np.log(4) / (n_classes - 1), rtol=1e-12)
+    for levels in (means, logs):
+        orders = np.unique(levels.argsort(axis=0), axis=1)
+        assert orders.shape[1] > 1
+    assert (means.argsort(axis=0) != logs.argsort(axis=0)).any()
+
+
+@pytest.mark.parametrize(("n_classes", "lift"), [(2, 1.5), (3, 7.0), (4, 20.0)])
+def test_words_have_the_documented_law(n_classes, lift):
+    data = simulate_text_counts(
+        n_documents=10,
+        n_words=50,
+        n_informative=n_classes * 3 + 1,
+        n_classes=n_classes,
+        lift=lift,
+        seed=3,
+    )
+    law, informative = data.word_probabilities, data.informative
+    zipf = 1.0 / (np.arange(1, 51) + 2.7)
+    factor = law / zipf
+    rest = factor[:, ~informative]
+    np.testing.assert_allclose(rest, np.full(rest.shape, rest[0, 0]), rtol=1e-12)
+    factor = factor[:, informative] / rest[0, 0]
+    owner = factor.argmax(axis=0)
+    own = owner == np.arange(n_classes)[:, None]
+    np.testing.assert_allclose(factor[own], lift, rtol=1e-12)
+    mass = [zipf[informative][owner == k].sum() for k in range(n_classes)]
+    for k in range(n_classes):
+        foreign = factor[k, ~own[k]]
+        np.testing.assert_allclose(foreign, foreign[0], rtol=1e-12)
+        assert 1 - 1e-12 <= foreign[0] < lift
+    assert factor[np.argmax(mass)].min() == pytest.approx(1.0, rel=1e-12)
+    shared = law[:, informative].sum(axis=1)
+    np.testing.assert_allclose(shared, shared[0], rtol=1e-12)
+
+
+def test_the_ends_of_what_arguments_may_be_are_inside():
+    data = simulate_gaussian_classes(
+        n_samples=3, n_features=4, n_informative=4, n_classes=3
+    )
+    assert data.informative.all() and sorted(data.y) == [0, 1, 2]
+    assert not simulate_gaussian_classes(n_informative=0).informative.any()
+    assert simulate_gaussian_classes(n_features=1, n_informative=1).X.shape == (200, 1)
+    data = simulate_text_counts(
+        n_documents=2, n_words=2, n_informative=2, n_classes=2, lift=np.nextafter(1, 2)
+    )
+    assert data.informative.all() and sorted(data.y) == [0, 1]

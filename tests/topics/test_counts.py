@@ -12,6 +12,7 @@ from memdlib.topics.counts import (
     log_terms,
     mixture,
     ratios,
+    times_rows,
     with_values,
 )
 from tests.topics.reference import documents, objective, parameters, responsibilities
@@ -82,3 +83,42 @@ def test_no_table_of_cells_and_topics():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * 8 * table.nnz * 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_multiplied_by_their_own_numbers_in_the_form_they_have(kind):
+    X = documents(n=7, n_words=5, length=4)[0]
+    factor = np.array([0.5, -2.0, 0.0, 3.0, 1.0, 7.0, 11.0])
+    table = kind(X)
+    found = times_rows(table, factor)
+    assert type(found) is type(table)
+    found = found.toarray() if sparse.issparse(found) else found
+    np.testing.assert_array_equal(found, np.diag(factor) @ X)
+    before = table.toarray() if sparse.issparse(table) else table
+    np.testing.assert_array_equal(before, X)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_array])
+def test_a_table_with_a_quarter_of_its_cells_in_use_is_dense(kind):
+    X = np.zeros((4, 6))
+    X.flat[:5] = 2.0
+    assert sparse.issparse(as_counts(kind(X)))
+    X.flat[5] = 3.0
+    found = as_counts(kind(X.astype(np.float32)))
+    assert isinstance(found, np.ndarray) and found.flags.c_contiguous
+    np.testing.assert_array_equal(found, X)
+    X.flat[5] = 0.0
+    found = as_counts(kind(X.astype(np.float32)))
+    assert found.dtype == np.float64 and found.format == "csr"
+    np.testing.assert_array_equal(found.toarray(), X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_count_without_probability_makes_the_likelihood_minus_infinity(kind):
+    X = np.array([[2.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
+    theta, Q = np.ones((2, 1)), np.array([[0.4, 0.6, 0.0]])
+    with np.errstate(all="raise"):
+        by_document, by_word, value = expected_ratios(kind(X), theta, Q.T.copy())
+    np.testing.assert_allclose(by_document, [[2.0], [4.0]], rtol=1e-14)
+    np.testing.assert_allclose(by_word, [[7.5], [5.0], [0.0]], rtol=1e-14)
+    assert value == -np.inf

@@ -238,3 +238,73 @@ def test_columns_that_have_no_sum_still_have_words():
     y = np.arange(len(X)) % 2
     with pytest.raises(ValueError, match="bring X and sample_weight to order one"):
         GenerativeEmbedding("MT-1", QUICK).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["MT-2", "MT-1"])
+def test_words_in_place_of_numbers_are_told_what_encodes_them(kind):
+    X, y = data()
+    words = np.array([["red", "blue"]] * len(y))
+    model = GenerativeEmbedding(kind, QUICK)
+    for call in (lambda: model.fit(words, y), lambda: model.fit(X, y).transform(words)):
+        with pytest.raises(ValueError, match="could not convert string") as refused:
+            call()
+        assert "OneHotEncoder in front" in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["MT-2", "FESS-1", "TOP"])
+def test_precision_and_integers_of_counts_do_not_matter(kind):
+    X, y = (part[:20] for part in data(kind))
+    plsa = clone(QUICK).set_params(tol=1e-2)
+    expected = GenerativeEmbedding(kind, plsa).fit(X, y).transform(X)
+    for form in (np.float32, np.int64, lambda X: sparse.csc_array(np.float32(X))):
+        found = GenerativeEmbedding(kind, plsa).fit(form(X), y).transform(form(X))
+        found = found.toarray() if sparse.issparse(found) else found
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_tags_say_what_a_kind_asks_for(kind):
+    tags = GenerativeEmbedding(kind).__sklearn_tags__()
+    assert tags.input_tags.sparse and tags.input_tags.positive_only
+    assert tags.target_tags.required == (kind in ("MT-1", "FESS-1", "LLR", "TOP"))
+    if kind == "TOP":
+        assert not tags.classifier_tags.multi_class
+    else:
+        assert tags.classifier_tags is None
+    assert not GenerativeEmbedding("none").__sklearn_tags__().target_tags.required
+
+
+def test_negative_counts_are_refused_by_name_in_fit_and_transform():
+    X, y = data()
+    for kind in ("MT-1", "MT-2"):
+        model = GenerativeEmbedding(kind, QUICK).fit(X, y)
+        with pytest.raises(ValueError, match=r"GenerativeEmbedding \(input X\)"):
+            model.transform(-X)
+    with pytest.raises(ValueError, match=r"GenerativeEmbedding \(input X\)"):
+        GenerativeEmbedding("MT-1", QUICK).fit(-X, y)
+    with pytest.raises(ValueError, match="X has 24 features, but .* expecting 25"):
+        model.transform(X[:, 1:])
+
+
+def test_by_default_topics_are_those_of_one_default_model():
+    X, y = data()
+    assert GenerativeEmbedding().get_params() == {
+        "kind": "MT-2",
+        "plsa": None,
+        "random_state": None,
+    }
+    found = GenerativeEmbedding(random_state=4).fit_transform(X, y)
+    np.testing.assert_array_equal(found, PLSA(random_state=4).fit(X).transform(X))
+    names = (
+        GenerativeEmbedding("FS", QUICK)
+        .fit(X)
+        .get_feature_names_out([f"v{w}" for w in range(25)])
+    )
+    assert names[[0, 1, 2, 27, -1]].tolist() == [
+        "prior0",
+        "prior1",
+        "words0_v0",
+        "words1_v0",
+        "words1_v24",
+    ]

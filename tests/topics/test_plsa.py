@@ -575,3 +575,95 @@ def test_a_word_that_is_rare_under_all_topics_counts_like_any_other():
     found, gap = fold_in(X, rare, even(Q))
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
     assert (gap <= 1e-9 * X.sum(axis=1)).all()
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.8, 1.0])
+def test_a_topic_that_no_document_has_changes_nothing(beta):
+    X = documents(n=12)[0]
+    theta, Q = parameters(*X.shape, 3, seed=4)
+    theta[:, 2] = 0.0
+    theta /= theta.sum(axis=1, keepdims=True)
+    options = {
+        "beta": beta,
+        "smoothing": 0.0,
+        "tol": 1e-300,
+        "max_iter": 3,
+        "report": lambda *told: None,
+    }
+    found = climb(X, theta, Q.T.copy(), **options)
+    apart = climb(X, theta[:, :2].copy(), Q[:2].T.copy(), **options)
+    np.testing.assert_allclose(found.theta[:, :2], apart.theta, rtol=1e-12)
+    np.testing.assert_allclose(found.words[:, :2], apart.words, rtol=1e-12)
+    np.testing.assert_allclose(found.history, apart.history, rtol=1e-13)
+    assert not found.theta[:, 2].any()
+    np.testing.assert_array_equal(found.words[:, 2], Q[2])
+    if beta < 1:
+        np.testing.assert_allclose(found.gaps, apart.gaps, rtol=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_what_is_told_of_a_fit_by_its_definitions(smoothing, kind):
+    X = documents(n=14, n_words=9, seed=6)[0] * np.arange(1, 15)[:, None]
+    X[:, 3] = 0
+    X[4] = 0
+    weight = np.r_[2.0, np.ones(10), 0.5, 0.0, 3.0]
+    model = PLSA(3, smoothing=smoothing, tol=1e-7, random_state=0)
+    model.fit(kind(X), sample_weight=weight)
+    used = (X * weight[:, None])[np.r_[0:4, 5:12, 13]]
+    length, total = used.sum(axis=1), used.sum()
+    theta = fold_in(used, model.components_, model.topic_prior_)[0]
+    share = length @ theta / total
+    np.testing.assert_allclose(model.topic_prior_, share, rtol=0, atol=0.01)
+    words = 9 if smoothing else 8
+    np.testing.assert_allclose(
+        model.topic_counts_, total * model.topic_prior_ + smoothing * words, rtol=1e-12
+    )
+    reached = joint(used, theta, model.components_)
+    assert model.log_likelihood_ == pytest.approx(reached, rel=1e-4)
+    added = smoothing * np.log(model.components_).sum() if smoothing else 0.0
+    assert model.history_[-1] == pytest.approx(model.log_likelihood_ + added, rel=1e-12)
+    assert model.n_parameters_ == 2 + 3 * (12 + 8 - 2)
+    bic = model.n_parameters_ * np.log(total) / 2 - model.log_likelihood_
+    assert model.bic_ == pytest.approx(bic, rel=1e-13)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0, rtol=1e-12)
+    assert (model.components_[:, 3] > 0).all() == (smoothing > 0)
+    gained = reached - model.log_likelihood_
+    assert -1e-4 <= gained <= model.gaps_[0] * total + 1e-4
+
+
+def test_defaults_are_the_documented_ones():
+    stated = dict(re.findall(r"^    (\w+) : .*default=(\S+)$", PLSA.__doc__, re.M))
+    found = PLSA().get_params()
+    assert set(found) == set(stated)
+    for name, value in found.items():
+        assert repr(value) == stated[name] or value == float(stated[name])
+
+
+@pytest.mark.parametrize("verbose", [2, 3])
+def test_every_so_many_steps_a_line_is_printed(capsys, verbose):
+    X = documents(n=12)[0]
+    model = PLSA(2, tol=1e-3, verbose=verbose, random_state=0).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    steps = [int(re.match(r"PLSA, step (\d+): ", line)[1]) for line in lines]
+    assert steps == list(range(0, model.n_iter_ + 1, verbose))
+
+
+def test_words_in_place_of_counts_are_told_what_encodes_them_in_arrays_too():
+    words, X = np.array([["red", "blue"]] * 3), np.array([[1, 2], [2, 1], [1, 1]])
+    for call in (
+        lambda: PLSA(1).fit(words),
+        lambda: PLSA(1).fit(X).transform(words),
+    ):
+        with pytest.raises(ValueError, match="could not convert string") as refused:
+            call()
+        assert "OneHotEncoder in front" in str(refused.value)
+
+
+def test_the_sum_of_counts_must_stay_below_its_bound():
+    Q = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    below = np.nextafter(1e305, 0)
+    theta, _ = fold_in(np.array([[0.0, below, 0.0]]), Q, even(Q))
+    assert np.isfinite(theta).all()
+    with pytest.raises(ValueError, match=r"row 0 of the counts, with 1e\+305 at most"):
+        fold_in(np.array([[0.0, 1e305, 0.0]]), Q, even(Q))

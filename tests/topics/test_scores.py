@@ -296,3 +296,31 @@ def test_scores_of_families_name_what_they_cannot_take(X, lam, message):
 def test_a_missing_value_has_missing_scores():
     found = maxent_scores([[1.0], [np.nan]], [[0.0, 0.5]])
     np.testing.assert_array_equal(np.isnan(found).all(axis=(1, 2)), [False, True])
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_scores_of_families_are_means_less_powers(name):
+    rng = np.random.default_rng([92, 40])
+    family = get(name)
+    levels = np.array(LEVELS[name])
+    X = rng.integers(0, 2, size=(7, 2)).astype(float)
+    if name == "normal":
+        X = rng.normal(size=(7, 2))
+    powers = np.stack([X ** (j + 1) for j in range(family.n_moments)], axis=-1)
+    found = maxent_scores(X.tolist(), family.natural(levels), family)
+    np.testing.assert_allclose(found, levels - powers, rtol=1e-9, atol=1e-9)
+    lam = family.natural(levels)
+    for rows in (X[:1], np.float32(X)):
+        assert maxent_scores(rows, lam, name).shape == (len(rows), 2, family.n_moments)
+        assert maxent_scores(rows, lam, name).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "scores", [fisher_scores, free_energy_terms, posterior_divergences, log_likelihoods]
+)
+def test_scores_of_a_single_document_are_those_among_others(scores):
+    model, X = fitted(seed=8)
+    among = scores(model, X * np.arange(1, 11)[:, None])
+    for d in (0, 6):
+        alone = scores(model, (X[d : d + 1] * (d + 1)).tolist())
+        np.testing.assert_allclose(alone[0], among[d], rtol=1e-12, atol=1e-12)
