@@ -11,7 +11,9 @@ from memdlib.densities import MaxEntDensityDisplay
 @pytest.fixture(autouse=True)
 def _without_a_screen():
     mpl.use("Agg")
-    yield
+    with mpl.rc_context():
+        mpl.rcdefaults()  # whatever style was chosen before
+        yield
     mpl.pyplot.close("all")
 
 

@@ -88,7 +88,8 @@ def _mutated(found: dict) -> str:
         )
     return (
         f"two samples of {found['all']:,} mutants, each asked of the tests of its "
-        "module, then of the examples in it and of the other tests of its room: "
+        "module, then of the examples in it, of the other tests of its room and of the "
+        "contract of scikit-learn: "
         f"{'; '.join(said)}; we ask for {share} %, which the second sample "
         f"{_decided(*_noticed(found['fresh'])[2])}"
     )

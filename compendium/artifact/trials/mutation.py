@@ -3,8 +3,9 @@
 Every mutant is one small change of one module: another operator, a constant plus one,
 a condition turned round, an argument or a statement left out. Random samples of all of
 them are tried, each mutant in a process of its own against the test file that mirrors
-the module and, if that notices nothing, against the examples of the module and the
-other test files of the room. What survives is read by a person, who writes into
+the module and, if that notices nothing, against the examples of the module, the other
+test files of the room and the contract of scikit-learn. What survives is read by a
+person, who writes into
 ``data/artifact/survivors.toml`` why it computes the same; the others are missed.
 
 Tests were written for what survived of one sample, whose share is therefore no estimate
