@@ -5,8 +5,8 @@ a condition turned round, an argument or a statement left out. Random samples of
 them are tried, each mutant in a process of its own against the test file that mirrors
 the module and, if that notices nothing, against the examples of the module, the other
 test files of the room and the contract of scikit-learn. What survives is read by a
-person, who writes into
-``data/artifact/survivors.toml`` why it computes the same; the others are missed.
+person, who writes into ``data/artifact/survivors.toml`` why it computes the same; the
+others are missed.
 
 Tests were written for what survived of one sample, whose share is therefore no estimate
 for all mutants; that of the other is, which was drawn when these tests were there.
