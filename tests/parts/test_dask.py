@@ -122,8 +122,15 @@ def test_mixtures(client, monkeypatch, kind):
     agree(one[-1], other[-1], X)
 
 
-@pytest.mark.parametrize("name", ["fixed", "folds"])
-@pytest.mark.parametrize("chunks", [(200, 90), (200, 250), (70, 99)])
+@pytest.mark.parametrize(
+    ("name", "chunks"),
+    [
+        ("fixed", (200, 90)),
+        ("fixed", (200, 250)),
+        ("fixed", (70, 99)),
+        ("folds", (70, 99)),
+    ],
+)
 def test_correlations_of_columns_in_blocks(client, monkeypatch, name, chunks):
     monkeypatch.setattr(wide, "_ENTRIES", 20_000)
     X, y = correlated(d=250)

@@ -278,20 +278,23 @@ REGULARISED = {
 }
 
 
-@pytest.mark.parametrize("name", REGULARISED)
+CHANGES = {
+    "none": lambda X: X,
+    "offset": lambda X: X + 1.7e9,
+    "units": lambda X: X * np.logspace(-150, 150, X.shape[1]),
+    "float32": lambda X: X.astype(np.float32),
+}
+
+
 @pytest.mark.parametrize("d", [5, 250])
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda X: X,
-        lambda X: X + 1.7e9,
-        lambda X: X * np.logspace(-150, 150, X.shape[1]),
-        lambda X: X.astype(np.float32),
-    ],
+    ("name", "change"),
+    [(name, "none") for name in REGULARISED]
+    + [("default", "offset"), ("balanced", "units"), ("quadratic", "float32")],
 )
 def test_regularised_covariances(name, d, change):
     X, y = correlated(d=d)
-    X = change(X)
+    X = CHANGES[change](X)
     weight = np.random.default_rng([18, 2]).integers(4, size=len(y)) * 1.0
     one = clone(REGULARISED[name]).fit(X, y, weight)
     other = fit_chunks(clone(REGULARISED[name]), in_parts(X, y, weight))
