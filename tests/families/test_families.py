@@ -752,3 +752,26 @@ def test_the_smallest_variance_of_a_normal_is_the_smallest_number_of_full_precis
     np.testing.assert_allclose(natural[1], 0.5 / tiny, rtol=1e-15)
     with pytest.raises(ValueError, match="needs a variance above zero"):
         Normal().natural(Normal.mean_parameters(0.0, np.nextafter(tiny, 0.0)))
+
+
+@pytest.mark.parametrize("ends", [(-3.0, 5.0), (2.0, 2.25)])
+@pytest.mark.parametrize("rate", [-2.5, -0.01, 0.0, 0.2, 6.0])
+def test_truncated_densities_on_any_interval_are_those_of_their_definition(ends, rate):
+    f, (a, b) = TruncatedExponential(*ends), ends
+    nodes, rule = np.polynomial.legendre.leggauss(60)
+    x, rule = a + (b - a) * (nodes + 1) / 2, rule * (b - a) / 2
+    mass = rule * np.exp(-rate * x)
+    mean, psi = mass @ x / mass.sum(), np.log(mass.sum())
+    np.testing.assert_allclose(f.mean([rate]), [mean], rtol=1e-12)
+    np.testing.assert_allclose(f.log_normaliser([rate]), psi, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(f.natural([mean]), [rate], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(f.entropy([mean]), psi + rate * mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["exponential", "poisson", "geometric"])
+def test_a_feature_that_is_zero_throughout_has_the_mean_one(name):
+    mu, weight = np.array([[[0.0], [2.0]], [[0.0], [5.0]]]), np.array([3.0, 1.0])
+    found = get(name).regularise(mu, weight, shrinkage=0.0, smoothing=0.5)
+    pooled = (3 * 2 + 5) / 4
+    expected = [[1.0, (3 * 2 + pooled / 2) / 3.5], [1.0, (5 + pooled / 2) / 1.5]]
+    np.testing.assert_allclose(found[..., 0], expected, rtol=1e-14)
