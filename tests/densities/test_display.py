@@ -59,7 +59,7 @@ def test_densities_are_drawn_between_their_outermost_thousandths():
     assert display.ax_ is axes and not display.levels
     ends = density.ppf([0.001, 0.999])
     assert display.x[0] == ends[0].min() and display.x[-1] == ends[1].max()
-    np.testing.assert_allclose(np.diff(display.x, 2), 0, atol=1e-12)
+    np.testing.assert_allclose(np.diff(display.x, 2), 0, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(display.pdf, density.pdf(display.x))
     for j, line in enumerate(display.lines_):
         assert (line.get_linestyle(), line.get_marker()) == ("-", "")

@@ -374,6 +374,7 @@ def test_panels_of_a_batch_are_those_of_each_density_and_end_where_it_does():
             np.testing.assert_allclose(
                 np.unique(ends[row].round(6)),
                 np.unique(inside[row].round(6)),
+                rtol=0,
                 atol=1e-5,
             )
 

@@ -149,7 +149,9 @@ def test_what_a_solution_leaves_is_a_share_as_documented(data, penalty, steps):
     root = np.sqrt(weight)[:, None]
     A = root * (dense(X) - share @ dense(X))
     target = root * (np.eye(3)[y] - prior)
-    np.testing.assert_allclose(intercept, prior - coef @ (share @ dense(X)), atol=1e-12)
+    np.testing.assert_allclose(
+        intercept, prior - coef @ (share @ dense(X)), rtol=0, atol=1e-12
+    )
     if len(y) <= A.shape[1]:
         # of the system of the rows: the solution is known by its coefficients
         solution = space.solution(penalty)
@@ -205,7 +207,9 @@ def test_rows_that_are_all_alike_have_no_coefficients(shape):
     np.testing.assert_allclose(intercept, shares, rtol=1e-12)
     scores = ridge.scores(space, [0.5, 2.0], np.ones((5, shape[1])))
     assert scores.shape == (2, 5, 3)
-    np.testing.assert_allclose(scores, np.broadcast_to(shares, (2, 5, 3)), atol=1e-12)
+    np.testing.assert_allclose(
+        scores, np.broadcast_to(shares, (2, 5, 3)), rtol=0, atol=1e-12
+    )
 
 
 def test_a_single_class_leaves_nothing():

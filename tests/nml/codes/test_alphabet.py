@@ -381,7 +381,9 @@ def test_the_doubt_of_a_fit_that_ended_far_off_is_that_of_one_more_step(monkeypa
     for i, law in enumerate(p):
         moments = linear.T * law @ linear
         moved = law * (linear @ np.linalg.solve(moments, linear.T @ shares[i]))
-        np.testing.assert_allclose(linear.T @ moved, linear.T @ shares[i], atol=1e-10)
+        np.testing.assert_allclose(
+            linear.T @ moved, linear.T @ shares[i], rtol=0, atol=1e-10
+        )
         assert np.isfinite(doubt[i]) == (moved.min() >= 0)
         if np.isfinite(doubt[i]):
             assert upper[i] - doubt[i] <= -(moved * np.log(moved)).sum() <= upper[i]

@@ -205,12 +205,12 @@ def test_maps_are_those_of_their_formula(strength):
 def test_polynomials_of_the_cell_by_degree(cells, m):
     P = interval.cell_polynomials(cells, m)
     assert P.shape == (cells, m)
-    np.testing.assert_allclose(P.T @ P / cells, np.eye(m), atol=1e-13)
-    np.testing.assert_allclose(P.mean(axis=0), 0.0, atol=1e-13)
+    np.testing.assert_allclose(P.T @ P / cells, np.eye(m), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(P.mean(axis=0), 0.0, rtol=0, atol=1e-13)
     for degree, values in enumerate(P.T, start=1):
         # differences of one order more vanish, those of the degree are all equal
         last = np.diff(values, degree)
-        np.testing.assert_allclose(last, last[0], atol=1e-11)
+        np.testing.assert_allclose(last, last[0], rtol=0, atol=1e-11)
         assert abs(last[0]) > 1e-8
 
 
@@ -335,10 +335,12 @@ def test_matched_cells_have_the_moments_and_the_largest_entropy(m):
     powers = np.vander(x, m + 1, increasing=True)
     for j in (0, 1, 3):
         p = np.exp(heights[j]) / 9
-        np.testing.assert_allclose(p @ powers, counts[j] / 60 @ powers, atol=1e-9)
+        np.testing.assert_allclose(
+            p @ powers, counts[j] / 60 @ powers, rtol=0, atol=1e-9
+        )
         # of all densities with these moments, that whose logarithm is a polynomial
         off = heights[j] - powers @ np.linalg.lstsq(powers, heights[j])[0]
-        np.testing.assert_allclose(off, 0.0, atol=1e-9)
+        np.testing.assert_allclose(off, 0.0, rtol=0, atol=1e-9)
         expected = moments_complexity(60, m, 9) - counts[j] @ heights[j]
         assert lengths[j] == pytest.approx(expected, rel=1e-12)
     assert heights[2].tolist() == [0.0] * 9
