@@ -78,7 +78,7 @@ def _mutated(found: dict) -> str:
     said, share = [], number(100 * mutation.ASKED, 0)
     for part, drawn in (
         ("for whose survivors tests were written", "read"),
-        ("drawn after that", "fresh"),
+        ("that nobody looked at before that", "fresh"),
     ):
         seen, tried, (low, high) = _noticed(found[drawn])
         said.append(

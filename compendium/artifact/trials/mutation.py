@@ -9,7 +9,7 @@ person, who writes into ``data/artifact/survivors.toml`` why it computes the sam
 others are missed.
 
 Tests were written for what survived of one sample, whose share is therefore no estimate
-for all mutants; that of the other is, which was drawn when these tests were there.
+for all mutants; that of the other is, which nobody looked at before these were there.
 """
 
 import ast
