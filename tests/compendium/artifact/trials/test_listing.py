@@ -51,7 +51,7 @@ def test_mutants_are_told_by_sample():
     said = TRIALS["mutation"].said(found)
     assert "two samples of 12,345 mutants" in said
     assert "95.0 % of 100 are noticed (95 % interval 88.8 to 97.8), 7 more" in said
-    assert "94.1 % of 101 are noticed" in said.partition("drawn after that")[2]
+    assert "94.1 % of 101 are noticed" in said.partition("looked at before that")[2]
     assert said.endswith("we ask for 95 %, which the second sample does not decide")
     for killed, missed, verdict in ((400, 4, "shows"), (90, 11, "refutes")):
         fresh = sample | {"killed": killed, "missed": [0] * missed}
