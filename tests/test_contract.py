@@ -3,9 +3,11 @@
 Other settings: ``make test-nightly``.
 """
 
+import ast
 import importlib
 import pickle
 import pkgutil
+import re
 from inspect import isclass
 
 import numpy as np
@@ -94,6 +96,16 @@ SELECTORS = [
     GreedyHeldOutRanker(n_features=2, random_state=0),
     BhattacharyyaRanker(n_features=2),
 ]
+
+
+@pytest.mark.parametrize("kind", sorted({type(e) for e in DEFAULTS}, key=str))
+def test_defaults_that_are_documented_are_those_of_the_signature(kind):
+    told = re.findall(r"^    (\w+) : .*default=(.+)$", kind.__doc__, re.M)
+    given = kind().get_params()
+    assert {name: ast.literal_eval(text) for name, text in told if name in given} == {
+        name: given[name] for name, _ in told if name in given
+    }
+    assert {name for name, _ in told} & given.keys()
 
 
 @parametrize_with_checks(DEFAULTS)

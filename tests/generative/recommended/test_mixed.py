@@ -1,6 +1,3 @@
-import ast
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -310,14 +307,6 @@ def test_a_candidate_that_held_out_rows_rule_out_is_left_out():
     assert clf.names_ == ["plain"]
     only = MixedMeMdClassifier([("sure", Sure())], random_state=0).fit(X, y)
     assert only.names_ == ["sure"]
-
-
-def test_defaults_are_those_documented():
-    documented = re.findall(
-        r"^    (\w+) : .*default=(.+)$", MixedMeMdClassifier.__doc__, re.M
-    )
-    found = MixedMeMdClassifier().get_params()
-    assert {name: ast.literal_eval(text) for name, text in documented} == found
 
 
 def test_members_of_unequal_classes_and_weights():
