@@ -69,6 +69,8 @@ _CLOSE, _FAIR = 1e-2, 2.0
 # Distances at which a mode is looked for, its largest probability to start with, and
 # the share of its distance that is its.
 _PLACES, _SMALL, _REACH = np.geomspace(2.0, 1e5, 800), 0.05, 0.3
+# First zero of the Bessel function J_0.
+_BESSEL_ZERO = 2.404825557695773
 # Roundings of a moment on its way through the Gauss rule, and of a sum of it.
 _ROUNDINGS, _EPSILON = 16.0, np.finfo(np.float64).eps
 
@@ -801,22 +803,31 @@ def _match_on_grids(measures, m, support, n_nodes) -> tuple[Matched, Array]:
 def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple[Any, ...]:
     """Log-normalisers and moments by Gauss's rule on [-1, 1], and bounds of its error.
 
-    A polynomial of degree m and range r on the interval grows to r/2 rho^m at most on
-    the ellipse of Bernstein, an orthonormal one of degree m to sqrt(2m + 1) rho^m, and
-    Gauss's rule errs by 64/15 M rho^(-2n) / (1 - rho^-2) where the integrand is M at
-    most (Trefethen, Approximation Theory, theorem 19.3). That holds for every rho > 1;
-    rho^m = (4n / m - 2) / r makes the bound small. The error is a share of the mass.
+    A polynomial of degree m that is within h of a number on the interval is within
+    h rho^m of it on the ellipse of Bernstein, an orthonormal one grows to
+    sqrt(2m + 1) rho^m, and Gauss's rule errs by 64/15 M rho^(-2n) / (1 - rho^-2) where
+    the integrand is M at most (Trefethen, Approximation Theory, theorem 19.3). That
+    holds for every rho > 1; rho^m = (2n / m - 1) / h makes the bound small. The error
+    is a share of the mass.
+
+    The number is the middle of the values at the nodes, from which they are s away at
+    most, and h = s / cos(m j_0 / (n + 1/2)), where j_0 is the first zero of the Bessel
+    function J_0: a trigonometric polynomial of degree m falls from its largest value no
+    faster than a cosine (M. Riesz), and every t is within j_0 / (n + 1/2) of the angle
+    t_k of a node cos(t_k), or of -t_k. For that bounds the least t_k (DLMF, 18.16.6),
+    and the others are pi / (n + 1/2) apart at most (Sturm).
     """
     n, m = features.shape
     linear = natural @ features.T
     least = linear.min(axis=1)
-    half = 0.5 * (linear.max(axis=1) - least) / np.cos(0.5 * np.pi * m / n)
+    spread = 0.5 * (linear.max(axis=1) - least)
+    half = spread / np.cos(_BESSEL_ZERO * m / (n + 0.5))
     p = np.exp(np.subtract(least[:, None], linear, out=linear), out=linear)
     p *= np.exp(log_weights)
     mass = p.sum(axis=1)
     growth = np.maximum((2.0 * n / m - 1.0) / np.maximum(half, 1e-3), 1.05)
     log_rho = np.log(growth) / m
-    bound = half * (growth - 1.0) - (2.0 * n - m) * log_rho
+    bound = half * growth - spread - (2.0 * n - m) * log_rho
     bound -= np.log(-np.expm1(-2.0 * log_rho))
     log_mass = np.log(mass)
     bound += np.log(64.0 / 15.0 * np.sqrt(2.0 * m + 1.0)) - log_mass

@@ -131,8 +131,8 @@ def fit_calibration(
     Returns
     -------
     Calibration
-        A score that is the same for all classes of every row has multiplier one if it
-        is the only one, and else zero.
+        A score that tells no classes apart has multiplier zero beside others that do;
+        if none does, the first has one.
 
     Raises
     ------

@@ -125,7 +125,8 @@ def climb(
     With the expected counts m_dw = sum of both kinds of responsibilities, and
     rho_w = max_z (gradient in Q_zw) / m_z, log x <= x - 1 gives for every other Q that
     the objective is larger by sum_w C_w log rho_w at most, where C_w = sum_z m_zw; the
-    same holds for theta.
+    same holds for theta. Where beta < 1 an entry of exactly zero has an infinite
+    gradient and yet stays zero: gaps are to parameters that have those zeros, too.
     """
     length = np.asarray(counts.sum(axis=1)).ravel()
     used = np.asarray(counts.sum(axis=0)).ravel() + smoothing * words.shape[1]

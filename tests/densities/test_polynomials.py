@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 from benchmarks import moment_problems
 from memdlib import MaxEntDensity
@@ -854,3 +854,33 @@ def test_the_bound_of_a_shared_rule_allows_for_peaks_between_its_nodes(m, n):
     most = np.exp(rho**m - 1) * np.sqrt(2 * m + 1) * rho**m
     expected = 64 / 15 * most * rho ** (-2 * n) / (1 - rho**-2) / mass
     assert expected <= found < 3 * expected
+
+
+@pytest.mark.parametrize("size", [0.3, -0.3])
+@pytest.mark.parametrize(("m", "n"), [(1, 4), (2, 7), (3, 10), (5, 16), (6, 40)])
+def test_the_bound_of_a_shared_rule_allows_for_peaks_beyond_its_nodes(m, n, size):
+    """Of what lies within one at the nodes, that which is largest at the end."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    values = np.polynomial.legendre.legvander(nodes, m)
+    most = optimize.linprog(
+        -np.ones(m + 1), np.r_[values, -values], np.ones(2 * n), bounds=(None, None)
+    )
+    natural = size * most.x
+    found = polynomials._integrate(values[:, 1:], np.log(weights), natural[None, 1:])
+    x = np.cos(np.linspace(np.pi, 0, 4001))
+    linear = np.polynomial.legendre.legval(x, natural)
+    mass = integrate.simpson(np.exp(-linear), x=x)
+    half = np.ptp(linear) / 2
+    rho = ((2 * n / m - 1) / half) ** (1 / m)
+    most = np.exp(half * rho**m - half - linear.min()) * np.sqrt(2 * m + 1) * rho**m
+    expected = 64 / 15 * most * rho ** (-2 * n) / (1 - rho**-2) / mass
+    assert expected <= found[2][0] < 2.5 * expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 101, 1000])
+def test_no_angle_is_far_from_those_of_legendres_zeros(n):
+    angle = np.sort(np.arccos(special.roots_legendre(n)[0]))
+    zero = special.jn_zeros(0, 1)[0]
+    assert angle[0] < zero / (n + 0.5)
+    assert np.diff(angle).max(initial=0.0) < np.pi / (n + 0.5)
+    assert polynomials._BESSEL_ZERO == pytest.approx(zero, rel=1e-15)
