@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import jn_zeros
 
 from memdlib._types import Index
 from memdlib.densities.measures import (
@@ -70,7 +71,7 @@ _CLOSE, _FAIR = 1e-2, 2.0
 # the share of its distance that is its.
 _PLACES, _SMALL, _REACH = np.geomspace(2.0, 1e5, 800), 0.05, 0.3
 # First zero of the Bessel function J_0.
-_BESSEL_ZERO = 2.404825557695773
+_BESSEL_ZERO = float(jn_zeros(0, 1)[0])
 # Roundings of a moment on its way through the Gauss rule, and of a sum of it.
 _ROUNDINGS, _EPSILON = 16.0, np.finfo(np.float64).eps
 
@@ -812,16 +813,17 @@ def _integrate(features: Array, log_weights: Array, natural: Array) -> tuple[Any
 
     The number is the middle of the values at the nodes, from which they are s away at
     most, and h = s / cos(m j_0 / (n + 1/2)), where j_0 is the first zero of the Bessel
-    function J_0: a trigonometric polynomial of degree m falls from its largest value no
+    function J_0: a trigonometric polynomial of degree m falls from its largest size no
     faster than a cosine (M. Riesz), and every t is within j_0 / (n + 1/2) of the angle
     t_k of a node cos(t_k), or of -t_k. For that bounds the least t_k (DLMF, 18.16.6),
-    and the others are pi / (n + 1/2) apart at most (Sturm).
+    and the others are pi / (n + 1/2) apart at most (Sturm). Where m j_0 is more than
+    pi / 2 (n + 1/2), nothing bounds h, and the error is one.
     """
     n, m = features.shape
     linear = natural @ features.T
     least = linear.min(axis=1)
     spread = 0.5 * (linear.max(axis=1) - least)
-    half = spread / np.cos(_BESSEL_ZERO * m / (n + 0.5))
+    half = spread / np.cos(min(_BESSEL_ZERO * m / (n + 0.5), 0.5 * np.pi))
     p = np.exp(np.subtract(least[:, None], linear, out=linear), out=linear)
     p *= np.exp(log_weights)
     mass = p.sum(axis=1)

@@ -364,8 +364,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     gaps_ : ndarray of shape (2,)
         Certificates in nats a count: other topics of the documents, with the words as
         they are, or other words of the topics, with the documents as they are, have an
-        objective that is larger by no more. Both are zero at a stationary point; there
-        may be better ones elsewhere.
+        objective that is larger by no more (where ``beta`` is below 1, others with the
+        same zeros). Both are zero at a stationary point; there may be better ones
+        elsewhere.
     log_likelihood_ : float
         sum C log P(w, d), in nats.
     n_parameters_ : int

@@ -883,4 +883,12 @@ def test_no_angle_is_far_from_those_of_legendres_zeros(n):
     zero = special.jn_zeros(0, 1)[0]
     assert angle[0] < zero / (n + 0.5)
     assert np.diff(angle).max(initial=0.0) < np.pi / (n + 0.5)
-    assert polynomials._BESSEL_ZERO == pytest.approx(zero, rel=1e-15)
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 4), (4, 5), (5, 7)])
+def test_a_polynomial_of_high_degree_is_not_bounded_by_few_nodes(m, n):
+    """The nodes are too far apart for what is known of how fast it falls."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    features = np.polynomial.legendre.legvander(nodes, m)[:, 1:]
+    error = polynomials._integrate(features, np.log(weights), 0.1 * np.eye(m))[2]
+    assert (error == 1.0).all()
