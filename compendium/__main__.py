@@ -18,12 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
     parser.add_argument("--jobs", type=int, help="notebooks at a time; default: cores")
     commands = parser.add_subparsers(dest="command", required=True)
-    execute = commands.add_parser("execute", help="execute stale chapters")
-    execute.add_argument("--all", action="store_true", help="execute every chapter")
+    store = commands.add_parser("store", help="execute chapters and store them")
+    store.add_argument("chapters", nargs="*", help="such as theory/memd; default: all")
     make = commands.add_parser("experiments", help="make stale experiments")
     make.add_argument("runs", nargs="*", help="which; default: all")
     make.add_argument("--scheduler", help="of dask workers that make them: tcp://...")
-    commands.add_parser("verify", help="compare chapters with a new execution")
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
@@ -40,13 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(stop, signal.default_int_handler)
     try:
         match given.command:
-            case "execute":
-                return chapters.main(everything=given.all, jobs=given.jobs)
+            case "store":
+                return chapters.main(given.chapters, given.jobs)
             case "experiments":
                 how = {"jobs": given.jobs, "scheduler": given.scheduler}
                 return experiments.main(given.runs, **how)
-            case "verify":
-                return chapters.verify(given.jobs)
             case "render":
                 return render.main()
             case "check":

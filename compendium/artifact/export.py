@@ -20,8 +20,10 @@ from compendium.artifact.facts import (
     as_repro,
     read_facts,
 )
+from compendium.build import notebooks
 from compendium.build.experiments import runs
 from compendium.build.pages import citation, full_name
+from compendium.build.readable import FIGURE
 from compendium.project import root, write_whole
 
 TABLES = {
@@ -63,12 +65,10 @@ def figures(project: Path) -> dict[str, str]:
     """Captions of all figures of the book, by the file of what they plot."""
     found = {}
     for path in sorted((project / "book").rglob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            for output in cell.get("outputs", []):
-                about = output.get("metadata", {}).get("memdlib_figure")
-                if about is not None:
-                    file = path.with_name(f"{about['name']}.csv")
-                    found[str(file.relative_to(project))] = about["caption"]
+        for output in notebooks.figures(nbformat.read(path, as_version=4)):
+            about = output.data[FIGURE]
+            file = path.with_name(f"{about['name']}.csv")
+            found[str(file.relative_to(project))] = about["caption"]
     return found
 
 

@@ -1,23 +1,21 @@
-"""Chapters: which there are, which are stale, and how to execute them."""
+"""Chapters: which there are, how to store them, and whether they are of their sources."""
 
-from functools import partial
 from pathlib import Path
 
 import nbformat
+from joblib import Parallel, delayed
+from tqdm import tqdm
 
 from compendium.build.notebooks import (
     NotebookError,
-    chapter_digest,
-    differences,
     execute,
     is_notebook,
     normalise,
     read_source,
-    reworded,
     store,
     to_text,
+    twin,
 )
-from compendium.build.runner import run_all
 from compendium.project import root
 
 
@@ -43,86 +41,54 @@ def read_notebook(path: Path) -> nbformat.NotebookNode | None:
     return nbformat.read(path, as_version=4) if path.is_file() else None
 
 
-def stale(project: Path) -> list[Path]:
-    """Chapters whose notebook is missing, or not of their text and what it needs."""
-    return [source for source in sources(project) if not _fresh(project, source)]
-
-
-def _fresh(project: Path, source: Path) -> bool:
-    path = notebook_path(project, source)
-    stored = read_notebook(path)
-    try:
-        about = _about(project, source)
-    except NotebookError:
-        return False  # its execution will say why
-    if stored is None or stored.metadata.get("memdlib") != about:
-        return False
-    return to_text(reworded(stored, read_source(source), about)) == path.read_text()
-
-
-def _about(project: Path, source: Path) -> dict[str, str]:
-    name = str(source.relative_to(project))
-    return {"source": name, "digest": chapter_digest(project, source)}
-
-
-def execute_chapters(
-    project: Path, chapters: list[Path], jobs: int | None = None, *, keep: bool = True
-) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Execute chapters afresh; store their notebooks if they are to be kept.
-
-    Returns
-    -------
-    changes : dict
-        Chapter to the cells that differ from the stored notebook (empty: none do).
-    failed : dict
-        Chapter to the message of its failure; its stored notebook is untouched.
-    """
-    names = [str(path.relative_to(project)) for path in chapters]
-    work = partial(execute_chapter, project, keep=keep)
-    return run_all(work, names, title="chapters", jobs=jobs)
-
-
-def execute_chapter(project: Path, name: str, *, keep: bool) -> list[str]:
-    """Execute one chapter, keep it or not, and say which cells differ from before."""
-    source = project / name
-    path = notebook_path(project, source)
+def store_chapter(project: Path, source: Path) -> bool:
+    """Execute a chapter and store its notebook; whether that differs from before."""
+    name, path = str(source.relative_to(project)), notebook_path(project, source)
     path.parent.mkdir(parents=True, exist_ok=True)
-    about = _about(project, source)
+    before = path.read_text() if path.is_file() else ""
     executed = execute(read_source(source), name, path.parent, {})
-    new, old = normalise(executed, about), read_notebook(path)
-    if keep:
-        store(new, path)
-    return differences(old, new)
+    store(normalise(executed, {"source": name}), path)
+    return path.read_text() != before
 
 
-def main(*, everything: bool, jobs: int | None = None) -> int:
-    """Execute all chapters, or those that are stale; report; return an exit status."""
-    project = root()
-    chapters = sources(project) if everything else stale(project)
-    changes, failed = execute_chapters(project, chapters, jobs)
-    print(f"{len(changes)} of {len(sources(project))} chapters executed.")
-    _report(changes, failed)
-    if everything and changes and not any(changes.values()):
-        print("Every output equals the stored one.")
+def out_of_step(project: Path) -> list[str]:
+    """Stored notebooks that have not the code and the prose of their sources."""
+    known = {notebook_path(project, source): source for source in sources(project)}
+    stored = set((project / "book" / "notebooks").rglob("*.ipynb"))
+    problems = [f"{p.relative_to(project)}: has no source" for p in stored - set(known)]
+    for path, source in known.items():
+        name = source.relative_to(project)
+        if path not in stored:
+            problems.append(f"{name}: is not stored")
+            continue
+        notebook = nbformat.read(path, as_version=4)
+        if to_text(twin(notebook, read_source(source))) != path.read_text():
+            problems.append(f"{name}: its notebook has other code or prose")
+    return sorted(problems)
+
+
+def _try(project: Path, source: Path) -> tuple[Path, bool | str]:
+    """The chapter, and whether it changed or what went wrong."""
+    try:
+        return source, store_chapter(project, source)
+    except NotebookError as error:
+        return source, str(error)
+
+
+def main(names: list[str], jobs: int | None = None) -> int:
+    """Execute and store chapters, all if none is named; return an exit status."""
+    project, book = root(), root() / "book"
+    known = {str(p.relative_to(book).with_suffix("")): p for p in sources(project)}
+    asked = [name.removeprefix("book/").removesuffix(".md") for name in names]
+    if unknown := sorted(set(asked) - set(known)):
+        print(f"no chapter {unknown[0]!r}; the chapters are {', '.join(known)}")
+        return 2
+    work = [delayed(_try)(project, known[name]) for name in asked or known]
+    done = Parallel(n_jobs=jobs or -1, return_as="generator_unordered")(work)
+    done = dict(tqdm(done, total=len(work), desc="chapters", disable=None))
+    changed = sorted(p.relative_to(book) for p, found in done.items() if found is True)
+    failed = [found for found in done.values() if isinstance(found, str)]
+    print(f"{len(done) - len(failed)} chapters stored, {len(changed)} changed:")
+    print(*changed, sep="\n")
+    print(*failed, sep="\n\n")
     return 1 if failed else 0
-
-
-def verify(jobs: int | None = None) -> int:
-    """Compare all stored chapters with a new execution, which is not kept."""
-    project = root()
-    chapters = sources(project)
-    changes, failed = execute_chapters(project, chapters, jobs, keep=False)
-    equal = sum(not cells for cells in changes.values())
-    print(f"{equal} of {len(chapters)} chapters equal what is stored.")
-    _report(changes, failed)
-    return 1 if equal < len(chapters) else 0
-
-
-def _report(changes: dict[str, list[str]], failed: dict[str, str]) -> None:
-    for name, cells in sorted(changes.items()):
-        if cells:
-            print(f"  {name}: differs from the stored notebook")
-            for cell in cells:
-                print(f"    {cell}")
-    for message in failed.values():
-        print(f"\n{message}")

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 from PIL import Image
 
-from compendium.build.provenance.digests import digest
-from compendium.build.readable import markdown_table
+from compendium.build.readable import FIGURE, markdown_table
 
 # Okabe and Ito's palette without yellow and black, in an order that keeps contrast on
 # both grounds; every colour comes with a marker and a dash of its own.
@@ -82,8 +81,8 @@ def show(
     alt : str
         Says what is seen to one who cannot see it.
     data : DataFrame
-        The plotted values; offered beside the figure and compared by the checks, to
-        six significant digits.
+        The plotted values, to six significant digits: offered beside the figure, and
+        its text, so that whoever compares outputs compares them.
     moves : dict, default=None
         State in which the figure opens on a page, where the script
         ``explain/<name>.js`` lets a reader move it; the figure shows the same state.
@@ -103,18 +102,17 @@ def show(
     figure.savefig(picture, format="svg", metadata={"Date": None})
     pixels, size = _pixels(figure)
     plt.close(figure)
-    table = data.to_csv(index=False, float_format="%.6g")
-    about = {"name": name, "caption": caption, "alt": alt, "csv": table}
+    about = {"name": name, "caption": caption, "alt": alt}
     if moves is not None:
         about["moves"] = moves
     display(
         {
             "image/svg+xml": picture.getvalue(),
             "image/png": pixels,
-            "text/plain": f"figure {name}: {len(data)} rows of {', '.join(data)}; "
-            f"digest of the plotted data {digest(table)}",
+            "text/plain": data.to_csv(index=False, float_format="%.6g"),
+            FIGURE: about,
         },
-        metadata={"memdlib_figure": about, "image/png": size},
+        metadata={"image/png": size},
         raw=True,
     )
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from compendium.build.readable import FIGURE
+
 
 def moving_figures(notebook: dict) -> dict[str, dict]:
     """Figures of a stored notebook that can be moved: name to what their script reads.
@@ -21,7 +23,7 @@ def moving_figures(notebook: dict) -> dict[str, dict]:
     found = {}
     for cell in notebook["cells"]:
         for output in cell.get("outputs", []):
-            figure = output.get("metadata", {}).get("memdlib_figure", {})
+            figure = output.get("data", {}).get(FIGURE, {})
             if "moves" in figure:
                 found[figure["name"]] = figure["moves"]
     return found

@@ -4,7 +4,9 @@ import re
 
 import nbformat
 
-FIGURE = "Code of the figure"
+from compendium.build.readable import FIGURE
+
+CODE = "Code of the figure"
 NUMBERS = "The numbers, as a table"
 
 
@@ -28,8 +30,8 @@ def label_fold(cell: nbformat.NotebookNode) -> None:
         check = about.get("memdlib_check")
         if check is not None:
             _set_prompt(cell, check["line"])
-        elif "memdlib_figure" in about and "hide-input" in tags:
-            _set_prompt(cell, FIGURE)
+        elif FIGURE in output.get("data", {}) and "hide-input" in tags:
+            _set_prompt(cell, CODE)
         elif "memdlib_table" in about and "hide-output" in tags:
             _set_prompt(cell, _of_table(output["data"]["text/markdown"]))
 
@@ -38,21 +40,6 @@ def _of_table(text: str) -> str:
     """The caption of a table up to its first colon or point, without markup."""
     words = re.split(r"[:.](?:\s|$)", text.partition("\n")[0])[0]
     return f"As a table: {words.replace('*', '')}"
-
-
-def without_errors(outputs: list | None) -> list | None:
-    """Outputs without the rounding errors of checks, which processors do not share.
-
-    The bound that each error keeps is part of the output itself.
-    """
-    if outputs is None:
-        return None
-    found = []
-    for output in outputs:
-        if "memdlib_check" in output.get("metadata", {}):
-            output = nbformat.from_dict(output | {"metadata": {}})
-        found.append(output)
-    return found
 
 
 def _set_prompt(cell: nbformat.NotebookNode, line: str) -> None:

@@ -2,15 +2,15 @@
 
 ``book/**/*.md`` is what we write; papermill executes it on a fresh kernel; what is
 committed under ``book/notebooks`` is the result with everything removed that depends on
-the time or the machine. The book renders these stored outputs, and ``verify`` compares
-them with a new execution, so what is read is what was verified.
+the time or the machine. The book renders these stored outputs, and nbval compares them
+with a new execution (``make notebooks``), so what is read is what was compared.
 """
 
 import ast
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,9 +21,8 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
-from compendium.build.folds import label_fold, without_errors
-from compendium.build.provenance.digests import code_digest, digest
-from compendium.build.readable import glued_values, readable
+from compendium.build.folds import label_fold
+from compendium.build.readable import FIGURE, glued_values, readable
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 7200
@@ -111,66 +110,6 @@ def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
     return "\n".join(sources)
 
 
-def notebook_digest(
-    project: Path,
-    notebook: nbformat.NotebookNode,
-    label: str,
-    without: Iterable[str] = (),
-    words: Iterable[str] = (),
-) -> str:
-    """Digest of what the outputs of a notebook come from, data and packages aside.
-
-    Parameters
-    ----------
-    project : Path
-        Checkout.
-    notebook : NotebookNode
-        As read from its source.
-    label : str
-        How messages name it.
-    without, words : iterable of str, default=()
-        As in :func:`compendium.build.provenance.digests.code_digest`.
-
-    Returns
-    -------
-    str
-        The same for two notebooks only if each code cell of the one has the outputs of
-        the code cell of the other at its place.
-
-    Raises
-    ------
-    NotebookError
-        If a cell is not Python.
-    """
-    code_of(notebook, label)
-    cells = code_cells(notebook)
-    # neither is in the syntax: a last semicolon, which silences a cell, and the tag
-    marks = [
-        f"{cell.source.rstrip().endswith(';')} {PARAMETERS in _tags(cell)}"
-        for cell in cells
-    ]
-    sources = [cell.source for cell in cells]
-    return digest(code_digest(project, sources, without, words), *marks)
-
-
-def chapter_digest(project: Path, source: Path) -> str:
-    """Digest of all that a chapter is computed from: code, data, packages.
-
-    All of ``data`` counts, as chapters read it through the ledger of claims; figures of
-    trials count where a chapter speaks of the artifact.
-    """
-    trials = project / "data" / "artifact"
-    about = "compendium.artifact" in source.read_text()
-    data = sorted(
-        path
-        for path in (project / "data").rglob("*")
-        if path.is_file() and (about or trials not in path.parents)
-    )
-    parts = [p.read_bytes() for p in (project / "requirements.lock", *data)]
-    label = str(source.relative_to(project))
-    return digest(notebook_digest(project, read_source(source), label), *parts)
-
-
 def execute(
     notebook: nbformat.NotebookNode, label: str, cwd: Path, parameters: dict
 ) -> nbformat.NotebookNode:
@@ -245,7 +184,7 @@ def normalise(
     notebook : NotebookNode
         As executed.
     about : dict
-        Stored in the metadata under ``memdlib``: source and digest.
+        Stored in the metadata under ``memdlib``: the source.
 
     Returns
     -------
@@ -274,36 +213,35 @@ def normalise(
     return result
 
 
-def reworded(
-    stored: nbformat.NotebookNode, source: nbformat.NotebookNode, about: dict[str, str]
+def twin(
+    stored: nbformat.NotebookNode, source: nbformat.NotebookNode
 ) -> nbformat.NotebookNode:
-    """The stored notebook with the text that its source has now.
+    """What a stored notebook has to be, if its outputs are those of its source.
 
     Parameters
     ----------
     stored : NotebookNode
         Executed and normalised.
     source : NotebookNode
-        Its source; of the same digest, so that the stored outputs are its own.
-    about : dict
-        As in :func:`normalise`.
+        Its source.
 
     Returns
     -------
     NotebookNode
-        Cells of the source, outputs and injected parameters of the stored notebook.
+        Code and prose of the source; outputs and injected parameters of the stored one.
     """
     kept, cells = code_cells(stored), []
     for cell in source.cells:
         cell = nbformat.from_dict(cell)
         cell.metadata.setdefault("tags", [])  # as papermill leaves them
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and kept:
             before = kept.pop(0)
             cell.outputs = before.outputs
             cell.execution_count = before.execution_count
         cells.append(cell)
         if kept and INJECTED in _tags(kept[0]) and PARAMETERS in _tags(cell):
             cells.append(kept.pop(0))
+    about = stored.metadata.get("memdlib", {})
     return normalise(nbformat.v4.new_notebook(cells=cells), about)
 
 
@@ -328,15 +266,18 @@ def to_text(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
+def figures(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    """Outputs of a notebook that are figures."""
+    for cell in notebook.cells:
+        yield from (o for o in cell.get("outputs", []) if FIGURE in o.get("data", {}))
+
+
 def figure_tables(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Plotted data of each figure in a notebook: {file name: CSV text}."""
-    tables = {}
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            figure = output.get("metadata", {}).get("memdlib_figure")
-            if figure is not None:
-                tables[f"{figure['name']}.csv"] = figure["csv"]
-    return tables
+    return {
+        f"{output.data[FIGURE]['name']}.csv": output.data["text/plain"]
+        for output in figures(notebook)
+    }
 
 
 def store(notebook: nbformat.NotebookNode, path: Path) -> None:
@@ -346,43 +287,13 @@ def store(notebook: nbformat.NotebookNode, path: Path) -> None:
     write_whole(path, to_text(notebook))
 
 
-def differences(
-    old: nbformat.NotebookNode | None, new: nbformat.NotebookNode
-) -> list[str]:
-    """Say which cells differ in source or output between two versions."""
-    if old is None:
-        return ["new notebook"]
-    if len(old.cells) != len(new.cells):
-        return [f"{len(old.cells)} cells before, {len(new.cells)} now"]
-    found = []
-    for number, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
-        if a.source != b.source:
-            found.append(f"cell {number}: source")
-        elif without_errors(_compared(a)) != without_errors(_compared(b)):
-            found.append(f"cell {number}: output of {b.source.splitlines()[0]!r}")
-    return found
-
-
-def _compared(cell: nbformat.NotebookNode) -> list[dict]:
-    """Outputs without pictures, whose bytes are those of a processor.
-
-    A figure is compared by the digest of the data that it plots, which is its text.
-    """
-    found = []
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
-        kept = {key: data[key] for key in data if not key.startswith("image/")}
-        found.append(output | {"data": kept})
-    return found
-
-
 def _lift_figure(cell, output) -> None:
     """Repeat caption, name and alt text of a figure's output in its cell.
 
     MyST-NB reads them from the cell only; here they come from code, so that the numbers
     in them can be computed.
     """
-    figure = output.get("metadata", {}).get("memdlib_figure")
+    figure = output.get("data", {}).get(FIGURE)
     if figure is None:
         return
     download = f" {{download}}`data (CSV) <{figure['name']}.csv>`"

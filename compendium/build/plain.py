@@ -22,7 +22,7 @@ from compendium.build.notebooks import INJECTED, KERNEL, LANGUAGE, to_text
 from compendium.build.pages import citation, repository
 from compendium.build.portable import imported, needed_cells, portable_code
 from compendium.build.provenance.digests import locked_versions
-from compendium.build.readable import RECORD
+from compendium.build.readable import FIGURE, RECORD
 from compendium.build.wheel import install_missing, wheel_name
 from compendium.project import root, write_whole
 
@@ -181,6 +181,7 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:
     if data:
         size = output.metadata.get("image/png")
         output.metadata = nbformat.from_dict({"image/png": size} if size else {})
+        output.data.pop(FIGURE, None)
         if "image/png" in data:
             output.data.pop("image/svg+xml", None)
     return output
@@ -188,7 +189,7 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode | None:
 
 def _as_text(shown: tuple[Shown, ...], cell: nbformat.NotebookNode) -> list[str]:
     """Outputs of code that is not there, as Markdown."""
-    figures = [o for o in cell.outputs if "memdlib_figure" in o.get("metadata", {})]
+    figures = [o for o in cell.outputs if FIGURE in o.get("data", {})]
     pages = [o for o in cell.outputs if "text/html" in o.get("data", {})]
     texts = []
     for item in shown:
@@ -213,7 +214,7 @@ def _without_html(output: nbformat.NotebookNode) -> list[str]:
 
 def _picture(output: nbformat.NotebookNode) -> str:
     """A figure inside Markdown: kept in the text, as attachments are not everywhere."""
-    about = output.metadata["memdlib_figure"]
+    about = output.data[FIGURE]
     name, alt = about["name"], about["alt"].replace("[", "(").replace("]", ")")
     data = "".join(output.data["image/png"].split())
     return f"![{alt}][{name}]\n\n[{name}]: data:image/png;base64,{data}"

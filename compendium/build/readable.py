@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 
 RECORD = "application/papermill.record/"  # prefix of what a cell glues
+FIGURE = "application/vnd.memdlib.figure+json"  # name, caption and alt text of a figure
 _GLUED = re.compile(
     r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
     r"(?P<mark>[.)](?=\s|$))?"

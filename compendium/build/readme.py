@@ -6,13 +6,15 @@ from pathlib import Path
 
 import nbformat
 
+from compendium.build.notebooks import figures
+from compendium.build.readable import FIGURE
 from compendium.build.verdicts import finding_text, published_text
 from compendium.ledger.claims import Claim, read_claims
 from compendium.project import root, write_whole
 
 # What a reader of three lines should know: a theorem, a success and a failure.
 HEADLINES = ("margin-equals-j", "text-few-genes", "text-outperforms-discriminative")
-FIGURE = "front-newsgroups"  # of the first page of the book
+PICTURE = "front-newsgroups"  # of the first page of the book
 BEGIN, END = "<!-- headlines: begin -->", "<!-- headlines: end -->"
 
 
@@ -43,9 +45,8 @@ def figure(project: Path) -> bytes:
     notebook = nbformat.read(project / "book/notebooks/index.ipynb", as_version=4)
     (picture,) = (
         output.data["image/png"]
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if output.get("metadata", {}).get("memdlib_figure", {}).get("name") == FIGURE
+        for output in figures(notebook)
+        if output.data[FIGURE]["name"] == PICTURE
     )
     return b64decode(picture)
 
@@ -64,6 +65,6 @@ def main() -> int:
     """Write the findings into the README, and its figure."""
     project = root()
     write_whole(project / "README.md", generated(project))
-    write_whole(project / "book" / f"{FIGURE}.png", figure(project))
+    write_whole(project / "book" / f"{PICTURE}.png", figure(project))
     print("README.md: findings and figure written")
     return 0

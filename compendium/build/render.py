@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from compendium.build.chapters import sources
+from compendium.build.chapters import out_of_step, sources
 from compendium.build.contradictions import lint_contradictions
 from compendium.build.experiments import runs
 from compendium.build.form import ROOMS, lint_form
@@ -130,6 +130,8 @@ def main() -> int:
     """Render the book to ``_build/html``; say which page to open."""
     project = root()
     target = project / "_build" / "html"
+    for problem in out_of_step(project):
+        print(f"{problem}: make store")
     print("Rendering the book ...", flush=True)
     try:
         render(project, target)
