@@ -10,7 +10,7 @@ import yaml
 from sklearn.svm import SVC
 
 import memdlib
-from compendium.build import chapters, experiments, readme
+from compendium.build import experiments, readme
 from compendium.ledger.claims import VERDICTS, read_claims
 from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result
@@ -84,7 +84,7 @@ def test_every_figure_of_the_lecture_has_a_verdict_with_record_and_command():
 
 def test_the_readme_is_in_step():
     assert readme.generated(ROOT) == text_of("README.md")
-    picture = ROOT / "book" / f"{readme.FIGURE}.png"
+    picture = ROOT / "book" / f"{readme.PICTURE}.png"
     assert picture.read_bytes() == readme.figure(ROOT)
 
 
@@ -117,12 +117,6 @@ def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
     guide = page.split("## Which to use when")[1].split("\n\n")[1]
     for line, name in zip(guide.splitlines()[2:], named, strict=True):
         assert name in line
-
-
-def test_no_chapter_is_stale_and_no_notebook_is_an_orphan():
-    assert chapters.stale(ROOT) == []
-    expected = {chapters.notebook_path(ROOT, s) for s in chapters.sources(ROOT)}
-    assert set((ROOT / "book/notebooks").rglob("*.ipynb")) == expected
 
 
 def test_results_and_records_are_those_of_the_runs():

@@ -23,8 +23,8 @@ def signals():
 @pytest.mark.parametrize(
     ("arguments", "module", "name", "expected"),
     [
-        ("execute", chapters, "main", {"everything": False, "jobs": None}),
-        ("--jobs 3 execute --all", chapters, "main", {"everything": True, "jobs": 3}),
+        ("store", chapters, "main", {"runs": []}),
+        ("--jobs 3 store a b", chapters, "main", {"runs": ["a", "b"]}),
         ("experiments", experiments, "main", {"runs": [], **HERE}),
         ("experiments a b", experiments, "main", {"runs": ["a", "b"], **HERE}),
         (

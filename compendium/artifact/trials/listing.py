@@ -14,7 +14,6 @@ from pathlib import Path
 from compendium.artifact.trials import (
     faults,
     mutation,
-    notebooks,
     rehearsal,
     versions,
 )
@@ -54,12 +53,11 @@ def _rehearsed(found: dict) -> str:
     looked = sum(of for of, _ in found["table"].values())
     wrong = sum(wrong for _, wrong in found["table"].values())
     equal = "equal bytes" if found["equal"] else "different bytes"
-    chapters = "equals" if found["chapters equal"] else "does not equal"
     minutes = number(sum(steps.values()) / 60, 1)
     return (
         f"two archives with {equal}; {number(table, 1)} s to the table ({looked:,} "
         f"looks, {wrong} problems); {minutes} minutes until every chapter is executed "
-        f"again, and {chapters} what is stored"
+        "again, and equals what is stored"
     )
 
 
@@ -107,14 +105,6 @@ def _noticed(found: dict) -> tuple[int, int, tuple[float, float]]:
     seen = found["killed"] + found["stopped"]
     tried = seen + len(found["missed"])
     return seen, tried, mutation.interval(seen, tried)
-
-
-def _opened(found: dict) -> str:
-    equal = found["notebooks"] - len(found["differing"])
-    return (
-        f"JupyterLab {found['jupyterlab']}: {equal} of {found['notebooks']} notebooks "
-        "ran, with every output as stored"
-    )
 
 
 def _under_pythons(found: dict) -> str:
@@ -167,16 +157,9 @@ TRIALS = {
         _rehearsed,
         lambda found: (
             found["equal"]
-            and found["chapters equal"]
             and not any(wrong for _, wrong in found["table"].values())
             and sum(found["steps"].values()) < 60 * rehearsal.PATIENCE
         ),
-    ),
-    "notebooks": Trial(
-        "every chapter, opened and run in JupyterLab from a fresh clone",
-        notebooks.measure,
-        _opened,
-        lambda found: not found["differing"],
     ),
     "faults": Trial(
         "the runner of experiments killed at random moments, twice at once, and where "

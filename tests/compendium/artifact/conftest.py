@@ -9,6 +9,7 @@ import pytest
 
 from compendium.artifact.metadata import metadata_files
 from compendium.artifact.release import TOP, build_distributions
+from compendium.build.readable import FIGURE
 from tests.compendium.conftest import HEADER, cell
 
 ROOT = Path(__file__).parents[3]
@@ -59,8 +60,9 @@ def built(project):
     project.write("data/results/r.json", json.dumps(result))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"digest": "d"}})
     record = nbformat.from_dict(notebook)
-    figure = {"name": "r-accuracy", "caption": "Counts.", "csv": FOLDS}
-    shown = nbformat.v4.new_output("display_data", metadata={"memdlib_figure": figure})
+    figure = {"name": "r-accuracy", "caption": "Counts."}
+    data = {"text/plain": FOLDS, FIGURE: figure}
+    shown = nbformat.v4.new_output("display_data", data=data)
     record.cells = [nbformat.v4.new_code_cell("1", outputs=[shown])]
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))

@@ -13,6 +13,7 @@ from compendium.artifact import export
 from compendium.artifact.crate import METADATA
 from compendium.build.experiments import runs
 from compendium.build.pages import recorded_in
+from compendium.build.readable import FIGURE
 from compendium.ledger.results import read_result
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +87,7 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for path in (ROOT / "book").rglob("*.ipynb")
         for cell in nbformat.read(path, as_version=4).cells
         for output in cell.get("outputs", [])
-        if (figure := output.get("metadata", {}).get("memdlib_figure"))
+        if (figure := output.get("data", {}).get(FIGURE))
     }
     assert listed - plotted == {"facts.csv", "verdicts.csv", "computed.json"}
     assert plotted <= listed

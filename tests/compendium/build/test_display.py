@@ -13,6 +13,7 @@ from compendium.build.display import (
     show_table,
     use_style,
 )
+from compendium.build.readable import FIGURE
 
 ALT = "A straight line that rises from the lower left to the upper right corner."
 
@@ -39,10 +40,8 @@ def test_a_figure_comes_with_text_and_data(displayed):
     draw()
     draw()
     (data, more), (again, _) = displayed
-    about = more["metadata"]["memdlib_figure"]
-    assert about["csv"] == "x\n0\n0.333333\n"
-    assert about["alt"] == ALT
-    assert data["text/plain"].startswith("figure line: 2 rows of x; digest")
+    assert data["text/plain"] == "x\n0\n0.333333\n"
+    assert data[FIGURE] == {"name": "line", "caption": "A line.", "alt": ALT}
     assert "<dc:date>" not in data["image/svg+xml"]
     assert data == again
     assert b64decode(data["image/png"]).startswith(b"\x89PNG")
@@ -60,15 +59,8 @@ def test_a_figure_without_alternative_text_is_refused(alt):
 def test_a_figure_that_moves_says_in_which_state_it_opens(displayed):
     draw()
     draw(moves={"mean": 0.5})
-    still, moving = (more["metadata"]["memdlib_figure"] for _, more in displayed)
+    still, moving = (data[FIGURE] for data, _ in displayed)
     assert "moves" not in still and moving["moves"] == {"mean": 0.5}
-
-
-def test_other_data_have_another_digest(displayed):
-    draw()
-    draw(data=pd.DataFrame({"x": [0, 0.4]}))
-    (one, _), (other, _) = displayed
-    assert one["text/plain"] != other["text/plain"]
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,16 @@ from types import SimpleNamespace
 import pytest
 
 from compendium.build.explanations import add_scripts, moving_figures, setup
+from compendium.build.readable import FIGURE
 from compendium.project import root
 
 
 def notebook(**about):
     still = {
         "output_type": "display_data",
-        "metadata": {"memdlib_figure": {"name": "a"}},
+        "data": {FIGURE: {"name": "a"}},
     }
-    moving = {"metadata": {"memdlib_figure": {"name": "b", **about}}}
+    moving = {"data": {FIGURE: {"name": "b", **about}}}
     return {"cells": [{}, {"outputs": [still, {"text": "x"}]}, {"outputs": [moving]}]}
 
 

@@ -1,6 +1,7 @@
 from nbformat.v4 import new_code_cell, new_output
 
-from compendium.build.folds import FIGURE, NUMBERS, label_fold, without_errors
+from compendium.build.folds import CODE, NUMBERS, label_fold
+from compendium.build.readable import FIGURE
 
 
 def checked_output(line, bound="Checked: a, b, error at most 1e-09"):
@@ -20,9 +21,8 @@ def test_a_check_is_folded_to_its_own_line():
 
 
 def test_the_code_of_a_figure_is_named_beside_its_caption():
-    about = {"memdlib_figure": {"name": "a"}}
-    output = new_output("display_data", data={}, metadata=about)
-    for tags, expected in (["hide-input"], FIGURE), (["remove-input"], None):
+    output = new_output("display_data", data={FIGURE: {"name": "a"}})
+    for tags, expected in (["hide-input"], CODE), (["remove-input"], None):
         cell = new_code_cell("show()", outputs=[output])
         cell.metadata = type(cell.metadata)(tags=tags, mystnb={"figure": {"name": "a"}})
         label_fold(cell)
@@ -51,12 +51,3 @@ def test_a_folded_table_says_that_it_holds_the_numbers():
         cell = new_code_cell("show_table()", metadata={"tags": tags})
         label_fold(cell)
         assert cell.metadata["mystnb"]["code_prompt_show"] == NUMBERS
-
-
-def test_rounding_errors_are_no_difference_but_bounds_are():
-    one, other = checked_output("error 3e-15"), checked_output("error 4e-15")
-    assert without_errors([one]) == without_errors([other])
-    assert one.metadata["memdlib_check"]["line"] == "error 3e-15"
-    wider = checked_output("error 3e-15", bound="error at most 1e-06")
-    assert without_errors([one]) != without_errors([wider])
-    assert without_errors(None) is None

@@ -18,6 +18,7 @@ from compendium.build.gates import (
     lint_toc,
 )
 from compendium.build.notebooks import store
+from compendium.build.readable import FIGURE
 
 CLEAN = """---
 title: version 1.25
@@ -147,8 +148,8 @@ def test_a_clean_notebook_passes():
 
 def test_plotted_data_must_be_what_is_offered(tmp_path):
     made = notebook([text()])
-    picture = nbformat.v4.new_output("display_data", {"text/plain": "figure"})
-    picture.metadata = {"memdlib_figure": {"name": "f", "csv": "x\n1\n"}}
+    drawn = {"text/plain": "x\n1\n", FIGURE: {"name": "f"}}
+    picture = nbformat.v4.new_output("display_data", drawn)
     made.cells[0].outputs = [picture]
     path = tmp_path / "n.ipynb"
     store(made, path)

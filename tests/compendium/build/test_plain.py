@@ -5,6 +5,7 @@ import pytest
 
 from compendium.build import render
 from compendium.build.notebooks import KERNEL
+from compendium.build.readable import FIGURE
 
 CONFIG = """title: Tiny
 author: nobody
@@ -92,7 +93,7 @@ START = "# Start\n\nSee {ref}`there`.\n\n```{bibliography}\n```\n"
 BIB = """@article{smith2000, author = {Smith, Ann}, title = {Squares}, year = {2000},
 journal = {J}}
 """
-FIGURE = {"name": "f", "caption": "Rises.", "alt": "A line", "csv": "x\n1\n"}
+ABOUT = {"name": "f", "caption": "Rises.", "alt": "A line"}
 DOTS = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
     "awAAAABJRU5ErkJggg=="
@@ -107,10 +108,9 @@ def code(source, *outputs, tags=(), **metadata):
 
 def figure(name="f"):
     data = {"image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg'/>"}
-    data |= {"image/png": DOTS, "text/plain": "figure f"}
+    data |= {"image/png": DOTS, "text/plain": "x\n1\n", FIGURE: ABOUT | {"name": name}}
     size = {"image/png": {"width": 5, "height": 4}}
-    metadata = {"memdlib_figure": FIGURE | {"name": name}} | size
-    return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+    return nbformat.v4.new_output("display_data", data=data, metadata=size)
 
 
 def page(text, **others):

@@ -5,6 +5,7 @@ import nbformat
 import pytest
 
 from compendium.build import readme
+from compendium.build.readable import FIGURE
 from compendium.ledger.claims import Claim, Finding
 
 LEDGER = """
@@ -31,8 +32,10 @@ def first_page():
     """A stored notebook that shows a figure."""
     output = nbformat.v4.new_output(
         "display_data",
-        data={"image/png": base64.b64encode(PICTURE).decode()},
-        metadata={"memdlib_figure": {"name": readme.FIGURE}},
+        data={
+            "image/png": base64.b64encode(PICTURE).decode(),
+            FIGURE: {"name": readme.PICTURE},
+        },
     )
     cells = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell("f()")]
     cells[1].outputs = [output]
@@ -51,7 +54,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     assert "- *left is right*: **reproduced**, we find error below" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
-    picture = project.root / "book" / f"{readme.FIGURE}.png"
+    picture = project.root / "book" / f"{readme.PICTURE}.png"
     assert picture.read_bytes() == PICTURE == readme.figure(project.root)
     project.result("run", {"error": 2e-12})
     assert readme.generated(project.root) != first

@@ -36,7 +36,6 @@ def test_the_table_of_a_release_is_added_up():
             "x": 56.5,
         },
         "table": {"a": [1000, 0], "b": [500, 0]},
-        "chapters equal": True,
     }
     said = TRIALS["release"].said(found)
     assert "3.5 s to the table (1,500 looks, 0 problems); 1.0 minutes" in said

@@ -1,0 +1,97 @@
+"""Negative controls of ``make notebooks``: each planted fault turns its notebook red."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compendium.build import chapters
+from tests.compendium.conftest import HEADER, Project, cell
+
+ROOT = Path(__file__).parents[2]
+CHAPTER = (
+    cell(
+        """
+        import matplotlib.pyplot as plt
+        import pandas as pd
+        from compendium.build.display import checked, say, show, show_table
+        """,
+        "remove-cell",
+    )
+    + cell("show_table(['a', 'b'], [['x', '0.125']], 'lr')")
+    + cell("say('share', '0.375')")
+    + "Its share is {glue:text}`share`.\n\n"
+    + cell(
+        """
+        figure, axes = plt.subplots()
+        axes.plot([0, 1], [0, 1])
+        alt = "A straight line that rises from the lower left to the upper right."
+        data = pd.DataFrame({"x": [0, 0.625]})
+        show(figure, "line", caption="A line to 0.875.", alt=alt, data=data)
+        """
+    )
+    + cell("checked('sums agree', 'two ways', error=1e-13, within=1e-12)")
+    + cell("print(6 * 7)")
+)
+# name: text of the stored notebook, what stands there instead, and whether it is said
+FAULTS = {
+    "sound": ("Its share", "Its share", False),
+    "drawn": ("<path", "<path data-other='1'", False),
+    "table": ("0.125", "0.126", True),
+    "glued": ("'0.375'", "'0.376'", True),
+    "plotted": ("0.625\\n", "0.626\\n", True),
+    "caption": ('0.875.",', '0.876.",', True),
+    "check": ("error at most 1e-12", "error at most 1e-11", True),
+    "printed": ("42\\n", "43\\n", True),
+}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A tiny book with one stored chapter and the settings of ours for nbval."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = Project(tmp_path_factory.mktemp("nbval") / "book")
+        patch.setenv("MEMDLIB_PROJECT", str(made.root))
+        made.write("book/conftest.py", (ROOT / "book/conftest.py").read_text())
+        made.write("book/c.md", HEADER + "# C\n\n" + CHAPTER)
+        chapters.store_chapter(made.root, made.root / "book/c.md")
+    return made
+
+
+def test_a_changed_digit_turns_the_comparison_red(book):
+    folder, stored = book.root / "book/notebooks", book.root / "book/notebooks/c.ipynb"
+    for name, (old, new, _) in FAULTS.items():
+        text = stored.read_text()
+        assert text.count(old) >= 1, name
+        (folder / f"{name}.ipynb").write_text(text.replace(old, new, 1))
+    stored.unlink()
+    call = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rf", "-q"]
+    call += ["--nbval", "--nbval-current-env", "--rootdir", book.root, folder]
+    said = subprocess.run(
+        call, cwd=book.root, env=os.environ, capture_output=True, text=True
+    ).stdout
+    red = set(re.findall(r"(?m)^FAILED \S*?(\w+)\.ipynb::", said))
+    assert red == {name for name, (*_, found) in FAULTS.items() if found}, said
+
+
+def test_what_nbval_does_not_see_is_other_code_or_other_prose(book):
+    path = book.root / "book/notebooks/c.ipynb"
+    chapters.store_chapter(book.root, book.root / "book/c.md")
+    sound = path.read_text()
+    for extra in (book.root / "book/notebooks").glob("*.ipynb"):
+        if extra != path:
+            extra.unlink()
+    assert chapters.out_of_step(book.root) == []
+    for old, new in (
+        ("Its share is 0.375", "Its share is 0.376"),
+        ("6 * 7", "7 * 6"),
+        ("'0.375'", "'0.376'"),
+        ('0.875.",', '0.876.",'),
+    ):
+        assert old in sound
+        path.write_text(sound.replace(old, new, 1))
+        (problem,) = chapters.out_of_step(book.root)
+        assert problem == "book/c.md: its notebook has other code or prose"
