@@ -1,4 +1,4 @@
-"""Chapters: which there are, how to store them, and whether they are of their sources."""
+"""Chapters: which there are, their storing, and whether they are of their sources."""
 
 from pathlib import Path
 

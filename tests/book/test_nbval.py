@@ -1,4 +1,4 @@
-"""Negative controls of ``make notebooks``: each planted fault turns its notebook red."""
+"""Negative controls of ``make notebooks``: a planted fault turns its notebook red."""
 
 import os
 import re
