@@ -22,7 +22,7 @@
       list.closest("section").hidden = !list.querySelector("li.claim:not([hidden])");
     }
     form.querySelector("[role=status]").textContent =
-      `${shown} of ${cards.length} claims shown`;
+      `${shown} of ${cards.length} cards shown`;
   }
 
   function remember() {

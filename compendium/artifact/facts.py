@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from compendium.build.verdicts import table_text
 from compendium.ledger.claims import Claim, Finding, read_claims
 from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import run_of
@@ -62,14 +63,16 @@ class Judgement:
     claim, statement, source, locator : str
     published : str
         The printed number; empty for a statement.
+    table_says : str
+        What the printed table itself says of a statement.
     unit : str
     kind : str
         Of :data:`compendium.ledger.claims.KINDS`: runs or a proof, for example.
     rule, bound : str
         How far our number may lie from there; empty where nothing was compared.
     verdict : str
-        Of :data:`compendium.ledger.claims.VERDICTS`: what differs and what is beyond
-        reach are two of them. A run without a result has no row: it stops the export.
+        Of :data:`compendium.ledger.claims.VERDICTS`. A run without a result has no row:
+        it stops the export.
     reason : str
     """
 
@@ -78,6 +81,7 @@ class Judgement:
     source: str
     locator: str
     published: str
+    table_says: str
     unit: str
     kind: str
     rule: str
@@ -200,6 +204,7 @@ def _judgement(claim: Claim) -> Judgement:
         claim.source,
         claim.locator,
         "" if claim.published is None else json.dumps(claim.published),
+        table_text(claim),
         claim.unit,
         claim.kind,
         claim.rule,
@@ -222,7 +227,7 @@ def as_csv(kind: type, rows: list) -> str:
 def as_repro(facts: list[Fact], judgements: list[Judgement]) -> str:
     """The facts as ``repro.yaml``, which ``claims verify`` of claims-cli reads.
 
-    Claims that are beyond reach have no facts, and are left out.
+    Claims without a number of ours have no facts, and are left out.
     """
     said = {judgement.claim: judgement.statement for judgement in judgements}
     files = {fact.file: fact.sha256 for fact in facts}

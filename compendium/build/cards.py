@@ -20,6 +20,7 @@ from compendium.build.verdicts import (
     listed,
     published_text,
     slug,
+    table_text,
     tally,
     tolerance_text,
 )
@@ -93,6 +94,7 @@ class Cards:
             "Printed": f"{published_text(claim)} {claim.unit}".strip()
             if claim.published is not None
             else "",
+            "The printed table says": escape(table_text(claim)),
             "Our result": _result(claim),
             "Judged by": escape(tolerance_text(claim)) + _distance(claim),
             "Settings": _settings(claim),
@@ -200,7 +202,7 @@ def _records(claim: Claim) -> str:
     """Links to lab records, and the command that makes them again."""
     runs = dict.fromkeys(run for f in claim.findings for run in f.records)
     if not runs:
-        return "counted in the printed table alone" if claim.findings else ""
+        return ""
     links = ", ".join(f'<a href="../records/{run}.html">{run}</a>' for run in runs)
     names = " ".join(runs)
     quoted = f'"{names}"' if len(runs) > 1 else names
@@ -217,7 +219,7 @@ def index(claims: Sequence[Claim]) -> str:
             if claim.group == group
         )
         parts.append(f"<p>{group}</p><ul>{links}</ul>")
-    summary = f"<summary>Index of all {len(claims)} claims</summary>"
+    summary = f"<summary>Index of all {len(claims)} cards</summary>"
     return f'<details class="claim-index">{summary}{"".join(parts)}</details>'
 
 

@@ -8,12 +8,18 @@ import nbformat
 
 from compendium.build.notebooks import figures
 from compendium.build.readable import FIGURE
-from compendium.build.verdicts import finding_text, published_text
+from compendium.build.verdicts import sentence_text, table_text
 from compendium.ledger.claims import Claim, read_claims
 from compendium.project import root, write_whole
 
-# What a reader of three lines should know: a theorem, a success and a failure.
-HEADLINES = ("margin-equals-j", "text-few-genes", "text-outperforms-discriminative")
+# What a reader of four lines should know, each with what our runs find.
+HEADLINES = {
+    "margin-equals-j": "{ours} in our runs",
+    "text-few-genes": "our runs keep {ours}",
+    "text-few-words": "our runs keep {ours}",
+    "text-outperforms-discriminative": "in our runs on whole messages MeMd is ahead of "
+    "both the SVM and DME on {ours}; the printed table itself has it {table}",
+}
 PICTURE = "front-newsgroups"  # of the first page of the book
 BEGIN, END = "<!-- headlines: begin -->", "<!-- headlines: end -->"
 
@@ -32,11 +38,10 @@ def headlines(claims: Sequence[Claim]) -> str:
     """
     by_id = {claim.id: claim for claim in claims}
     lines = []
-    for claim in (by_id[name] for name in HEADLINES if name in by_id):
-        line = f"- *{claim.statement}*: **{claim.verdict}**"
-        if claim.published is not None:
-            line += f", published {published_text(claim)}"
-        lines.append(line + f", we find {finding_text(claim)}" * bool(claim.findings))
+    for name, words in HEADLINES.items():
+        if claim := by_id.get(name):
+            said = words.format(ours=sentence_text(claim), table=table_text(claim))
+            lines.append(f"- *{claim.statement}*: **{claim.verdict}**; {said}")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific
 from compendium.build.readable import escaped
-from compendium.ledger.claims import KINDS, Claim, Finding, counts
+from compendium.ledger.claims import KINDS, Claim, Finding, counts, of_the_sources
 from compendium.ledger.names import METHODS, NAMES
 
 # The page that has a card for each claim.
@@ -59,7 +59,7 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     Returns
     -------
     str
-        Empty for a claim beyond reach, which has none.
+        Empty for a claim that has none.
     """
     if not claim.findings:
         return ""
@@ -71,6 +71,21 @@ def finding_text(claim: Claim, index: int = 0) -> str:
     exact = claim.published is not None and not claim.published.is_integer()
     text = _ranged(finding, 2 if exact else None)
     return text if claim.published is not None else f"{text} {claim.unit}".strip()
+
+
+def table_text(claim: Claim) -> str:
+    """What the printed table itself says of a statement; empty if it is not asked."""
+    parts = [f"{label} on {rows}" for label, rows in claim.table_says]
+    return f"{' and '.join(parts)} {claim.unit}" if parts else ""
+
+
+def sentence_text(claim: Claim) -> str:
+    """Our result as a sentence has it: number, unit and then the range, if any."""
+    text = finding_text(claim)
+    if claim.findings[0].low is None:
+        return text
+    value, ends = text.removesuffix(claim.unit).rstrip(" )").split(" (")
+    return f"{value} {claim.unit} ({ends} within the uncertainty)"
 
 
 def power_of_ten(value: float) -> str:
@@ -162,6 +177,8 @@ def listed(claims: Iterable[Claim]) -> str:
         parts = [f"{claim.statement} ({'ours, on ' * claim.ours}{place})"]
         if claim.published is not None:
             parts.append(f"published {published_text(claim)} {claim.unit}".rstrip())
+        if claim.table_says:
+            parts.append(f"the printed table says: {table_text(claim)}")
         if claim.findings:
             unit = claim.unit if claim.published is not None else ""
             parts.append(f"our result {finding_text(claim)} {unit}".rstrip())
@@ -197,22 +214,25 @@ def _tally(claims: Sequence[Claim], key: Callable[[Claim], str]) -> list[list[st
 
 
 def counts_text(claims: Sequence[Claim]) -> str:
-    """How many claims there are and how many have each verdict, as a sentence."""
-    words = {
-        "reproduced": "are reproduced",
-        "agrees by choice": "agree only under a setting that we chose",
-        "not decided": "are not decided",
-        "differs": "differ",
-        "beyond reach": "are beyond reach",
-    }
-    empirical = [claim for claim in claims if claim.kind == "empirical"]
-    parts = [f"{n} {words[verdict]}" for verdict, n in counts(empirical).items()]
-    rest = [claim for claim in claims if claim.kind != "empirical"]
-    agree = counts(rest)["reproduced"]
+    """How many claims runs decide, and how many a proof or a count, with verdicts."""
+    parts = []
+    for words, by_runs in (
+        ("are decided by runs", True),
+        ("by a proof or a count", False),
+    ):
+        part = [one for one in claims if (one.kind == "empirical") == by_runs]
+        found = [f"{verdict} {n}" for verdict, n in counts(part).items() if n]
+        parts += [f"{len(part)} {words} ({', '.join(found)})"] * bool(part)
+    return " and ".join(parts)
+
+
+def census(claims: Sequence[Claim]) -> str:
+    """What the entries of the ledger are."""
+    ours = sum(claim.ours for claim in claims)
+    sources = len(of_the_sources(claims))
     return (
-        f"Of {len(empirical)} claims that runs decide {', '.join(parts[:-1])} and "
-        f"{parts[-1]}. Of {len(rest)} others, which a proof or a count decides, "
-        f"{agree} are reproduced."
+        f"{sources} claims of the sources, {len(claims) - sources - ours} statements "
+        f"that we restored and {ours} findings of our own"
     )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 from jsonschema import Draft202012Validator
 
-from compendium.ledger.findings import MEASURES
+from compendium.ledger.findings import MEASURES, printed_wins
 from compendium.ledger.names import NAMES
 from compendium.ledger.rule import SPREADS
 from compendium.ledger.tables import (
@@ -32,8 +32,12 @@ from compendium.ledger.tables import (
 from compendium.project import root
 
 REPRODUCED, BY_CHOICE, OPEN = "reproduced", "agrees by choice", "not decided"
-DIFFERS, BEYOND = "differs", "beyond reach"
-VERDICTS = (REPRODUCED, BY_CHOICE, OPEN, DIFFERS, BEYOND)
+DIFFERS, REFUTED = "differs", "refuted"
+NOT_RUN, BEYOND = "not run", "beyond reach"
+VERDICTS = (REPRODUCED, BY_CHOICE, OPEN, DIFFERS, REFUTED, NOT_RUN, BEYOND)
+
+# Verdicts without a number of ours, by the field that gives the reason.
+UNMEASURED = {"refuted": REFUTED, "not_run": NOT_RUN, "beyond": BEYOND}
 
 # What each verdict means, for the pages that use it.
 MEANINGS = {
@@ -42,7 +46,9 @@ MEANINGS = {
     "its fit to that column, but not under every setting that we tried",
     OPEN: "our result has a range, part of which agrees",
     DIFFERS: "our result does not agree under the setting that we chose",
-    BEYOND: "it cannot be checked here, or has not been, for a reason that is given",
+    REFUTED: "we prove that it is false",
+    NOT_RUN: "it could be checked here, but we have not run what it takes",
+    BEYOND: "it cannot be checked here, for a reason that is given",
 }
 
 
@@ -61,7 +67,7 @@ class Finding:
     value : float
         Our number: a mean, a count, a median, or the largest error of an identity.
     records : tuple of str
-        Experiments that it comes from; none if it is counted in a printed table.
+        Experiments that it comes from: one at least.
     verdict : {"reproduced", "not decided", "differs"}
         Of this setting alone.
     spread : float, default=None
@@ -99,6 +105,9 @@ class Claim:
         is judged under all settings of one.
     published : float or None
         The printed number; None for a statement.
+    table_says : tuple of (str, int)
+        What the printed table itself says of a statement: words, and in how many of its
+        rows they hold. No finding of ours.
     unit : str
     rule : {"spreads", "absolute", "at_least", "at_most"}
         How ours is judged.
@@ -111,7 +120,7 @@ class Claim:
     verdict : str
         One of :data:`VERDICTS`.
     reason : str
-        Why it differs, or why it is beyond reach.
+        Why it differs, or why there is no number of ours.
     ours : bool
         Whether the statement is our own, and no source's.
     kind : {"empirical", "proved", "arithmetic", "restored"}
@@ -129,6 +138,7 @@ class Claim:
     column: str
     method: str
     published: float | None
+    table_says: tuple[tuple[str, int], ...]
     unit: str
     rule: str
     bound: float
@@ -212,29 +222,36 @@ def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
 
 
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
-    beyond, method = entry.get("beyond", ""), entry.get("method", "")
+    method = entry.get("method", "")
+    without = next((key for key in UNMEASURED if key in entry), "")
     published, where = None, entry.get("published", {})
-    if where:
-        try:
-            printed = evidence.printed(where["table"], where["row"])
-            published = printed[where["column"]]
-        except (KeyError, ValueError, FileNotFoundError) as error:
-            raise LedgerError(
-                f"claim {name!r}: the printed number is missing: {error}"
-            ) from None
+    try:
+        if where:
+            published = evidence.printed(where["table"], where["row"])[where["column"]]
+        table_says = tuple(
+            (
+                part["label"],
+                printed_wins(evidence, part["table"], part["one"], part["others"]),
+            )
+            for part in entry.get("table_says", ())
+        )
+    except (KeyError, ValueError, FileNotFoundError) as error:
+        raise LedgerError(
+            f"claim {name!r}: the printed number is missing: {error}"
+        ) from None
     rule, bound, findings = "", 0.0, ()
     if method:
         rule, bound = "spreads", SPREADS
         findings = _under_all(*columns(where["table"], method), name, where)
-    elif not beyond:
+    elif not without:
         ((rule, bound),) = entry["tolerance"].items()
         bound = float(bound)
         findings = tuple(
             _finding(evidence, name, item, published, rule, bound)
             for item in entry["evidence"]
         )
-    verdict = overall([finding.verdict for finding in findings])
-    reason = beyond or entry.get("reason", "")
+    verdict = UNMEASURED.get(without) or overall([f.verdict for f in findings])
+    reason = entry.get(without or "reason", "")
     if verdict == DIFFERS and not reason:
         reason = _tried(name, findings)
     return Claim(
@@ -248,6 +265,7 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         column=where.get("column", ""),
         method=method,
         published=published,
+        table_says=table_says,
         unit=entry.get("unit", ""),
         rule=rule,
         bound=bound,
@@ -268,8 +286,6 @@ def overall(verdicts: list[str]) -> str:
     >>> overall(["reproduced", "differs"])
     'agrees by choice'
     """
-    if not verdicts:
-        return BEYOND
     first, *others = verdicts
     if first == REPRODUCED and any(other != REPRODUCED for other in others):
         return BY_CHOICE
@@ -320,6 +336,8 @@ def _finding(evidence, name, item, published, rule, bound) -> Finding:
         low, high = (value["low"], value["high"]) if ranged else (value, value)
         middle = float(value["median"] if ranged else value)
         verdict = judge(rule, bound, float(low), float(high), published or 0.0)
+        if not evidence.asked:
+            raise KeyError("no run is read; what a printed table says is table_says")
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
     ends = {"low": low, "high": high} if ranged else {}

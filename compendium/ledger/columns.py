@@ -24,6 +24,24 @@ from compendium.ledger.tables import (
 COLUMN = {"memd": "memd_js", "svm": "svm_linear", "dme": "dme"}
 
 
+def as_described(frame: pd.DataFrame) -> pd.DataFrame:
+    """MeMd on text as the paper describes it: one moment of counts or shares.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As :func:`agreement` gives it for ``memd`` on ``table3``.
+
+    Returns
+    -------
+    DataFrame
+        Those lines of :func:`by_setting` whose densities are exponential.
+    """
+    order = by_setting(frame)
+    exponential = order.index.str.startswith(("exponential", "truncated"))
+    return order[order["plain"] & exponential]
+
+
 def leave_one_out(frame: pd.DataFrame, *, plain: bool = True) -> pd.DataFrame:
     """Each data set judged under the setting that the others choose.
 

@@ -95,7 +95,10 @@ def _gap(values: dict, one: str, other: str) -> dict[str, float]:
 def printed_wins(
     evidence: Evidence, table: str, one: str, others: Sequence[str]
 ) -> int:
-    """Rows in which the printed figure of one column exceeds those of the others."""
+    """Rows in which the printed figure of one column exceeds those of the others.
+
+    It is nothing that we find, and so none of the :data:`MEASURES`.
+    """
     printed = [evidence.printed(table, row) for row in evidence.rows(table)]
     return sum(all(row[one] > row[other] for other in others) for row in printed)
 
@@ -249,7 +252,6 @@ MEASURES: dict[str, Callable] = (
         measure.__name__: measure
         for measure in (
             wins,
-            printed_wins,
             best_early,
             median_over_rows,
             sizes_met,

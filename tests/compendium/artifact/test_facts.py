@@ -20,7 +20,8 @@ from compendium.artifact.facts import (
     pointer,
     read_facts,
 )
-from compendium.ledger.claims import BEYOND, read_claims
+from compendium.build.verdicts import table_text
+from compendium.ledger.claims import UNMEASURED, read_claims
 from compendium.ledger.tables import at
 
 ROOT = Path(__file__).parents[3]
@@ -62,14 +63,16 @@ def test_facts_are_the_findings_of_the_ledger(ledger):
         for claim in claims
         for finding in claim.findings
     ]
-    assert [(j.claim, j.kind, j.rule, j.verdict) for j in judgements] == [
-        (claim.id, claim.kind, claim.rule, claim.verdict) for claim in claims
+    assert [(j.claim, j.kind, j.rule, j.table_says, j.verdict) for j in judgements] == [
+        (claim.id, claim.kind, claim.rule, table_text(claim), claim.verdict)
+        for claim in claims
     ]
     rules = {"spreads", "absolute", "at_least", "at_most"}
     for told in judgements:
-        assert (told.rule in rules) == (told.bound != "") == (told.verdict != BEYOND)
+        measured = told.verdict not in UNMEASURED.values()
+        assert (told.rule in rules) == (told.bound != "") == measured
     without = {j.claim for j in judgements} - {f.claim for f in facts}
-    assert without == {c.id for c in claims if c.verdict == BEYOND}
+    assert without == {c.id for c in claims if c.verdict in UNMEASURED.values()}
 
 
 def test_tables_and_manifest_hold_the_same(ledger):

@@ -17,7 +17,7 @@ from compendium.build.cards import (
     short_name,
     show_html,
 )
-from compendium.build.verdicts import slug, tolerance_text
+from compendium.build.verdicts import slug, table_text, tolerance_text
 from compendium.ledger.claims import VERDICTS, Finding, of_the_sources, read_claims
 from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import Evidence
@@ -71,6 +71,7 @@ def test_a_card_tells_all_of_its_claim(one):
     assert one.locator in terms["Source"] and tolerance_text(one) in terms["Judged by"]
     assert ("Printed" in terms) == (one.published is not None)
     assert ("Our result" in terms) == bool(one.findings)
+    assert terms.get("The printed table says", "") == table_text(one)
     assert terms.get("Reason", "") == one.reason
     assert ("Settings" in terms) == (len(one.findings) > 1)
     for finding in one.findings if not one.method else one.findings[:1]:
@@ -133,7 +134,7 @@ def test_the_index_names_every_claim():
         for one in CLAIMS
         if one.group == group
     ]
-    assert f"all {len(CLAIMS)} claims" in tree.text
+    assert f"all {len(CLAIMS)} cards" in tree.text
     names = [short_name(one) for one in CLAIMS]
     assert len(set(names)) == len(names)
     assert "order of DME's step in K" in names

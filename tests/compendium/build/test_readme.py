@@ -25,7 +25,7 @@ PICTURE = b"a picture"
 def claim(**given):
     """A claim with what is given, and nothing else."""
     empty = {field.name: "" for field in dataclasses.fields(Claim)}
-    return Claim(**(empty | {"bound": 0.0, "ours": False} | given))
+    return Claim(**(empty | {"bound": 0.0, "ours": False, "table_says": ()} | given))
 
 
 def first_page():
@@ -43,7 +43,7 @@ def first_page():
 
 
 def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch):
-    monkeypatch.setattr(readme, "HEADLINES", ("i",))
+    monkeypatch.setattr(readme, "HEADLINES", {"i": "we find an {ours}"})
     project.write("data/claims.toml", LEDGER)
     project.write("book/notebooks/index.ipynb", first_page())
     project.result("run", {"error": 1e-12})
@@ -51,7 +51,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     assert readme.main() == 0
     assert "written" in capsys.readouterr().out
     first = path.read_text()
-    assert "- *left is right*: **reproduced**, we find error below" in first
+    assert "- *left is right*: **reproduced**; we find an error below" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
     picture = project.root / "book" / f"{readme.PICTURE}.png"
@@ -61,14 +61,18 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
 
 
 def test_headlines_stand_in_their_order(monkeypatch):
-    monkeypatch.setattr(readme, "HEADLINES", ("b", "lost", "a"))
-    finding = Finding("", 2.0, "run", "differs")
-    given = {"findings": (finding,), "verdict": "differs", "statement": "left is right"}
-    stated = claim(id="a", published=None, rule="at_least", unit="sets", **given)
-    printed = claim(id="b", published=1.5, rule="absolute", unit="", **given)
-    assert readme.headlines([stated, printed]).splitlines() == [
-        "- *left is right*: **differs**, published 1.50, we find 2.00",
-        "- *left is right*: **differs**, we find 2 sets",
+    words = {"b": "our runs have {ours}; {table}", "lost": "", "a": "on {ours}"}
+    monkeypatch.setattr(readme, "HEADLINES", words)
+    given = {"published": None, "rule": "at_least", "unit": "of 9 sets"}
+    given |= {"verdict": "differs", "statement": "left is right"}
+    two = Finding("", 2.0, ("run",), "differs")
+    range_ = Finding("", 2.0, ("run",), "differs", low=0.0, high=3.0)
+    plain = claim(id="a", findings=(two,), **given)
+    ranged = claim(id="b", findings=(range_,), **(given | {"table_says": (("b", 7),)}))
+    assert readme.headlines([plain, ranged]).splitlines() == [
+        "- *left is right*: **differs**; our runs have 2 of 9 sets (0 to 3 within the "
+        "uncertainty); b on 7 of 9 sets",
+        "- *left is right*: **differs**; on 2 of 9 sets",
     ]
 
 

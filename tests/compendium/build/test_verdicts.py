@@ -1,5 +1,6 @@
 """Every claim of the ledger can be written down, everywhere that claims are shown."""
 
+import dataclasses
 import re
 from collections import Counter
 
@@ -8,6 +9,7 @@ import pytest
 from compendium.build import verdicts
 from compendium.build.verdicts import (
     bound_text,
+    census,
     claim_badge,
     column_cells,
     column_name,
@@ -16,6 +18,8 @@ from compendium.build.verdicts import (
     listed,
     margin_text,
     published_text,
+    sentence_text,
+    table_text,
     tally,
     tally_by_kind,
     tolerance_text,
@@ -24,7 +28,6 @@ from compendium.ledger.claims import (
     VERDICTS,
     Claim,
     Finding,
-    counts,
     of_the_sources,
     read_claims,
 )
@@ -51,6 +54,7 @@ def claim(**changes):
         "column": "",
         "method": "",
         "published": 86.4,
+        "table_says": (),
         "unit": "per cent",
         "rule": "spreads",
         "bound": 2.0,
@@ -224,17 +228,50 @@ def test_the_tally_counts_by_group_and_verdict():
 
 def test_the_sentence_that_counts():
     claims = [claim(), claim(verdict="differs"), claim(verdict="agrees by choice")]
-    text = counts_text(claims)
-    assert text == (
-        "Of 3 claims that runs decide 1 are reproduced, 1 agree only under a setting "
-        "that we chose, 0 are not decided, 1 differ and 0 are beyond reach. Of 0 "
-        "others, which a proof or a count decides, 0 are reproduced."
+    claims.append(claim(kind="proved", verdict="refuted"))
+    assert counts_text(claims) == (
+        "3 are decided by runs (reproduced 1, agrees by choice 1, differs 1) and 1 by "
+        "a proof or a count (refuted 1)"
     )
-    every = counts_text(CLAIMS)
-    numbers = [int(number) for number in re.findall(r"\d+", every)]
-    *of_runs, others, agree = numbers
-    assert of_runs[0] == sum(of_runs[1:]) and of_runs[0] + others == len(CLAIMS)
-    assert of_runs[1] + agree == counts(CLAIMS)["reproduced"]
+    total = 0
+    for part in counts_text(CLAIMS).split(" and "):
+        everything, *by_verdict = map(int, re.findall(r"\d+", part))
+        assert everything == sum(by_verdict)
+        total += everything
+    assert total == len(CLAIMS)
+
+
+def test_what_the_entries_of_the_ledger_are():
+    numbers = list(map(int, re.findall(r"\d+", census(CLAIMS))))
+    of_sources = of_the_sources(CLAIMS)
+    left = [one for one in CLAIMS if one not in of_sources]
+    assert numbers == [
+        len(of_sources),
+        sum(one.kind == "restored" for one in left),
+        sum(one.ours for one in left),
+    ]
+    assert sum(numbers) == len(CLAIMS)
+
+
+def test_what_a_table_says_has_the_unit_of_the_claim():
+    assert table_text(claim()) == ""
+    says = claim(table_says=(("ahead of a", 10), ("of both", 4)), unit="of 11 tasks")
+    assert table_text(says) == "ahead of a on 10 and of both on 4 of 11 tasks"
+    assert "; the printed table says: ahead of a on 10" in listed(
+        [dataclasses.replace(says, source="pandey2013")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (found(3), "3 of 7"),
+        (found(7, low=2, high=11), "7 of 7 (2 to 11 within the uncertainty)"),
+    ],
+)
+def test_a_sentence_has_the_unit_before_the_range(given, text):
+    one = claim(rule="at_least", published=None, findings=given, unit="of 7")
+    assert sentence_text(one) == text
 
 
 def test_kinds_are_counted_and_what_we_restored_is_no_claim():

@@ -1,6 +1,7 @@
 import io
 import json
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from compendium.ledger.claims import (
     KINDS,
     MEANINGS,
+    UNMEASURED,
     VERDICTS,
     LedgerError,
     counts,
@@ -18,8 +20,9 @@ from compendium.ledger.claims import (
     overall,
     read_claims,
 )
-from compendium.ledger.findings import MEASURES
+from compendium.ledger.findings import MEASURES, printed_wins
 from compendium.ledger.names import NAMES
+from compendium.ledger.tables import Evidence
 from compendium.project import root
 
 VALUE = """
@@ -152,7 +155,6 @@ def test_a_range_agrees_where_all_of_it_does(kind, bound, ends, printed):
 @pytest.mark.parametrize(
     ("verdicts", "wanted"),
     [
-        ([], "beyond reach"),
         (["reproduced"], "reproduced"),
         (["reproduced"] * 3, "reproduced"),
         (["reproduced", "reproduced", "not decided"], "agrees by choice"),
@@ -219,6 +221,98 @@ def test_a_measure_over_many_runs(project, monkeypatch):
     project.write("data/claims.toml", text.replace("double", "triple"))
     with pytest.raises(LedgerError, match="evidence is missing: 'triple'"):
         read_claims(project.root)
+
+
+SAYS = """
+table_says = [{ label = "a ahead", table = "printed", one = "a", others = ["b"] }]
+"""
+
+
+@pytest.fixture
+def printed(project, monkeypatch):
+    """A table in which a is ahead of b in two rows, and measures that may read it."""
+    project.write("data/published/printed.csv", "row,a,b\nx,3,1\ny,3,2\nz,3,4\n")
+    project.result("run", {"count": 5})
+    measures = {
+        "of_the_table": lambda evidence: printed_wins(evidence, "printed", "a", ["b"]),
+        "of_nothing": lambda evidence: 5,
+        "of_both": lambda evidence: (
+            evidence.values("run")["count"] + len(evidence.rows("printed"))
+        ),
+    }
+    for name, measure in measures.items():
+        monkeypatch.setitem(MEASURES, name, measure)
+    return project
+
+
+def stated(project, measure, more=""):
+    text = STATEMENT.format(id="s", kind="at_least", more=more)
+    text = text.replace('run = "run", key = "count"', f'measure = "{measure}"')
+    project.write("data/claims.toml", text)
+    (claim,) = read_claims(project.root)
+    return claim
+
+
+@pytest.mark.parametrize("measure", ["of_the_table", "of_nothing"])
+def test_our_number_must_come_from_a_run_of_ours(printed, measure):
+    with pytest.raises(LedgerError, match="'s': evidence is missing: 'no run is read"):
+        stated(printed, measure)
+
+
+def test_what_the_printed_table_says_is_not_our_number(printed):
+    claim = stated(printed, "of_both", SAYS)
+    assert claim.table_says == (("a ahead", 2),)
+    assert [(f.value, f.records) for f in claim.findings] == [(8.0, ("run",))]
+    assert claim.published is None and claim.verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        (SAYS.replace("a ahead", ""), r"s\.table_says\.0\.label: "),
+        (SAYS.replace('one = "a", ', ""), "'one' is a required property"),
+        (SAYS.replace('one = "a"', 'run = "run"'), "'one' is a required|'run' was un"),
+        (SAYS.replace('["b"]', "[]"), r"s\.table_says\.0\.others: "),
+        (SAYS.replace('"b"', '"lost"'), "'s': the printed number is missing: 'lost'"),
+    ],
+)
+def test_a_table_can_say_only_which_columns_exceed_others(printed, says, message):
+    with pytest.raises(LedgerError, match=message):
+        stated(printed, "of_both", says)
+
+
+# They count the numbers of a table that ours meet or exceed.
+MEETING = {"sizes_met", "numbers_met", "share_above_printed"}
+
+
+def test_no_number_of_the_ledger_is_read_in_a_printed_table(monkeypatch):
+    """With tables that tell the names of their rows alone, measures still go."""
+
+    def shut(*_):
+        raise RuntimeError("a printed number")
+
+    evidence = Evidence(root())
+    with (root() / "data" / "claims.toml").open("rb") as stream:
+        entries = tomllib.load(stream).values()
+    used = [
+        (MEASURES[item["measure"]], item)
+        for entry in entries
+        for item in entry.get("evidence", ())
+        if "measure" in item
+    ]
+    monkeypatch.setattr(Evidence, "printed", shut)
+    monkeypatch.setattr(Evidence, "records", shut)
+    reading = set()
+    for measure, item in used:
+        try:
+            measure(
+                evidence, **{k: item[k] for k in item.keys() - {"measure", "label"}}
+            )
+        except RuntimeError:
+            reading.add(measure.__name__)
+    assert reading == MEETING
+    with pytest.raises(RuntimeError, match="a printed number"):
+        printed_wins(evidence, "table3", "memd_js", ["dme"])
 
 
 ROWS = """
@@ -292,18 +386,23 @@ def test_the_chosen_setting_must_be_there_in_every_row(table):
     assert chosen == {"tf-idf; whole message"}
 
 
-def test_beyond_reach_and_the_count(project):
-    beyond = VALUE.format(id="far", more='beyond = "the data are lost"').replace(
-        'evidence = [{ run = "run", key = "deep.accuracy", label = "plain" }]\n', ""
-    )
-    claims = ledger(project, VALUE.format(id="near", more="") + beyond)
-    assert [c.verdict for c in claims] == ["reproduced", "beyond reach"]
-    assert claims[1].reason == "the data are lost"
+def test_claims_without_a_number_of_ours_and_the_count(project):
+    bare = re.sub("(?m)^evidence.*$", "", VALUE)
+    texts = [
+        bare.format(id=field.replace("_", "-"), more=f'{field} = "since {field}"')
+        for field in UNMEASURED
+    ]
+    claims = ledger(project, VALUE.format(id="near", more="") + "".join(texts))
+    assert [c.verdict for c in claims] == ["reproduced", *UNMEASURED.values()]
+    assert [c.reason for c in claims[1:]] == [f"since {field}" for field in UNMEASURED]
+    assert all(c.findings == () for c in claims[1:])
     assert counts(claims) == {
         "reproduced": 1,
         "agrees by choice": 0,
         "not decided": 0,
         "differs": 0,
+        "refuted": 1,
+        "not run": 1,
         "beyond reach": 1,
     }
 

@@ -174,6 +174,7 @@ def test_slopes_and_levels(evidence, tmp_path):
 def test_measures_go_by_their_names():
     assert all(name == measure.__name__ for name, measure in MEASURES.items())
     assert {"wins", "largest_gap", "sizes_met"} <= set(MEASURES)
+    assert "printed_wins" not in MEASURES
 
 
 def test_printed_numbers_that_are_ours(evidence):

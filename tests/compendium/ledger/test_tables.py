@@ -5,6 +5,7 @@ import pytest
 
 from compendium.ledger import settings
 from compendium.ledger.columns import (
+    as_described,
     leave_one_out,
     placebo,
     share_of_firsts,
@@ -113,6 +114,15 @@ def test_the_data_set_left_out_has_no_part_in_the_choice(evidence):
     assert pairs == [["two", "near"], ["four", "far"]]
     every = leave_one_out(frame, plain=False)
     assert set(every["setting"]) == {"tuned"}
+
+
+def test_settings_that_the_paper_describes_have_one_moment_and_nothing_of_ours():
+    order = by_setting(agreement(Evidence(), "table3", "memd"))
+    found = as_described(agreement(Evidence(), "table3", "memd"))
+    assert found["plain"].all() and len(found) == 3
+    left = order.drop(found.index)
+    exponential = left.index.str.contains("exponential")
+    assert exponential.any() and not left[exponential]["plain"].any()
 
 
 def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
