@@ -17,7 +17,10 @@ PIP := -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python
 RUNS ?=
 NAME ?=
-SCHEDULER ?=
+JOBS ?=
+STATUS ?=
+SHARE ?= 0.14
+SEED ?=
 
 ifdef MEMDLIB_DATA
 export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
@@ -27,7 +30,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html pdf article test test-nightly prove experiments test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
+.PHONY: book html pdf article test test-nightly prove experiments recheck test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## execute every chapter, say what differs, render the book
 	@$(RUN) execute --all
@@ -59,8 +62,11 @@ prove:  ## check the proofs by Coq (says how to get it)
 test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
-experiments: $(READY)  ## make stale ones; RUNS="name ...", SCHEDULER=tcp://host:port
-	@$(RUN) experiments $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUNS)
+experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 only lists them
+	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments $(if $(STATUS),--status) $(RUNS)
+
+recheck: $(READY)  ## make a seventh of the runs again, or RUNS, and only compare
+	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments --recheck $(SHARE) $(if $(SEED),--seed $(SEED)) $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks

@@ -1,13 +1,13 @@
 """Chapters: which there are, which are stale, and how to execute them."""
 
-from functools import partial
 from pathlib import Path
 
 import nbformat
+from joblib import Parallel, delayed
 
 from compendium.build.notebooks import (
     NotebookError,
-    chapter_digest,
+    code_cells,
     differences,
     execute,
     is_notebook,
@@ -17,7 +17,6 @@ from compendium.build.notebooks import (
     store,
     to_text,
 )
-from compendium.build.runner import run_all
 from compendium.project import root
 
 
@@ -51,18 +50,10 @@ def stale(project: Path) -> list[Path]:
 def _fresh(project: Path, source: Path) -> bool:
     path = notebook_path(project, source)
     stored = read_notebook(path)
-    try:
-        about = _about(project, source)
-    except NotebookError:
-        return False  # its execution will say why
-    if stored is None or stored.metadata.get("memdlib") != about:
+    now = read_source(source)
+    if stored is None or len(code_cells(stored)) != len(code_cells(now)):
         return False
-    return to_text(reworded(stored, read_source(source), about)) == path.read_text()
-
-
-def _about(project: Path, source: Path) -> dict[str, str]:
-    name = str(source.relative_to(project))
-    return {"source": name, "digest": chapter_digest(project, source)}
+    return to_text(reworded(stored, now, stored.metadata.memdlib)) == path.read_text()
 
 
 def execute_chapters(
@@ -78,8 +69,17 @@ def execute_chapters(
         Chapter to the message of its failure; its stored notebook is untouched.
     """
     names = [str(path.relative_to(project)) for path in chapters]
-    work = partial(execute_chapter, project, keep=keep)
-    return run_all(work, names, title="chapters", jobs=jobs)
+
+    def work(name: str) -> tuple[list[str] | None, str]:
+        try:
+            return execute_chapter(project, name, keep=keep), ""
+        except NotebookError as error:
+            return None, str(error)
+
+    found = Parallel(n_jobs=jobs or -1)(delayed(work)(name) for name in names)
+    ended = dict(zip(names, found, strict=True))
+    changes = {name: cells for name, (cells, error) in ended.items() if not error}
+    return changes, {name: error for name, (_, error) in ended.items() if error}
 
 
 def execute_chapter(project: Path, name: str, *, keep: bool) -> list[str]:
@@ -87,9 +87,8 @@ def execute_chapter(project: Path, name: str, *, keep: bool) -> list[str]:
     source = project / name
     path = notebook_path(project, source)
     path.parent.mkdir(parents=True, exist_ok=True)
-    about = _about(project, source)
     executed = execute(read_source(source), name, path.parent, {})
-    new, old = normalise(executed, about), read_notebook(path)
+    new, old = normalise(executed, {"source": name}), read_notebook(path)
     if keep:
         store(new, path)
     return differences(old, new)

@@ -1,5 +1,6 @@
 """What notebooks show: figures, tables, and numbers for the prose."""
 
+import hashlib
 import io
 from base64 import b64encode
 from importlib.resources import files
@@ -13,7 +14,6 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 from PIL import Image
 
-from compendium.build.provenance.digests import digest
 from compendium.build.readable import markdown_table
 
 # Okabe and Ito's palette without yellow and black, in an order that keeps contrast on
@@ -104,6 +104,7 @@ def show(
     pixels, size = _pixels(figure)
     plt.close(figure)
     table = data.to_csv(index=False, float_format="%.6g")
+    hashed = hashlib.sha256(f"{len(table.encode())}:{table}".encode()).hexdigest()
     about = {"name": name, "caption": caption, "alt": alt, "csv": table}
     if moves is not None:
         about["moves"] = moves
@@ -112,7 +113,7 @@ def show(
             "image/svg+xml": picture.getvalue(),
             "image/png": pixels,
             "text/plain": f"figure {name}: {len(data)} rows of {', '.join(data)}; "
-            f"digest of the plotted data {digest(table)}",
+            f"digest of the plotted data {hashed[:16]}",
         },
         metadata={"memdlib_figure": about, "image/png": size},
         raw=True,

@@ -10,7 +10,7 @@ import ast
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from compendium.build.folds import label_fold, without_errors
-from compendium.build.provenance.digests import code_digest, digest
 from compendium.build.readable import glued_values, readable
 from compendium.project import root, write_whole
 
@@ -111,66 +110,6 @@ def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
     return "\n".join(sources)
 
 
-def notebook_digest(
-    project: Path,
-    notebook: nbformat.NotebookNode,
-    label: str,
-    without: Iterable[str] = (),
-    words: Iterable[str] = (),
-) -> str:
-    """Digest of what the outputs of a notebook come from, data and packages aside.
-
-    Parameters
-    ----------
-    project : Path
-        Checkout.
-    notebook : NotebookNode
-        As read from its source.
-    label : str
-        How messages name it.
-    without, words : iterable of str, default=()
-        As in :func:`compendium.build.provenance.digests.code_digest`.
-
-    Returns
-    -------
-    str
-        The same for two notebooks only if each code cell of the one has the outputs of
-        the code cell of the other at its place.
-
-    Raises
-    ------
-    NotebookError
-        If a cell is not Python.
-    """
-    code_of(notebook, label)
-    cells = code_cells(notebook)
-    # neither is in the syntax: a last semicolon, which silences a cell, and the tag
-    marks = [
-        f"{cell.source.rstrip().endswith(';')} {PARAMETERS in _tags(cell)}"
-        for cell in cells
-    ]
-    sources = [cell.source for cell in cells]
-    return digest(code_digest(project, sources, without, words), *marks)
-
-
-def chapter_digest(project: Path, source: Path) -> str:
-    """Digest of all that a chapter is computed from: code, data, packages.
-
-    All of ``data`` counts, as chapters read it through the ledger of claims; figures of
-    trials count where a chapter speaks of the artifact.
-    """
-    trials = project / "data" / "artifact"
-    about = "compendium.artifact" in source.read_text()
-    data = sorted(
-        path
-        for path in (project / "data").rglob("*")
-        if path.is_file() and (about or trials not in path.parents)
-    )
-    parts = [p.read_bytes() for p in (project / "requirements.lock", *data)]
-    label = str(source.relative_to(project))
-    return digest(notebook_digest(project, read_source(source), label), *parts)
-
-
 def execute(
     notebook: nbformat.NotebookNode, label: str, cwd: Path, parameters: dict
 ) -> nbformat.NotebookNode:
@@ -245,7 +184,7 @@ def normalise(
     notebook : NotebookNode
         As executed.
     about : dict
-        Stored in the metadata under ``memdlib``: source and digest.
+        Stored in the metadata under ``memdlib``: its source.
 
     Returns
     -------
@@ -284,7 +223,7 @@ def reworded(
     stored : NotebookNode
         Executed and normalised.
     source : NotebookNode
-        Its source; of the same digest, so that the stored outputs are its own.
+        Its source, with as many code cells.
     about : dict
         As in :func:`normalise`.
 

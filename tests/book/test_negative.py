@@ -16,13 +16,15 @@ import nbformat
 import pytest
 
 from compendium.artifact.verify_release import check_means
-from compendium.build import chapters, experiments
+from compendium.build import chapters
+from compendium.build.experiments import make_run
 from compendium.build.gates import (
     lint_figure_files,
     lint_notebook,
     lint_site,
     lint_source,
 )
+from compendium.build.runs import problems, runs
 from memdlib.datasets import DatasetError
 from memdlib.datasets.fetch import locate
 from memdlib.datasets.registry import DataFile, Entry
@@ -74,11 +76,7 @@ def check_outputs(root):
 
 
 def check_records(root):
-    (run,) = experiments.runs(root)
-    token = experiments.run_digest(root, run, {})
-    if experiments.stored_digests(root, run) != (token, token):
-        return ["r: stale"]
-    return [str(path) for path in experiments.reworded_files(root, run)]
+    return problems(root, runs(root)["r"])
 
 
 def check_folds(root):
@@ -119,7 +117,7 @@ def sound(tmp_path_factory):
         made.write("book/experiments/runs.toml", RUN)
         made.write("book/experiments/e.md", HEADER + "What it does.\n\n" + EXPERIMENT)
         chapters.execute_chapter(made.root, "book/c.md", keep=True)
-        experiments.make_run(made.root, "r", {})
+        make_run(made.root, runs(made.root)["r"], made.root)
         page = "<html><body><h1 id='here'>C</h1><a href='#here'>C</a></body></html>"
         made.write("_build/html/index.html", page)
         made.write("mirror/tiny.bin", CONTENT.decode())
