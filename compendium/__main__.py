@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
                 return trial(given.name)
             case "metadata":
                 return metadata.main()
-    except (DatasetError, ConnectionError) as error:
+    except DatasetError as error:
         print(f"error: {error}")
     except OSError as error:
         if error.errno not in _NO_ROOM:

@@ -136,7 +136,8 @@ def moved(
     rel : float, default=0
         Floats this near are equal, and so are all nearer than a thousandth of it.
     counts : int, default=0
-        Integers this near are equal.
+        Integers this near are equal. If not 0, accuracies that stand beside their
+        counts, and differences, which both follow from them, are left out.
     times : sequence of str
         Patterns of keys that are left out, besides :data:`TIMES`.
     at : str
@@ -147,7 +148,10 @@ def moved(
     >>> list(moved({"a": [1, 2.0], "fit": 0.1}, {"a": [1, 2.5], "fit": 0.2}))
     [('a.1', 2.0, 2.5)]
     """
+    skipped = (*TIMES, *times)
     if isinstance(old, dict) and isinstance(new, dict):
+        if counts:
+            skipped += ("accuracy", "*_minus_*") if "correct" in old else ("*_minus_*",)
         pairs = [(key, old.get(key), new.get(key)) for key in sorted({*old, *new})]
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(old, new, strict=True))]
@@ -160,7 +164,7 @@ def moved(
             yield at, old, new
         return
     for key, one, other in pairs:
-        if not any(fnmatch(key, pattern) for pattern in (*TIMES, *times)):
+        if not any(fnmatch(key, pattern) for pattern in skipped):
             place = f"{at}.{key}".lstrip(".")
             yield from moved(one, other, rel=rel, counts=counts, times=times, at=place)
 

@@ -47,7 +47,6 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
     ("error", "status", "line"),
     [
         (DatasetError("no folder"), 1, "error: no folder"),
-        (ConnectionError("no network"), 1, "error: no network"),
         (
             OSError(errno.ENOSPC, "No space left on device"),
             1,

@@ -97,9 +97,19 @@ def test_a_result_says_its_commit_and_whether_code_was_changed(stored, monkeypat
         ({"a": 2}, {"a": 2.0000001}, []),
         ({"fit": {"mean": 3.0}, "b_ns": 1}, {"seconds": 2.0, "b_ns": 9}, []),
         ({"a": 1}, {"b": 1}, ["a", "b"]),
+        ({"accuracy": 90.0}, {"accuracy": 89.0}, ["accuracy"]),
+        ({"correct": [9], "accuracy": 90.0}, {"correct": [8], "accuracy": 80.0}, []),
+        ({"correct": [9], "accuracy": 90.0}, {"correct": [7]}, ["correct.0"]),
+        ({"a_minus_b": {"p": 0.1}, "c": 1.0}, {"a_minus_b": {"p": 0.2}, "c": 1.0}, []),
         ({"a": "x", "b": True, "c": None}, {"a": "y", "b": False, "c": 0.0}, [*"abc"]),
     ],
 )
 def test_what_counts_as_moved(old, new, places):
     found = moved(old, new, rel=1e-6, counts=1, times=["*_ns"])
     assert [place for place, *_ in found] == places
+
+
+def test_what_follows_from_counts_moves_where_counts_must_be_equal():
+    old, new = ({"correct": [c], "accuracy": c / 10} for c in (9, 8))
+    found = moved(old, new, rel=1e-6)
+    assert [place for place, *_ in found] == ["accuracy", "correct.0"]
