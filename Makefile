@@ -23,7 +23,10 @@ CORETYPES := Haswell SkylakeX Sandybridge Prescott Nehalem
 CHAPTER ?=
 RUNS ?=
 NAME ?=
-SCHEDULER ?=
+JOBS ?=
+STATUS ?=
+SHARE ?= 0.14
+SEED ?=
 
 ifdef MEMDLIB_DATA
 export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
@@ -33,7 +36,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -81,8 +84,11 @@ prove:  ## check the proofs by Coq (says how to get it)
 test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
-experiments: $(READY)  ## make stale ones; RUNS="name ...", SCHEDULER=tcp://host:port
-	@$(RUN) experiments $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUNS)
+experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 only lists them
+	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments $(if $(STATUS),--status) $(RUNS)
+
+recheck: $(READY)  ## make a seventh of the runs again, or RUNS, and only compare
+	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments --recheck $(SHARE) $(if $(SEED),--seed $(SEED)) $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks

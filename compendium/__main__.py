@@ -4,6 +4,7 @@ import argparse
 import errno
 import signal
 import sys
+from pathlib import Path
 
 from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
@@ -20,9 +21,16 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     store = commands.add_parser("store", help="execute chapters and store them")
     store.add_argument("chapters", nargs="*", help="such as theory/memd; default: all")
-    make = commands.add_parser("experiments", help="make stale experiments")
+    make = commands.add_parser("experiments", help="make runs, or look at them")
     make.add_argument("runs", nargs="*", help="which; default: all")
-    make.add_argument("--scheduler", help="of dask workers that make them: tcp://...")
+    make.add_argument("--status", action="store_true", help="list where each is from")
+    make.add_argument(
+        "--recheck", type=float, metavar="SHARE", help="only compare some"
+    )
+    make.add_argument(
+        "--seed", type=int, help="which part to compare; default: the day"
+    )
+    make.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
     commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
@@ -42,8 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
             case "store":
                 return chapters.main(given.chapters, given.jobs)
             case "experiments":
-                how = {"jobs": given.jobs, "scheduler": given.scheduler}
-                return experiments.main(given.runs, **how)
+                return experiments.main(given)
             case "render":
                 return render.main()
             case "check":
@@ -62,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
                 return trial(given.name)
             case "metadata":
                 return metadata.main()
-    except (DatasetError, ConnectionError) as error:
+    except DatasetError as error:
         print(f"error: {error}")
     except OSError as error:
         if error.errno not in _NO_ROOM:

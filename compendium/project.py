@@ -1,7 +1,8 @@
-"""Where things are in a checkout, and files that are written whole or not at all."""
+"""Where things are in a checkout, what git says, and files that are written whole."""
 
 import json
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -25,6 +26,13 @@ def root() -> Path:
         f"no _toc.yml in {start} or above it: run this inside a checkout of the "
         "compendium, or set MEMDLIB_PROJECT to one"
     )
+
+
+def git(project: Path, *arguments: str) -> str:
+    """What git says of a checkout; empty without a history, or if it does not know."""
+    command = ["git", "-C", str(project), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

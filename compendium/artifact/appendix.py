@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from compendium.artifact.metadata import unknown
-from compendium.build.experiments import runs
+from compendium.build.runs import runs
 from compendium.ledger.results import read_result, result_path
 
 # What ACM's policy of 2020 asks for each badge, and what stands for it here.
@@ -42,12 +42,13 @@ def costs(project: Path) -> pd.DataFrame:
         ``cores``, ``system``. No result records disk while it runs.
     """
     rows = {}
-    for run in runs(project):
-        machine = read_result(run.name, project)["provenance"]["machine"]
+    for run in runs(project).values():
+        result = read_result(run.name, project)
+        machine = result["machine"]
         rows[run.name] = {
             "notebook": run.notebook,
-            "seconds": machine["seconds"],
-            "mib": machine.get("mib", float("nan")),
+            "seconds": result["seconds"],
+            "mib": result["mib"] or float("nan"),
             "kib": result_path(project, run.name).stat().st_size / 1024,
             "processor": machine["processor"],
             "cores": machine["cores"],

@@ -10,8 +10,8 @@ from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from compendium.artifact.metadata import agent
-from compendium.build.experiments import Run
-from compendium.build.pages import citation, last_change, last_commit, recorded_in
+from compendium.build.pages import citation, last_change, last_commit
+from compendium.build.runs import Run
 from compendium.ledger.results import read_result
 
 METADATA = "ro-crate-metadata.json"
@@ -88,11 +88,11 @@ def _entity(crate: ROCrate, key: str, **properties) -> ContextEntity:
 def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEntity:
     """One run: its notebook made its result and its lab record of data and parameters.
 
-    How long and on what it ran stands in words; the commit that recorded the result,
-    where there is a history, is the version of the action.
+    How long and on what it ran stands in words; the commit that it was made with is the
+    version of the action, unless there were changes beside it.
     """
-    about = read_result(run.name, project)["provenance"]
-    machine = about["machine"]
+    about = read_result(run.name, project)
+    machine, commit = about["machine"], "" if about["dirty"] else about["commit"]
     used = [
         _entity(
             crate, f"#data-{name}", **{"@type": "CreativeWork"}, name=name, sha256=sha
@@ -109,19 +109,18 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
         )
         for name, value in sorted(about["parameters"].items())
     ]
-    file = f"data/results/{run.name}.json"
-    commit = recorded_in(project, file, about["digest"])
     return crate.add_action(
-        held[about["notebook"]],
+        held[run.source()],
         identifier=f"#run-{run.name}",
         object=used,
         result=[
-            held[file],
+            held[f"data/results/{run.name}.json"],
             held[f"book/records/{run.name}.ipynb"],
         ],
         properties={
             "name": run.title,
-            "description": f"{about['command']}: {machine['seconds']} seconds on "
+            "description": f"make experiments RUNS={run.name}: "
+            f"{about['seconds']} seconds on "
             f"{machine['processor']}, {machine['system']}, "
             f"Python {about['packages']['python']}",
             "actionStatus": "http://schema.org/CompletedActionStatus",

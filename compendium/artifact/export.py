@@ -21,9 +21,9 @@ from compendium.artifact.facts import (
     read_facts,
 )
 from compendium.build import notebooks
-from compendium.build.experiments import runs
 from compendium.build.pages import citation, full_name
 from compendium.build.readable import FIGURE
+from compendium.build.runs import runs
 from compendium.project import root, write_whole
 
 TABLES = {
@@ -80,7 +80,7 @@ def export_files(project: Path) -> dict[str, bytes]:
     LedgerError, FileNotFoundError
         If evidence is missing: what did not run is not exported.
     """
-    listed = runs(project)
+    listed = runs(project).values()
     facts, judgements, text = read_facts(project)
     copied = {
         "LICENSE",
@@ -128,6 +128,6 @@ def main() -> int:
     named = files[METADATA].count(b'"version": "urn:git:commit:')
     print(
         f"{len(files)} files in {project / '_build' / 'export'}; {named} of "
-        f"{len(runs(project))} runs name the commit that recorded their result"
+        f"{len(runs(project))} runs name the commit that they were made with"
     )
     return 0

@@ -125,16 +125,14 @@ def check_locks(files: Files) -> Looks:
 
 
 def check_records(files: Files) -> Looks:
-    """Every result has a lab record of the same computation."""
+    """Every result has the lab record of its run."""
     for name in sorted(n for n in files if n.startswith("export/data/results/")):
         run = PurePosixPath(name).stem
-        record = files.get(f"export/book/records/{run}.ipynb")
-        if record is None:
-            yield f"{name}: no lab record"
-            continue
-        made = json.loads(record)["metadata"]["memdlib"]["digest"]
-        same = json.loads(files[name])["provenance"]["digest"] == made
-        yield None if same else f"{name}: of another computation than its lab record"
+        record = json.loads(files.get(f"export/book/records/{run}.ipynb", b"{}"))
+        code = "".join(
+            line for cell in record.get("cells", ()) for line in cell["source"]
+        )
+        yield None if f'run = "{run}"' in code else f"{name}: no lab record of its run"
 
 
 def check_means(files: Files) -> Looks:

@@ -1,266 +1,248 @@
-"""Experiments: parameterised notebooks, one run a data set and protocol.
+"""Make runs of experiments, make a sample of them again, or list them.
 
-``book/experiments/runs.toml`` lists the runs. Each leaves one result,
-``data/results/<run>.json``, and one lab record, ``book/records/<run>.ipynb``. A run is
-done again only if its code, parameters, data or numerical packages have changed; if
-only its words have, its record is reworded in place.
+Every run has a process of its own, and so has its kernel. It leaves its record, then
+its result, each whole or not at all, so that whatever is killed can be called again.
 """
 
+import argparse
+import datetime
+import hashlib
 import json
+import os
+import resource
+import signal
+import subprocess
+import sys
 import tempfile
+import threading
 import time
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
+from tqdm import tqdm
 
-from compendium.build.chapters import read_notebook
-from compendium.build.memory import peak_memory
 from compendium.build.notebooks import (
     NotebookError,
     execute,
     normalise,
-    notebook_digest,
     read_source,
-    reworded,
     store,
-    to_text,
 )
-from compendium.build.provenance.digests import (
-    NUMERICAL_PACKAGES,
-    digest,
-    installed_versions,
-    locked_versions,
-    machine,
-)
-from compendium.build.runner import run_all
+from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
 from compendium.ledger.results import RESULT, result_path
-from compendium.project import canonical_json, root, write_whole
-from memdlib.datasets import MissingDataError, fingerprint
+from compendium.project import canonical_json, git, root, write_whole
 
-# How a record looks is no reason to compute its numbers again.
-PRESENTATION = ("compendium.build.display",)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of an experiment.
-
-    Parameters
-    ----------
-    name : str
-        Name of its result and of its lab record.
-    title : str
-        Heading of the lab record.
-    notebook : str
-        MyST notebook in ``book/experiments``.
-    data : str or list of str
-        Data sets that it needs; none for simulated cases.
-    parameters : dict
-    again : bool, default=False
-        Whether it is so cheap that the tests compute it again.
-    """
-
-    name: str
-    title: str
-    notebook: str
-    data: str | list[str] = ()
-    parameters: dict = field(default_factory=dict)
-    again: bool = False
-
-    def sets(self) -> list[str]:
-        """Names of the data sets."""
-        return [self.data] if isinstance(self.data, str) else list(self.data)
-
-    def arguments(self) -> dict:
-        """Parameters handed to the notebook."""
-        given = self.parameters | {"run": self.name}
-        return given | ({"dataset": self.data} if isinstance(self.data, str) else {})
-
-
-def runs(project: Path) -> list[Run]:
-    """All runs listed in ``runs.toml``."""
-    listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
-    return [Run(name=name, **entry) for name, entry in listed.items()]
-
-
-def record_path(project: Path, name: str) -> Path:
-    """File of a run's lab record."""
-    return project / "book" / "records" / f"{name}.ipynb"
-
-
-def run_digest(project: Path, run: Run, hashes: dict[str, str]) -> str:
-    """Digest of all that a run is computed from; its prose and its title do not count.
-
-    Published tables count if a parameter or the code names them.
-    """
-    source = read_source(project / "book/experiments" / run.notebook)
-    words = _words(run.arguments())
-    lock = (project / "requirements.lock").read_text()
-    return digest(
-        notebook_digest(project, source, run.name, PRESENTATION, words),
-        canonical_json([hashes, run.parameters]),
-        canonical_json(locked_versions(lock, NUMERICAL_PACKAGES)),
-    )
-
-
-def _words(value) -> Iterator[str]:
-    """Every string in a parameter, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _words(item)
-
-
-def stored_digests(project: Path, run: Run) -> tuple[str | None, str | None]:
-    """Digests kept in the result and in the lab record of a run."""
-    path = result_path(project, run.name)
-    stored = json.loads(path.read_text()) if path.is_file() else {}
-    record = read_notebook(record_path(project, run.name))
-    return (
-        stored.get("provenance", {}).get("digest"),
-        record.metadata.memdlib.digest if record else None,
-    )
-
-
-def titled_source(project: Path, run: Run) -> NotebookNode:
-    """Notebook of a run, under the title of the run."""
-    notebook = read_source(project / "book/experiments" / run.notebook)
-    notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
-    return notebook
-
-
-def reworded_files(project: Path, run: Run) -> dict[Path, str]:
-    """Result and lab record of a fresh run, if they are not in its present words.
-
-    Parameters
-    ----------
-    project : Path
-        Checkout.
-    run : Run
-        Its result and its record must be there and have its digest, which says that
-        their values and outputs stay true.
-
-    Returns
-    -------
-    dict
-        File to the text that it should have; empty if nothing has been reworded.
-    """
-    path, place = record_path(project, run.name), result_path(project, run.name)
-    record, result = read_notebook(path), json.loads(place.read_text())
-    about = {**record.metadata.memdlib, "source": _notebook_name(run)}
-    result["provenance"]["notebook"] = _notebook_name(run)
-    texts = {
-        path: to_text(reworded(record, titled_source(project, run), about)),
-        place: canonical_json(result),
-    }
-    return {file: text for file, text in texts.items() if file.read_text() != text}
-
-
-def _notebook_name(run: Run) -> str:
-    return f"book/experiments/{run.notebook}"
+RECHECKS = Path("data", "rechecks.json")
+_BAR = "{n_fmt}/{total_fmt} runs |{bar}| {elapsed}{postfix}"
+_SHOWN = 20  # moved values that are printed of a run
+_PAUSE = 0.1  # seconds between two looks at the processes
 
 
 def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
-    """Execute the notebook of a run; return it and the values that it wrote."""
-    notebook = titled_source(project, run)
+    """Execute the notebook of a run; return it and the result.
+
+    Seconds are processor time and MiB those of the largest process, of all children
+    that this process has had: a process that makes a run makes no other.
+    """
+    about = provenance(project, run)
+    notebook = read_source(project / run.source())
+    notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         executed = execute(notebook, run.name, Path(scratch), run.arguments())
         written = Path(scratch, RESULT)
         if not written.is_file():
             raise NotebookError(f"{run.name}: the notebook never called write_result")
-        return executed, json.loads(written.read_text())
+        about["values"] = json.loads(written.read_text())
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    about["seconds"] = round(used.ru_utime + used.ru_stime)
+    about["mib"] = round(used.ru_maxrss / 1024)
+    return executed, about
 
 
-def make_run(project: Path, name: str, hashes: dict[str, str]) -> None:
-    """Execute one run and store its result and its lab record, both whole."""
-    run = next(run for run in runs(project) if run.name == name)
-    # before it runs: who edits meanwhile makes the result stale
-    token, start = run_digest(project, run, hashes), time.monotonic()
-    with peak_memory() as peak:
-        executed, values = compute(project, run)
-    took = {"seconds": round(time.monotonic() - start), "mib": peak()}
-    provenance = {
-        "run": name,
-        "notebook": _notebook_name(run),
-        "parameters": run.arguments(),
-        "data": hashes,
-        "packages": installed_versions(),
-        # left out where results are compared
-        "machine": machine() | took,
-        "command": f"make experiments RUNS={name}",
-        "digest": token,
-    }
-    record = normalise(executed, {"source": provenance["notebook"], "digest": token})
-    store(record, record_path(project, name))
-    result = {"values": values, "provenance": provenance}
-    write_whole(result_path(project, name), canonical_json(result))
+def make_run(project: Path, run: Run, into: Path) -> None:
+    """Make a run; leave its result in a folder, in the project its record too."""
+    executed, result = compute(project, run)
+    if into == project:
+        record = normalise(executed, {"source": run.source()})
+        store(record, record_path(project, run.name))
+    write_whole(result_path(into, run.name), canonical_json(result))
 
 
-def _make(project: Path, hashes: dict[str, dict[str, str]], name: str) -> None:
-    make_run(project, name, hashes[name])
+def _child(name: str, into: Path) -> int:
+    """Make a run in this process, which ends when the other end of its stdin does."""
+
+    def follow() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=follow, daemon=True).start()
+    try:
+        make_run(root(), runs(root())[name], into)
+    except NotebookError as error:
+        print(error)
+        return 1
+    return 0
 
 
-def main(
-    names: list[str], *, jobs: int | None = None, scheduler: str | None = None
-) -> int:
-    """Make stale runs, here or on a cluster; return an exit status.
+def _run_all(
+    names: Sequence[str], into: Path, jobs: int | None
+) -> Iterator[tuple[str, dict, str]]:
+    """Make runs, the longest first; yield name, old result and error as each ends."""
+    old = {name: _read(result_path(root(), name)) for name in names}
+    due = {name: old[name].get("seconds", 60) for name in names}
+    waiting, running, jobs = sorted(due, key=due.get), {}, jobs or os.cpu_count()
+    command = [sys.executable, "-Pm", "compendium", "experiments", "--child", into]
+    with tqdm(total=len(due), bar_format=_BAR, disable=None) as bar:
+        try:
+            while due:
+                left = max(sum(due.values()) / jobs, *due.values(), 0)
+                bar.set_postfix_str(f"about {left:.0f} s left")
+                while waiting and len(running) < jobs:
+                    name, said = waiting.pop(), tempfile.TemporaryFile("w+")
+                    running[name] = (
+                        said,
+                        subprocess.Popen(
+                            [*command, name],
+                            stdin=subprocess.PIPE,
+                            stdout=said,
+                            stderr=said,
+                            start_new_session=True,
+                        ),
+                    )
+                time.sleep(_PAUSE)
+                for name, (said, process) in list(running.items()):
+                    if process.poll() is None:
+                        continue
+                    said.seek(0)
+                    error = said.read().strip() or "its process was killed"
+                    _end(*running.pop(name))
+                    del due[name]
+                    bar.update()
+                    yield name, old[name], error if process.returncode else ""
+        finally:
+            for pair in running.values():
+                _end(*pair)
 
-    Parameters
-    ----------
-    names : list of str
-        Which runs; all, if empty.
-    jobs : int, default=None
-        Processes here; None means one for each core.
-    scheduler : str, default=None
-        Address of a dask.distributed scheduler, whose workers make them instead.
 
-    Returns
-    -------
-    int
+def _end(said, process: subprocess.Popen) -> None:
+    """Let a process end, and wait until it has."""
+    process.stdin.close()
+    process.wait()
+    said.close()
+
+
+def _read(path: Path):
+    """JSON of a file; empty if there is none."""
+    return json.loads(path.read_text()) if path.is_file() else {}
+
+
+def _state(project: Path, names: Sequence[str]) -> str:
+    """What an interrupted call has in common with the one that goes on."""
+    places = (*CODE, "book/experiments")
+    trees = git(project, "rev-parse", *(f"HEAD:{place}" for place in places))
+    parts = [*names, trees, git(project, "diff", "HEAD", "--", *places)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _say_moved(found: Iterator[tuple]) -> int:
+    """Print values that moved; return how many did."""
+    lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in found]
+    if len(lines) > _SHOWN:
+        lines[_SHOWN:] = [f"  and {len(lines) - _SHOWN} more"]
+    for line in lines:
+        tqdm.write(line)
+    return len(lines)
+
+
+def make(names: Sequence[str] = (), jobs: int | None = None) -> int:
+    """Make runs, all if none is named; say what moved and what they took.
+
+    A call like one that was interrupted makes what that one has not.
     """
-    project = root()
-    listed = {run.name: run for run in runs(project)}
-    unknown = sorted(set(names) - set(listed))
-    if unknown:
-        print(f"no run named {unknown[0]!r}; the runs are {', '.join(listed)}")
-        return 2
-    waiting, hashes, missing, renewed = [], {}, 0, 0
-    for name in names or listed:
-        run = listed[name]
-        try:
-            hashes[name] = {data: fingerprint(data) for data in run.sets()}
-        except MissingDataError as error:
-            kept = all(stored_digests(project, run))
-            fate = "its committed result is kept" if kept else "it has no result yet"
-            print(f"{name}: its data are not here, {fate}.\n  {error}")
-            missing += not kept
+    project, listed, errors = root(), runs(root()), {}
+    asked = list(names or listed)
+    journal = project / "_build" / f"experiments-{_state(project, asked)}.json"
+    left = _read(journal) or list(asked)
+    if len(left) < len(asked):
+        print(f"Going on: {len(asked) - len(left)} of {len(asked)} are made.")
+    for name, old, error in _run_all(list(left), project, jobs):
+        if error:
+            errors[name] = error
             continue
-        try:
-            token = run_digest(project, run, hashes[name])
-        except NotebookError:
-            token = None  # its execution will say why
-        if token is None or stored_digests(project, run) != (token, token):
-            waiting.append(name)
-            continue
-        files = reworded_files(project, run)
-        for path, text in files.items():
-            write_whole(path, text)
-        renewed += bool(files)
-    if scheduler is None:
-        run = partial(run_all, jobs=jobs)
-    else:
-        from compendium.build.cluster import run_on_cluster
+        left.remove(name)
+        write_whole(journal, canonical_json(left))
+        tqdm.write(name)
+        values = _read(result_path(project, name))["values"]
+        before = old.get("values", values)
+        _say_moved(moved(before, values, rel=1e-9, times=listed[name].times))
+    if not left:
+        journal.unlink(missing_ok=True)
+    made = {n: _read(result_path(project, n)) for n in asked if n not in left}
+    for name, new in sorted(made.items(), key=lambda item: -item[1]["seconds"]):
+        print(f"{new['seconds']:6d} s {new['mib']:6d} MiB  {name}")
+    print(f"{sum(new['seconds'] for new in made.values()):6d} s for {len(made)} runs")
+    for name, error in errors.items():
+        print(f"\n== {name}\n{error}")
+    return 1 if errors else 0
 
-        run = partial(run_on_cluster, scheduler=scheduler, project=project)
-    _, failed = run(partial(_make, project, hashes), waiting, title="experiments")
-    made, fresh = len(waiting) - len(failed), len(hashes) - len(waiting)
-    words = f", {renewed} reworded without a new run" if renewed else ""
-    print(f"{made} runs made, {fresh} fresh{words}.")
-    for message in failed.values():
-        print(f"\n{message}")
-    return 1 if failed or missing else 0
+
+def recheck(
+    names: Sequence[str], jobs: int | None, share: float, seed: int | None
+) -> int:
+    """Make a sample of the runs again and compare; keep nothing but the date.
+
+    Of the runs in the order of their times every k-th is in the sample, from the seed
+    (the day) on: k days in a row see every run, and take about as long each.
+    """
+    project, listed, step = root(), runs(root()), round(1 / share)
+    today, log, wrong = datetime.date.today(), project / RECHECKS, 0
+    start = (today.toordinal() if seed is None else seed) % step
+    order = sorted(
+        listed, key=lambda n: _read(result_path(project, n)).get("seconds", 0)
+    )
+    sample = names or order[start::step]
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
+        for name, old, error in _run_all(sample, Path(folder), jobs):
+            tqdm.write(f"{name} {error}".strip())
+            new = _read(result_path(Path(folder), name))
+            pair, times = (old.get("values"), new.get("values")), listed[name].times
+            found = (
+                0
+                if error
+                else _say_moved(moved(*pair, rel=1e-6, counts=1, times=times))
+            )
+            entry = {"day": str(today), "equal": not (found or error)}
+            write_whole(log, canonical_json(_read(log) | {name: entry}))
+            wrong += not entry["equal"]
+    print(f"{wrong} of {len(sample)} runs are not as stored.")
+    return 1 if wrong else 0
+
+
+def status() -> int:
+    """List where each result is from, and how far what made it has changed since."""
+    project, checks = root(), _read(root() / RECHECKS)
+    print(f"{'run':34}{'commit':11}{'since':>6}  made again")
+    for name, run in runs(project).items():
+        made = _read(result_path(project, name))
+        commit = made.get("commit", "")
+        span = f"{commit}..HEAD", "--", *CODE, run.source()
+        since = commit and git(project, "rev-list", "--count", *span)
+        check, mark = checks.get(name), "+" if made.get("dirty") else ""
+        word = f"{check['day']}, equal: {check['equal']}" if check else "never"
+        print(f"{name:34}{commit[:9] + mark or '?':11}{since or '?':>6}  {word}")
+    return 0
+
+
+def main(given: argparse.Namespace) -> int:
+    """Do what a command line asks for; return an exit status."""
+    if unknown := sorted(set(given.runs) - set(runs(root()))):
+        print(f"no run named {unknown[0]!r}; they are in book/experiments/runs.toml")
+        return 2
+    if given.child:
+        return _child(*given.runs, given.child)
+    if given.status:
+        return status()
+    if given.recheck:
+        return recheck(given.runs, given.jobs, given.recheck, given.seed)
+    return make(given.runs, given.jobs)

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import ModuleType
 
 from compendium.build.cells import cells_of
-from compendium.build.provenance.syntax import bound_by_imports
 from compendium.build.statements import (
     Statement,
     chapters_with_statements,
@@ -121,9 +120,8 @@ class _Chapter:
         self.bound: dict[str, list[tuple[int, ast.AST]]] = {}
         self.imported: dict[str, list[tuple[str, ...]]] = {}
         for number, tree in enumerate(self.trees):
-            for name, targets in bound_by_imports([tree]).items():
-                chains = [(*t.module.split("."), *t.attributes) for t in targets]
-                self.imported.setdefault(name, []).extend(chains)
+            for name, chain in _imported(tree):
+                self.imported.setdefault(name, []).append(chain)
             for name, node in _bindings(tree):
                 self.bound.setdefault(name, []).append((number, node))
 
@@ -166,6 +164,19 @@ class _Chapter:
                 seen.add(id(node))
                 inner = self._names(node, cell, result, seen)
                 yield from ((name, line) for name, _ in inner)
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Names that imports bind, each with the names that lead to what it stands for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                chain = (*(node.module or "").split("."), alias.name)
+                yield alias.asname or alias.name, chain
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                chain = tuple(alias.name.split("."))
+                yield alias.asname or chain[0], chain if alias.asname else chain[:1]
 
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:

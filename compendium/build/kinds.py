@@ -8,8 +8,8 @@ import fnmatch
 from pathlib import Path
 
 from compendium.build.contents import below, toc
-from compendium.build.experiments import Run, record_path, runs
 from compendium.build.readable import markdown_table
+from compendium.build.runs import Run, record_path, runs
 from compendium.ledger.results import read_result
 
 
@@ -36,7 +36,7 @@ def runs_below(project: Path, page: str) -> list[Run]:
     patterns = below(toc(project), page)
     found = [
         run
-        for run in runs(project)
+        for run in runs(project).values()
         if any(fnmatch.fnmatch(_page(project, run), pattern) for pattern in patterns)
     ]
     if not found:
@@ -48,7 +48,7 @@ def records_table(project: Path, page: str) -> list[str]:
     """The lab records below a page as a table in MyST, each with its run and time."""
     rows = []
     for run in runs_below(project, page):
-        took = read_result(run.name, project)["provenance"]["machine"]["seconds"]
+        took = read_result(run.name, project)["seconds"]
         title = run.title.removeprefix("Lab record: ")
         link = f"{{doc}}`{title} </{_page(project, run)}>`"
         rows.append([link, f"`{run.name}`", duration(took)])

@@ -2,7 +2,6 @@
 
 import html
 import re
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from docutils import nodes
 
 from compendium.build.contents import parsed
+from compendium.project import git
 
 # Pages below these are looked up, not read one after the other.
 _LOOKED_UP = ("book/lab-records", "book/kinds/", "book/api", "book/proofs")
@@ -33,16 +33,7 @@ def repository(project: Path) -> str:
 
 def last_commit(project: Path) -> str:
     """Hash of the last commit, or empty if there is neither history nor a mark."""
-    return _git(project, "rev-parse", "HEAD") or _mark(project, "commit")
-
-
-def recorded_in(project: Path, file: str, digest: str) -> str:
-    """Hash of the commit by which a digest came into a file; empty without history.
-
-    A result names the digest of all that it was computed from, so that this is the
-    commit at which it was recorded, whatever was reworded in the file since then.
-    """
-    return _git(project, "log", "-1", "--format=%H", f"-S{digest}", "--", file)
+    return git(project, "rev-parse", "HEAD") or _mark(project, "commit")
 
 
 def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
@@ -112,7 +103,7 @@ def last_change(project: Path) -> str:
     packed = project / "PKG-INFO"
     if packed.is_file():
         return str(int(packed.stat().st_mtime))
-    seconds = _git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
+    seconds = git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
     if seconds:
         return seconds
     released = citation(project).get("date-released")
@@ -131,12 +122,6 @@ def _mark(project: Path, name: str) -> str:
     text = path.read_text() if path.is_file() else ""
     found = re.search(rf"(?m)^{name}: (\w+)$", text)
     return found[1] if found else ""
-
-
-def _git(project: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(project), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def description(doctree: nodes.document) -> str:

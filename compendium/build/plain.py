@@ -8,6 +8,7 @@ extension of Sphinx, since only Sphinx knows the printed numbers.
 import ast
 import inspect
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -21,7 +22,6 @@ from compendium.build.markdown import CodeBlock, Page, Shown, fenced
 from compendium.build.notebooks import INJECTED, KERNEL, LANGUAGE, to_text
 from compendium.build.pages import citation, repository
 from compendium.build.portable import imported, needed_cells, portable_code
-from compendium.build.provenance.digests import locked_versions
 from compendium.build.readable import FIGURE, RECORD
 from compendium.build.wheel import install_missing, wheel_name
 from compendium.project import root, write_whole
@@ -117,7 +117,8 @@ def _preamble(project: Path, codes: list[str], partly: bool) -> list:
     if codes:
         package = tomllib.loads((project / "pyproject.toml").read_text())["project"]
         oldest = package["requires-python"].removeprefix(">=")
-        pins = locked_versions((project / "requirements.lock").read_text(), _SHOWN)
+        lock = (project / "requirements.lock").read_text()
+        pins = dict(re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)", lock))
         lines += [
             f"It needs Python {oldest} or later. Its first cell installs what is "
             f"missing of memdlib and what its notebooks import, {_origin(project)}.",

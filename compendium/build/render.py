@@ -13,7 +13,6 @@ import nbformat
 
 from compendium.build.chapters import out_of_step, sources
 from compendium.build.contradictions import lint_contradictions
-from compendium.build.experiments import runs
 from compendium.build.form import ROOMS, lint_form
 from compendium.build.gates import (
     compare_folders,
@@ -32,6 +31,7 @@ from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
 from compendium.build.proof_pages import write_proof_pages
 from compendium.build.reference import write_pages
+from compendium.build.runs import runs
 from compendium.build.statements import lint_statements
 from compendium.build.symbols import lint_symbols
 from compendium.build.tolerances import lint_tolerances
@@ -120,7 +120,7 @@ def check_sources(project: Path) -> list[str]:
             *records,
         ]
     }
-    expected = {f"book/records/{run.name}" for run in runs(project)}
+    expected = {f"book/records/{name}" for name in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
     problems += lint_toc(project, pages) + lint_ends(project)
     return problems + lint_quizzes(project)

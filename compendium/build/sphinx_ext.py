@@ -110,9 +110,7 @@ def add_provenance(app, pagename, templatename, context, doctree) -> None:
     about = json.loads(path.read_text())["metadata"].get("memdlib")
     if about:
         context["body"] += (
-            '<p class="provenance">Computed from '
-            f"<code>{about['source']}</code>; digest of text, code, data and packages "
-            f"<code>{about['digest']}</code>.</p>"
+            f'<p class="provenance">Computed from <code>{about["source"]}</code>.</p>'
         )
 
 

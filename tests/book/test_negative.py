@@ -16,7 +16,8 @@ import nbformat
 import pytest
 
 from compendium.artifact.verify_release import check_means
-from compendium.build import chapters, experiments
+from compendium.build import chapters
+from compendium.build.experiments import make_run
 from compendium.build.gates import (
     lint_figure_files,
     lint_notebook,
@@ -24,6 +25,7 @@ from compendium.build.gates import (
     lint_source,
 )
 from compendium.build.readable import FIGURE
+from compendium.build.runs import problems, runs
 from memdlib.datasets import DatasetError
 from memdlib.datasets.fetch import locate
 from memdlib.datasets.registry import DataFile, Entry
@@ -69,11 +71,7 @@ def check_notebooks(root):
 
 
 def check_records(root):
-    (run,) = experiments.runs(root)
-    token = experiments.run_digest(root, run, {})
-    if experiments.stored_digests(root, run) != (token, token):
-        return ["r: stale"]
-    return [str(path) for path in experiments.reworded_files(root, run)]
+    return problems(root, runs(root)["r"])
 
 
 def check_folds(root):
@@ -113,7 +111,7 @@ def sound(tmp_path_factory):
         made.write("book/experiments/runs.toml", RUN)
         made.write("book/experiments/e.md", HEADER + "What it does.\n\n" + EXPERIMENT)
         chapters.store_chapter(made.root, made.root / "book/c.md")
-        experiments.make_run(made.root, "r", {})
+        make_run(made.root, runs(made.root)["r"], made.root)
         page = "<html><body><h1 id='here'>C</h1><a href='#here'>C</a></body></html>"
         made.write("_build/html/index.html", page)
         made.write("mirror/tiny.bin", CONTENT.decode())

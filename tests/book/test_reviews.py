@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from compendium.build import experiments
+from compendium.build.experiments import compute
+from compendium.build.runs import runs
 from compendium.study.reviews import write_reviews
 
 ROOT = Path(__file__).parents[2]
@@ -14,9 +15,9 @@ ROOT = Path(__file__).parents[2]
 def test_the_path_of_a_file_is_a_parameter(tmp_path):
     path = tmp_path / "Reviews.csv"
     write_reviews(path, 1500, n_words=800, seed=4)
-    (run,) = (r for r in experiments.runs(ROOT) if r.name == "lecture-reviews")
     given = {"path": str(path), "column": "Text", "once": True, "measure_memory": False}
-    _, values = experiments.compute(ROOT, replace(run, parameters=given))
+    run = replace(runs(ROOT)["lecture-reviews"], parameters=given)
+    values = compute(ROOT, run)[1]["values"]
     frame = pd.read_csv(path)
     frame = frame[frame["Score"] != 3]
     assert not values["imitation"]

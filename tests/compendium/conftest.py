@@ -6,9 +6,7 @@ import textwrap
 from unittest import mock
 
 import pytest
-
-from compendium.build import chapters, experiments
-from compendium.build.notebooks import NotebookError
+from joblib import parallel_config
 
 HEADER = """---
 jupytext:
@@ -51,7 +49,7 @@ class Project:
         return self.write(f"book/{name}.md", HEADER + f"# {name}\n\n" + "".join(cells))
 
     def result(self, run, values):
-        text = json.dumps({"values": values, "provenance": {"run": run}})
+        text = json.dumps({"values": values, "parameters": {"run": run}})
         return self.write(f"data/results/{run}.json", text)
 
     def files(self):
@@ -68,20 +66,10 @@ def environment():
 
 
 @pytest.fixture
-def in_process(monkeypatch):
+def in_process():
     """Run notebooks one by one and without worker processes, which is quicker."""
-
-    def run_all(work, names, *, title, jobs=None):
-        done, failed = {}, {}
-        for name in names:
-            try:
-                done[name] = work(name)
-            except NotebookError as error:
-                failed[name] = str(error)
-        return done, failed
-
-    for module in (chapters, experiments):
-        monkeypatch.setattr(module, "run_all", run_all)
+    with parallel_config(backend="sequential"):
+        yield
 
 
 @pytest.fixture

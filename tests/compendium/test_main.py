@@ -8,8 +8,6 @@ from compendium.artifact.trials import listing
 from compendium.build import chapters, experiments, pdf, readme, render
 from memdlib.datasets import DatasetError
 
-HERE = {"jobs": None, "scheduler": None}
-
 
 @pytest.fixture(autouse=True)
 def signals():
@@ -25,14 +23,6 @@ def signals():
     [
         ("store", chapters, "main", {"runs": []}),
         ("--jobs 3 store a b", chapters, "main", {"runs": ["a", "b"]}),
-        ("experiments", experiments, "main", {"runs": [], **HERE}),
-        ("experiments a b", experiments, "main", {"runs": ["a", "b"], **HERE}),
-        (
-            "experiments --scheduler tcp://a:1 b",
-            experiments,
-            "main",
-            {"runs": ["b"], **HERE, "scheduler": "tcp://a:1"},
-        ),
         ("render", render, "main", {}),
         ("check", render, "check", {}),
         ("readme", readme, "main", {}),
@@ -57,7 +47,6 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
     ("error", "status", "line"),
     [
         (DatasetError("no folder"), 1, "error: no folder"),
-        (ConnectionError("no scheduler"), 1, "error: no scheduler"),
         (
             OSError(errno.ENOSPC, "No space left on device"),
             1,

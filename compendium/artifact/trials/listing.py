@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compendium.artifact.trials import (
-    faults,
     mutation,
     rehearsal,
     versions,
 )
 from compendium.build.display import number
 from compendium.build.pages import last_commit
-from compendium.build.provenance.digests import installed_versions, machine
+from compendium.build.runs import machine, packages
 from compendium.project import canonical_json, root, write_whole
 
 FIGURES = Path("data", "artifact")
@@ -58,17 +57,6 @@ def _rehearsed(found: dict) -> str:
         f"two archives with {equal}; {number(table, 1)} s to the table ({looked:,} "
         f"looks, {wrong} problems); {minutes} minutes until every chapter is executed "
         "again, and equals what is stored"
-    )
-
-
-def _killed(found: dict) -> str:
-    kills, refused = found["killed"], found["refused"]
-    return (
-        f"{kills['kills']} kills: {kills['before']} left the old files, "
-        f"{kills['between']} a new record beside the old result, {kills['after']} both "
-        f"new; {kills['completed']} next runs completed, {kills['orphans']} processes "
-        f"stayed; {found['together']['rounds']} times two runners at once; "
-        f"{len(refused)} full or read-only folders kept what they had"
     )
 
 
@@ -161,13 +149,6 @@ TRIALS = {
             and sum(found["steps"].values()) < 60 * rehearsal.PATIENCE
         ),
     ),
-    "faults": Trial(
-        "the runner of experiments killed at random moments, twice at once, and where "
-        "results or records have no room or may not be written",
-        lambda project: faults.measure(),
-        _killed,
-        lambda found: not found["killed"]["orphans"],
-    ),
     "hostile": Trial(
         "bad and extreme inputs to every public estimator and function",
         judge_hostile,
@@ -234,7 +215,7 @@ def main(name: str) -> int:
         "command": f"make trial NAME={name}",
         "commit": commit,
         "machine": machine() | {"seconds": round(time.monotonic() - start)},
-        "packages": installed_versions(),
+        "packages": packages(),
     }
     whole = {"figures": figures, "provenance": provenance}
     write_whole(project / FIGURES / f"{name}.json", canonical_json(whole))

@@ -13,6 +13,7 @@ for all mutants; that of the other is, which nobody looked at before these were 
 """
 
 import ast
+import hashlib
 import json
 import multiprocessing
 import os
@@ -29,8 +30,6 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import NamedTuple
-
-from compendium.build.provenance.digests import digest
 
 # Seed of each sample: the last one that tests were written for, and a later one; those
 # of samples that tests were written for before.
@@ -410,7 +409,16 @@ def sampled(names: Iterable[Name], size: int, seed: int) -> list[Name]:
     What changes elsewhere in the package, even above in the same file, leaves it as it
     is, except for mutants that are gone and those that take their places.
     """
-    return sorted(sorted(names, key=lambda n: digest(str(seed), *map(str, n)))[:size])
+    return sorted(sorted(names, key=lambda n: _digest(seed, *n))[:size])
+
+
+def _digest(*parts: bytes | str | int) -> str:
+    """Hash of the parts, each preceded by its length."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        total.update(b"%d:" % len(data) + data)
+    return total.hexdigest()[:16]
 
 
 def drawn(names: Iterable[Name]) -> dict[str, list[Name]]:
@@ -476,7 +484,7 @@ class _Tries:
 
     def _key(self, mutant: Mutant, test: str) -> tuple:
         files = [(self.project / name).read_bytes() for name in (mutant.file, test)]
-        return (*mutant, test, digest(*files))
+        return (*mutant, test, _digest(*files))
 
     def ended(self, mutant: Mutant, tests: list[str]) -> str | None:
         """Outcome in the first of the test files that notices; None if not known."""
@@ -496,7 +504,7 @@ class _Tries:
         """
         package = sorted((self.project / "memdlib").rglob("*.py"))
         files = [path.read_bytes() for path in (*package, self.project / test)]
-        key = (test, digest(*files))
+        key = (test, _digest(*files))
         if key not in self.known:
             found, took = outcome(self.project, None, test, None)
             if found != "survived":

@@ -34,13 +34,14 @@ why = "small"
 """
 FOLDS = "method,repeat,right_0,of_0,right_1,of_1\nm,0,1,2,1,2\nm,1,2,2,1,2\n"
 PROVENANCE = {
-    "notebook": "book/experiments/e.md",
-    "digest": "d",
-    "command": "make experiments RUNS=r",
+    "commit": "0" * 40,
+    "dirty": False,
     "data": {"iris": "0" * 64},
     "parameters": {"size": 2},
     "packages": {"python": "3.11"},
-    "machine": {"seconds": 1, "processor": "P", "cores": 2, "system": "S"},
+    "machine": {"processor": "P", "cores": 2, "system": "S"},
+    "seconds": 1,
+    "mib": None,
 }
 
 
@@ -56,14 +57,17 @@ def built(project):
     project.write("book/experiments/runs.toml", RUN)
     project.write("book/experiments/e.md", HEADER + cell("1"))
     scored = {"accuracy": {"mean": 62.5}, "correct": [2, 3]}
-    result = {"values": {"a": {"b": 2.5}, "m": scored}, "provenance": PROVENANCE}
+    result = {
+        "values": {"a": {"b": 2.5}, "m": scored},
+    } | PROVENANCE
     project.write("data/results/r.json", json.dumps(result))
-    notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"digest": "d"}})
+    notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"source": "s"}})
     record = nbformat.from_dict(notebook)
     figure = {"name": "r-accuracy", "caption": "Counts."}
     data = {"text/plain": FOLDS, FIGURE: figure}
     shown = nbformat.v4.new_output("display_data", data=data)
-    record.cells = [nbformat.v4.new_code_cell("1", outputs=[shown])]
+    given = nbformat.v4.new_code_cell('run = "r"')
+    record.cells = [given, nbformat.v4.new_code_cell("1", outputs=[shown])]
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
     project.write("book/records/r-accuracy.csv", FOLDS)

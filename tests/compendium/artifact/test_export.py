@@ -11,9 +11,8 @@ import yaml
 
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
-from compendium.build.experiments import runs
-from compendium.build.pages import recorded_in
 from compendium.build.readable import FIGURE
+from compendium.build.runs import runs
 from compendium.ledger.results import read_result
 
 ROOT = Path(__file__).parents[3]
@@ -49,18 +48,17 @@ def files():
 def test_one_action_for_each_lab_record(files):
     entities = {e["@id"]: e for e in json.loads(files[METADATA])["@graph"]}
     actions = [e for e in entities.values() if e["@type"] == "CreateAction"]
-    listed = runs(ROOT)
+    listed = runs(ROOT).values()
     assert [a["@id"] for a in actions] == [f"#run-{run.name}" for run in listed]
     for action, run in zip(actions, listed, strict=True):
-        about = read_result(run.name, ROOT)["provenance"]
-        assert action["instrument"] == {"@id": about["notebook"]}
+        about = read_result(run.name, ROOT)
+        assert action["instrument"] == {"@id": run.source()}
         assert [part["@id"] for part in action["result"]] == [
             f"data/results/{run.name}.json",
             f"book/records/{run.name}.ipynb",
         ]
-        assert about["command"] in action["description"]
-        recorded = recorded_in(ROOT, action["result"][0]["@id"], about["digest"])
-        named = f"urn:git:commit:{recorded}" if recorded else None
+        assert f"make experiments RUNS={run.name}: " in action["description"]
+        named = None if about["dirty"] else f"urn:git:commit:{about['commit']}"
         assert action.get("version") == named
         used = [entities[part["@id"]] for part in action["object"]]
         assert {u["name"]: u["sha256"] for u in used if "sha256" in u} == about["data"]

@@ -50,7 +50,7 @@ def edited(files, name, old, new):
         ("codemeta.json", '"0.2.0"', '"0.2.1"', {"one version"}),
         ("CHANGELOG.md", "## 0.2.0", "## 0.3.0", {"one version"}),
         ("requirements.lock", "--hash=sha256:", "--hash=md5:", {"locks"}),
-        ("book/records/r.ipynb", '"d"', '"e"', {"lab records", "crate"}),
+        ("book/records/r.ipynb", '\\"r\\"', '\\"s\\"', {"lab records", "crate"}),
         ("data/results/r.json", '"b": 2.5', '"b": 3.5', {"numbers", "crate"}),
         ("data/results/r.json", "62.5", "62.4", {"means", "numbers", "crate"}),
         ("r-accuracy.csv", "m,1,2,2", "m,1,1,2", {"means", "crate"}),

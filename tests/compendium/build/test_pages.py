@@ -15,7 +15,6 @@ from compendium.build.pages import (
     links,
     meta_tags,
     neighbours,
-    recorded_in,
 )
 
 ABOUT = {
@@ -57,23 +56,6 @@ def test_the_date_is_that_of_the_last_commit(project):
     shutil.rmtree(project.root / ".git")
     subprocess.run(["tar", "-x", "-C", project.root], input=packed.stdout, check=True)
     assert (last_commit(project.root), last_change(project.root)) == known
-
-
-def test_a_result_is_recorded_in_the_commit_that_brought_its_digest(project):
-    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
-
-    def commit(text):
-        project.write("r.json", text)
-        for command in (["add", "-A"], ["commit", "-q", "-m", "some"]):
-            subprocess.run([*git, *command], check=True)
-        return last_commit(project.root)
-
-    assert recorded_in(project.root, "r.json", "12ab") == ""
-    subprocess.run([*git, "init", "-q"], check=True)
-    first, second = commit('{"digest": "12ab"}'), commit('{"digest": "34cd"}')
-    commit('{"digest": "34cd", "notebook": "renamed"}')
-    assert recorded_in(project.root, "r.json", "34cd") == second != first
-    assert recorded_in(project.root, "r.json", "56ef") == ""
 
 
 def test_an_unpacked_source_distribution_has_the_date_of_its_files(project):

@@ -19,7 +19,7 @@ from compendium.build.sphinx_ext import (
 )
 from compendium.build.statements import Statement
 
-ABOUT = {"source": "book/a.md", "digest": "0123abcd"}
+ABOUT = {"source": "book/a.md"}
 
 
 def test_a_file_of_a_package_is_found_by_the_end_of_its_path():
@@ -148,9 +148,7 @@ def test_records_are_listed_from_their_results(project, monkeypatch):
     project.write("book/experiments/runs.toml", runs)
     below = "sections: [{file: book/records/r}]"
     project.write("_toc.yml", f"sections: [{{file: book/kinds/k, {below}}}]")
-    path = project.write(
-        "data/results/r.json", '{"provenance": {"machine": {"seconds": 3}}}'
-    )
+    path = project.write("data/results/r.json", '{"seconds": 3}')
     parsed, followed = run_directive(RecordsDirective, "book/kinds/k")
     assert parsed[-1] == "| {doc}`a run </book/records/r>` | `r` | 3 s |"
     assert followed == [str(path)]

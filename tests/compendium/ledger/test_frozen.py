@@ -1,6 +1,6 @@
 from collections import Counter
 
-from compendium.build.experiments import runs
+from compendium.build.runs import runs
 from compendium.ledger.frozen import read_frozen
 from compendium.project import root
 
@@ -13,7 +13,7 @@ def test_two_sets_of_each_kind_are_put_aside():
 
 def test_no_run_looks_at_them_but_those_that_say_so():
     names = set(read_frozen(root()).kinds)
-    for run in runs(root()):
+    for run in runs(root()).values():
         assert run.name.startswith("frozen-") or not names & {*run.sets()}, run.name
 
 

@@ -23,7 +23,7 @@ def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
 def test_a_result_is_read_by_the_name_of_its_run(project, tmp_path):
     project.result("r", {"x": 1})
     for result in (read_result("r"), read_result("r", project.root)):
-        assert result == {"values": {"x": 1}, "provenance": {"run": "r"}}
+        assert result == {"values": {"x": 1}, "parameters": {"run": "r"}}
     with pytest.raises(FileNotFoundError, match="make experiments RUNS=s"):
         read_result("s")
     with pytest.raises(FileNotFoundError, match="make experiments RUNS=r"):

@@ -1,1 +1,0 @@
-"""What a stored result was computed from; ``README.md`` says how to take it over."""
