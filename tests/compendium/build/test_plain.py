@@ -22,6 +22,7 @@ sphinx:
     - compendium.build.plain
   config:
     nb_ipywidgets_js: {}
+    suppress_warnings: [mystnb.unknown_mime_type]
     nb_render_markdown_format: myst
     bibtex_reference_style: author_year
     prf_realtyp_to_countertyp: {definition: theorem}
