@@ -66,9 +66,10 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== chapters, re-executed"; $(NBVAL)
 	echo "== gates";                 $(RUN) check
 
-test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors
+test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors; runs again
 	@$(BIN)/python -m pytest -n auto tests/nightly/check_*.py
 	$(MAKE) notebooks-everywhere
+	$(MAKE) recheck
 
 notebooks-everywhere: $(READY)  ## the stored chapters on each kind of processor in turn
 	@status=0
@@ -115,7 +116,7 @@ trial: $(READY)  ## try a claim on the artifact, and store its figures; NAME=...
 	@$(RUN) trial $(NAME)
 
 test-negative: $(READY)  ## planted faults, each found by its own check (part of make test)
-	@$(BIN)/python -m pytest tests/book/test_negative.py
+	@$(BIN)/python -m pytest tests/book/test_negative.py tests/book/test_nbval.py
 
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
