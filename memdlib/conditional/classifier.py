@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 
 from memdlib._types import MatrixLike
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
-from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.estimator import BayesClassifier, all_or_nothing, finite_scores
 from memdlib.moments.sums import OVERFLOW, UNDERFLOW
 from memdlib.validation import (
     COUNT,
@@ -205,7 +205,8 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def _joint_log_density(self, X):
         """Log p(c | x) up to what is common to all classes, (n, K)."""
-        return X @ self.coef_.T + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite_scores(X @ self.coef_.T + self.intercept_, X)
 
 
 def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:

@@ -28,7 +28,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Estimator, Matrix, MatrixLike
-from memdlib.estimator import log_posterior
+from memdlib.estimator import finite_scores, log_posterior
 from memdlib.families.multivariate import log_determinant
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import (
@@ -43,7 +43,7 @@ from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import MarginalModel
 from memdlib.generative.recommended.features import LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
-from memdlib.generative.scores import finite_scores, scores_by_feature
+from memdlib.generative.scores import scores_by_feature
 from memdlib.generative.weighting import weighted_rows
 from memdlib.validation import check_integer, checked_data, sum_duplicates
 

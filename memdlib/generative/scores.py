@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from memdlib._types import MatrixLike
+from memdlib.estimator import finite_scores
 from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments.sums import translate_natural
@@ -380,15 +381,3 @@ def _stretches(grid, n_scores: int):
             last += 1
         yield slice(first, last), bool(few[first])
         first = last
-
-
-def finite_scores(score: Array, X: MatrixLike) -> Array:
-    """Return joint log densities; raise for a row that overflows in every class."""
-    lost = ~np.isfinite(score.max(axis=1))
-    if lost.any():
-        largest = abs(X[np.flatnonzero(lost)[:1]]).max()
-        raise ValueError(
-            f"the log densities of a row that holds {largest:.6g} overflow; "
-            "bring X to the scale of the data that the model was fitted to"
-        )
-    return score

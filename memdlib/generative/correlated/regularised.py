@@ -26,9 +26,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.estimator import finite_scores
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
-from memdlib.generative.scores import finite_scores
 from memdlib.holdout import by_blocks
 from memdlib.validation import (
     UNIT,

@@ -33,7 +33,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, set_fitted
+from memdlib.estimator import (
+    BayesClassifier,
+    all_or_nothing,
+    finite_scores,
+    fitted,
+    set_fitted,
+)
 from memdlib.families import Family, get
 from memdlib.families.base import MarginalFamily
 from memdlib.generative.calibration import fit_calibration
@@ -43,7 +49,7 @@ from memdlib.generative.marginals import (
     ClassMarginals,
     fold_moments,
 )
-from memdlib.generative.scores import MarginalScores, finite_scores
+from memdlib.generative.scores import MarginalScores
 from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.moments import ClassMoments

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from memdlib.estimator import fitted
+from memdlib.estimator import finite_scores, fitted
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.memd.classifier import size_grid, smallest_best
 from memdlib.generative.ranking import rank
-from memdlib.generative.scores import finite_scores
 from memdlib.holdout import content_positions, folds
 from memdlib.validation import (
     COUNT,

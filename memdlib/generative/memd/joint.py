@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import all_or_nothing, fitted
+from memdlib.estimator import all_or_nothing, finite_scores, fitted
 from memdlib.families.multivariate import (
     MultivariateNormal,
     log_determinant,
@@ -23,7 +23,6 @@ from memdlib.families.multivariate import (
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd.model import MarginalModel, MomentClassifier
-from memdlib.generative.scores import finite_scores
 from memdlib.moments.joint import JointMoments, joint_moments
 from memdlib.validation import UNIT, Words, check_parameters, labelled_data
 
