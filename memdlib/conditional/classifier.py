@@ -187,7 +187,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
         self.classes_, self.coef_ = classes, coef - coef.mean(axis=0)
         self.intercept_ = intercept - intercept.mean()
-        self.natural_params_ = -np.column_stack([self.intercept_, self.coef_])
+        self.natural_params_ = 0.0 - np.column_stack([self.intercept_, self.coef_])
         self.history_ = found.history
         self.n_iter_ = len(found.history) - 1
         self.moment_residual_ = found.residual
