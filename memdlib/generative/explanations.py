@@ -398,10 +398,10 @@ def _(model: JointMaxEntClassifier, X):
 @joint_by_feature.register
 def _(model: CorrelatedMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
-    used = fitted.slopes.any(axis=0)
+    slopes, scores = fitted.scores.slopes[0], fitted.scores
     with np.errstate(over="ignore", invalid="ignore"):
-        u = np.where(used, X / fitted.unit - fitted.centre, 0.0)
-        found = JointByFeature(fitted.offsets, [u * slope for slope in fitted.slopes])
+        u = np.where(slopes.any(axis=0), X / fitted.unit - scores.points[0], 0.0)
+        found = JointByFeature(scores.offsets[0], [u * slope for slope in slopes])
     return _finite(found, X)
 
 
@@ -409,7 +409,7 @@ def _(model: CorrelatedMeMdClassifier, X):
 def _(model: RegularisedMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
     pooled = fitted.pooled
-    u = (fitted.shares(X) / pooled.unit - pooled.centre) / pooled.deviations
+    u = (fitted.within(X) - pooled.centre) / pooled.deviations
     z = pooled.root(u)
     with np.errstate(divide="ignore"):
         base, values = np.log(fitted.class_prior), []

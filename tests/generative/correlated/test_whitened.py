@@ -332,7 +332,10 @@ def test_scores_of_unequal_classes_are_those_of_the_whitened_means(prior, n_feat
     assert model.order_.tolist() == np.argsort(-divergences).tolist()
     assert model.n_selected_ == (n_features or 5)
     used = model.order_[: model.n_selected_]
-    gap = white.whiten(X)[:, None, used] - white.means[:, used]
+    gap = (
+        white.whiten(X / white.unit - white.centre)[:, None, used]
+        - white.means[:, used]
+    )
     with np.errstate(divide="ignore"):
         expected = log_softmax(np.log(share) - 0.5 * (gap**2).sum(axis=2), axis=1)
     found = model.predict_log_proba(X)
