@@ -447,7 +447,9 @@ def inverse_root(
             'use shrinkage > 0 or "auto", or fewer features'
         )
     if apply is None:
-        return InverseRoot(shrinkage, np.zeros(d), (U / np.sqrt(a)) @ U.T)
+        # eigenvectors mix what does not vary with the rest, by rounding
+        core = np.where(np.outer(varies, varies), (U / np.sqrt(a)) @ U.T, np.eye(d))
+        return InverseRoot(shrinkage, np.zeros(d), core)
     change = -kept / (np.sqrt(a * shrinkage) * (np.sqrt(a) + np.sqrt(shrinkage)))
     diagonal = np.where(varies, 1.0 / np.sqrt(shrinkage), 1.0)
     return InverseRoot(shrinkage, diagonal, (U * change) @ U.T, apply)

@@ -126,6 +126,17 @@ def test_values_of_any_size(scale):
     )
 
 
+@pytest.mark.parametrize("priors", [None, [0.1, 0.2, 0.7]])
+def test_a_constant_has_slope_zero(priors):
+    X, y = blobs(4, 41, 6)
+    for constant in (0.1, -1e9 / 3, 1e-300):
+        X[:, 2] = constant
+        model = CorrelatedMeMdClassifier(shrinkage=0.1, priors=priors).fit(X, y)
+        assert not model.coef_[:, 2].any()
+        assert not model.whitened_means_[:, 2].any()
+        assert model.coef_.any(axis=0).sum() == 5
+
+
 def test_constant_features_and_classes_of_one_row():
     X, y = blobs(6, 11, 8)
     X[:, 2] = 4.0
