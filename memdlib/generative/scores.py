@@ -33,8 +33,8 @@ _BLOCK = 2**17
 _FEW = 2**13
 
 # Half the square of the distance, in standard deviations, up to which a class may lie
-# from the point that its scores are taken about: they keep thirteen digits of a nat.
-_REACH = 2.0**12
+# from the point that scores are taken about: they are exact to some 1e-12 nats.
+_REACH = 2.0**10
 
 
 def about_best(

@@ -94,7 +94,7 @@ class _JointModel:
             log_prior = np.log(self.class_prior)
         joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
         for k, (m, r, w) in enumerate(zip(self.means, self.rest, W, strict=True)):
-            joint[:, k] -= 0.5 * (((X - m) @ w.T - w @ r) ** 2).sum(axis=1)
+            joint[:, k] -= 0.5 * (((X - m - r) @ w.T) ** 2).sum(axis=1)
         return finite_scores(joint, X)
 
     @cached_property
