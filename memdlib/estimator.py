@@ -55,6 +55,34 @@ def log_posterior(
     return np.where(possible, found, -np.inf)
 
 
+def finite_scores(score: NDArray[np.float64], X: MatrixLike) -> NDArray[np.float64]:
+    """Return joint log densities; raise for a row that overflows in every class.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n, K)
+    X : {ndarray, csr} of shape (n, d)
+        Whose largest value the message names.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+
+    Raises
+    ------
+    ValueError
+        If no score of a row is finite.
+    """
+    lost = ~np.isfinite(score.max(axis=1))
+    if lost.any():
+        largest = abs(X[np.flatnonzero(lost)[:1]]).max()
+        raise ValueError(
+            f"the log densities of a row that holds {largest:.6g} overflow; "
+            "bring X to the scale of the data that the model was fitted to"
+        )
+    return score
+
+
 class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of classifiers that decide by Bayes' rule from joint log densities.
 
@@ -84,7 +112,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
-            return joint[:, 1] - joint[:, 0]
+            with np.errstate(over="ignore"):  # further apart than any number
+                return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 
 from memdlib._types import MatrixLike
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
-from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.estimator import BayesClassifier, all_or_nothing, finite_scores
 from memdlib.moments.sums import OVERFLOW, UNDERFLOW
 from memdlib.validation import (
     COUNT,
@@ -187,7 +187,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
         self.classes_, self.coef_ = classes, coef - coef.mean(axis=0)
         self.intercept_ = intercept - intercept.mean()
-        self.natural_params_ = -np.column_stack([self.intercept_, self.coef_])
+        self.natural_params_ = 0.0 - np.column_stack([self.intercept_, self.coef_])
         self.history_ = found.history
         self.n_iter_ = len(found.history) - 1
         self.moment_residual_ = found.residual
@@ -205,7 +205,8 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def _joint_log_density(self, X):
         """Log p(c | x) up to what is common to all classes, (n, K)."""
-        return X @ self.coef_.T + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite_scores(X @ self.coef_.T + self.intercept_, X)
 
 
 def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:

@@ -115,7 +115,7 @@ class Bernoulli(CountFamily):
             "a Bernoulli density needs a mean strictly between 0 and 1; "
             "use smoothing > 0",
         )
-        return -logit(mu)
+        return 0.0 - logit(mu)  # not -0.0
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
@@ -190,7 +190,7 @@ class Poisson(CountFamily):
     name: ClassVar[str] = "poisson"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return -np.log(_positive_mean(mu, "Poisson"))
+        return 0.0 - np.log(_positive_mean(mu, "Poisson"))
 
     def mean(self, lam: ArrayLike) -> Array:
         return np.exp(-np.asarray(lam, dtype=np.float64))
@@ -310,7 +310,7 @@ class Multinomial(CountFamily):
             "a multinomial density needs word probabilities above zero; use "
             "smoothing > 0",
         )
-        return -np.log(mu)
+        return 0.0 - np.log(mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         return np.exp(-np.asarray(lam, dtype=np.float64))

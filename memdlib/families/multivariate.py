@@ -113,7 +113,8 @@ class MultivariateNormal(Family):
         )
         mean, variance = regular[..., 0], Normal.variance(regular)
         varies = is_varying(marginal)
-        S = self.covariance(mu) * (varies[..., :, None] & varies[..., None, :])
+        both = varies[..., :, None] & varies[..., None, :]
+        S = np.where(both, self.covariance(mu), 0.0)
         freedom = weight - 1.0
         if pooled:
             S, variance = np.tensordot(weight / weight.sum(), S, axes=1), variance[0]

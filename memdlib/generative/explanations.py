@@ -28,7 +28,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Estimator, Matrix, MatrixLike
-from memdlib.estimator import log_posterior
+from memdlib.estimator import finite_scores, log_posterior
 from memdlib.families.multivariate import log_determinant
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import (
@@ -43,7 +43,7 @@ from memdlib.generative.memd.joint import JointMaxEntClassifier
 from memdlib.generative.memd.model import MarginalModel
 from memdlib.generative.recommended.features import LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
-from memdlib.generative.scores import finite_scores, scores_by_feature
+from memdlib.generative.scores import scores_by_feature
 from memdlib.generative.weighting import weighted_rows
 from memdlib.validation import check_integer, checked_data, sum_duplicates
 
@@ -398,10 +398,10 @@ def _(model: JointMaxEntClassifier, X):
 @joint_by_feature.register
 def _(model: CorrelatedMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
-    used = fitted.slopes.any(axis=0)
+    slopes, scores = fitted.scores.slopes[0], fitted.scores
     with np.errstate(over="ignore", invalid="ignore"):
-        u = np.where(used, X / fitted.unit - fitted.centre, 0.0)
-        found = JointByFeature(fitted.offsets, [u * slope for slope in fitted.slopes])
+        u = np.where(slopes.any(axis=0), X / fitted.unit - scores.points[0], 0.0)
+        found = JointByFeature(scores.offsets[0], [u * slope for slope in slopes])
     return _finite(found, X)
 
 
@@ -409,7 +409,7 @@ def _(model: CorrelatedMeMdClassifier, X):
 def _(model: RegularisedMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
     pooled = fitted.pooled
-    u = (fitted.shares(X) / pooled.unit - pooled.centre) / pooled.deviations
+    u = (fitted.within(X) - pooled.centre) / pooled.deviations
     z = pooled.root(u)
     with np.errstate(divide="ignore"):
         base, values = np.log(fitted.class_prior), []

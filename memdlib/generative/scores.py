@@ -4,9 +4,12 @@ Only differences between classes matter. They are taken before anything is multi
 x: what the classes of a feature share drops out, however large x is. The powers of x
 are those about one location for all classes, so that one matrix product does the work;
 features whose classes lie too far apart for that are scored class by class.
+
+Classes of one covariance have linear scores, too. Those of classes near to each other
+are taken about a point near to them, or a class far off would take their digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from memdlib._types import MatrixLike
+from memdlib.estimator import finite_scores
 from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments.sums import translate_natural
@@ -28,9 +32,125 @@ _BLOCK = 2**17
 # Scores that are added up feature by feature, faster than a product for them would be.
 _FEW = 2**13
 
-# Nats by which a shift to the common location may raise a log-normaliser: half the
-# square of a distance of some thousand standard deviations.
-_REACH = 2.0**20
+# Half the square of the distance, in standard deviations, up to which a class may lie
+# from the point that scores are taken about: they are exact to some 1e-12 nats.
+_REACH = 2.0**10
+
+
+def about_best(
+    scores: Callable[[Array, int], Array], X: Array, place: NDArray[np.intp]
+) -> Array:
+    """Scores of each row about a point near to its best class.
+
+    Parameters
+    ----------
+    scores : callable
+        ``scores(rows, p)`` are those of rows about point p, (n, K).
+    X : ndarray of shape (n, d)
+    place : ndarray of int, shape (K,)
+        Point near to each class; the best class is found about point 0.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        The difference of two classes keeps its digits where both are near to the row,
+        however far a third is.
+    """
+    found = scores(X, 0)
+    nearest = place[found.argmax(axis=1)]
+    for p in np.unique(nearest[nearest > 0]):
+        rows = nearest == p
+        found[rows] = scores(X[rows], p)
+    return found
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """Joint log densities of classes that have one covariance.
+
+    About a point c the score of a class of mean m is, with its slope s = P (m - c), P
+    the inverse of the covariance,
+
+        log pi + s . (x - c) - s . (m - c) / 2.
+
+    Parameters
+    ----------
+    points : ndarray of shape (q, d)
+        Every class is near to one of them.
+    slopes : ndarray of shape (q, K, d)
+    offsets : ndarray of shape (q, K)
+        Scores at the points.
+    place : ndarray of int, shape (K,)
+        Which point is near to each class.
+    """
+
+    points: Array
+    slopes: Array
+    offsets: Array
+    place: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        prior: Array,
+        means: Array,
+        centre: Array,
+        whitened: Callable[[Array], Array],
+        slopes_of: Callable[[Array], Array],
+    ) -> "LinearScores":
+        """Scores about a centre, and about means of classes that are far from it.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (K,)
+        means : ndarray of shape (K, d)
+            Points may be taken there.
+        centre : ndarray of shape (d,)
+        whitened : callable
+            W (m - c) of all class means m, (K, q), for a point c, where P = W' W.
+        slopes_of : callable
+            W' times these, (K, d).
+
+        Returns
+        -------
+        LinearScores
+
+        Examples
+        --------
+        >>> means = np.array([[0.0], [1.0], [1e9]])
+        >>> centre = means.mean(axis=0)
+        >>> scores = LinearScores.of(
+        ...     np.ones(3), means, centre, lambda point: means - point, np.copy
+        ... )
+        >>> scores.place.tolist()
+        [1, 1, 2]
+        >>> scores(np.array([[0.75]]))[0, :2].tolist()
+        [0.0, 0.25]
+        """
+        points, slopes, halves = [], [], []
+        place, point = np.full(len(means), -1), centre
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(prior)
+        while (place < 0).any():
+            coordinates = whitened(point)
+            points.append(point)
+            slopes.append(slopes_of(coordinates))
+            halves.append(0.5 * (coordinates**2).sum(axis=1))
+            place[(place < 0) & (halves[-1] <= _REACH)] = len(points) - 1
+            point = means[place.argmin()]
+        offsets = log_prior - np.array(halves)
+        return cls(np.array(points), np.array(slopes), offsets, place)
+
+    def __call__(self, X: Array) -> Array:
+        """Scores of rows (n, d), but for what all classes share, (n, K)."""
+        return about_best(self._about, X, self.place)
+
+    def _about(self, X: Array, p: int) -> Array:
+        # what tells nothing may overflow
+        used = self.slopes[p].any(axis=0)
+        used = slice(None) if used.all() else used
+        z = X[:, used] - self.points[p, used]
+        return self.offsets[p] + z @ self.slopes[p][:, used].T
 
 
 @dataclass(frozen=True)
@@ -380,15 +500,3 @@ def _stretches(grid, n_scores: int):
             last += 1
         yield slice(first, last), bool(few[first])
         first = last
-
-
-def finite_scores(score: Array, X: MatrixLike) -> Array:
-    """Return joint log densities; raise for a row that overflows in every class."""
-    lost = ~np.isfinite(score.max(axis=1))
-    if lost.any():
-        largest = abs(X[np.flatnonzero(lost)[:1]]).max()
-        raise ValueError(
-            f"the log densities of a row that holds {largest:.6g} overflow; "
-            "bring X to the scale of the data that the model was fitted to"
-        )
-    return score

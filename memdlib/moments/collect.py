@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 # (a MiB of doubles stays in the cache).
 _STRETCH, _BLOCK = 2**20, 2**17
 
-# A square below the first is about to underflow; it may be that of a difference other
-# than zero only where the values themselves are below the second.
+# A weighted square below the first is about to underflow; its difference may be other
+# than zero only where values times the root of the weight are below the second.
 _LOST_SQUARE, _TINY = 1e-307, 1e-134
 
 
@@ -150,23 +150,25 @@ def check_squares(
     -------
     None
     """
-    small = second < _LOST_SQUARE * weight[:, None]
+    weight = weight[:, None]
+    tiny = _TINY / np.sqrt(np.where(weight > 0, np.minimum(weight, 1.0), 1.0))
+    small = (second < _LOST_SQUARE * np.maximum(weight, 1.0)) & (weight > 0)
     # differences of larger numbers are zero, or large enough
-    np.logical_and(small, np.abs(location) < _TINY, out=small)
+    np.logical_and(small, np.abs(location) < tiny, out=small)
     if not small.any():
         return
     lost = (small & (first != 0)).any(axis=0)
     if not lost.any():  # what adds up to zero is zero, or cancels
-        lost = _varies(X, codes, small, location)
+        lost = _varies(X, codes, small, location, tiny.max())
     if lost.any():
         raise ValueError(f"the moments of feature {int(np.argmax(lost))} {UNDERFLOW}")
 
 
-def _varies(X, codes, cells: NDArray[np.bool_], location: Array) -> NDArray[np.bool_]:
+def _varies(X, codes, cells: NDArray[np.bool_], location: Array, largest: float):
     """Features with a value other than the location in one of some cells (K, d)."""
     found = np.zeros(X.shape[1], dtype=bool)
     if sparse.issparse(X):
-        tiny = np.flatnonzero((X.data != 0) & (np.abs(X.data) < _TINY))
+        tiny = np.flatnonzero((X.data != 0) & (np.abs(X.data) < largest))
         row = np.searchsorted(X.indptr, tiny, side="right") - 1
         at = codes[row], X.indices[tiny]
         found[at[1][cells[at] & (X.data[tiny] != location[at])]] = True

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 OVERFLOW = "overflow; rescale it (for example with MaxAbsScaler)"
 UNDERFLOW = (
     "underflow; multiply it by a large number (scalers take what is so small for "
-    "constant)"
+    "constant), or sample weights that are far below one"
 )
 
 

@@ -252,7 +252,7 @@ def _fit_correlated(estimator: CorrelatedMeMdClassifier, parts: Parts, classes):
 def _fit_regularised(estimator: RegularisedMeMdClassifier, parts: Parts, classes):
     reader, _ = _reader(estimator, parts, classes, survey=True)
     (moments,) = carried_out(parts, [TallMoments.plan(reader, by_class=True)])
-    return estimator.fit_moments(moments.as_shares(), reader.classes)
+    return estimator.fit_moments(moments.with_ranges(), reader.classes)
 
 
 def _fit_mixed(estimator: MixedMeMdClassifier, parts: Parts, classes):

@@ -104,11 +104,11 @@ def fit_mixed(
         left, found = _left(survey["rows"], codes[fold == f]), {}
         for candidate in chosen:
             model, steps = clone(candidate.model), candidate.steps
-            key = tuple(map(id, steps)), _of_shares(model)
+            key = tuple(map(id, steps)), _with_ranges(model)
             if _moments_suffice(model):
                 if key not in found:
                     shared = moments[key[0]]
-                    of = shared.as_shares if key[1] else shared.pooled
+                    of = shared.with_ranges if key[1] else shared.pooled
                     found[key] = _of_classes(of(f), left)
                 model.fit_moments(found[key], classes[left])
             else:
@@ -153,7 +153,7 @@ def _moments_suffice(model) -> bool:
     return isinstance(model, _POOLED) and model.moments_suffice
 
 
-def _of_shares(model) -> bool:
+def _with_ranges(model) -> bool:
     return isinstance(model, RegularisedMeMdClassifier)
 
 
@@ -169,7 +169,7 @@ def _shared_moments(candidates, parts: "ByFold", n_classes: int) -> dict[Any, An
         step = make_pipeline(*steps) if steps else None
         validate_data(known, step.transform(row) if steps else row)
         reader = CellReader(known, np.arange(n_classes), n=parts.reader.n_folds)
-        plan = TallMoments.plan(reader, by_class=any(map(_of_shares, group)))
+        plan = TallMoments.plan(reader, by_class=any(map(_with_ranges, group)))
         plans.append(after(step, plan) if steps else plan)
     return dict(zip(models, carried_out(parts, plans), strict=True))
 
@@ -183,6 +183,7 @@ def _of_classes(moments: PooledMoments, left) -> PooledMoments:
         moments,
         weight=moments.weight[left],
         means=moments.means[left],
+        rest=moments.rest[left],
         class_grams=None if grams is None else grams[left],
     )
 

@@ -21,7 +21,7 @@ from memdlib.generative.correlated.pooled import (
     beyond_rounding,
     power_of_two,
 )
-from memdlib.generative.correlated.regularised import Range, RangeMoments
+from memdlib.generative.correlated.regularised import RangeMoments
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.parts.work import (
     FoldMoments,
@@ -89,19 +89,11 @@ class TallMoments(FoldMoments):
         rest = super().all_rows() if without < 0 else self.others[without]
         return self._pooled(rest, without)
 
-    def as_shares(self, without: int = -1) -> RangeMoments:
-        """The same of values as shares of their range, by an affine map."""
+    def with_ranges(self, without: int = -1) -> RangeMoments:
+        """The same with the ranges of the features."""
         own = np.arange(len(self.folds)) != without
-        shares, moments = Range.of(np.concatenate(self.ends[:, own])), self.moments
-        scale = 0.5 * self.unit / shares.half_width
-        low = 0.5 * self.unit * moments.location - shares.half_low
-        mapped = ClassMoments(
-            moments.weight, moments.sums * scale[:, None], low / shares.half_width
-        )
-        products = self.products * np.outer(scale, scale)
-        ones = np.ones_like(self.unit)
-        like = TallMoments(self.reader, ones, mapped, products, self.ends)
-        return RangeMoments(**vars(like.pooled(without)), shares=shares)
+        low, high = self.ends[0, own].min(axis=0), self.ends[1, own].max(axis=0)
+        return RangeMoments(**vars(self.pooled(without)), low=low, high=high)
 
     def all_rows(self) -> PooledMoments:
         """Moments of all rows."""
@@ -137,6 +129,7 @@ class TallMoments(FoldMoments):
             weight,
             self.unit,
             means,
+            np.where(weight[:, None] > 0, (moments.location - means) + centre, 0.0),
             variance,
             between,
             products * scale,

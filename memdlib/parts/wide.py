@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 _ENTRIES = 2**22
 
 # Results of strips that are put side by side, while others add.
-_SIDE_BY_SIDE = ("unit", "means", "variance", "between", "features")
+_SIDE_BY_SIDE = ("unit", "means", "rest", "variance", "between", "features")
 
 
 def column_strips(n_rows: int, n_features: int) -> list[slice]:

@@ -857,3 +857,14 @@ def test_without_a_penalty_zeros_are_constant_and_tiny_values_are_named(kind):
     zeros[:, rare] *= 1e-200
     with pytest.raises(ValueError, match=f"feature {rare} underflow; multiply it"):
         model.fit(kind(zeros), y, weight)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_row_whose_scores_overflow_in_every_class_is_told(kind):
+    X, y = np.array([[0.0, 1.0], [1.0, 3.0], [5.0, 2.0], [6.0, 1.0]]), [0, 0, 1, 1]
+    model = ConditionalMaxEntClassifier(l2=1e-9).fit(1e-3 * X, y)
+    assert np.abs(model.coef_).min() > 10.0
+    far = kind(np.array([[0.0, 1.0], [1e305, -1.7e308]]))
+    for ask in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(ValueError, match=r"row that holds 1\.7e\+308 overflow"):
+            ask(far)

@@ -7,12 +7,12 @@ from scipy import sparse
 from scipy.special import log_softmax
 
 from memdlib import MeMdClassifier
+from memdlib.estimator import finite_scores
 from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import (
     MarginalScores,
-    finite_scores,
     scores_by_feature,
 )
 

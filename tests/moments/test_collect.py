@@ -296,6 +296,23 @@ def test_weights_do_not_tell_whether_squares_underflow(kind, weight):
 
 
 @KINDS
+@pytest.mark.parametrize(("weight", "scale"), [(1e-90, 1e-120), (1e-200, 1e-60)])
+def test_squares_that_tiny_weights_take_out_of_range_are_told(kind, weight, scale):
+    y, weights = np.array([0, 0, 1, 1]), np.full(4, weight)
+    X = np.array([[1.0, 1.0], [1.0, 3.0], [1.0, 0.0], [1.0, 0.0]])
+    for least in (scale, 1e-30 / np.sqrt(weight)):
+        values = kind(X * [1.0, least])
+        if least == scale:
+            with pytest.raises(ValueError, match=r"feature 1 under.* sample weights"):
+                class_moments(values, y, 2, order=2, sample_weight=weights)
+        else:
+            found = class_moments(values, y, 2, order=2, sample_weight=weights)
+            np.testing.assert_allclose(
+                variance(found) / least**2, [[0, 1], [0, 0]], rtol=1e-12, atol=0
+            )
+
+
+@KINDS
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_refused_varies_by_next_to_nothing_within_a_class(kind, seed):
     """Columns of any size, in which classes are constant, zero, or vary."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.ranking import rank
+from memdlib.generative.scores import LinearScores
 from memdlib.holdout import row_blocks
 
 Array = NDArray[np.float64]
@@ -49,8 +50,9 @@ class PooledMoments:
     unit : ndarray of shape (d,)
         Powers of two near the largest value of each feature. All that follows is of
         x / unit, so that no square leaves the range of numbers.
-    means : ndarray of shape (K, d)
-        Zero for a class of weight zero.
+    means, rest : ndarray of shape (K, d)
+        Their sum has the digits of the data where these are far from zero; zero for a
+        class of weight zero.
     variance : ndarray of shape (d,)
         Within classes; zero if rounding may explain it (:func:`beyond_rounding`).
     between : ndarray of shape (d,)
@@ -69,6 +71,7 @@ class PooledMoments:
     weight: Array
     unit: Array
     means: Array
+    rest: Array
     variance: Array
     between: Array
     gram: Array
@@ -214,7 +217,7 @@ def standardised_residuals(
     Returns
     -------
     moments : dict of ndarray
-        "weight", "unit", "means", "variance" and "between", as in
+        "weight", "unit", "means", "rest", "variance" and "between", as in
         :class:`PooledMoments`.
     residuals : ndarray of shape (n, d)
         Z; zero in a feature without variance.
@@ -254,6 +257,7 @@ def standardised_residuals(
         "weight": by_class,
         "unit": unit,
         "means": means,
+        "rest": (first - means) + centres,
         "variance": variance,
         "between": between,
     }
@@ -443,7 +447,9 @@ def inverse_root(
             'use shrinkage > 0 or "auto", or fewer features'
         )
     if apply is None:
-        return InverseRoot(shrinkage, np.zeros(d), (U / np.sqrt(a)) @ U.T)
+        # eigenvectors mix what does not vary with the rest, by rounding
+        core = np.where(np.outer(varies, varies), (U / np.sqrt(a)) @ U.T, np.eye(d))
+        return InverseRoot(shrinkage, np.zeros(d), core)
     change = -kept / (np.sqrt(a * shrinkage) * (np.sqrt(a) + np.sqrt(shrinkage)))
     diagonal = np.where(varies, 1.0 / np.sqrt(shrinkage), 1.0)
     return InverseRoot(shrinkage, diagonal, (U * change) @ U.T, apply)
@@ -458,10 +464,11 @@ class WhitenedMeans:
     prior : ndarray of shape (K,)
     unit, centre, deviations : ndarray of shape (d,)
         z = R^(-1/2) (x / unit - centre) / deviations.
+    places, rest : ndarray of shape (K, d)
+        Class means of x / unit, as in :class:`PooledMoments`; the centre for a class
+        of weight zero.
     root : InverseRoot
         R^(-1/2).
-    means : ndarray of shape (K, d)
-        M; its average by ``prior`` is zero.
     variance_shrinkage : float
     """
 
@@ -469,8 +476,9 @@ class WhitenedMeans:
     unit: Array
     centre: Array
     deviations: Array
+    places: Array
+    rest: Array
     root: InverseRoot
-    means: Array
     variance_shrinkage: float
 
     @classmethod
@@ -523,19 +531,44 @@ class WhitenedMeans:
             None if shrinkage == 1 else moments.spectrum,
         )
         deviations, used = moments.standard_deviations(variance_shrinkage)
-        centre = prior @ moments.means
-        offset = np.where(moments.weight[:, None] > 0, moments.means - centre, 0.0)
-        means = root(offset / deviations)
-        return cls(prior, moments.unit, centre, deviations, root, means, used)
+        present = moments.weight > 0
+        # of a constant no rounding, so that it has slope zero
+        constant = np.ptp(moments.means[present], axis=0) == 0
+        some = moments.means[present.argmax()]
+        centre = np.where(constant, some, prior @ moments.means)
+        places = np.where(present[:, None], moments.means, centre)
+        rest = moments.rest
+        return cls(prior, moments.unit, centre, deviations, places, rest, root, used)
 
     @property
     def divergences(self) -> Array:
         """J_j, the share of each coordinate in JS_GM, (d,), nats."""
         return self.prior @ self.means**2
 
-    def whiten(self, X: Array) -> Array:
-        """Coordinates z of rows of X, (n, d)."""
-        return self.root((X / self.unit - self.centre) / self.deviations)
+    @cached_property
+    def means(self) -> Array:
+        """M, the class means in coordinates z, (K, d); zero on average by ``prior``."""
+        return self.whiten(self.steps(self.centre))
+
+    def steps(self, point: Array) -> Array:
+        """Class means of x / unit less a point, (K, d)."""
+        return (self.places - point) + self.rest
+
+    def whiten(self, steps: Array) -> Array:
+        """Coordinates z of differences (n, d) of x / unit."""
+        return self.root(steps / self.deviations)
+
+    def linear(self, kept: Array | float = 1.0) -> LinearScores:
+        """Scores of x / unit by the coordinates that are kept."""
+
+        def whitened(point):
+            known = point is self.centre
+            return kept * (self.means if known else self.whiten(self.steps(point)))
+
+        def slopes(means):
+            return self.root(means) / self.deviations
+
+        return LinearScores.of(self.prior, self.places, self.centre, whitened, slopes)
 
     def scores(
         self, X: NDArray[Any], order: NDArray[np.intp], grid: NDArray[np.intp]
@@ -555,12 +588,13 @@ class WhitenedMeans:
         ndarray of shape (G, n, K)
         """
         last = order[: grid[-1]]
-        z, means = self.whiten(X)[:, last], self.means[:, last]
+        z = self.whiten(X / self.unit - self.centre)[:, last]
+        means = self.means[:, last]
         found = np.empty((len(grid), len(z), len(means)))
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.prior)
         for k, m in enumerate(means):
-            running = np.cumsum(z * m - 0.5 * m**2, axis=1)
+            running = np.cumsum(-0.5 * (z - m) ** 2, axis=1)
             found[..., k] = log_prior[k] + running[:, grid - 1].T
         return found
 

@@ -26,10 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memdlib.estimator import finite_scores
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
-from memdlib.generative.scores import finite_scores
-from memdlib.holdout import by_blocks
+from memdlib.generative.scores import LinearScores, about_best
 from memdlib.validation import (
     UNIT,
     Number,
@@ -41,40 +41,30 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Range:
-    """Values as shares of the range that the training rows have.
+class RangeMoments(PooledMoments):
+    """Pooled moments of features whose variances compare as shares of their ranges.
 
-    Halves are taken first: the width of a range may be no number.
-
-    Parameters
-    ----------
-    half_low, half_width : ndarray of shape (d,)
-        The width is one for a feature that does not vary.
+    ``low`` and ``high``, of shape (d,), are the least and largest values.
     """
 
-    half_low: Array
-    half_width: Array
+    low: Array | None = None
+    high: Array | None = None
 
-    @classmethod
-    def of(cls, X: Array) -> "Range":
-        low, high = (0.5 * f(axis=0).astype(np.float64) for f in (X.min, X.max))
-        return cls(low, np.where(high > low, high - low, 1.0))
-
-    def __call__(self, X: Array) -> Array:
-        """Shares in [0, 1]; what lies outside the range counts as its end."""
-        with np.errstate(over="ignore"):
-            return by_blocks(self._of_block, X)
-
-    def _of_block(self, X) -> Array:
-        half = 0.5 * np.asarray(X, dtype=np.float64)
-        return np.clip((half - self.half_low) / self.half_width, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class RangeMoments(PooledMoments):
-    """Pooled moments of values as shares of the range of their feature."""
-
-    shares: Range | None = None
+    def standard_deviations(self, shrinkage: float | str) -> tuple[Array, float]:
+        """As for all moments, towards the median of these shares."""
+        width = self.high / self.unit - self.low / self.unit
+        width = np.where(width > 0, width, 1.0)
+        shares = PooledMoments(
+            self.weight,
+            np.ones_like(width),
+            self.means,
+            self.rest,
+            self.variance / width**2,
+            self.between / width**2,
+            self.gram,
+        )
+        deviations, shrinkage = shares.standard_deviations(shrinkage)
+        return deviations * width, shrinkage
 
 
 @dataclass(frozen=True)
@@ -128,8 +118,10 @@ class _RegularisedModel:
     """What prediction needs."""
 
     classes: NDArray
-    shares: Range
+    low: Array
+    high: Array
     pooled: WhitenedMeans
+    near: LinearScores
     spreads: tuple[_Spread, ...]
 
     @property
@@ -144,16 +136,23 @@ class _RegularisedModel:
     def variance_shrinkage(self) -> float:
         return self.pooled.variance_shrinkage
 
+    def within(self, X) -> Array:
+        """Rows in units; what lies outside the range counts as its end."""
+        return np.clip(X, self.low, self.high) / self.pooled.unit
+
     def joint_log_density(self, X) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        z = self.pooled.whiten(self.shares(X))
+        scores = about_best(self._about, self.within(X), self.near.place)
+        return finite_scores(scores, X)
+
+    def _about(self, X, p) -> Array:
+        point, pooled = self.near.points[p], self.pooled
+        means, z = pooled.whiten(pooled.steps(point)), pooled.whiten(X - point)
         score = np.empty((len(z), len(self.spreads)))
-        for k, (mean, spread) in enumerate(
-            zip(self.pooled.means, self.spreads, strict=True)
-        ):
+        for k, (mean, spread) in enumerate(zip(means, self.spreads, strict=True)):
             score[:, k] = spread.distance(z - mean) + spread.log_determinant
         with np.errstate(divide="ignore"):
-            return finite_scores(np.log(self.class_prior) - 0.5 * score, X)
+            return np.log(self.class_prior) - 0.5 * score
 
 
 class RegularisedMeMdClassifier(PooledClassifier):
@@ -242,7 +241,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
     def collect_moments(
         self, X: Array, codes: NDArray[np.intp], n_classes: int, weight: Array
     ) -> RangeMoments:
-        """Moments of valid rows as shares of the ranges of their features.
+        """Moments of valid rows, and the ranges of their features.
 
         Parameters
         ----------
@@ -257,9 +256,9 @@ class RegularisedMeMdClassifier(PooledClassifier):
         -------
         RangeMoments
         """
-        shares = Range.of(X)
-        moments = super().collect_moments(shares(X), codes, n_classes, weight)
-        return RangeMoments(**vars(moments), shares=shares)
+        moments = super().collect_moments(X, codes, n_classes, weight)
+        low, high = (f(axis=0).astype(np.float64) for f in (X.min, X.max))
+        return RangeMoments(**vars(moments), low=low, high=high)
 
     def _estimate(self, moments, classes) -> _RegularisedModel:
         prior = check_priors(self.priors, len(classes))
@@ -272,4 +271,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
             _Spread.of(pooled.root(root * scale) / np.sqrt(of), self.class_shrinkage)
             for root, of in zip(moments.class_roots, share, strict=True)
         )
-        return _RegularisedModel(classes, moments.shares, pooled, spreads)
+        near = pooled.linear()
+        return _RegularisedModel(
+            classes, moments.low, moments.high, pooled, near, spreads
+        )

@@ -33,7 +33,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, set_fitted
+from memdlib.estimator import (
+    BayesClassifier,
+    all_or_nothing,
+    finite_scores,
+    fitted,
+    set_fitted,
+)
 from memdlib.families import Family, get
 from memdlib.families.base import MarginalFamily
 from memdlib.generative.calibration import fit_calibration
@@ -43,7 +49,7 @@ from memdlib.generative.marginals import (
     ClassMarginals,
     fold_moments,
 )
-from memdlib.generative.scores import MarginalScores, finite_scores
+from memdlib.generative.scores import MarginalScores, about_best
 from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.moments import ClassMoments
@@ -106,14 +112,22 @@ class RidgeModel:
     def joint_log_density(self, X: MatrixLike) -> Array:
         """Scores times their multipliers, added, (n, K); empty documents: the prior."""
         rows = with_feature_weights(X, self.feature_weights)
+        place = np.arange(len(self.classes)) + 1
         with np.errstate(over="ignore", invalid="ignore"):
-            score = (rows @ self.coef.T + self.intercept) * self.multipliers[0]
+            score = about_best(self._about, rows, place * (self.multipliers[0] > _SURE))
         if self.marginals is not None and self.multipliers[1]:
             score = score + self.multipliers[1] * marginal_scores(self.marginals, X)
         score = finite_scores(score, X)
         if self.known is not None:
             score[~holds_any(X, self.known)] = np.log(self.class_prior)
         return score
+
+    def _about(self, rows, p) -> Array:
+        """Scores of the discriminant, or what they exceed those of class p - 1 by."""
+        coef, intercept = self.coef, self.intercept
+        if p:
+            coef, intercept = coef - coef[p - 1], intercept - intercept[p - 1]
+        return (rows @ coef.T + intercept) * self.multipliers[0]
 
 
 def with_feature_weights(X: MatrixLike, weights: Array | None) -> MatrixLike:
@@ -187,6 +201,9 @@ def with_one_more_row(marginals: ClassMarginals) -> MarginalScores:
 # Residual of the smallest penalty in the folds, which only serve the choice: that of
 # larger penalties, which are chosen as a rule, is smaller by far.
 FOLD_TOL = 0.1
+
+# Multiplier that takes scores of order one so far apart that digits of nats are lost.
+_SURE = 1e3
 
 # Nats by which the first class of the median row is expected to lead. A discriminant
 # of few rows, its penalty chosen on the same, is less sure than other models.

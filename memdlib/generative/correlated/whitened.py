@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from memdlib.estimator import fitted
+from memdlib.estimator import finite_scores, fitted
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
 from memdlib.generative.memd.classifier import size_grid, smallest_best
 from memdlib.generative.ranking import rank
-from memdlib.generative.scores import finite_scores
+from memdlib.generative.scores import LinearScores
 from memdlib.holdout import content_positions, folds
 from memdlib.validation import (
     COUNT,
@@ -43,9 +43,7 @@ class WhitenedModel:
     classes: NDArray
     class_prior: Array
     unit: Array
-    centre: Array
-    slopes: Array
-    offsets: Array
+    scores: LinearScores
     whitened_means: Array
     feature_divergences: Array
     order: NDArray[np.intp]
@@ -61,17 +59,13 @@ class WhitenedModel:
     ) -> "WhitenedModel":
         divergences = found.divergences
         order = rank(divergences)
-        kept = np.zeros_like(found.means)
-        kept[:, order[:n_selected]] = found.means[:, order[:n_selected]]
-        with np.errstate(divide="ignore"):
-            offsets = np.log(found.prior) - 0.5 * (kept**2).sum(axis=1)
+        kept = np.zeros(len(order))
+        kept[order[:n_selected]] = 1.0
         return cls(
             classes,
             found.prior,
             found.unit,
-            found.centre,
-            found.root(kept) / found.deviations,
-            offsets,
+            found.linear(kept),
             found.means,
             divergences,
             order,
@@ -84,20 +78,18 @@ class WhitenedModel:
     @np.errstate(over="ignore")  # in the least units there are
     def coef(self) -> Array:
         """Slopes by x, (1, d) for two classes, else (K, d)."""
-        return _of_second(self.slopes) / self.unit
+        return _of_second(self.scores.slopes[0]) / self.unit
 
     @property
     def intercept(self) -> Array:
         """Scores at x = 0, (1,) for two classes, else (K,)."""
-        return _of_second(self.offsets - self.slopes @ self.centre)
+        scores = self.scores
+        return _of_second(scores.offsets[0] - scores.slopes[0] @ scores.points[0])
 
     @np.errstate(over="ignore", invalid="ignore")
     def joint_log_density(self, X: Array) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        used = self.slopes.any(axis=0)
-        used = slice(None) if used.all() else used
-        z = X[:, used] / self.unit[used] - self.centre[used]
-        return finite_scores(self.offsets + z @ self.slopes[:, used].T, X)
+        return finite_scores(self.scores(X / self.unit), X)
 
 
 def _of_second(scores: Array) -> Array:

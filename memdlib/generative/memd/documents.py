@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from memdlib._types import MatrixLike
+from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.model import MarginalModel
-from memdlib.generative.scores import finite_scores
 
 Array = NDArray[np.float64]
 

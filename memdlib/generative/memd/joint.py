@@ -7,6 +7,7 @@ products of two features) Gaussian naive Bayes.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import all_or_nothing, fitted
+from memdlib.estimator import all_or_nothing, finite_scores, fitted
 from memdlib.families.multivariate import (
     MultivariateNormal,
     log_determinant,
@@ -23,16 +24,13 @@ from memdlib.families.multivariate import (
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd.model import MarginalModel, MomentClassifier
-from memdlib.generative.scores import finite_scores
+from memdlib.generative.scores import LinearScores
 from memdlib.moments.joint import JointMoments, joint_moments
 from memdlib.validation import UNIT, Words, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
 
 COVARIANCES = ("full", "pooled", "diagonal")
-
-# Standard deviations from their centre up to which classes are scored by one product.
-_FAR = 1e3
 
 
 class _DiagonalModel(MarginalModel):
@@ -52,7 +50,8 @@ class _JointModel:
     ----------
     classes : ndarray of shape (K,)
     moments : JointMoments
-    means : ndarray of shape (K, d)
+    means, rest : ndarray of shape (K, d)
+        Their sum has the digits of the data where these are far from zero.
     covariances, whitening : ndarray of shape (K, d, d)
         (d, d) if all classes share one.
     shrinkage : ndarray of shape (K,) or ()
@@ -61,6 +60,7 @@ class _JointModel:
     classes: NDArray
     moments: JointMoments
     means: Array
+    rest: Array
     covariances: Array
     whitening: Array
     shrinkage: Array
@@ -87,20 +87,27 @@ class _JointModel:
     @np.errstate(over="ignore", invalid="ignore")
     def joint_log_density(self, X) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        X, W, means = X.astype(np.float64), self.whitening, self.means
+        X, W = X.astype(np.float64), self.whitening
+        if W.ndim == 2:
+            return finite_scores(self.linear(X), X)
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
-        centre = self.class_prior @ means
-        z_k = (means - centre) @ W.T if W.ndim == 2 else np.inf
-        if np.abs(z_k).max() < _FAR:
-            z = (X - centre) @ W.T
-            joint = z @ z_k.T + (log_prior - 0.5 * (z_k**2).sum(axis=1))
-        else:
-            joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
-            W = np.broadcast_to(W, (len(means), *W.shape[-2:]))
-            for k, (m, w) in enumerate(zip(means, W, strict=True)):
-                joint[:, k] -= 0.5 * (((X - m) @ w.T) ** 2).sum(axis=1)
+        joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
+        for k, (m, r, w) in enumerate(zip(self.means, self.rest, W, strict=True)):
+            joint[:, k] -= 0.5 * (((X - m - r) @ w.T) ** 2).sum(axis=1)
         return finite_scores(joint, X)
+
+    @cached_property
+    def linear(self) -> LinearScores:
+        """Scores of classes that share one covariance."""
+        prior, W = self.class_prior, self.whitening
+        return LinearScores.of(
+            prior,
+            self.means,
+            prior @ self.means,
+            lambda point: ((self.means - point) + self.rest) @ W.T,
+            lambda coordinates: coordinates @ W,
+        )
 
 
 class JointMaxEntClassifier(MomentClassifier):
@@ -227,7 +234,7 @@ class JointMaxEntClassifier(MomentClassifier):
             marginals = ClassMarginals(moments, Normal(), self.shrinkage)
             return _DiagonalModel.of(classes, marginals)
         pooled = self.covariance == "pooled"
-        means, covariances, shrinkage = MultivariateNormal().regularise(
+        centres, covariances, shrinkage = MultivariateNormal().regularise(
             moments.mean,
             moments.weight,
             shrinkage=self.shrinkage,
@@ -235,10 +242,12 @@ class JointMaxEntClassifier(MomentClassifier):
             location=moments.location,
         )
         names = ["all classes together"] if pooled else classes.tolist()
+        means = moments.location + centres
         return _JointModel(
             classes,
             moments,
-            moments.location + means,
+            means,
+            (moments.location - means) + centres,
             covariances,
             _named_whitening(covariances, names),
             shrinkage,

@@ -235,7 +235,7 @@ def found(X, codes, weight, **options):
 def test_coordinates_are_uncorrelated_within_the_classes():
     X, codes, weight = case()
     means = found(X, codes, weight, shrinkage=0.0)
-    z = means.whiten(X)
+    z = means.whiten(X / means.unit - means.centre)
     residuals = z - means.means[codes]
     covariance = (residuals * weight[:, None]).T @ residuals / weight.sum()
     np.testing.assert_allclose(covariance, np.eye(4), rtol=0, atol=1e-10)
@@ -269,7 +269,7 @@ def test_scores_are_those_of_the_normal_densities():
     means = found(X, codes, weight, shrinkage=0.3)
     order, grid = np.array([2, 0, 3, 1]), np.array([1, 4])
     scores = means.scores(X[:5], order, grid)
-    z = means.whiten(X[:5])
+    z = means.whiten(X[:5] / means.unit - means.centre)
     for g, size in enumerate(grid):
         used = order[:size]
         gap = z[:, None, used] - means.means[:, used]
@@ -292,7 +292,9 @@ def test_shrunken_correlations_by_a_matrix_root():
     R = (residuals * weight[:, None]).T @ residuals / weight.sum()
     half = linalg.inv(linalg.sqrtm(0.4 * np.eye(4) + 0.6 * R).real)
     rows = (X / plain.unit - plain.centre) / plain.deviations
-    np.testing.assert_allclose(means.whiten(X), rows @ half, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        means.whiten(X / means.unit - means.centre), rows @ half, rtol=0, atol=1e-9
+    )
 
 
 def test_a_class_without_rows_has_the_average_mean():
@@ -408,7 +410,11 @@ def test_roots_of_the_classes_are_those_of_their_residuals(n, d):
     Z = standardised_residuals(X, codes, 4, weight)[1]
     grams = [Z[codes == k].T @ Z[codes == k] for k in range(4)]
     of_grams = PooledMoments(
-        *(getattr(moments, name) for name in ("weight", "unit", "means", "variance")),
+        moments.weight,
+        moments.unit,
+        moments.means,
+        moments.rest,
+        moments.variance,
         moments.between,
         moments.gram,
         class_grams=np.array(grams),

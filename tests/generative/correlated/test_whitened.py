@@ -126,6 +126,17 @@ def test_values_of_any_size(scale):
     )
 
 
+@pytest.mark.parametrize("priors", [None, [0.1, 0.2, 0.7]])
+def test_a_constant_has_slope_zero(priors):
+    X, y = blobs(4, 41, 6)
+    for constant in (0.1, -1e9 / 3, 1e-300):
+        X[:, 2] = constant
+        model = CorrelatedMeMdClassifier(shrinkage=0.1, priors=priors).fit(X, y)
+        assert not model.coef_[:, 2].any()
+        assert not model.whitened_means_[:, 2].any()
+        assert model.coef_.any(axis=0).sum() == 5
+
+
 def test_constant_features_and_classes_of_one_row():
     X, y = blobs(6, 11, 8)
     X[:, 2] = 4.0
@@ -332,7 +343,10 @@ def test_scores_of_unequal_classes_are_those_of_the_whitened_means(prior, n_feat
     assert model.order_.tolist() == np.argsort(-divergences).tolist()
     assert model.n_selected_ == (n_features or 5)
     used = model.order_[: model.n_selected_]
-    gap = white.whiten(X)[:, None, used] - white.means[:, used]
+    gap = (
+        white.whiten(X / white.unit - white.centre)[:, None, used]
+        - white.means[:, used]
+    )
     with np.errstate(divide="ignore"):
         expected = log_softmax(np.log(share) - 0.5 * (gap**2).sum(axis=2), axis=1)
     found = model.predict_log_proba(X)
