@@ -126,6 +126,8 @@ def test_results_and_records_are_those_of_the_runs():
     results = {path.stem for path in (ROOT / "data/results").iterdir()}
     records = {path.stem for path in (ROOT / "book/records").glob("*.ipynb")}
     assert results == records == set(RUNS)
+    for name in records:
+        assert "image/svg+xml" not in text_of(f"book/records/{name}.ipynb")
 
 
 @pytest.mark.parametrize("name", RUNS)
