@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from compendium.build.notebooks import (
     NotebookError,
+    code_cells,
     execute,
     normalise,
     read_source,
@@ -65,6 +66,9 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     executed, result = compute(project, run)
     if into == project:
         record = normalise(executed, {"source": run.source()})
+        for cell in code_cells(record):
+            for output in cell.outputs:
+                output.get("data", {}).pop("image/svg+xml", None)  # PNG is enough here
         store(record, record_path(project, run.name))
     write_whole(result_path(into, run.name), canonical_json(result))
 

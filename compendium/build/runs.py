@@ -50,8 +50,6 @@ class Run:
     data : str or list of str
         Data sets that it needs; none for simulated cases.
     parameters : dict
-    again : bool, default=False
-        Whether it is so cheap that the tests compute it again.
     times : sequence of str
         Patterns of keys, besides :data:`TIMES`, whose values no comparison reads.
     """
@@ -61,7 +59,6 @@ class Run:
     notebook: str
     data: str | list[str] = ()
     parameters: dict = field(default_factory=dict)
-    again: bool = False
     times: list[str] = ()
 
     def sets(self) -> list[str]:

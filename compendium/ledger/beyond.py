@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
+from compendium.ledger.comparison import RUNS
 from compendium.ledger.tables import Evidence
 from memdlib.datasets.registry import entries
 
@@ -14,21 +15,10 @@ _known = cache(entries)
 
 # Runs that compare the recommended classifier with its peers, by kind of data.
 DUELS = {
-    "gene expression": tuple(
-        f"beyond-{name}"
-        for name in (
-            "colon",
-            "leukemia-5147",
-            "cns",
-            "dlbcl",
-            "prostate",
-            "srbct",
-            "gcm-1363",
-        )
-    ),
+    "gene expression": RUNS["gene expression"],
     "texts, Table III": ("beyond-text",),
     "texts, official halves": ("beyond-text-official",),
-    "tables": ("beyond-tables",),
+    "tables": RUNS["tables"],
 }
 
 
@@ -66,19 +56,20 @@ def duels(evidence: Evidence, runs: Sequence[str]) -> Iterator[Duel]:
     ----------
     evidence : Evidence
     runs : sequence of str
-        On expression values or tables (``beyond-colon``), or on texts
+        On expression values or tables (``comparison-colon``), or on texts
         (``beyond-text``).
     """
     for run in runs:
         values = evidence.values(run)
         for name, part in values.get("sets", {}).items():
             ours, machine = (part["methods"][m] for m in ("make_memd", "svm"))
+            gap = part["differences"]["svm"]
             yield Duel(
                 name,
-                *(part["difference"][key] for key in ("difference", "low", "high")),
+                *(gap[key] for key in ("difference", "low", "high")),
                 accuracy=ours["accuracy"]["mean"],
                 loss=ours["log_loss"] - machine["log_loss"],
-                cost=ours["seconds"] / machine["seconds"],
+                cost=ours["fit"] / machine["fit"],
             )
         for name, against in values.get("differences", {}).items():
             gap = against["svm"]

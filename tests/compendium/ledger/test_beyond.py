@@ -24,7 +24,7 @@ RUNS = ("genes", "texts")
 
 
 def method(accuracy, loss, seconds):
-    return {"accuracy": {"mean": accuracy}, "log_loss": loss, "seconds": seconds}
+    return {"accuracy": {"mean": accuracy}, "log_loss": loss, "fit": seconds}
 
 
 class Two:
@@ -33,9 +33,9 @@ class Two:
     def values(self, run):
         if run == "genes":
             machine = method(84.0, 0.4, 2.0)
-            gap = {"difference": 3.0, "low": -1.0, "high": 7.0}
+            gaps = {"svm": {"difference": 3.0, "low": -1.0, "high": 7.0}}
             mine = {"make_memd": method(87.0, 0.3, 1.0), "svm": machine}
-            return {"sets": {"colon": {"difference": gap, "methods": mine}}}
+            return {"sets": {"colon": {"differences": gaps, "methods": mine}}}
         gap = {"difference": -1.0, "low": -4.0, "high": 2.0, "log_loss": 0.1}
         return {
             "differences": {"newsgroups_rec": {"svm": gap}},

@@ -8,7 +8,6 @@ from compendium.ledger.comparison import (
     GROWING,
     NOT_LOOKED_AT,
     OVERLAPPING,
-    behind_best,
     chance,
     chance_further,
     gap_at,
@@ -127,42 +126,6 @@ def test_sets_without_a_size_do_not_count(monkeypatch):
     monkeypatch.setitem(GROWING, "kind", ("few", "many"))
     assert share_above_at(Two(), ["kind"], "plain", "svm", 10)["median"] == 0.0
     assert share_above_at(Two(), ["kind"], "plain", "svm", 40)["median"] == 1.0
-
-
-def test_distance_from_the_best_at_each_size(monkeypatch):
-    class Losses(Six):
-        def values(self, run):
-            sizes, plain, svm = {
-                "a": ([10, 20], [70.0, 80.0], [75.0, 78.0]),
-                "b": ([20], [50.0], [60.0]),
-            }[run]
-            error = [0.3] * len(sizes)
-            return {
-                "sizes": sizes,
-                "methods": {
-                    m: {
-                        "accuracy": level,
-                        "accuracy_error": error,
-                        "log_loss": level,
-                        "log_loss_error": error,
-                    }
-                    for m, level in (("plain", plain), ("svm", svm))
-                },
-            }
-
-    monkeypatch.setitem(GROWING, "kind", ("a", "b"))
-    table = behind_best(Losses(), "kind", ("plain", "svm")).set_index(
-        ["rows", "method"]
-    )
-    assert table["sets"].tolist() == [1, 1, 2, 2]
-    assert table.loc[(10, "plain"), "behind"] == 5.0
-    assert table.loc[(10, "svm"), "behind"] == 0.0
-    assert table.loc[(20, "plain"), "behind"] == (0.0 + 10.0) / 2
-    assert table.loc[(20, "svm"), "behind"] == (2.0 + 0.0) / 2
-    assert table.loc[(20, "svm"), "error"] == pytest.approx(0.3 / np.sqrt(2))
-    losses = behind_best(Losses(), "kind", ("plain", "svm"), "log_loss")
-    table = losses.set_index(["rows", "method"])
-    assert table.loc[(20, "plain"), "behind"] == (2.0 + 0.0) / 2
 
 
 def test_every_set_has_a_name_and_stands_once():
