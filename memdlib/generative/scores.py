@@ -128,7 +128,7 @@ class LinearScores:
         [0.0, 0.25]
         """
         points, slopes, halves = [], [], []
-        place, point = np.full(len(means), -1), centre
+        place, point, own = np.full(len(means), -1), centre, []
         with np.errstate(divide="ignore"):
             log_prior = np.log(prior)
         while (place < 0).any():
@@ -136,8 +136,11 @@ class LinearScores:
             points.append(point)
             slopes.append(slopes_of(coordinates))
             halves.append(0.5 * (coordinates**2).sum(axis=1))
-            place[(place < 0) & (halves[-1] <= _REACH)] = len(points) - 1
-            point = means[place.argmin()]
+            near = halves[-1] <= _REACH
+            near[own] = True  # whatever rounding leaves
+            place[(place < 0) & near] = len(points) - 1
+            own = place.argmin()
+            point = means[own]
         offsets = log_prior - np.array(halves)
         return cls(np.array(points), np.array(slopes), offsets, place)
 
