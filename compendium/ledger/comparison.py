@@ -30,8 +30,6 @@ RUNS = {
     "images": ("comparison-images",),
 }
 ALL_RUNS = tuple(run for runs in RUNS.values() for run in runs)
-# Their messages are, in part, those of the texts above: they count in no rank.
-OVERLAPPING = ("comparison-text-more", "comparison-newsgroups")
 # Runs in which the samples grow, by the kind of their data.
 GROWING = {
     "gene expression": ("small-samples-prostate",),

@@ -7,7 +7,6 @@ from compendium.ledger.comparison import (
     COMPARISON,
     GROWING,
     NOT_LOOKED_AT,
-    OVERLAPPING,
     chance,
     chance_further,
     gap_at,
@@ -134,14 +133,6 @@ def test_every_set_has_a_name_and_stands_once():
     assert set(NOT_LOOKED_AT) <= set(names)
     assert len({printed_name(name) for name in names}) == len(names)
     assert len(set(ALL_RUNS)) == len(ALL_RUNS)
-
-
-def test_sets_that_share_messages_count_in_no_rank():
-    beside = scores(Evidence(), runs=OVERLAPPING)
-    assert len(beside) == 7 and not beside.isna().any(axis=None)
-    assert not set(OVERLAPPING) & set(ALL_RUNS)
-    assert not set(beside.index) & set(scores(Evidence()).index)
-    assert len({printed_name(name) for name in beside.index}) == 7
 
 
 def test_the_samples_that_grow_have_their_sizes():
