@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compendium.artifact.trials import (
-    mutation,
     rehearsal,
     versions,
 )
@@ -58,41 +57,6 @@ def _rehearsed(found: dict) -> str:
         f"looks, {wrong} problems); {minutes} minutes until every chapter is executed "
         "again, and equals what is stored"
     )
-
-
-def _mutated(found: dict) -> str:
-    said, share = [], number(100 * mutation.ASKED, 0)
-    for part, drawn in (
-        ("for whose survivors tests were written", "read"),
-        ("that nobody looked at before that", "fresh"),
-    ):
-        seen, tried, (low, high) = _noticed(found[drawn])
-        said.append(
-            f"of the sample {part}, {number(100 * seen / tried, 1)} % of {tried} are "
-            f"noticed (95 % interval {number(100 * low, 1)} to {number(100 * high, 1)})"
-            f", {len(found[drawn]['equivalent'])} more compute the same"
-        )
-    return (
-        f"two samples of {found['all']:,} mutants, each asked of the tests of its "
-        "module, then of the examples in it, of the other tests of its room and of the "
-        "contract of scikit-learn: "
-        f"{'; '.join(said)}; we ask for {share} %, which the second sample "
-        f"{_decided(*_noticed(found['fresh'])[2])}"
-    )
-
-
-def _decided(low: float, high: float) -> str:
-    """What an interval for the share of mutants says about the share that is asked."""
-    if low >= mutation.ASKED:
-        return "shows"
-    return "refutes" if high < mutation.ASKED else "does not decide"
-
-
-def _noticed(found: dict) -> tuple[int, int, tuple[float, float]]:
-    """Mutants of a sample that are noticed, that could be, and ends of the share."""
-    seen = found["killed"] + found["stopped"]
-    tried = seen + len(found["missed"])
-    return seen, tried, mutation.interval(seen, tried)
 
 
 def _under_pythons(found: dict) -> str:
@@ -154,16 +118,6 @@ TRIALS = {
         judge_hostile,
         _asked,
         lambda found: not any(found.get(k) for k in ("obscure", "silent", "slow")),
-    ),
-    "mutation": Trial(
-        "random changes of single lines of the public package, which its tests have to "
-        "notice",
-        mutation.measure,
-        _mutated,
-        lambda found: all(
-            seen >= mutation.ASKED * tried
-            for seen, tried, _ in (_noticed(found[part]) for part in mutation.SEEDS)
-        ),
     ),
     "pythons": Trial(
         "tests with the lock file under other versions of Python",

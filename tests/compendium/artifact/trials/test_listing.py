@@ -44,22 +44,6 @@ def test_the_table_of_a_release_is_added_up():
     assert not TRIALS["release"].sound(found | {"steps": {"x": 3601.0}})
 
 
-def test_mutants_are_told_by_sample():
-    sample = {"killed": 93, "stopped": 2, "missed": [0] * 5, "equivalent": [0] * 7}
-    found = {"all": 12345, "read": sample, "fresh": sample | {"missed": [0] * 6}}
-    said = TRIALS["mutation"].said(found)
-    assert "two samples of 12,345 mutants" in said
-    assert "95.0 % of 100 are noticed (95 % interval 88.8 to 97.8), 7 more" in said
-    assert "94.1 % of 101 are noticed" in said.partition("looked at before that")[2]
-    assert said.endswith("we ask for 95 %, which the second sample does not decide")
-    for killed, missed, verdict in ((400, 4, "shows"), (90, 11, "refutes")):
-        fresh = sample | {"killed": killed, "missed": [0] * missed}
-        said = TRIALS["mutation"].said(found | {"fresh": fresh})
-        assert said.endswith(f"which the second sample {verdict}")
-    assert not TRIALS["mutation"].sound(found)
-    assert TRIALS["mutation"].sound(found | {"fresh": sample})
-
-
 @pytest.mark.parametrize("sound", [True, False])
 def test_a_trial_stores_its_figures_and_fails_if_they_are_bad(
     project, capsys, monkeypatch, sound
