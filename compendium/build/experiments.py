@@ -22,14 +22,16 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
+from compendium.build.legible import least_width
 from compendium.build.notebooks import (
     NotebookError,
-    code_cells,
     execute,
+    figures,
     normalise,
     read_source,
     store,
 )
+from compendium.build.readable import FIGURE
 from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
 from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
@@ -65,10 +67,11 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     """Make a run; leave its result in a folder, in the project its record too."""
     executed, result = compute(project, run)
     if into == project:
+        for output in figures(executed):  # PNG is enough here
+            picture = output.data.pop("image/svg+xml", None)
+            if picture:
+                output.data[FIGURE]["least"] = least_width(picture)
         record = normalise(executed, {"source": run.source()})
-        for cell in code_cells(record):
-            for output in cell.outputs:
-                output.get("data", {}).pop("image/svg+xml", None)  # PNG is enough here
         store(record, record_path(project, run.name))
     write_whole(result_path(into, run.name), canonical_json(result))
 

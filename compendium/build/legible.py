@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 _SMALLEST = 9.0  # pixels of the smallest lettering of a figure
 _FIGURE = re.compile(
-    r'<img (?=[^>]*memdlib-figure)(?P<rest>[^>]*src="(?P<src>[^"]*\.svg)"[^>]*)>'
+    r"<img (?=[^>]*memdlib-figure)(?:(?=[^>]*least-(?P<least>\d+)))?"
+    r'(?P<rest>[^>]*src="(?P<src>[^"]*)"[^>]*)>'
 )
 _LETTERING = re.compile(
     r'<g [^>]*transform="translate\([^)]*\)(?: rotate\([^)]*\))?'
@@ -65,11 +66,12 @@ def with_least_widths(body: str, read: Callable[[str], str]) -> str:
     body : str
         HTML.
     read : callable
-        Gives the picture at an address of the page.
+        Gives the SVG at an address of the page; not asked for a figure that has its
+        least width in a class.
     """
 
     def boxed(image: re.Match) -> str:
-        least = least_width(read(image["src"]))
+        least = image["least"] or least_width(read(image["src"]))
         style = f' style="--least: {least}px"'
         return f'<span class="scrolls"><img{style} {image["rest"]}></span>'
 

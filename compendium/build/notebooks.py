@@ -296,6 +296,9 @@ def _lift_figure(cell, output) -> None:
     figure = output.get("data", {}).get(FIGURE)
     if figure is None:
         return
+    classes = "memdlib-figure dark-light"
+    if "least" in figure:
+        classes += f" least-{figure['least']}"
     download = f" {{download}}`data (CSV) <{figure['name']}.csv>`"
     cell.metadata["mystnb"] = nbformat.from_dict(
         {
@@ -303,7 +306,7 @@ def _lift_figure(cell, output) -> None:
                 "name": figure["name"],
                 "caption": figure["caption"] + download,
             },
-            "image": {"alt": figure["alt"], "classes": "memdlib-figure dark-light"},
+            "image": {"alt": figure["alt"], "classes": classes},
         }
     )
 
