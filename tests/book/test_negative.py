@@ -48,8 +48,9 @@ EXPERIMENT = (
         scored = {{"accuracy": {{"mean": 62.5}}, "correct": [2, 3]}}
         Path("result.json").write_text(json.dumps({{"m": scored}}))
         about = {{"name": "r-accuracy", "caption": "C.", "alt": "a"}}
-        drawn = {{"image/svg+xml": "s", "image/png": "cA==", "text/plain": {FOLDS!r}}}
-        display(drawn | {{{FIGURE!r}: about}}, raw=True)
+        drawn = {{"image/svg+xml": '<svg viewBox="0 0 9 9"/>', "image/png": "cA=="}}
+        drawn |= {{"text/plain": {FOLDS!r}, {FIGURE!r}: about}}
+        display(drawn, raw=True)
         """
     )
 )
