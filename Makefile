@@ -25,8 +25,6 @@ RUNS ?=
 NAME ?=
 JOBS ?=
 STATUS ?=
-SHARE ?= 0.14
-SEED ?=
 
 ifdef MEMDLIB_DATA
 export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
@@ -89,7 +87,7 @@ experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; S
 	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments $(if $(STATUS),--status) $(RUNS)
 
 recheck: $(READY)  ## make a seventh of the runs again, or RUNS, and only compare
-	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments --recheck $(SHARE) $(if $(SEED),--seed $(SEED)) $(RUNS)
+	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments --recheck $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks

@@ -24,12 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     make = commands.add_parser("experiments", help="make runs, or look at them")
     make.add_argument("runs", nargs="*", help="which; default: all")
     make.add_argument("--status", action="store_true", help="list where each is from")
-    make.add_argument(
-        "--recheck", type=float, metavar="SHARE", help="only compare some"
-    )
-    make.add_argument(
-        "--seed", type=int, help="which part to compare; default: the day"
-    )
+    make.add_argument("--recheck", action="store_true", help="only compare a seventh")
     make.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")

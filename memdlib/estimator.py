@@ -56,23 +56,7 @@ def log_posterior(
 
 
 def finite_scores(score: NDArray[np.float64], X: MatrixLike) -> NDArray[np.float64]:
-    """Return joint log densities; raise for a row that overflows in every class.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n, K)
-    X : {ndarray, csr} of shape (n, d)
-        Whose largest value the message names.
-
-    Returns
-    -------
-    ndarray of shape (n, K)
-
-    Raises
-    ------
-    ValueError
-        If no score of a row is finite.
-    """
+    """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():
         largest = abs(X[np.flatnonzero(lost)[:1]]).max()

@@ -5,12 +5,9 @@ scores in numbers of many digits, from the training rows, or from its fitted par
 where these depend on the far class.
 """
 
-import importlib
-import pkgutil
 import re
 import warnings
 from functools import singledispatch
-from inspect import isclass
 
 import mpmath
 import numpy as np
@@ -20,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-import memdlib
 from memdlib import (
     ConditionalMaxEntClassifier,
     JointMaxEntClassifier,
@@ -35,6 +31,7 @@ from memdlib.generative import (
     RidgeDiscriminantClassifier,
 )
 from memdlib.nml import NMLClassifier, NMLNaiveBayes
+from tests.scikit_learn import public
 
 # Standard deviations, and how many classes are so far away.
 FAR = [(1e2, 1), (-1e4, 2), (1e6, 2), (-1e8, 1), (1e10, 1), (-1e12, 2)]
@@ -54,13 +51,8 @@ SETTINGS = [
 
 
 def classifiers():
-    modules = [memdlib] + [
-        importlib.import_module(module.name)
-        for module in pkgutil.iter_modules(memdlib.__path__, "memdlib.")
-    ]
-    public = {getattr(m, name) for m in modules for name in getattr(m, "__all__", [])}
-    found = {k for k in public if isclass(k) and issubclass(k, ClassifierMixin)}
-    return sorted(found - LEFT_OUT.keys(), key=lambda kind: kind.__name__)
+    left = public(ClassifierMixin) - LEFT_OUT.keys()
+    return sorted(left, key=lambda kind: kind.__name__)
 
 
 exact = np.vectorize(mpmath.mpf, otypes=[object])

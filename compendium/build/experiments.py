@@ -194,32 +194,26 @@ def make(names: Sequence[str] = (), jobs: int | None = None) -> int:
     return 1 if errors else 0
 
 
-def recheck(
-    names: Sequence[str], jobs: int | None, share: float, seed: int | None
-) -> int:
-    """Make a sample of the runs again and compare; keep nothing but the date.
+def of_the_day(project: Path, day: datetime.date) -> list[str]:
+    """Every seventh run in the order of their times: a week sees all of them."""
+    seconds = {
+        n: _read(result_path(project, n)).get("seconds", 0) for n in runs(project)
+    }
+    return sorted(seconds, key=seconds.get)[day.toordinal() % 7 :: 7]
 
-    Of the runs in the order of their times every k-th is in the sample, from the seed
-    (the day) on: k days in a row see every run, and take about as long each.
-    """
-    project, listed, step = root(), runs(root()), round(1 / share)
+
+def recheck(names: Sequence[str], jobs: int | None) -> int:
+    """Make runs, or those of the day, again and compare; keep nothing but the date."""
+    project, listed = root(), runs(root())
     today, log, wrong = datetime.date.today(), project / RECHECKS, 0
-    start = (today.toordinal() if seed is None else seed) % step
-    order = sorted(
-        listed, key=lambda n: _read(result_path(project, n)).get("seconds", 0)
-    )
-    sample = names or order[start::step]
+    sample = names or of_the_day(project, today)
     with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
         for name, old, error in _run_all(sample, Path(folder), jobs):
             tqdm.write(f"{name} {error}".strip())
             new = _read(result_path(Path(folder), name))
             pair, times = (old.get("values"), new.get("values")), listed[name].times
-            found = (
-                0
-                if error
-                else _say_moved(moved(*pair, rel=1e-6, counts=1, times=times))
-            )
-            entry = {"day": str(today), "equal": not (found or error)}
+            found = moved(*pair, rel=1e-6, counts=1, times=times)
+            entry = {"day": str(today), "equal": not (error or _say_moved(found))}
             write_whole(log, canonical_json(_read(log) | {name: entry}))
             wrong += not entry["equal"]
     print(f"{wrong} of {len(sample)} runs are not as stored.")
@@ -251,5 +245,5 @@ def main(given: argparse.Namespace) -> int:
     if given.status:
         return status()
     if given.recheck:
-        return recheck(given.runs, given.jobs, given.recheck, given.seed)
+        return recheck(given.runs, given.jobs)
     return make(given.runs, given.jobs)

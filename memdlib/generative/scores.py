@@ -40,22 +40,7 @@ _REACH = 2.0**10
 def about_best(
     scores: Callable[[Array, int], Array], X: Array, place: NDArray[np.intp]
 ) -> Array:
-    """Scores of each row about a point near to its best class.
-
-    Parameters
-    ----------
-    scores : callable
-        ``scores(rows, p)`` are those of rows about point p, (n, K).
-    X : ndarray of shape (n, d)
-    place : ndarray of int, shape (K,)
-        Point near to each class; the best class is found about point 0.
-
-    Returns
-    -------
-    ndarray of shape (n, K)
-        The difference of two classes keeps its digits where both are near to the row,
-        however far a third is.
-    """
+    """Scores (n, K) of each row about the point p of its best class."""
     found = scores(X, 0)
     nearest = place[found.argmax(axis=1)]
     for p in np.unique(nearest[nearest > 0]):
@@ -82,6 +67,18 @@ class LinearScores:
         Scores at the points.
     place : ndarray of int, shape (K,)
         Which point is near to each class.
+
+    Examples
+    --------
+    >>> means = np.array([[0.0], [1.0], [1e9]])
+    >>> centre = means.mean(axis=0)
+    >>> scores = LinearScores.of(
+    ...     np.ones(3), means, centre, lambda point: means - point, np.copy
+    ... )
+    >>> scores.place.tolist()
+    [1, 1, 2]
+    >>> scores(np.array([[0.75]]))[0, :2].tolist()
+    [0.0, 0.25]
     """
 
     points: Array
@@ -98,35 +95,8 @@ class LinearScores:
         whitened: Callable[[Array], Array],
         slopes_of: Callable[[Array], Array],
     ) -> "LinearScores":
-        """Scores about a centre, and about means of classes that are far from it.
-
-        Parameters
-        ----------
-        prior : ndarray of shape (K,)
-        means : ndarray of shape (K, d)
-            Points may be taken there.
-        centre : ndarray of shape (d,)
-        whitened : callable
-            W (m - c) of all class means m, (K, q), for a point c, where P = W' W.
-        slopes_of : callable
-            W' times these, (K, d).
-
-        Returns
-        -------
-        LinearScores
-
-        Examples
-        --------
-        >>> means = np.array([[0.0], [1.0], [1e9]])
-        >>> centre = means.mean(axis=0)
-        >>> scores = LinearScores.of(
-        ...     np.ones(3), means, centre, lambda point: means - point, np.copy
-        ... )
-        >>> scores.place.tolist()
-        [1, 1, 2]
-        >>> scores(np.array([[0.75]]))[0, :2].tolist()
-        [0.0, 0.25]
-        """
+        """Scores about a centre, and about means of classes that are far from it."""
+        # whitened(c) is W (m - c) of all means m, where P = W' W; slopes_of, W' of that
         points, slopes, halves = [], [], []
         place, point, own = np.full(len(means), -1), centre, []
         with np.errstate(divide="ignore"):

@@ -6,7 +6,6 @@ import textwrap
 from unittest import mock
 
 import pytest
-from joblib import parallel_config
 
 HEADER = """---
 jupytext:
@@ -62,13 +61,6 @@ class Project:
 def environment():
     """Notebooks run in a changed environment; no test sees that of another."""
     with mock.patch.dict(os.environ):
-        yield
-
-
-@pytest.fixture
-def in_process():
-    """Run notebooks one by one and without worker processes, which is quicker."""
-    with parallel_config(backend="sequential"):
         yield
 
 

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import date
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,6 +17,7 @@ from compendium.ledger.results import read_result
 from tests.compendium.conftest import HEADER, cell
 from tests.waiting import wait_until
 
+ROOT = Path(__file__).parents[3]
 RUNS = """
 [first]
 title = "The first run"
@@ -76,11 +79,11 @@ def test_runs_are_made_compared_and_listed(bench, capsys):
     assert record["cells"][0]["source"][0] == "# The first run\n"
     assert record["metadata"]["memdlib"] == {"source": "book/experiments/e.md"}
 
-    assert experiments("--recheck=1") == 0
+    assert experiments("--recheck", "first", "second") == 0
     assert "0 of 2 runs are not as stored." in capsys.readouterr().out
     planted = json.dumps(result | {"values": {"size": 2.6, "seconds": 0}})
     bench.write("data/results/first.json", planted)
-    assert experiments("--recheck=0.5", "--seed=0", "first") == 1
+    assert experiments("--recheck", "first") == 1
     said = capsys.readouterr().out
     assert "size: 2.6 -> 2.5" in said and "1 of 1 runs are not as stored." in said
     assert "seconds" not in said
@@ -97,15 +100,10 @@ def test_runs_are_made_compared_and_listed(bench, capsys):
     assert "->" not in capsys.readouterr().out
 
 
-def test_every_run_is_in_one_of_the_samples(bench, monkeypatch):
-    for name, seconds in (("first", 9), ("second", 1)):
-        result = {"values": {}, "seconds": seconds}
-        bench.write(f"data/results/{name}.json", json.dumps(result))
-    asked = []
-    monkeypatch.setattr(module, "_run_all", lambda names, *_: asked.append(names) or ())
-    for seed in (6, 7):
-        assert experiments("--recheck=0.5", f"--seed={seed}") == 0
-    assert asked == [["second"], ["first"]]
+def test_a_week_sees_every_run_once():
+    week = [date(2026, 1, day) for day in range(1, 8)]
+    seen = [name for day in week for name in module.of_the_day(ROOT, day)]
+    assert sorted(seen) == sorted(runs(ROOT))
 
 
 def test_what_fails_is_said_and_the_others_are_made(bench, capsys):

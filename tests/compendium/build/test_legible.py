@@ -48,6 +48,12 @@ def test_only_figures_of_the_book_get_a_width():
     assert found.endswith('src="i/a.svg" /></span><img src="b.svg"></p>')
 
 
+def test_a_figure_without_svg_has_its_least_width_in_a_class():
+    body = '<img alt="a" class="memdlib-figure least-450" src="i/a.png" />'
+    found = with_least_widths(body, read=None)
+    assert found.startswith('<span class="scrolls"><img style="--least: 450px" alt=')
+
+
 def test_a_captioned_table_is_plain_where_stored_and_numbered_in_the_book(monkeypatch):
     shown = []
     monkeypatch.setattr(
