@@ -26,6 +26,8 @@ except ImportError as error:
         "with: pip install 'memdlib[dask]'"
     ) from error
 
+__all__ = ["fit"]
+
 
 def fit(
     estimator: EstimatorT,
