@@ -108,7 +108,7 @@ def fit(
     if len(classes) < 2:
         raise ValueError(f"classes={classes.tolist()} must hold at least two classes")
     collect = dask.delayed(partial(_moments, bare, classes))
-    parts = list(map(collect, np.ravel(X.to_delayed()), *labels))
+    parts = list(map(collect, _blocks(X), *labels))
     while len(parts) > 1:
         pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
         parts = [dask.delayed(_merged)(*pair) for pair in pairs]
@@ -134,7 +134,12 @@ def _beside(X, values):
             "y and sample_weight must be Dask collections, in as many blocks as X, "
             f"which has {X.npartitions}"
         )
-    return np.ravel(values.to_delayed())
+    return _blocks(values)
+
+
+def _blocks(values):
+    """Delayed blocks; optimised by itself, each column may be read in others."""
+    return np.ravel(values.to_delayed(optimize_graph=False))
 
 
 def _labels(y, weight=None):

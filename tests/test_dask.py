@@ -187,6 +187,21 @@ def test_data_frames(client, kind):
     agree(clone(one).fit(X, table["label"], weights()), other, X)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask
+def test_files_of_a_folder(tmp_path):
+    """Dask reads several files at a time where few of their columns are asked for."""
+    X, y = counts()
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(label=y)
+    for i in range(4):
+        table[50 * i : 50 * i + 50].to_parquet(tmp_path / f"{i}.parquet", index=False)
+    parts = dd.read_parquet(tmp_path)
+    other = fit(
+        MeMdClassifier(n_features=3), parts.drop(columns="label"), parts["label"]
+    )
+    features = table.drop(columns="label")
+    agree(MeMdClassifier(n_features=3).fit(features, y), other, features)
+
+
 def test_a_worker_that_dies_is_replaced(client, tmp_path):
     X, y = counts()
     mark = tmp_path / "died"
