@@ -77,8 +77,8 @@ def fit(
     """
     if not isinstance(estimator, MomentClassifier):
         raise TypeError(
-            f"{type(estimator).__name__} has no partial_fit, and cannot be fitted to "
-            "blocks; MeMdClassifier has, which also ranks and selects features"
+            f"{type(estimator).__name__} is no estimator of memdlib with partial_fit, "
+            "as MeMdClassifier is, which also ranks and selects features"
         )
     if not dask.is_dask_collection(X):
         raise TypeError(
