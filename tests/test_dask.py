@@ -278,7 +278,9 @@ def test_parameters_that_need_all_rows(model, message):
     "model", [DivergenceRanker(), CorrelatedMeMdClassifier(), make_memd("table")]
 )
 def test_estimators_without_partial_fit(model):
-    with pytest.raises(TypeError, match=f"{type(model).__name__} is no .* with partial_fit"):
+    with pytest.raises(
+        TypeError, match=f"{type(model).__name__} is no .* with partial_fit"
+    ):
         fit(model, *blocks(*counts()))
 
 
