@@ -5,7 +5,7 @@ row is no time), and the column after it says how many floors ours takes.
 
 ``moment_problems``, ``nml_bounds``, ``nml_claims`` and ``joint_claims`` print tables of
 their own, of ``--cases`` random cases, and only when they are named. ``calibration``,
-``invariances``, ``hostile`` and ``out_of_core`` are run by themselves: ``python -m
+``invariances`` and ``hostile`` are run by themselves: ``python -m
 benchmarks.calibration``.
 """
 

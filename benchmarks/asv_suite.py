@@ -12,9 +12,7 @@ asv leaves ``PYTHONPATH`` aside. Its results are in ``_build/asv``.
 """
 
 from benchmarks import dense_fit_and_rank, sparse_choose_size, sparse_fit_and_rank
-from benchmarks.out_of_core import SimulatedChunks
 from memdlib import JointMaxEntClassifier, MeMdClassifier
-from memdlib.parts import ArrayChunks, fit_chunks
 
 
 class Genes:
@@ -86,27 +84,6 @@ class ChooseSize:
 
     def track_n_selected(self):
         return int(self.model.fit(self.X, self.y).n_selected_)
-
-    def time_fit_chunks(self):
-        chunks = ArrayChunks(self.X, self.y, rows=1000)
-        fit_chunks(self.model, chunks)
-
-
-class OutOfCore:
-    """Rows that are drawn chunk by chunk; twice the rows need no more memory."""
-
-    n_features = 1000
-    params = (10_000, 20_000)
-    param_names = ("rows",)
-
-    def setup(self, rows):
-        self.chunks = SimulatedChunks(rows, self.n_features)
-
-    def time_fit(self, rows):
-        fit_chunks(MeMdClassifier(n_features=1), self.chunks, classes=[0, 1])
-
-    def peakmem_fit(self, rows):
-        fit_chunks(MeMdClassifier(n_features=1), self.chunks, classes=[0, 1])
 
 
 class Import:

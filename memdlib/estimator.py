@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import EstimatorT, MatrixLike
+from memdlib._types import MatrixLike
 from memdlib.validation import checked_data, sum_duplicates
 
 
@@ -191,24 +191,6 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return wrapped
-
-
-def set_fitted(estimator: EstimatorT, found: object) -> EstimatorT:
-    """Assign what a fit has found, from which fitted attributes are read.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Its fitted attributes are made by :func:`fitted`.
-    found : object
-        One finished object, as the ``fit`` of this estimator makes it.
-
-    Returns
-    -------
-    estimator
-    """
-    estimator._fitted = found
-    return estimator
 
 
 def fitted(name: str) -> Any:

@@ -309,8 +309,7 @@ def labelled_batch(
     unknown = np.setdiff1d(seen, known)
     if unknown.size:
         raise ValueError(
-            f"label {unknown.tolist()[0]!r} is not among the classes of the first "
-            f"call, {known.tolist()}"
+            f"label {unknown.tolist()[0]!r} is not among the classes, {known.tolist()}"
         )
     return X, np.searchsorted(known, seen)[codes], weight, known
 

@@ -3,9 +3,7 @@
 import subprocess
 import sys
 
-import pytest
-
-EXTRAS = ("dask", "distributed", "fsspec", "pandas", "pyarrow", "matplotlib", "polars")
+EXTRAS = ("dask", "distributed", "pandas", "pyarrow", "matplotlib", "polars")
 
 # scikit-learn imports pandas by itself where it is installed, and that PyArrow: they
 # are hidden from it, and anyone else who asks for them is found.
@@ -33,21 +31,20 @@ import {module}
 ours = [name for name, by in asked if by.startswith("memdlib")]
 assert not ours, ours
 assert not set({extras!r}) & set(sys.modules)
-assert "memdlib.parts.dask" not in sys.modules
+assert "memdlib.dask" not in sys.modules
 """
 
 
-@pytest.mark.parametrize("module", ["memdlib", "memdlib.parts"])
-def test_the_core_brings_in_no_extra(module):
+def test_the_core_brings_in_no_extra():
     program = PROGRAM.format(
-        extras=EXTRAS, first="sklearn.feature_selection", module=module
+        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_dask_is_left_to_one_module():
     program = PROGRAM.format(
-        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib.parts.dask"
+        extras=EXTRAS, first="sklearn.feature_selection", module="memdlib.dask"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

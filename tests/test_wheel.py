@@ -28,7 +28,7 @@ from memdlib import (
     MaxEntDensity,
     MeMdClassifier,
 )
-from memdlib import datasets, nml, parts
+from memdlib import datasets, nml
 from memdlib.datasets.readers import READERS
 
 assert memdlib.__file__.startswith(sys.prefix), memdlib.__file__
@@ -44,7 +44,6 @@ for estimator in (
     ConditionalMaxEntClassifier(),
 ):
     assert estimator.fit(data.X, data.y).score(data.X, data.y) > 0.7
-parts.fit_chunks(MeMdClassifier(random_state=0), parts.ArrayChunks(data.X, data.y))
 MeMdClassifier(family="multinomial").fit(texts.X, texts.y).predict(texts.X)
 assert DivergenceRanker(n_features=2).fit_transform(data.X, data.y).shape == (80, 2)
 assert MaxEntDensity(moments=2, support=(-9, 9)).fit(data.X[:, 0]).residual_ < 1e-9
@@ -65,9 +64,8 @@ assert "pooch" in refused(datasets.load, "colon")
 assert "pandas" in refused(datasets.load, "iris", as_frame=True)
 assert "pandas" in refused(READERS["csv_class_last"], "lost.csv")
 assert "rdata" in refused(READERS["r_list"], "lost.RData")
-assert "pyarrow" in refused(parts.TableChunks, "lost.parquet", "y", extra="arrow")
 for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
-    if module.name == "memdlib.parts.dask":
+    if module.name == "memdlib.dask":
         assert "Dask" in refused(importlib.import_module, module.name, extra="dask")
     else:
         importlib.import_module(module.name)
@@ -107,7 +105,6 @@ def test_it_declares_three_packages_and_the_extras(wheel):
         expected |= requirements(in_extra(extra), f"; extra == '{extra}'")
     assert requirements(about.get_all("Requires-Dist")) == expected
     assert set(about.get_all("Provides-Extra")) == {
-        "arrow",
         "dask",
         "data",
         "notebooks",

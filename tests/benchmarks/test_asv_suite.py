@@ -14,7 +14,6 @@ TINY = {
     "Genes": {"shape": (60, 60, 3)},
     "Words": {"shape": (60, 100, 3), "learnable": (400, 100, 3)},
     "ChooseSize": {"shape": (60, 100, 3)},
-    "OutOfCore": {"n_features": 4, "params": (100, 200)},
     "Import": {},
 }
 KINDS = ("time_", "timeraw_", "peakmem_", "track_")

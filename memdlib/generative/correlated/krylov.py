@@ -10,7 +10,7 @@ orthonormal basis U of it and the small matrix T = U' G U; a penalty more costs 
 small system more. What a solution lacks, its residual, is seen from the last block.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,29 +87,6 @@ def krylov_space(
     ----------
     product : callable
         G times the columns of an (n, r) array; G symmetric, no negative eigenvalues.
-    B, shift, tol, max_iter
-        As in :func:`growing_space`.
-
-    Returns
-    -------
-    KrylovSpace
-    """
-    growing = growing_space(B, shift=shift, tol=tol, max_iter=max_iter)
-    image = None
-    while True:
-        try:
-            image = product(growing.send(image))
-        except StopIteration as end:
-            return end.value
-
-
-def growing_space(
-    B: Array, *, shift: float, tol: float, max_iter: int
-) -> Generator[Array, Array, KrylovSpace]:
-    """Steps of the growth of a Krylov space, until it holds the solutions.
-
-    Parameters
-    ----------
     B : ndarray of shape (n, K)
         Columns may depend on one another, or be zero.
     shift : float
@@ -118,11 +95,6 @@ def growing_space(
         Largest residual to stop at, as a share of B.
     max_iter : int
         Largest number of products, one or more.
-
-    Yields
-    ------
-    ndarray of shape (n, r)
-        Whose product by G is to be sent: G symmetric, no negative eigenvalues.
 
     Returns
     -------
@@ -155,7 +127,7 @@ def growing_space(
             room = np.asfortranarray(np.hstack([room, np.empty_like(room)]))
         room[:, before:size] = new
         basis = room[:, :size]
-        image = yield new
+        image = product(new)
         own = new.T @ image
         last = slice(before - len(coupling), before)
         grown = np.zeros((size, size))
@@ -273,31 +245,6 @@ class IndicatorRegression:
             mean, prior, to_features(target), norm, lambda V: to_features(to_rows(V))
         )
 
-    @classmethod
-    def of_sums(
-        cls, sums: Array, weight: Array, product: Callable[[Array], Array]
-    ) -> "IndicatorRegression":
-        """Regression by sums of the rows: a system of the features.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (d, K)
-            Weighted sums of the rows of each class.
-        weight : ndarray of shape (K,)
-            Of the classes.
-        product : callable
-            G times columns: products of the centred and weighted rows with what
-            these make of the columns.
-
-        Returns
-        -------
-        IndicatorRegression
-        """
-        total = weight.sum()
-        mean, prior = sums.sum(axis=1) / total, weight / total
-        norm = np.sqrt(total * (1.0 - prior @ prior))
-        return cls(mean, prior, sums - np.outer(mean, weight), norm, product)
-
     def space(self, penalty: float, tol: float, max_iter: int) -> KrylovSpace:
         """Krylov space that holds the solutions for this and all larger penalties.
 
@@ -306,39 +253,18 @@ class IndicatorRegression:
         penalty : float
             Above zero.
         tol, max_iter
-            As in :func:`growing_space`.
+            As in :func:`krylov_space`.
 
         Returns
         -------
         KrylovSpace
         """
-        return krylov_space(
-            self.product,
-            self.start,
-            shift=penalty,
-            tol=self._share(tol, penalty),
-            max_iter=max_iter,
-        )
-
-    def growing(self, penalty: float, tol: float, max_iter: int) -> Generator:
-        """Its growth, as :func:`growing_space` steps through it.
-
-        Parameters
-        ----------
-        penalty, tol, max_iter
-            As in :meth:`space`.
-
-        Returns
-        -------
-        generator
-        """
-        tol = self._share(tol, penalty)
-        return growing_space(self.start, shift=penalty, tol=tol, max_iter=max_iter)
-
-    def _share(self, tol, penalty) -> float:
-        """What is a share ``tol`` of the scale of residuals as one of B."""
         total = np.linalg.norm(self.start)
-        return tol * (self._scale(total, penalty) / total) if total else tol
+        if total:  # a share of the scale of residuals, as one of B
+            tol *= self._scale(total, penalty) / total
+        return krylov_space(
+            self.product, self.start, shift=penalty, tol=tol, max_iter=max_iter
+        )
 
     def coefficients(self, space: KrylovSpace, penalty: float) -> tuple[Array, Array]:
         """Coefficients (K, d) and intercepts (K,) for one penalty.

@@ -64,8 +64,6 @@ class PooledMoments:
         ``apply(A, core)`` is A Z^T core Z; None where ``gram`` is Z^T Z.
     residuals : (ndarray of shape (n, d), ndarray of int of shape (n,)), or None
         Z and the classes of its rows, where rows are at hand.
-    class_grams : ndarray of shape (K, d, d), or None
-        What the rows of each class add to ``gram``, where they are known without rows.
     """
 
     weight: Array
@@ -77,7 +75,6 @@ class PooledMoments:
     gram: Array
     apply: Callable[[Array, Array], Array] | None = None
     residuals: tuple[Array, NDArray[np.intp]] | None = None
-    class_grams: Array | None = None
 
     @classmethod
     def of(
@@ -123,8 +120,6 @@ class PooledMoments:
     @cached_property
     def class_roots(self) -> list[Array]:
         """Rows A_k, d at most, with A_k^T A_k as in the residuals of each class."""
-        if self.class_grams is not None:
-            return [_root(gram) for gram in self.class_grams]
         Z, codes = self.residuals
         return [_few_rows(Z[codes == k]) for k in range(len(self.weight))]
 
@@ -295,11 +290,9 @@ def _spectrum(gram: Array, varies: NDArray[np.bool_], of_features: bool):
 
 
 def _few_rows(Z: Array) -> Array:
-    return Z if len(Z) <= Z.shape[1] else _root(Z.T @ Z)
-
-
-def _root(gram: Array) -> Array:
-    squares, directions = np.linalg.eigh(gram)
+    if len(Z) <= Z.shape[1]:
+        return Z
+    squares, directions = np.linalg.eigh(Z.T @ Z)
     return np.sqrt(np.maximum(squares, 0.0))[:, None] * directions.T
 
 

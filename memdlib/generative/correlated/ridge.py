@@ -38,7 +38,6 @@ from memdlib.estimator import (
     all_or_nothing,
     finite_scores,
     fitted,
-    set_fitted,
 )
 from memdlib.families import Family, get
 from memdlib.families.base import MarginalFamily
@@ -212,7 +211,7 @@ _LEAD = 1.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a fit takes from the rows, be they in memory or in parts.
+    """What a fit takes from the rows.
 
     Parameters
     ----------
@@ -341,7 +340,7 @@ def fit_evidence(estimator: "RidgeDiscriminantClassifier", evidence: Evidence) -
         space.n_iter,
         losses,
     )
-    set_fitted(estimator, model)
+    estimator._fitted = model
     if residual > tol:
         warnings.warn(
             f"the residual is {residual:.1e} after {space.n_iter} products, above "

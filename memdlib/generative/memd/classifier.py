@@ -455,25 +455,3 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
                 UserWarning,
                 stacklevel=4,
             )
-
-
-def warn_of_single_rows(estimator: MeMdClassifier, codes: NDArray[np.intp]) -> None:
-    """Warn of classes of one row, which have no variance of their own.
-
-    Parameters
-    ----------
-    estimator : MeMdClassifier
-        Fitted.
-    codes : ndarray of int
-        Classes of the rows; of each class two will do.
-
-    Returns
-    -------
-    None
-
-    Warns
-    -----
-    UserWarning
-        Under the normal family.
-    """
-    estimator._warn_of_single_rows(codes)

@@ -213,14 +213,18 @@ class MomentClassifier(BayesClassifier):
         check_parameters(self)
         old = getattr(self, "_fitted", None)
         known = None if old is None else old.classes
-        X, codes, weight, classes = labelled_batch(
-            self, X, y, sample_weight, classes, known, **self._batch_options()
-        )
-        moments = self._collect(X, codes, len(classes), weight)
+        moments, classes = self._batch_moments(X, y, sample_weight, classes, known)
         if old is not None:
             moments = old.moments.merge(moments)
         self._fitted = self._estimate(moments, classes)
         return self
+
+    def _batch_moments(self, X, y, weight, classes, known):
+        """Moments of a batch, and the classes."""
+        X, codes, weight, classes = labelled_batch(
+            self, X, y, weight, classes, known, **self._batch_options()
+        )
+        return self._collect(X, codes, len(classes), weight), classes
 
     def _batch_options(self) -> dict[Any, Any]:
         """How a batch is to be validated."""
@@ -231,43 +235,6 @@ class MomentClassifier(BayesClassifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
-
-
-def estimate_model(
-    estimator: MomentClassifier, moments: ClassMoments, classes: NDArray[Any]
-) -> MarginalModel:
-    """Everything that follows from moments, which may have been collected in parts.
-
-    Parameters
-    ----------
-    estimator : MomentClassifier
-        Its parameters say how; it is not changed.
-    moments : ClassMoments
-        As its ``fit`` collects them.
-    classes : ndarray of shape (K,)
-
-    Returns
-    -------
-    model
-        What :func:`memdlib.estimator.set_fitted` takes.
-
-    Raises
-    ------
-    ValueError
-        As ``fit``, where a density is not found or a covariance is singular.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memdlib import MeMdClassifier
-    >>> from memdlib.moments import class_moments
-    >>> X = np.array([[0.0, 1.0], [2.0, 2.0], [4.0, 1.5], [6.0, 1.5]])
-    >>> moments = class_moments(X, [0, 0, 1, 1], 2, order=2)
-    >>> model = estimate_model(MeMdClassifier(n_features=1), moments, np.arange(2))
-    >>> model.order.tolist(), model.n_selected
-    ([0, 1], 1)
-    """
-    return estimator._estimate(moments, classes)
 
 
 def _first_failure(family: Family, mu: Array, kind: type) -> tuple[int, int]:

@@ -195,29 +195,13 @@ class TrainingRows:
         classifier or Pipeline
             Steps are those of the model before as far as both are the same.
         """
-        model = self.fit_steps(model)
-        last = model[-1] if isinstance(model, Pipeline) else model
-        self._fit_classifier(last)
-        return model
-
-    def fit_steps(self, model: EstimatorT) -> EstimatorT:
-        """Fit the steps of a copy of a pipeline before its classifier.
-
-        Parameters
-        ----------
-        model : classifier or Pipeline
-
-        Returns
-        -------
-        classifier or Pipeline
-            The classifier is not fitted.
-        """
         model = clone(model)
         steps = model.steps[:-1] if isinstance(model, Pipeline) else []
         keys = [settings(step) for _, step in steps]
         for i, (name, step) in enumerate(steps):
             model.steps[i] = name, self._fit_step(i, keys[i], step)
         self._keep(len(keys))
+        self._fit_classifier(model[-1] if isinstance(model, Pipeline) else model)
         return model
 
     def _fit_step(self, i: int, key: tuple[Any, ...], step):

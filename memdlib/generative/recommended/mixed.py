@@ -80,13 +80,7 @@ class Candidate:
 
     def fitted(self, rows: TrainingRows) -> "Candidate":
         """The same, fitted to rows after its steps."""
-        return self._of(rows.fit(self.model))
-
-    def prepared(self, rows: TrainingRows) -> "Candidate":
-        """The same, all its steps fitted to rows and the classifier not."""
-        return self._of(rows.fit_steps(self.model))
-
-    def _of(self, model) -> "Candidate":
+        model = rows.fit(self.model)
         if isinstance(model, Pipeline):
             steps = [step for _, step in model.steps]
             return replace(self, steps=(*self.steps, *steps[:-1]), model=steps[-1])

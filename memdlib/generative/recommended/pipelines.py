@@ -183,9 +183,6 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     that predictions far outside need not be those of a linear rule. A lone value far
     outside in the training rows gives a warning.
 
-    For data that do not fit into memory give the pipeline to
-    :func:`memdlib.parts.fit_chunks` or :func:`memdlib.parts.dask.fit_distributed`.
-
     Examples
     --------
     >>> from memdlib import make_memd

@@ -114,26 +114,6 @@ def test_scores_of_all_penalties_are_those_of_ridge(data):
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_sums_give_the_regression_on_the_features(weighted):
-    X, y = tall()
-    X = X + 3.0
-    weight = np.random.default_rng(2).uniform(0.5, 3.0, len(y)) ** weighted
-    one = IndicatorRegression.of(X, y, weight, 3)
-    indicators = np.eye(3)[y] * weight[:, None]
-    other = IndicatorRegression.of_sums(
-        X.T @ indicators, indicators.sum(axis=0), one.product
-    )
-    for name in ("mean", "prior", "start", "norm"):
-        expected = getattr(one, name)
-        np.testing.assert_allclose(getattr(other, name), expected, rtol=0, atol=1e-11)
-    space = other.space(0.3, tol=1e-10, max_iter=50)
-    expected = one.coefficients(one.space(0.3, tol=1e-10, max_iter=50), 0.3)
-    for a, b in zip(other.coefficients(space, 0.3), expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
-    assert other.residual(space, 0.3) <= 1e-10
-
-
 @pytest.mark.parametrize("data", [words, tall])
 @pytest.mark.parametrize("penalty", [1e-4, 2.0, 1e7])
 @pytest.mark.parametrize("steps", [1, 2])
@@ -183,16 +163,6 @@ def test_a_space_grows_until_its_residual_is_small_enough_and_no_further(data, p
         assert left > 1e-9
         again = ridge.space(penalty, tol=left * (1 + 1e-6), max_iter=100)
         assert again.n_iter <= steps
-        # by hand, as a caller with rows elsewhere does
-        growing, image = ridge.growing(penalty, left * (1 + 1e-6), 100), None
-        found = None
-        while found is None:
-            try:
-                image = ridge.product(growing.send(image))
-            except StopIteration as end:
-                found = end.value
-        assert found.n_iter == again.n_iter
-        np.testing.assert_array_equal(found.basis, again.basis)
 
 
 @pytest.mark.parametrize("shape", [(9, 4), (4, 9)])

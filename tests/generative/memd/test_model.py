@@ -9,11 +9,11 @@ from memdlib.densities import (
     NotConvergedError,
     RoundedMomentsError,
 )
-from memdlib.estimator import set_fitted
+from memdlib.estimator import log_posterior
 from memdlib.families import Binomial, Normal, Poisson
 from memdlib.generative import MultinomialMeMdClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.memd.model import MarginalModel, estimate_model
+from memdlib.generative.memd.model import MarginalModel
 from memdlib.moments import joint_moments
 
 
@@ -43,9 +43,9 @@ def of_family(family):
 def test_moments_of_two_halves_give_the_fit(estimator, collect):
     X, y = rows()
     moments = collect(X[:25], y[:25]).merge(collect(X[25:], y[25:]))
-    model = estimate_model(estimator, moments, np.unique(y))
+    model = estimator._estimate(moments, np.unique(y))
     assert not vars(estimator).keys() - estimator.get_params().keys()
-    found = set_fitted(estimator, model).predict_log_proba(X)
+    found = log_posterior(model.joint_log_density(X))
     np.testing.assert_allclose(
         found, estimator.fit(X, y).predict_log_proba(X), rtol=1e-9, atol=1e-12
     )

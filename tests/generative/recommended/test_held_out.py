@@ -220,25 +220,21 @@ def test_steps_that_are_set_alike():
         assert settings(make()) == settings(make())
 
 
-def test_steps_are_fitted_without_the_classifier():
+def test_steps_are_fitted_once():
     X, codes = rows(30, 7)
     weight = 1.0 + np.arange(30) % 3
     training = TrainingRows(X, codes, weight)
     model = make_pipeline(MinMaxScaler(), StandardScaler(), LogisticRegression())
-    found = training.fit_steps(model)
+    found = training.fit(model)
     scaled = MinMaxScaler().fit_transform(X)
     np.testing.assert_allclose(
         found[1].mean_, np.average(scaled, axis=0, weights=weight)
     )
     with pytest.raises(NotFittedError):
-        found[-1].predict(X)
-    with pytest.raises(NotFittedError):
         model[0].transform(X)
-    whole = training.fit(model)
-    assert whole[0] is found[0]
-    assert whole[1] is found[1]
-    with pytest.raises(NotFittedError):
-        training.fit_steps(LogisticRegression()).predict(X)
+    again = training.fit(model)
+    assert again[0] is found[0]
+    assert again[1] is found[1]
     # without steps the rows are taken as they are again
     plain = training.fit(LogisticRegression())
     expected = LogisticRegression().fit(X, codes, weight)
