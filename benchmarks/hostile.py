@@ -58,7 +58,6 @@ from memdlib.densities import InfeasibleMomentsError, NotConvergedError
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    GreedyHeldOutRanker,
     MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
@@ -116,7 +115,6 @@ ESTIMATORS = {
     "DivergenceRanker()": DivergenceRanker(),
     "GreedyGaussianRanker()": GreedyGaussianRanker(),
     "GreedyInformationRanker()": GreedyInformationRanker(),
-    "GreedyHeldOutRanker()": GreedyHeldOutRanker(random_state=0),
     "NMLFeatureSelector()": NMLFeatureSelector(n_moments=2),
     "LevelQuantiser()": LevelQuantiser(),
     "DivergenceWeighter()": DivergenceWeighter(),

@@ -16,11 +16,8 @@ from memdlib.generative.explanations import (
     top_features,
 )
 from memdlib.generative.greedy import (
-    BhattacharyyaRanker,
     GreedyGaussianRanker,
-    GreedyHeldOutRanker,
     GreedyInformationRanker,
-    WhitenedRanker,
 )
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
@@ -41,7 +38,6 @@ from memdlib.generative.weighting import DivergenceWeighter
 
 __all__ = [
     "AccuracyCurveDisplay",
-    "BhattacharyyaRanker",
     "Calibration",
     "ClassMarginals",
     "ContributionDisplay",
@@ -51,7 +47,6 @@ __all__ = [
     "DivergenceRanker",
     "DivergenceWeighter",
     "GreedyGaussianRanker",
-    "GreedyHeldOutRanker",
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MeMdClassifier",
@@ -61,7 +56,6 @@ __all__ = [
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
-    "WhitenedRanker",
     "contributions",
     "fit_calibration",
     "fit_mixture_weights",
