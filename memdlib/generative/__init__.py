@@ -6,8 +6,6 @@ from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
-    ContributionDisplay,
-    DensityDisplay,
     RankingDisplay,
 )
 from memdlib.generative.explanations import (
@@ -40,10 +38,8 @@ __all__ = [
     "AccuracyCurveDisplay",
     "Calibration",
     "ClassMarginals",
-    "ContributionDisplay",
     "Contributions",
     "CorrelatedMeMdClassifier",
-    "DensityDisplay",
     "DivergenceRanker",
     "DivergenceWeighter",
     "GreedyGaussianRanker",
