@@ -330,7 +330,7 @@ def _(model: MultinomialMeMdClassifier, X):
 def _(model: CorrelatedMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
     slopes, scores = fitted.scores.slopes[0], fitted.scores
-    u = np.where(slopes.any(axis=0), X / fitted.unit - scores.points[0], 0.0)
+    u = np.where(slopes.any(axis=0), X - scores.points[0], 0.0)
     return JointByFeature(scores.offsets[0], [u * slope for slope in slopes])
 
 
