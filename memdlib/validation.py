@@ -63,7 +63,7 @@ class Number:
     >>> Number(Integral, 1, None).is_satisfied_by(True)
     False
     >>> str(Number(Real, 0, 1, "right"))
-    'a float in the range (0, 1]'
+    'a float in the range (0.0, 1.0]'
     """
 
     def __init__(
@@ -81,10 +81,14 @@ class Number:
         return self.low < value < self.high
 
     def __str__(self) -> str:
-        kind = "an int" if self.kind is Integral else "a float"
+        whole = self.kind is Integral
+        low, high = (
+            (self.low, self.high) if whole else map(float, (self.low, self.high))
+        )
         first = "[" if self.closed in ("left", "both") else "("
         last = "]" if self.closed in ("right", "both") else ")"
-        return f"{kind} in the range {first}{self.low}, {self.high}{last}"
+        kind = "an int" if whole else "a float"
+        return f"{kind} in the range {first}{low}, {high}{last}"
 
 
 UNIT = Number(Real, 0, 1, "both")
