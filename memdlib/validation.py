@@ -140,9 +140,8 @@ def check_parameters(estimator: Estimator) -> None:
     for name, rules in estimator._parameter_constraints.items():
         value = getattr(estimator, name)
         if not any(_satisfies(value, rule) for rule in rules):
-            allowed = " or ".join(
-                getattr(rule, "__name__", str(rule)) for rule in rules
-            )
+            *others, last = (getattr(rule, "__name__", str(rule)) for rule in rules)
+            allowed = f"{', '.join(others)} or {last}" if others else last
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be "
                 f"{allowed}. Got {value!r} instead."
@@ -166,7 +165,7 @@ def checked_data(
     Returns
     -------
     X or (X, y)
-        As arrays.
+        As arrays; sparse X without entries stored in parts.
 
     Raises
     ------
@@ -175,11 +174,11 @@ def checked_data(
         feature of training rows is below 1e-100 but not zero.
     """
     found = validate_data(estimator, X, *y, **options)
-    values = found[0] if y else found
-    if sparse.issparse(values):
-        size = abs(values).max(axis=0).toarray().ravel()
+    X = sum_duplicates(found[0] if y else found)
+    if sparse.issparse(X):
+        size = abs(X).max(axis=0).toarray().ravel()
     else:
-        size = np.maximum(values.max(axis=0), -values.min(axis=0))
+        size = np.maximum(X.max(axis=0), -X.min(axis=0))
     size = size.astype(np.float64)
     bad = size > _MOST
     if y or options.get("reset", True):
@@ -190,7 +189,7 @@ def checked_data(
             f"the largest value of feature {s} of X is {size[s]:.6g} in size; beyond "
             f"{_LEAST:g} to {_MOST:g} squares are no numbers: rescale it"
         )
-    return found
+    return (X, found[1]) if y else X
 
 
 def labelled_data(
@@ -252,7 +251,6 @@ def labelled_data(
         dtype=[np.float64, np.float32],
         reset=reset,
     )
-    X = sum_duplicates(X)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0

@@ -33,7 +33,7 @@ from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.scores import scores_by_feature
 from memdlib.generative.weighting import weighted_rows
-from memdlib.validation import check_integer, checked_data, sum_duplicates
+from memdlib.validation import check_integer, checked_data
 
 Array = NDArray[np.float64]
 
@@ -371,7 +371,7 @@ def checked_rows(model: Estimator, X: MatrixLike) -> Matrix:
     """
     accepted = "csr" if get_tags(model).input_tags.sparse else False
     X = checked_data(model, X, accept_sparse=accepted, dtype=np.float64, reset=False)
-    return sparse.csr_array(sum_duplicates(X)) if sparse.issparse(X) else X
+    return sparse.csr_array(X) if sparse.issparse(X) else X
 
 
 def names_of_features(

@@ -25,7 +25,6 @@ from memdlib.validation import (
     check_parameters,
     checked_data,
     labelled_data,
-    sum_duplicates,
 )
 
 Array = NDArray[np.float64]
@@ -233,7 +232,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        X = sum_duplicates(X)
         _check_counts(X)
         kept = X.dtype
         X = X.astype(np.float64, copy=True)

@@ -52,7 +52,6 @@ from memdlib.validation import (
     check_parameters,
     check_sample_weight,
     checked_data,
-    sum_duplicates,
 )
 
 Array = NDArray[np.float64]
@@ -537,7 +536,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             reset=reset,
         )
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        return as_counts(sum_duplicates(X))
+        return as_counts(X)
 
     def _climb(self, table, columns, rng):
         """One start: words at random about their shares, all documents alike."""

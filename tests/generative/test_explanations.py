@@ -336,7 +336,7 @@ def test_what_is_not_fitted_or_overflows():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
         contributions(MeMdClassifier(), X)
-    with pytest.raises(ValueError, match="overflow"):
+    with pytest.raises(ValueError, match="in size"):
         contributions(MeMdClassifier().fit(X, y), np.full((1, 4), 1e308))
 
 

@@ -264,7 +264,7 @@ def test_bad_data_is_named(ranker):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="y holds one class only"):
         ranker().fit(X, np.zeros(150))
-    with pytest.raises(ValueError, match="the moments of feature 1 overflow"):
+    with pytest.raises(ValueError, match="feature 1 of X is .* in size"):
         ranker().fit(X * [1, 1e200, 1, 1], y)
     with pytest.raises(ValueError, match="contains NaN"):
         ranker().fit(np.where(X > 7, np.nan, X), y)
