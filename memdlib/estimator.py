@@ -96,8 +96,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
-            with np.errstate(over="ignore"):  # further apart than any number
-                return joint[:, 1] - joint[:, 0]
+            return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
