@@ -105,6 +105,7 @@ _LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
 _KINDS = {
     None: NoneType,
     "boolean": bool | np.bool_,
+    "verbose": Integral | np.bool_,
     "random_state": Integral | np.random.RandomState | None,
     "array-like": Sized,
 }
