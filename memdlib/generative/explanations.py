@@ -22,7 +22,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Estimator, Matrix, MatrixLike
-from memdlib.conditional import ConditionalMaxEntClassifier
 from memdlib.generative.correlated.ridge import (
     RidgeDiscriminantClassifier,
     holds_any,
@@ -273,13 +272,16 @@ def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
     ValueError
         If the score is no sum over features.
     """
-    n_scores = len(getattr(model, "classes_", ()))
-    n_scores = 1 if n_scores == 2 else n_scores
-    if len(getattr(model, "coef_", ())) == n_scores > 0:
-        found, X = model.decision_function(X), checked_rows(model, X)
-        score = X @ model.coef_.T + model.intercept_
-        if np.allclose(score.reshape(found.shape), found, rtol=1e-8):
-            return _linear(model, X)
+    K = len(getattr(model, "classes_", ()))
+    if K > 1 and len(getattr(model, "coef_", ())) in ((1, 2) if K == 2 else (K,)):
+        found, score = _linear(model, X), model.decision_function(X)
+        if K == 2:
+            expected = found.total[:, 1] - found.total[:, 0]
+        else:
+            expected = found.total - found.total.mean(axis=1, keepdims=True)
+            score = score - score.mean(axis=1, keepdims=True)
+        if np.allclose(expected, score, rtol=1e-8):
+            return found
     raise ValueError(
         f"the score of {type(model).__name__} is no sum over features; take a "
         "classifier of memdlib or a linear one of scikit-learn, or explain this one by "
@@ -288,16 +290,12 @@ def joint_by_feature(model: BaseEstimator, X: MatrixLike) -> JointByFeature:
 
 
 def _linear(model, X) -> JointByFeature:
-    coef, intercept = np.asarray(model.coef_, float), model.intercept_
+    X, coef, intercept = checked_rows(model, X), model.coef_, model.intercept_
+    coef = np.asarray(coef, dtype=np.float64)
     if len(coef) < len(model.classes_):
         coef = np.vstack([np.zeros_like(coef), coef])
         intercept = np.append(0.0, intercept)
     return JointByFeature(intercept, [X @ sparse.diags_array(row) for row in coef])
-
-
-@joint_by_feature.register
-def _(model: ConditionalMaxEntClassifier, X):
-    return _linear(model, checked_rows(model, X))
 
 
 @joint_by_feature.register
