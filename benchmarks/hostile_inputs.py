@@ -110,7 +110,7 @@ def fits(base: Case) -> dict[str, Case]:
         "frame with categories": Case(
             pd.DataFrame({"a": pd.Categorical(["u", "v"] * (n // 2)), "b": X[:, 0]}),
             y,
-            says="ncod",
+            says="convert string",
         ),
         "all constant": Case(np.ones_like(X), y),
         "all zero": Case(np.zeros_like(X), y),

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
-from memdlib.validation import checked_data, sum_duplicates
+from memdlib.validation import checked_data
 
 
 def log_posterior(
@@ -96,8 +96,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
-            with np.errstate(over="ignore"):  # further apart than any number
-                return joint[:, 1] - joint[:, 0]
+            return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
@@ -152,7 +151,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        return self._joint_log_density(sum_duplicates(X))
+        return self._joint_log_density(X)
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -45,8 +45,8 @@ _ORDERS = Number(Real, 0, 2, "both")
 _SMALLEST = np.finfo(np.float64).tiny
 # Orders this near 1 need more than powers.
 _NEAR_ONE = 0.1
-# Powers further apart underflow.
-_WIDEST = 1e300
+# Masses whose powers, and those of their ratios, are numbers.
+_LEAST, _MOST, _WIDEST = 1e-100, 1e100, 1e150
 # Masses further apart leave too few digits to a difference of their powers.
 _APART = 1e3
 
@@ -184,8 +184,8 @@ def weighted_jt_kernel(
     Raises
     ------
     ValueError
-        If a row is no measure or has no mass, if q or the version is out of range, or
-        if masses lie so far apart that their powers overflow or underflow.
+        If a row is no measure or has a mass outside 1e-100 to 1e100, if the masses
+        are 1e150 times apart, or if q or the version is out of range.
 
     Notes
     -----
@@ -215,10 +215,11 @@ def weighted_jt_kernel(
     u, v = (_masses(rows, name) for rows, name in ((X, "X"), (Y, "Y")))
     scale = max(u.max(), v.max())
     least = min(u.min(), v.min())
-    if max(q, 1.0) * (math.log(scale) - math.log(least)) > math.log(_WIDEST):
+    if least < max(_LEAST, scale / _WIDEST) or scale > _MOST:
         raise ValueError(
-            f"masses run from {least:.3g} to {scale:.3g}, too far "
-            "apart for their powers; leave out the rows that are next to nothing"
+            f"masses run from {least:.3g} to {scale:.3g}; they must be from {_LEAST:g} "
+            f"to {_MOST:g}, and less than {_WIDEST:g} times apart: divide X and Y by "
+            "one number, and leave out the rows that are next to nothing"
         )
     same = Y is X
     X = X / scale
@@ -230,11 +231,6 @@ def weighted_jt_kernel(
         K = _with_far_pairs(K, X, Y, apart, q)
     if version == "A":
         return _shaped(K / np.add.outer(u, v) ** q, single)
-    if abs(q * math.log(scale)) > 700.0:
-        raise ValueError(
-            f"masses up to {scale:.3g} have powers out of range; divide X and Y by "
-            "one number"
-        )
     return _shaped(K * scale**q, single)
 
 

@@ -1,22 +1,19 @@
 """Checks of what a user passes in; every message names the value and the remedy.
 
 What a parameter may be is stated beside the estimator, in the form of scikit-learn's
-own ``_parameter_constraints``, and checked here. That checker is private to
-scikit-learn: no other module imports it.
+own ``_parameter_constraints``, and checked here. Data must be finite, and of a size
+whose squares are numbers: that is checked here too, and nowhere else.
 """
 
 import math
+from collections.abc import Sized
 from numbers import Integral, Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import (
-    Interval,
-    StrOptions,
-    validate_parameter_constraints,
-)
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -24,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from memdlib._types import Estimator, Matrix, MatrixLike
 
 
-class Words(StrOptions):
+class Words:
     """One of several words, which messages list in the order given.
 
     Parameters
@@ -38,14 +35,17 @@ class Words(StrOptions):
     """
 
     def __init__(self, *words: str) -> None:
-        super().__init__(set(words))
         self.words = words
+
+    def is_satisfied_by(self, value: object) -> bool:
+        """Whether a value is one of the words."""
+        return isinstance(value, str) and value in self.words
 
     def __str__(self) -> str:
         return "a str among {" + ", ".join(map(repr, self.words)) + "}"
 
 
-class Number(Interval):
+class Number:
     """A range of numbers, in which ``True`` and ``False`` are none.
 
     Parameters
@@ -53,7 +53,7 @@ class Number(Interval):
     kind : {Integral, Real}
         From :mod:`numbers`; an integer is a real number too.
     low, high : number or None
-        Ends; None where there is none.
+        Ends; None where there is none, and then no infinity either.
     closed : {"left", "right", "both", "neither"}, default="left"
 
     Examples
@@ -62,15 +62,33 @@ class Number(Interval):
     True
     >>> Number(Integral, 1, None).is_satisfied_by(True)
     False
+    >>> str(Number(Real, 0, 1, "right"))
+    'a float in the range (0.0, 1.0]'
     """
 
     def __init__(
-        self, kind: type, low: float | None, high: float | None, closed: str = "left"
+        self, kind: type, low: float, high: float | None, closed: str = "left"
     ) -> None:
-        super().__init__(kind, low, high, closed=closed)
+        self.kind, self.closed = kind, closed
+        self.low, self.high = low, math.inf if high is None else high
 
-    def is_satisfied_by(self, val: object) -> bool:
-        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+    def is_satisfied_by(self, value: Any) -> bool:
+        """Whether a value is such a number inside the range."""
+        if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
+            return False
+        if value in (self.low, self.high):
+            return self.closed in ("both", "left" if value == self.low else "right")
+        return self.low < value < self.high
+
+    def __str__(self) -> str:
+        whole = self.kind is Integral
+        low, high = (
+            (self.low, self.high) if whole else map(float, (self.low, self.high))
+        )
+        first = "[" if self.closed in ("left", "both") else "("
+        last = "]" if self.closed in ("right", "both") else ")"
+        kind = "an int" if whole else "a float"
+        return f"{kind} in the range {first}{low}, {high}{last}"
 
 
 UNIT = Number(Real, 0, 1, "both")
@@ -79,33 +97,26 @@ POSITIVE = Number(Real, 0, None, "neither")
 NONNEGATIVE = Number(Real, 0, None)
 COUNT = Number(Integral, 1, None)
 
-# Below it products of weights leave the range of numbers; of more instances, one more
-# is below the last digit of their count.
-_LEAST_WEIGHT, _MOST_INSTANCES = 1e-100, 2.0**53
+# Sizes of values and weights whose squares and products stay in the range of numbers;
+# of more instances than the last, one more is below the last digit of their count.
+_LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
 
-# What to do about data that are no numbers, by what scikit-learn says of them.
-_ENCODE = (
-    "put sklearn.preprocessing.OneHotEncoder in front for columns of categories "
-    "(OrdinalEncoder for those in an order), "
-    "sklearn.feature_extraction.text.CountVectorizer for one of texts"
-)
-_REMEDIES = {
-    "Input X contains NaN": (
-        "Put sklearn.impute.SimpleImputer in front, or leave these rows out"
-    ),
-    "Input X contains infinity": (
-        "Replace these values by finite ones, or leave these rows out"
-    ),
-    "could not convert string": f"X holds strings; {_ENCODE}",
-    "argument must be a string or a real number": (
-        f"X holds objects that are no numbers; {_ENCODE}, "
-        "or sklearn.impute.SimpleImputer for missing values"
-    ),
+# What a rule that is neither words nor numbers nor a class stands for.
+_KINDS = {
+    None: NoneType,
+    "boolean": bool | np.bool_,
+    "verbose": Integral | np.bool_,
+    "random_state": Integral | np.random.RandomState | None,
+    "array-like": Sized,
 }
-_VECTORISE = (
-    "X holds texts; put sklearn.feature_extraction.text.CountVectorizer in front, "
-    "which counts their words"
-)
+
+
+def _satisfies(value, rule) -> bool:
+    if isinstance(rule, Words | Number):
+        return rule.is_satisfied_by(value)
+    if rule == "array-like" and isinstance(value, str):
+        return False
+    return isinstance(value, _KINDS.get(rule, rule))
 
 
 def check_parameters(estimator: Estimator) -> None:
@@ -127,17 +138,21 @@ def check_parameters(estimator: Estimator) -> None:
     ValueError
         Naming the parameter, the estimator, what it must be and what it is.
     """
-    validate_parameter_constraints(
-        estimator._parameter_constraints,
-        estimator.get_params(deep=False),
-        caller_name=type(estimator).__name__,
-    )
+    for name, rules in estimator._parameter_constraints.items():
+        value = getattr(estimator, name)
+        if not any(_satisfies(value, rule) for rule in rules):
+            *others, last = (getattr(rule, "__name__", str(rule)) for rule in rules)
+            allowed = f"{', '.join(others)} or {last}" if others else last
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be "
+                f"{allowed}. Got {value!r} instead."
+            )
 
 
 def checked_data(
     estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
 ) -> Any:
-    """Validate data as scikit-learn does, and say what to put in front if they fail.
+    """Validate data as scikit-learn does, and their size.
 
     Parameters
     ----------
@@ -151,22 +166,31 @@ def checked_data(
     Returns
     -------
     X or (X, y)
-        As arrays.
+        As arrays; sparse X without entries stored in parts.
 
     Raises
     ------
     TypeError, ValueError
-        As scikit-learn, with a remedy for missing, infinite and text values of X.
+        As scikit-learn; and if a value is beyond 1e100, or if the largest value of a
+        feature of training rows is below 1e-100 but not zero.
     """
-    try:
-        return validate_data(estimator, X, *y, **options)
-    except (TypeError, ValueError) as error:
-        for phrase, remedy in _REMEDIES.items():
-            if phrase in str(error):
-                if "string" in phrase and np.ndim(X) == 1:
-                    remedy = _VECTORISE
-                raise type(error)(f"{error}\n{remedy}") from error
-        raise
+    found = validate_data(estimator, X, *y, **options)
+    X = sum_duplicates(found[0] if y else found)
+    if sparse.issparse(X):
+        size = abs(X).max(axis=0).toarray().ravel()
+    else:
+        size = np.maximum(X.max(axis=0), -X.min(axis=0))
+    size = size.astype(np.float64)
+    bad = size > _MOST
+    if y or options.get("reset", True):
+        bad |= (size > 0) & (size < _LEAST)
+    if bad.any():
+        s = int(bad.argmax())
+        raise ValueError(
+            f"the largest value of feature {s} of X is {size[s]:.6g} in size; beyond "
+            f"{_LEAST:g} to {_MOST:g} squares are no numbers: rescale it"
+        )
+    return (X, found[1]) if y else X
 
 
 def labelled_data(
@@ -228,7 +252,6 @@ def labelled_data(
         dtype=[np.float64, np.float32],
         reset=reset,
     )
-    X = sum_duplicates(X)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0
@@ -252,7 +275,7 @@ def labelled_data(
                 f"{by_class[k]}; weights of classes must be above zero"
             )
         weight = weight * by_class[codes]
-        _check_range(weight, "(sample_weight * class_weight)", np.flatnonzero(kept))
+        _check_range(weight, "sample_weight * class_weight")
     return X, codes, weight, classes
 
 
@@ -403,28 +426,19 @@ def check_sample_weight(
         raise ValueError(
             "Sample weights must contain at least one non-zero number; all are zero"
         )
-    _check_range(weight, "sample_weight", range(n_samples))
+    _check_range(weight, "sample_weight")
     return weight
 
 
-def _check_range(weight, name, rows):
-    """Raise, naming the row, if a weight or their sum is out of range."""
-    bad = (weight > 0) & (weight < _LEAST_WEIGHT)
-    if bad.any():
-        i = int(bad.argmax())
+def _check_range(weight, name):
+    """Raise if a weight or the sum of all is out of range."""
+    least, most = weight[weight > 0].min(), weight.max()
+    few = most <= _MOST_INSTANCES and weight.sum() <= _MOST_INSTANCES
+    if least < _LEAST or not few:
         raise ValueError(
-            f"{name}[{rows[i]}] = {weight[i]:.6g} is neither zero nor "
-            f"{_LEAST_WEIGHT:g} or more; weights are counts of instances: divide them "
-            "by their mean, and set those to zero that are to count for nothing"
-        )
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if total > _MOST_INSTANCES:
-        i = int(weight.argmax())
-        raise ValueError(
-            f"the sum of {name} is {total:.6g}, and {name}[{rows[i]}] = "
-            f"{weight[i]:.6g}; weights are counts of instances, of which there may be "
-            f"{_MOST_INSTANCES:.6g}: divide them by their mean"
+            f"{name} goes from {least:.6g} to {most:.6g}; weights are counts of "
+            f"instances, zero or from {_LEAST:g}, of which there may be "
+            f"{_MOST_INSTANCES:.6g} in all: divide them by their mean"
         )
 
 

@@ -37,15 +37,12 @@ from memdlib import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
-    BhattacharyyaRanker,
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    GreedyHeldOutRanker,
     MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
-    WhitenedRanker,
 )
 from memdlib.nml import (
     LevelQuantiser,
@@ -58,14 +55,12 @@ from tests.scikit_learn import public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
-    BhattacharyyaRanker(),
     ConditionalMaxEntClassifier(),
     CorrelatedMeMdClassifier(),
     DivergenceRanker(),
     DivergenceWeighter(),
     GenerativeEmbedding(random_state=0),
     GreedyGaussianRanker(),
-    GreedyHeldOutRanker(random_state=0),
     GreedyInformationRanker(),
     JointMaxEntClassifier(),
     LevelQuantiser(),
@@ -77,7 +72,6 @@ DEFAULTS = [
     NMLNaiveBayes(random_state=0),
     RegularisedMeMdClassifier(),
     RidgeDiscriminantClassifier(),
-    WhitenedRanker(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
@@ -89,8 +83,6 @@ SELECTORS = [
     DivergenceRanker(n_features=2),
     GreedyGaussianRanker(n_features=2),
     GreedyInformationRanker(n_features=2),
-    GreedyHeldOutRanker(n_features=2, random_state=0),
-    BhattacharyyaRanker(n_features=2),
 ]
 
 
@@ -369,7 +361,7 @@ def test_a_failure_leaves_everything_as_it_was(estimator, method):
     before = pickle.dumps(vars(model))
     other = X.rename(columns=str.upper).iloc[:, :2]
     for bad, labels in ((other, y.map(lambda name: 1)), (X[:0], y[:0]), (X * 1e200, y)):
-        with pytest.raises(ValueError, match=r"names|one class|0 sample|overflow"):
+        with pytest.raises(ValueError, match=r"names|one class|0 sample|in size"):
             getattr(model, method)(bad, labels)
         assert pickle.dumps(vars(model)) == before
 

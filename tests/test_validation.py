@@ -1,10 +1,8 @@
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
-from memdlib import MeMdClassifier, make_memd
-from memdlib.generative import DivergenceWeighter
+from memdlib import MeMdClassifier
 from memdlib.validation import (
     check_choice,
     check_integer,
@@ -37,10 +35,10 @@ def test_weights_pass_through_and_scalars_spread():
         (0, "at least one non-zero number"),
         ([[1], [2]], r"shape \(2, 1\); expected \(2,\)"),
         ([1, np.nan], r"sample_weight\[1\] = nan"),
-        ([1, 1e308], r"sum of sample_weight is 1e\+308, .*\[1\].*divide them by their"),
-        ([1e308, 1e308], "sum of sample_weight is inf, .* divide them by their mean"),
-        ([2.0**53, 2], r"which there may be 9\.0072e\+15"),
-        ([1, 5e-324], r"sample_weight\[1\] = 4\.94066e-324 is neither zero nor 1e-100"),
+        ([1, 1e308], r"from 1 to 1e\+308; .* divide them by their mean"),
+        ([1e308, 1e308], r"from 1e\+308 to 1e\+308; .* divide them by"),
+        ([2.0**53, 2], r"which there may be 9\.0072e\+15 in all"),
+        ([1, 5e-324], "sample_weight goes from 4.94066e-324 to 1; .* from 1e-100"),
     ],
 )
 def test_bad_weights_are_named(weight, message):
@@ -51,7 +49,7 @@ def test_bad_weights_are_named(weight, message):
 def test_weights_of_classes_stay_in_range():
     X, y = np.eye(4), [0, 0, 1, 1]
     labelled_data(MeMdClassifier(), X, y, None, class_weight={0: 1e-100, 1: 2.0**51})
-    for factor, message in ((1e300, "sum"), (1e-101, r"\[2\] = 1e-101")):
+    for factor, message in ((1e300, r"1 to 1e\+300"), (1e-101, "from 1e-101 to 1")):
         with pytest.raises(ValueError, match=message) as refused:
             labelled_data(
                 MeMdClassifier(),
@@ -60,82 +58,21 @@ def test_weights_of_classes_stay_in_range():
                 [1, 0, 1, 1],
                 class_weight={0: 1.0, 1: factor},
             )
-        assert "(sample_weight * class_weight)" in str(refused.value)
+        assert "sample_weight * class_weight" in str(refused.value)
 
 
-MADE_OF = {
-    "numbers": np.arange(8.0).reshape(4, 2),
-    "texts": ["the cat", "a dog", "the dog", "cats"],
-}
-
-
-@pytest.mark.parametrize(
-    ("X", "kind", "said", "remedy"),
-    [
-        (MADE_OF["texts"], ValueError, "convert string", "CountVectorizer in front"),
-        (
-            np.array(MADE_OF["texts"]),
-            ValueError,
-            "convert string",
-            "CountVectorizer in",
-        ),
-        (
-            pd.Series(MADE_OF["texts"]),
-            ValueError,
-            "convert string",
-            "CountVectorizer in",
-        ),
-        ([["a", 1.0]] * 4, ValueError, "convert string", "OneHotEncoder in front"),
-        (
-            pd.DataFrame({0: pd.Categorical(["x", "y"] * 2), 1: 1.0}),
-            ValueError,
-            "could not convert string to float: 'x'",
-            "OneHotEncoder in front",
-        ),
-        (
-            np.array([[{}, 1.0]] * 4, dtype=object),
-            TypeError,
-            "argument must be a string or a real number",
-            "OneHotEncoder in front",
-        ),
-        (
-            MADE_OF["numbers"] * [1, np.nan],
-            ValueError,
-            "Input X contains NaN",
-            "SimpleImputer in front",
-        ),
-        (
-            sparse.csr_array(MADE_OF["numbers"] * [1, np.nan]),
-            ValueError,
-            "Input X contains NaN",
-            "SimpleImputer in front",
-        ),
-        (
-            MADE_OF["numbers"] + [0, np.inf],
-            ValueError,
-            "Input X contains infinity",
-            "Replace these values",
-        ),
-    ],
-)
-def test_what_is_no_table_of_numbers_is_told_what_to_put_in_front(
-    X, kind, said, remedy
-):
-    y, numbers = [0, 1, 0, 1], MADE_OF["numbers"]
-    for fresh in (MeMdClassifier(), make_memd("text")[1:], DivergenceWeighter()):
-        with pytest.raises(kind, match=said) as refused:
-            fresh.fit(X, y)
-        assert remedy in str(refused.value)
-        fitted = fresh.fit(numbers, y)
-        with pytest.raises(kind, match=said) as refused:
-            (fitted.predict if hasattr(fitted, "predict") else fitted.transform)(X)
-        assert remedy in str(refused.value)
-
-
-def test_missing_labels_are_no_missing_values():
-    with pytest.raises(ValueError, match="Input y contains NaN") as refused:
-        MeMdClassifier().fit(MADE_OF["numbers"], [0.0, 1.0, np.nan, 1.0])
-    assert "SimpleImputer in front" not in str(refused.value)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_values_whose_squares_are_no_numbers_are_refused(kind):
+    X, y, model = np.arange(1.0, 9).reshape(4, 2), [0, 1, 0, 1], MeMdClassifier()
+    for scale in (1.2e99, 1e-100):
+        labelled_data(model, kind(X * [1.0, scale]), y, None)
+    for factor in (1e100, -1e200, 1e-101, -1e-300):
+        with pytest.raises(ValueError, match="value of feature 1 of X .*: rescale it"):
+            labelled_data(model, kind(X * [1.0, factor]), y, None)
+    model.fit(kind(X), y)
+    assert model.predict(kind(X * 1e-300)).shape == (4,)
+    with pytest.raises(ValueError, match=r"feature 0 of X is 1e\+101 in size"):
+        model.predict(kind([[-1e101, 1.0]]))
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,7 @@ class MultivariateNormal(Family):
         ndarray of shape (..., d, d + 1)
         """
         mean = np.asarray(mean, dtype=np.float64)[..., None]
-        with np.errstate(over="ignore"):  # second moments may be no numbers
-            second = covariance + mean * np.swapaxes(mean, -1, -2)
+        second = covariance + mean * np.swapaxes(mean, -1, -2)
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
         return np.concatenate([mean, second], axis=-1)
 
@@ -317,8 +316,7 @@ def whitening(covariance: ArrayLike) -> Array:
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
     d = S.shape[-1]
-    finite = np.isfinite(correlation).all(axis=(-1, -2), keepdims=True)
-    smallest = np.linalg.eigvalsh(np.where(finite, correlation, 0.0))[..., 0]
+    smallest = np.linalg.eigvalsh(correlation)[..., 0]
     check_domain(
         smallest > d * ROUNDING,
         smallest,

@@ -13,7 +13,7 @@ from memdlib.families.base import (
     check_domain,
     jensen_shannon_quadrature,
 )
-from memdlib.moments.sums import OVERFLOW, UNDERFLOW, ClassMoments
+from memdlib.moments.sums import ClassMoments
 
 Array = NDArray[np.float64]
 
@@ -210,7 +210,7 @@ class Normal(MarginalFamily):
         information. Each rule is free of scale: multiplying a feature by a constant
         changes nothing. Means stay as they are. ``smoothing`` has no effect;
         ``location`` (..., K, d) holds the points that the classes are taken about,
-        None the same. A total variance beyond the range of numbers is a ValueError.
+        None the same.
         """
         variance = self.class_variance(mu)
         if shrinkage == 0 and variance.all():
@@ -220,15 +220,6 @@ class Normal(MarginalFamily):
         variance = (1.0 - shrinkage) * variance + shrinkage * within
         if not variance.all():
             differs, between = self._between(mu, weight, location)
-            needed = differs & ~(within > 0)
-            for broken, what in (
-                (needed & ~np.isfinite(between), OVERFLOW),
-                (needed & (between < np.finfo(np.float64).tiny), UNDERFLOW),
-            ):
-                if broken.any():
-                    raise ValueError(
-                        f"the moments of feature {np.argwhere(broken)[0][-1]} {what}"
-                    )
             fallback = np.where(within > 0, within, np.where(differs, between, 1.0))
             variance = np.where(variance > 0, variance, fallback)
         return self.mean_parameters(mu[..., 0], variance)
@@ -313,12 +304,10 @@ class Normal(MarginalFamily):
             origin = location[reference]
         return (location - origin) + mu[..., 0]
 
-    @np.errstate(over="ignore")
     def _between(self, mu, weight, location):
         """Whether class means differ, and their variance, (..., 1, d)."""
         share, centre = _shares(weight), self.centre(mu, location)
         centre = np.where(weight[..., None] > 0, centre - share @ centre, 0.0)
-        # no square of the differences, which may underflow
         rounding = np.sqrt(share @ (ROUNDING * mu[..., 1]))
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
         return differs, share @ centre**2

@@ -6,8 +6,6 @@ from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
-    ContributionDisplay,
-    DensityDisplay,
     RankingDisplay,
 )
 from memdlib.generative.explanations import (
@@ -16,11 +14,8 @@ from memdlib.generative.explanations import (
     top_features,
 )
 from memdlib.generative.greedy import (
-    BhattacharyyaRanker,
     GreedyGaussianRanker,
-    GreedyHeldOutRanker,
     GreedyInformationRanker,
-    WhitenedRanker,
 )
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
@@ -41,17 +36,13 @@ from memdlib.generative.weighting import DivergenceWeighter
 
 __all__ = [
     "AccuracyCurveDisplay",
-    "BhattacharyyaRanker",
     "Calibration",
     "ClassMarginals",
-    "ContributionDisplay",
     "Contributions",
     "CorrelatedMeMdClassifier",
-    "DensityDisplay",
     "DivergenceRanker",
     "DivergenceWeighter",
     "GreedyGaussianRanker",
-    "GreedyHeldOutRanker",
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MeMdClassifier",
@@ -61,7 +52,6 @@ __all__ = [
     "RankingDisplay",
     "RegularisedMeMdClassifier",
     "RidgeDiscriminantClassifier",
-    "WhitenedRanker",
     "contributions",
     "fit_calibration",
     "fit_mixture_weights",

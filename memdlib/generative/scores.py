@@ -396,13 +396,10 @@ class _Linear:
         return score
 
     def _values(self, X, part: slice) -> Array:
-        """Values to take powers of; zero where an overflow would tell nothing."""
-        thin = sparse.issparse(X)
-        values = X.data if thin else np.asarray(X, np.float64) - self.location[part]
-        if not np.isfinite(np.abs(values).max(initial=0.0) ** len(self.slopes)):
-            idle = ~np.any([slope[part].any(axis=1) for slope in self.slopes], axis=0)
-            values = np.where(idle[X.indices] if thin else idle, 0.0, values)
-        return values
+        """Values to take powers of."""
+        if sparse.issparse(X):
+            return X.data
+        return np.asarray(X, np.float64) - self.location[part]
 
 
 @np.errstate(over="ignore", invalid="ignore")

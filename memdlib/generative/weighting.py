@@ -4,7 +4,7 @@ A ranking keeps words or drops them. A power of the divergence does it by degree
 leaves all words alike, and the larger it is, the nearer it comes to a selection.
 """
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +25,11 @@ from memdlib.validation import (
     check_parameters,
     checked_data,
     labelled_data,
-    sum_duplicates,
 )
 
 Array = NDArray[np.float64]
 
 COUNTS = ("log", "presence", "raw")
-
-# Squares below it have lost digits, or are about to.
-_TINY = 1e-290
 
 
 def divergence_weights(marginals: ClassMarginals, divergence: str) -> Array:
@@ -81,9 +77,7 @@ def weighted_rows(X: MatrixLike, weight: Array) -> MatrixLike:
     >>> weighted_rows(np.array([[3.0, 4.0]]), np.array([1.0, 0.0])).tolist()
     [[5.0, 0.0]]
     """
-    before = _lengths(X)
-    with np.errstate(over="ignore", invalid="ignore"):  # rows longer than any number
-        return _scaled_rows(*_directions(_scaled_columns(X, weight), before))
+    return _of_length(_scaled_columns(X, weight), np.sqrt(_squares(X)))
 
 
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -238,7 +232,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        X = sum_duplicates(X)
         _check_counts(X)
         kept = X.dtype
         X = X.astype(np.float64, copy=True)
@@ -249,7 +242,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 1.0 if self.counts == "presence" else _log_counts(values[positive])
             )
         X = _scaled_columns(X, self.weights_)
-        return _scaled_rows(*_directions(X, 1.0)).astype(kept, copy=False)
+        return _of_length(X, 1.0).astype(kept, copy=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -307,35 +300,12 @@ def _log_counts(counts: Array) -> Array:
     return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
 
 
-def _directions(X, length) -> tuple[Any, ...]:
-    """Rows in a range where they have squares, and the factors to these lengths."""
-    X, _ = _in_range(X)
+def _of_length(X, length):
+    """Rows of these lengths; zeros stay zeros."""
     own = np.sqrt(_squares(X))
-    return X, np.divide(length, own, out=np.zeros_like(own), where=own > 0)
-
-
-def _lengths(X) -> Array:
-    """Euclidean lengths of the rows, also where their squares are out of range."""
-    X, exponent = _in_range(X)
-    with np.errstate(over="ignore"):
-        return np.ldexp(np.sqrt(_squares(X)), exponent)
-
-
-def _in_range(X) -> tuple[Any, ...]:
-    """Rows over powers of two, where squares are out of range, and their exponents."""
-    with np.errstate(over="ignore"):
-        squares = _squares(X)
-    exponent = np.zeros(X.shape[0], dtype=np.intp)
-    doubtful = np.flatnonzero((squares < _TINY) | (squares == np.inf))
-    if not doubtful.size:
-        return X, exponent
-    largest = abs(X[doubtful]).max(axis=1)
-    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
-    exponent[doubtful] = np.frexp(largest)[1]
-    if sparse.issparse(X):
-        values = np.ldexp(X.data, -np.repeat(exponent, np.diff(X.indptr)))
-        return _with_values(X, values), exponent
-    return np.ldexp(X, -exponent[:, None]), exponent
+    return _scaled_rows(
+        X, np.divide(length, own, out=np.zeros_like(own), where=own > 0)
+    )
 
 
 def _squares(X) -> Array:

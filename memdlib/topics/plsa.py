@@ -52,7 +52,6 @@ from memdlib.validation import (
     check_parameters,
     check_sample_weight,
     checked_data,
-    sum_duplicates,
 )
 
 Array = NDArray[np.float64]
@@ -178,8 +177,6 @@ def _tilt(parameter: Array, beta: float) -> Array:
     return tilt
 
 
-# Sum of counts above which its products with logarithms may be no numbers.
-MOST = 1e305
 _MAX_STEPS = 100
 # Nats a count, far above the rounding of a gradient.
 _TOLERANCE = 1e-9
@@ -193,7 +190,7 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     Parameters
     ----------
     counts : ndarray or csr_array of shape (n_documents, n_words)
-        Nonnegative.
+        Nonnegative, of size 1e100 at most.
     components : ndarray of shape (n_topics, n_words)
         Q_zw = P(w | z).
     prior : ndarray of shape (n_topics,)
@@ -207,11 +204,6 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
         are most likely, one in their midst.
     gap : ndarray of shape (n_documents,)
         Certificate, in nats: no theta has a log-likelihood larger by more.
-
-    Raises
-    ------
-    ValueError
-        If the counts of a document sum to 1e305 or more.
 
     Warns
     -----
@@ -252,14 +244,7 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
         kept = known[place] & (number > 0)
         place, number = place[kept], number[kept]
         if place.size:
-            with np.errstate(over="ignore"):  # refused in the next line
-                length = number.sum()
-            if not length < MOST:
-                raise ValueError(
-                    f"row {d} of the counts, with {number.max():.6g} at most, sums to "
-                    f"{length:.6g}, which leaves its logarithms no room among numbers; "
-                    "divide the row by its largest value"
-                )
+            length = number.sum()
             share = number / length
             seen = share > 0  # others are lost beside the largest count
             found, shortfall = _best_mixture(share[seen], words[place[seen]])
@@ -317,10 +302,6 @@ def _reach(at: Array, step: Array) -> float:
     if not down.any():
         return 1.0
     return min(1.0, _REACH * float((-at[down] / step[down]).min()))
-
-
-# Below it products of sums of counts with logarithms lose digits.
-_LEAST = 1e-300
 
 
 class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -469,9 +450,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             On negative amounts, a table of zeros, more topics than rows or columns with
-            counts, counts whose sum is next to the ends of the range of numbers or,
-            without smoothing, of which a column has less than a share of 2e-308, or a
-            parameter out of range. A fit that fails changes nothing.
+            counts, or a parameter out of range. A fit that fails changes nothing.
 
         Warns
         -----
@@ -513,7 +492,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            On negative amounts, or a row that sums to 1e305 or more.
+            On negative amounts.
 
         Warns
         -----
@@ -557,7 +536,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             reset=reset,
         )
         check_non_negative(X, f"{type(self).__name__} (input X)")
-        return as_counts(sum_duplicates(X))
+        return as_counts(X)
 
     def _climb(self, table, columns, rng):
         """One start: words at random about their shares, all documents alike."""
@@ -608,16 +587,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 def _table(X, weight: Array, n_topics: int, every_word: bool):
     """Weighted counts of the rows, and of the columns, that hold any."""
-    with np.errstate(over="ignore"):
-        rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
-        X = times_rows(X[rows], weight[rows])
-        total = X.sum()
-    if rows.size and not _LEAST < total < MOST:
-        raise ValueError(
-            f"the counts, times their weights, sum to {total:.3g}, which leaves their "
-            "logarithms no room among numbers; bring X and sample_weight to order one "
-            "(divide each by its largest value)"
-        )
+    rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
+    X = times_rows(X[rows], weight[rows])
     by_word = np.asarray(X.sum(axis=0)).ravel()
     used = np.flatnonzero(by_word > 0)
     if not used.size:
@@ -629,13 +600,6 @@ def _table(X, weight: Array, n_topics: int, every_word: bool):
             f"n_topics={n_topics} is more than the counts can tell apart: they stand "
             f"in n_samples={len(rows)} rows and n_features={len(used)} columns; use "
             f"n_topics={min(len(rows), len(used))} or less"
-        )
-    rarest = used[by_word[used].argmin()]
-    if not every_word and by_word[rarest] < np.finfo(float).tiny * total:
-        raise ValueError(
-            f"column {rarest} of X has {by_word[rarest]:.3g} of {total:.3g} counts, "
-            "which leaves its probability no digits; leave the feature out, or use "
-            "smoothing above zero"
         )
     columns = np.arange(X.shape[1]) if every_word else used
     return as_counts(X if every_word else X[:, used]), columns

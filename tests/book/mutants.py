@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from compendium.study import error_bounds
 from memdlib import (
     ConditionalMaxEntClassifier,
     JointMaxEntClassifier,
@@ -15,7 +16,7 @@ from memdlib import (
 from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
-from memdlib.generative import ClassMarginals, greedy
+from memdlib.generative import ClassMarginals
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
 from memdlib.nml.codes import alphabet, interval
@@ -255,7 +256,7 @@ MUTANTS = {
         "witness-prop-gm-map",
     ),
     "distances of classes doubled": (
-        greedy,
+        error_bounds,
         "bhattacharyya_distances",
         scaled(2),
         "witness-prop-rk-pairs",

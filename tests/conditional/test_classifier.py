@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from memdlib import ConditionalMaxEntClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
@@ -180,7 +180,7 @@ def test_units_of_the_features_do_not_matter_without_a_penalty():
         )
 
 
-@pytest.mark.parametrize("scale", [1e8, 1e100])
+@pytest.mark.parametrize("scale", [1e8, 1e90])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("solver", ["gis", "iis"])
 def test_scaling_does_not_care_for_units(solver, fit_intercept, scale):
@@ -195,20 +195,6 @@ def test_scaling_does_not_care_for_units(solver, fit_intercept, scale):
     plain.fit(kind(X), y)
     np.testing.assert_allclose(model.history_, plain.history_, rtol=1e-6)
     np.testing.assert_allclose(scale * model.coef_, plain.coef_, rtol=1e-4)
-
-
-def test_squares_that_overflow_are_named():
-    X, y = documents(n=100, d=6)
-    X[:, 1] *= 1e200
-    with pytest.raises(ValueError, match="squares of feature 1 overflow; rescale"):
-        ConditionalMaxEntClassifier().fit(X, y)
-
-
-def test_squares_that_underflow_are_named():
-    X, y = documents(n=100, d=6)
-    X[:, 1] *= 1e-200  # the others can be told apart
-    with pytest.raises(ValueError, match="squares of feature 1 "):
-        ConditionalMaxEntClassifier(l2=0.0).fit(X, y)
 
 
 def test_class_weights_are_factors_of_the_instance_weights():
@@ -529,22 +515,6 @@ def test_means_far_from_zero_without_an_intercept_are_told(kind):
         clf.fit(kind(X + 1e6), y)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_squares_out_of_range_are_named(kind):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
-    X[:, 1] += y
-    clf = ConditionalMaxEntClassifier(l2=0.0)
-    with pytest.raises(ValueError, match="feature 0 overflow; .*MaxAbsScaler"):
-        clf.fit(kind(X * 1e170), y)
-    with pytest.raises(ValueError, match="feature 0 underflow; multiply it"):
-        clf.fit(kind(X * 1e-170), y)
-    remedied = clf.fit(kind(X * 1e-170 * 1e170), y).coef_
-    np.testing.assert_allclose(remedied, clf.fit(X, y).coef_, rtol=0, atol=1e-5)
-    clf.fit(MaxAbsScaler().fit_transform(X * 1e170), y)
-    assert np.abs(clf.coef_[:, 1]).min() > 0.5
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solver_that_was_stopped_names_the_remedies(solver):
     X, y = load_iris(return_X_y=True)
@@ -714,7 +684,7 @@ def test_small_squares_do_no_harm_with_a_penalty(solver, kind):
     """A penalty tells the scale, and a column that rounding alone varies has none."""
     X, y, weight = weighted_documents()
     small = X.copy()
-    small[:, 1] *= 1e-200
+    small[:, 1] *= 1e-90
     model = ConditionalMaxEntClassifier(solver, l2=2.0, tol=1e-3)
     found = clone(model).fit(kind(small), y, weight)
     without = clone(model).fit(kind(np.delete(X, 1, axis=1)), y, weight)
@@ -844,7 +814,7 @@ def test_what_means_hide_is_told_from_the_tolerance_on(kind, d):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_without_a_penalty_zeros_are_constant_and_tiny_values_are_named(kind):
+def test_without_a_penalty_zeros_are_constant(kind):
     X, y, weight = weighted_documents()
     rare = X[:, :4].mean(axis=0).argmin()
     assert X[:, rare].mean() < 0.5
@@ -854,9 +824,6 @@ def test_without_a_penalty_zeros_are_constant_and_tiny_values_are_named(kind):
     plain = clone(model).fit(kind(X[:, :4]), y, weight)
     np.testing.assert_allclose(found.coef_[:, :4], plain.coef_, rtol=0, atol=1e-9)
     assert not found.coef_[:, 4].any()
-    zeros[:, rare] *= 1e-200
-    with pytest.raises(ValueError, match=f"feature {rare} underflow; multiply it"):
-        model.fit(kind(zeros), y, weight)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -864,7 +831,7 @@ def test_a_row_whose_scores_overflow_in_every_class_is_told(kind):
     X, y = np.array([[0.0, 1.0], [1.0, 3.0], [5.0, 2.0], [6.0, 1.0]]), [0, 0, 1, 1]
     model = ConditionalMaxEntClassifier(l2=1e-9).fit(1e-3 * X, y)
     assert np.abs(model.coef_).min() > 10.0
-    far = kind(np.array([[0.0, 1.0], [1e305, -1.7e308]]))
+    far = kind(np.array([[0.0, 1.0], [1e99, -1.7e200]]))
     for ask in (model.predict, model.predict_proba, model.decision_function):
-        with pytest.raises(ValueError, match=r"row that holds 1\.7e\+308 overflow"):
+        with pytest.raises(ValueError, match=r"feature 1 of X is 1\.7e\+200 in size"):
             ask(far)

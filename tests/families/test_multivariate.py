@@ -210,7 +210,10 @@ def test_units_change_no_divergence():
             r"correlation matrix = -1\.0\d* at index \(1,\)",
         ),
         (lambda: whitening([[1e18, 1], [1, 1e-18]]), "smallest eigenvalue of the corr"),
-        (lambda: whitening([[1, np.nan], [np.nan, 1]]), "correlation matrix = 0"),
+        (
+            lambda: whitening([[1, np.nan], [np.nan, 1]]),
+            "matrix = nan|converge",
+        ),
         (lambda: whitening([[np.inf]]), r"variance = inf at index \(0,\)"),
         (lambda: F.mean([[0.0, -1.0]]), r"variance = -2\.0"),
     ],

@@ -1,39 +1,22 @@
 import pickle
-from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import integrate, sparse, stats
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.metrics import log_loss
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 
-from memdlib.families import Bernoulli, Normal, get
+from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
-from memdlib.generative import (
-    BhattacharyyaRanker,
-    ClassMarginals,
-    CorrelatedMeMdClassifier,
-    DivergenceRanker,
-    GreedyHeldOutRanker,
-    WhitenedRanker,
-)
+from memdlib.generative import DivergenceRanker
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
-    bhattacharyya_distances,
-    error_bound_order,
     greedy_gaussian,
     greedy_information,
 )
-from memdlib.generative.marginals import family_moments
 from memdlib.generative.memd.joint import JointMaxEntClassifier
-from memdlib.holdout import content_positions
-from memdlib.moments import class_moments
 
 BOTH = pytest.mark.parametrize(
     "ranker", [GreedyGaussianRanker, GreedyInformationRanker]
@@ -281,7 +264,7 @@ def test_bad_data_is_named(ranker):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="y holds one class only"):
         ranker().fit(X, np.zeros(150))
-    with pytest.raises(ValueError, match="the moments of feature 1 overflow"):
+    with pytest.raises(ValueError, match="feature 1 of X is .* in size"):
         ranker().fit(X * [1, 1e200, 1, 1], y)
     with pytest.raises(ValueError, match="contains NaN"):
         ranker().fit(np.where(X > 7, np.nan, X), y)
@@ -345,257 +328,6 @@ def test_information_against_a_search_over_all_next_features():
         assert score == pytest.approx(value[s], rel=1e-12)
 
 
-def folds_of(X, y, n_folds, seed):
-    codes = np.unique(y, return_inverse=True)[1]
-    at = content_positions(X, codes, np.ones(len(y)), check_random_state(seed))
-    return (at * n_folds).astype(int)
-
-
-def held_out_loss(model, X, y, fold, features):
-    """Log-loss of scikit-learn's naive Bayes on the rows of each fold, from scratch."""
-    found = np.zeros((len(y), len(np.unique(y))))
-    for f in np.unique(fold):
-        rest, out = np.ix_(fold != f, features), np.ix_(fold == f, features)
-        model.fit(X[rest], y[fold != f])
-        found[fold == f] = model.predict_proba(X[out])
-    return log_loss(y, found)
-
-
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_each_choice_is_the_best_by_another_naive_bayes(load):
-    X, y = load(return_X_y=True)
-    ranker = GreedyHeldOutRanker(3, n_candidates=None, validation=4, random_state=3)
-    ranker.fit(X, y)
-    fold, prior = folds_of(X, y, 4, 3), np.bincount(y) / len(y)
-    model, chosen = GaussianNB(priors=prior, var_smoothing=0.0), []
-    for s, loss in zip(ranker.order_.tolist(), ranker.log_losses_, strict=True):
-        losses = {
-            t: held_out_loss(model, X, y, fold, [*chosen, t])
-            for t in range(X.shape[1])
-            if t not in chosen
-        }
-        assert min(losses, key=losses.get) == s
-        assert loss == pytest.approx(losses[s], rel=1e-6)
-        chosen.append(s)
-
-
-def presences(seed, n=400, d=30):
-    rng = np.random.default_rng([17, seed])
-    y = np.arange(n) % 3
-    rates = rng.uniform(0.2, 0.8, (3, d))
-    return (rng.random((n, d)) < rates[y]).astype(float), y
-
-
-def test_words_sparse_or_dense():
-    X, y = presences(1)
-    options = {"family": "bernoulli", "n_features": 5, "random_state": 1}
-    dense, thin = (
-        GreedyHeldOutRanker(**options).fit(Z, y) for Z in (X, sparse.csr_array(X))
-    )
-    assert dense.order_.tolist() == thin.order_.tolist()
-    np.testing.assert_allclose(dense.log_losses_, thin.log_losses_, rtol=1e-12)
-    nearly = GreedyHeldOutRanker(**options, smoothing=1e-9).fit(X, y)
-    prior = np.bincount(y) / len(y)
-    model = BernoulliNB(alpha=1e-9, class_prior=prior)
-    fold = folds_of(X, y, 5, 1)
-    expected = held_out_loss(model, X, y, fold, nearly.order_)
-    assert nearly.log_losses_[-1] == pytest.approx(expected, rel=1e-6)
-
-
-def test_blocks_change_nothing(monkeypatch):
-    X, y = presences(2)
-    ranker = GreedyHeldOutRanker(8, family="bernoulli", random_state=0).fit(X, y)
-    monkeypatch.setattr("memdlib.generative.greedy._BLOCK", 5000)
-    again = GreedyHeldOutRanker(8, family="bernoulli", random_state=0).fit(X, y)
-    assert again.order_.tolist() == ranker.order_.tolist()
-    np.testing.assert_allclose(again.log_losses_, ranker.log_losses_, rtol=1e-12)
-
-
-def test_a_copy_is_passed_over():
-    rng = np.random.default_rng([17, 3])
-    y = np.repeat([0, 1], 300)
-    signal = rng.standard_normal(600) + 1.5 * y
-    copy = signal + 0.05 * rng.standard_normal(600)
-    weaker = rng.standard_normal(600) + 1.0 * y
-    X = np.column_stack([signal, copy, weaker])
-    by_js = DivergenceRanker("js", n_features=2).fit(X, y)
-    assert set(by_js.order_[:2]) == {0, 1}
-    ranker = GreedyHeldOutRanker(None, random_state=0).fit(X, y)
-    assert 2 in ranker.order_[:2]
-    assert ranker.log_losses_[2] > ranker.log_losses_[1]
-
-
-def test_candidates_are_the_most_divergent():
-    X, y = load_breast_cancer(return_X_y=True)
-    ranker = GreedyHeldOutRanker(20, n_candidates=6, divergence="js_gm", random_state=0)
-    ranker.fit(X, y)
-    best = DivergenceRanker("js_gm").fit(X, y)
-    assert sorted(ranker.order_) == sorted(best.order_[:6])
-    assert ranker.n_selected_ == 6 and ranker.transform(X).shape[1] == 6
-    np.testing.assert_allclose(
-        ranker.feature_divergences_, best.feature_divergences_, rtol=1e-8
-    )
-
-
-def test_values_far_out_and_classes_of_one_row():
-    X, y = load_iris(return_X_y=True)
-    X = np.column_stack([X, np.where(np.arange(150) == 7, 1e150, 0.0)])
-    ranker = GreedyHeldOutRanker(None, random_state=0).fit(X, y)
-    assert np.isfinite(ranker.log_losses_[:4]).all() and ranker.order_[0] < 4
-    rows = np.r_[0:20, 60:80, 120]  # the third class has one row
-    few = GreedyHeldOutRanker(2, random_state=0).fit(X[rows, :4], y[rows])
-    assert np.isfinite(few.log_losses_).all()
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"validation": 1}, {"n_candidates": 0}, {"divergence": "chi2"}]
-)
-def test_parameters_out_of_range(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        GreedyHeldOutRanker(**wrong).fit(*load_iris(return_X_y=True))
-
-
-def three_classes(n=600, seed=3):
-    """One class far from two others in many features, these apart in the last."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 3
-    X = rng.normal(size=(n, 8))
-    X[:, :6] += 8.0 * (y == 2)[:, None]
-    X[:, 7] += 2.0 * (y == 1)
-    return X, y
-
-
-@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6))
-def test_every_choice_is_the_best_one(seed, pairs, d):
-    rng = np.random.default_rng(seed)
-    B, w = rng.exponential(size=(pairs, d)), rng.dirichlet(np.ones(pairs))
-    order, log_bounds = error_bound_order(B, w, d)
-    assert sorted(order) == list(range(d))
-    for size in range(1, d + 1):
-        before = list(order[: size - 1])
-        bounds = {
-            s: float(w @ np.exp(-B[:, [*before, s]].sum(axis=1)))
-            for s in range(d)
-            if s not in before
-        }
-        assert bounds[order[size - 1]] == pytest.approx(min(bounds.values()))
-        assert np.exp(log_bounds[size - 1]) == pytest.approx(min(bounds.values()))
-
-
-def test_an_order_goes_on_where_exponentials_vanish():
-    B = np.full((1, 4), 1e5)
-    order, log_bounds = error_bound_order(B, np.ones(1), 4)
-    assert order.tolist() == [0, 1, 2, 3]
-    np.testing.assert_allclose(log_bounds, -1e5 * np.arange(1, 5), rtol=1e-12)
-    B[0, 2] = np.inf
-    assert error_bound_order(B, np.ones(1), 4)[0].tolist() == [2, 0, 1, 3]
-    assert error_bound_order(B, np.zeros(1), 2)[0].tolist() == [0, 1]
-
-
-def test_the_bound_is_one_of_the_error_of_independent_features():
-    rng = np.random.default_rng(8)
-    for _ in range(20):
-        K, d = rng.integers(2, 5), rng.integers(1, 4)
-        prior = rng.dirichlet(np.ones(K))
-        tables = rng.dirichlet(np.ones(3), size=(K, d))
-        joint = np.array([_product(prior[k], tables[k]) for k in range(K)])
-        error = 1.0 - joint.max(axis=0).sum()
-        bound = sum(
-            np.sqrt(prior[k] * prior[j])
-            * np.prod(np.sqrt(tables[k] * tables[j]).sum(axis=1))
-            for k, j in combinations(range(K), 2)
-        )
-        assert error <= bound + 1e-12
-
-
-def _product(prior, table):
-    joint = np.array([prior])
-    for p in table:
-        joint = np.outer(joint, p).ravel()
-    return joint
-
-
-def test_distances_of_normal_densities_by_quadrature():
-    X, y = three_classes(60)
-    X[y == 1] *= 3.0
-    marginals = ClassMarginals(class_moments(X, y, 3, order=2), Normal())
-    found = bhattacharyya_distances(marginals)
-    laws = [stats.norm(X[y == k].mean(axis=0), X[y == k].std(axis=0)) for k in range(3)]
-    x = np.linspace(-60, 90, 60001)[:, None]
-    for row, (k, j) in zip(found, combinations(range(3), 2), strict=True):
-        root = np.exp(0.5 * (laws[k].logpdf(x) + laws[j].logpdf(x)))
-        overlap = integrate.trapezoid(root, x, axis=0)
-        np.testing.assert_allclose(row, -np.log(overlap), rtol=1e-6, atol=1e-9)
-
-
-def test_distances_of_words_by_sums():
-    X = (np.random.default_rng(4).random((90, 5)) < 0.4).astype(float)
-    y = np.arange(90) % 3
-    moments = family_moments(Bernoulli(), X, y, 3, np.ones(90))
-    marginals = ClassMarginals(moments, Bernoulli())
-    p = marginals.mean_params[..., 0]
-    for row, (k, j) in zip(
-        bhattacharyya_distances(marginals), combinations(range(3), 2), strict=True
-    ):
-        overlap = np.sqrt(p[k] * p[j]) + np.sqrt((1 - p[k]) * (1 - p[j]))
-        np.testing.assert_allclose(row, -np.log(overlap), rtol=1e-9, atol=1e-12)
-
-
-def test_a_distant_class_does_not_fill_the_ranking():
-    X, y = three_classes()
-    assert 7 in BhattacharyyaRanker(2).fit(X, y).order_
-    assert 7 in WhitenedRanker(2).fit(X, y).order_
-    assert 7 not in DivergenceRanker(n_features=2).fit(X, y).order_[:2]
-
-
-def test_two_classes_are_ranked_by_their_distance_alone():
-    X, y = three_classes()
-    X, y = X[y != 2], y[y != 2]
-    ranker = BhattacharyyaRanker(None).fit(X, y)
-    marginals = ClassMarginals(class_moments(X, y, 2, order=2), Normal())
-    (distance,) = bhattacharyya_distances(marginals)
-    assert ranker.order_.tolist() == np.argsort(-distance, kind="stable").tolist()
-    total = distance[ranker.order_].cumsum()
-    np.testing.assert_allclose(ranker.log_error_bounds_, np.log(0.5) - total)
-    pooled = BhattacharyyaRanker(None, shrinkage=1.0).fit(X, y)
-    jeffreys = DivergenceRanker("jeffreys", n_features=None, shrinkage=1.0).fit(X, y)
-    assert pooled.order_.tolist() == jeffreys.order_.tolist()
-
-
-def test_whitened_features_of_two_classes_have_the_order_of_their_divergences():
-    X, y = three_classes()
-    X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
-    X, y = X[y != 2], y[y != 2]
-    classifier = CorrelatedMeMdClassifier().fit(X, y)
-    assert WhitenedRanker(None).fit(X, y).order_.tolist() == classifier.order_.tolist()
-
-
-def test_words_and_weights():
-    rng = np.random.default_rng(6)
-    y = np.arange(60) % 3
-    X = (rng.random((60, 6)) < 0.2 + 0.25 * (y[:, None] == np.arange(6) % 3)) * 1.0
-    twice = np.concatenate([np.arange(60), np.arange(20)])
-    weight = np.where(np.arange(60) < 20, 2.0, 1.0)
-    for ranker in (
-        BhattacharyyaRanker(None, family="bernoulli"),
-        BhattacharyyaRanker(None, family=get("normal")),
-        WhitenedRanker(None),
-    ):
-        weighted = ranker.fit(X, y, weight).log_error_bounds_
-        copied = ranker.fit(X[twice], y[twice]).log_error_bounds_
-        np.testing.assert_allclose(weighted, copied, rtol=1e-6)
-
-
-def test_refusals():
-    X, y = three_classes(30)
-    with pytest.raises(ValueError, match="n_features"):
-        BhattacharyyaRanker(99).fit(X, y)
-    with pytest.raises(ValueError, match="shrinkage"):
-        WhitenedRanker(2, shrinkage=2.0).fit(X, y)
-    with pytest.raises(ValueError, match="one class only"):
-        WhitenedRanker(2).fit(X, np.zeros(30))
-
-
 def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
     rng = np.random.default_rng([22, 9])
     A = rng.normal(size=(3, 4, 4))
@@ -610,19 +342,10 @@ def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
     assert np.isfinite(gains).all() and (gains >= 0).all()
 
 
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        GreedyGaussianRanker(2),
-        GreedyInformationRanker(2),
-        GreedyHeldOutRanker(2, random_state=0),
-        BhattacharyyaRanker(2),
-        WhitenedRanker(2),
-    ],
-)
+@BOTH
 def test_ranks_of_what_is_not_chosen_are_the_last(ranker):
     X, y = load_wine(return_X_y=True)
-    ranker.fit(X[:, :5], y)
+    ranker = ranker(2).fit(X[:, :5], y)
     expected = np.full(5, 3)
     expected[ranker.order_] = [1, 2]
     assert ranker.ranking_.tolist() == expected.tolist()
@@ -631,7 +354,7 @@ def test_ranks_of_what_is_not_chosen_are_the_last(ranker):
     kept = X[:, np.sort(ranker.order_)]
     np.testing.assert_array_equal(ranker.transform(X[:, :5]), kept)
     tags = get_tags(ranker)
-    dense_only = isinstance(ranker, GreedyGaussianRanker | WhitenedRanker)
+    dense_only = isinstance(ranker, GreedyGaussianRanker)
     assert tags.input_tags.sparse is not dense_only
     assert tags.target_tags.required and not tags.input_tags.positive_only
 
@@ -642,84 +365,3 @@ def test_intensities_are_one_a_class():
         ranker = GreedyGaussianRanker(2, intensity).fit(X, y)
         assert ranker.shrinkage_.tolist() == [intensity] * 3
     assert GreedyGaussianRanker(2).fit(X, y).shrinkage_.shape == (3,)
-
-
-@pytest.mark.parametrize("ranker", [GreedyGaussianRanker, WhitenedRanker])
-def test_rankers_of_joint_densities_refuse_sparse_data(ranker):
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match="needs dense data"):
-        ranker(2).fit(sparse.csr_array(X), y)
-
-
-def test_all_whitened_features_together_bound_by_mahalanobis_distances():
-    rng = np.random.default_rng([22, 10])
-    y = np.repeat([0, 1, 2], [30, 50, 20])
-    X = rng.normal(size=(100, 4)) @ rng.normal(size=(4, 4))
-    X += 0.7 * rng.normal(size=(3, 4))[y]
-    w = rng.uniform(0.5, 2.0, 100)
-    ranker = WhitenedRanker(None, shrinkage=0.0).fit(X, y, w)
-    mean = np.array(
-        [np.average(X[y == k], axis=0, weights=w[y == k]) for k in range(3)]
-    )
-    within = (w[:, None] * (X - mean[y])).T @ (X - mean[y]) / w.sum()
-    share = np.bincount(y, w) / w.sum()
-    bound = 0.0
-    for k, j in combinations(range(3), 2):
-        gap = mean[k] - mean[j]
-        distance = gap @ np.linalg.solve(within, gap)
-        bound += np.sqrt(share[k] * share[j]) * np.exp(-distance / 8)
-    assert ranker.log_error_bounds_[-1] == pytest.approx(np.log(bound), rel=1e-9)
-    assert (np.diff(ranker.log_error_bounds_) < 0).all()
-
-
-def test_bounds_of_unequal_classes_are_those_of_the_definition():
-    rng = np.random.default_rng([22, 11])
-    y = np.repeat([0, 1, 2], [30, 50, 20])
-    X = rng.normal(size=(100, 3)) * rng.uniform(0.5, 2, (3, 3))[y]
-    X += rng.normal(size=(3, 3))[y]
-    ranker, share = BhattacharyyaRanker(None).fit(X, y), np.bincount(y) / 100
-    bound = np.zeros(3)
-    for k, j in combinations(range(3), 2):
-        a, b = X[y == k], X[y == j]
-        v, u = a.var(axis=0), b.var(axis=0)
-        B = (a.mean(axis=0) - b.mean(axis=0)) ** 2 / (4 * (v + u))
-        B += 0.5 * np.log((v + u) / (2 * np.sqrt(v * u)))
-        total = B[ranker.order_].cumsum()
-        bound += np.sqrt(share[k] * share[j]) * np.exp(-total)
-    np.testing.assert_allclose(ranker.log_error_bounds_, np.log(bound), rtol=1e-9)
-
-
-def test_classes_too_far_apart_for_a_square_are_told_apart():
-    X = np.array([[0.0, -1e-10], [1.0, 1e-10], [3.0, 1e150], [5.0, 1e150]])
-    ranker = BhattacharyyaRanker(None).fit(X, [0, 0, 1, 1])
-    assert ranker.order_.tolist() == [1, 0]
-    assert np.isneginf(ranker.log_error_bounds_).all()
-
-
-def test_rows_all_in_one_fold_leave_the_shares_of_the_classes():
-    X, y = [[0.0, 1.0], [1.0, 3.0], [1.0, 3.0]], [0, 1, 1]
-    entropy = stats.entropy([1 / 3, 2 / 3])
-    for seed in range(2):
-        ranker = GreedyHeldOutRanker(None, validation=2, random_state=seed).fit(X, y)
-        fold = folds_of(np.array(X), np.array(y), 2, seed)
-        assert len(set(fold)) == 1
-        np.testing.assert_allclose(ranker.log_losses_, entropy)
-
-
-def test_a_value_that_no_class_foresees_says_nothing():
-    rng = np.random.default_rng([22, 12])
-    y = np.arange(41) % 2
-    X = 1e-6 * (rng.normal(size=41) + 2 * y)[:, None]
-    X[40] = 1e150
-    ranker = GreedyHeldOutRanker(None, validation=3, random_state=1).fit(X, y)
-    at = content_positions(X, y, np.ones(41), check_random_state(1))
-    fold, prior = (at * 3).astype(int), np.bincount(y) / 41
-    total = 0.0
-    for i, x in enumerate(X[:, 0]):
-        rest = fold != fold[i]
-        laws = [(X[rest & (y == k)].mean(), X[rest & (y == k)].var()) for k in (0, 1)]
-        joint = np.log(prior)
-        if i < 40:
-            joint += [-((x - m) ** 2) / (2 * v) - np.log(v) / 2 for m, v in laws]
-        total += np.logaddexp(*joint) - joint[y[i]]
-    assert ranker.log_losses_[0] == pytest.approx(total / 41, rel=1e-6)

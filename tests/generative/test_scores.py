@@ -83,7 +83,7 @@ def test_what_classes_share_adds_nothing(kind):
     X = np.array([[3.0, 0], [3, 1], [3, 5], [3, 6]])
     model = MeMdClassifier(n_features=None).fit(kind(X), [0, 0, 1, 1])
     near = model.predict_proba(kind(np.array([[3.0, 5.5]])))
-    for x in (1e9, -1e100, 1e300):
+    for x in (1e9, -1e50, 1e100):
         far = model.predict_proba(kind(np.array([[x, 5.5]])))
         np.testing.assert_array_equal(far, near)
     # a class of the same values in the first feature, two that differ

@@ -22,7 +22,6 @@ from memdlib.families import Polynomial, TruncatedExponential
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    GreedyHeldOutRanker,
     MixedMeMdClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
@@ -70,10 +69,6 @@ VARIANTS = [
     GreedyGaussianRanker(n_features=1, shrinkage=0.3),
     GreedyInformationRanker(n_features=None, divergence="jeffreys", shrinkage=0.5),
     GreedyInformationRanker(n_features=0.5, family="bernoulli"),
-    GreedyHeldOutRanker(n_features=None, shrinkage="auto", validation=3),
-    GreedyHeldOutRanker(n_features=1, n_candidates=2, divergence="js_gm"),
-    GreedyHeldOutRanker(n_features=0.5, family="bernoulli"),
-    GreedyHeldOutRanker(family="poisson", n_candidates=None),
     DivergenceWeighter(0, counts="raw"),
     DivergenceWeighter(counts="presence", idf=False),
     DivergenceWeighter(1.0, "js", "raw"),

@@ -257,8 +257,9 @@ def test_families_that_have_no_such_scores():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scores_beyond_the_range_of_numbers_are_refused(scores, form):
     model = PLSA(1, smoothing=0, random_state=0).fit(
-        [[1e-7, 3, 0, 0, 0], [1, 1, 1, 1, 1e-300]]
+        [[1e-7, 3, 0, 0, 0], [1, 1, 1, 1, 1]]
     )
+    model.components_[0, 4] = 1e-300
     X = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 0, 0, 1e20]])
     with pytest.raises(ValueError, match="row 1 has scores beyond .* divide the row"):
         scores(model, form(X))
@@ -269,7 +270,7 @@ def test_scores_beyond_the_range_of_numbers_are_refused(scores, form):
 def test_divergences_beyond_the_range_of_numbers_are_refused():
     model, X = fitted()
     X[3] *= 1e304
-    with pytest.raises(ValueError, match="row 3"):
+    with pytest.raises(ValueError, match="in size"):
         posterior_divergences(model, X)
 
 

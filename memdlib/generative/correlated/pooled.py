@@ -30,9 +30,6 @@ from memdlib.holdout import row_blocks
 
 Array = NDArray[np.float64]
 
-# Below it numbers lose digits, whatever their unit.
-_LEAST_EXPONENT = -1022
-
 # Scores that are held at a time.
 _SCORES = 2**22
 
@@ -47,9 +44,6 @@ class PooledMoments:
     ----------
     weight : ndarray of shape (K,)
         Total instance weight of each class.
-    unit : ndarray of shape (d,)
-        Powers of two near the largest value of each feature. All that follows is of
-        x / unit, so that no square leaves the range of numbers.
     means, rest : ndarray of shape (K, d)
         Their sum has the digits of the data where these are far from zero; zero for a
         class of weight zero.
@@ -67,7 +61,6 @@ class PooledMoments:
     """
 
     weight: Array
-    unit: Array
     means: Array
     rest: Array
     variance: Array
@@ -100,9 +93,9 @@ class PooledMoments:
         --------
         >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 9.0], [8.0, 9.0]])
         >>> moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
-        >>> (moments.unit * moments.means).tolist()
+        >>> moments.means.tolist()
         [[2.0, 2.0], [6.0, 9.0]]
-        >>> (moments.unit**2 * moments.variance).tolist()
+        >>> moments.variance.tolist()
         [2.5, 0.0]
         """
         found, Z = standardised_residuals(X, codes, n_classes, weight)
@@ -129,7 +122,7 @@ class PooledMoments:
         return float(self.weight.sum() - np.count_nonzero(self.weight))
 
     def standard_deviations(self, shrinkage: float | str) -> tuple[Array, float]:
-        """Standard deviations in units of ``unit``, after shrinkage.
+        """Standard deviations, after shrinkage.
 
         The variances v become (1 - shrinkage) v + shrinkage m, m their median, which
         supposes that all features are in the same units. A variance of zero is replaced
@@ -147,11 +140,6 @@ class PooledMoments:
         deviations : ndarray of shape (d,)
         shrinkage : float
 
-        Raises
-        ------
-        ValueError
-            If the median underflows beside the variance of another feature.
-
         References
         ----------
         .. [1] Opgen-Rhein & Strimmer, Accurate ranking of differentially expressed
@@ -163,7 +151,7 @@ class PooledMoments:
         >>> X = np.array([[0.0, 0, 0], [2, 4, 6], [0, 0, 0], [2, 4, 6]])
         >>> moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
         >>> deviation, _ = moments.standard_deviations(0.5)
-        >>> ((moments.unit * deviation) ** 2).round(12).tolist()
+        >>> (deviation**2).round(12).tolist()
         [2.5, 4.0, 6.5]
         """
         varies = self.variance > 0
@@ -171,34 +159,21 @@ class PooledMoments:
         variance = np.where(varies, self.variance, fallback)
         if shrinkage == 0 or not varies.any():
             return np.sqrt(variance), 0.0
-        exponent = np.frexp(self.unit)[1]
-        below = np.minimum(exponent - exponent[varies].max(), 0)
-        common = self.variance * np.ldexp(1.0, 2 * below)
-        middle = np.median(common[varies])
+        middle = np.median(self.variance[varies])
         if shrinkage == "auto":
+            common = self.variance[varies] / self.variance.max()
             noise = 2.0 * (common**2).sum()
-            distance = ((common[varies] - middle) ** 2).sum()
+            distance = ((common - middle / self.variance.max()) ** 2).sum()
             freedom = self.degrees_of_freedom + 2.0
             shrinkage = float(shrinkage_intensity(noise, distance, freedom))
-        # a feature in units far smaller than the median's has no information left
-        with np.errstate(over="ignore"):
-            back = np.ldexp(np.sqrt(middle), exponent[varies].max() - exponent)
-            target = shrinkage * back**2
-        shrunk = (1.0 - shrinkage) * self.variance + target
-        if not shrunk[varies].all():
-            largest = int(np.argmax(np.where(varies, exponent, exponent.min())))
-            raise ValueError(
-                f"variance_shrinkage={shrinkage:g} takes variances towards their "
-                f"median, which underflows beside that of feature {largest}; bring the "
-                "features to one scale, or use less"
-            )
+        shrunk = (1.0 - shrinkage) * self.variance + shrinkage * middle
         return np.sqrt(np.where(varies, shrunk, variance)), shrinkage
 
 
 def standardised_residuals(
     X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: Array
 ) -> tuple[dict[str, Array], Array]:
-    """Moments of each feature, and the rows less their class means in units of these.
+    """Moments of each feature, and the rows less their class means in standard units.
 
     Parameters
     ----------
@@ -212,7 +187,7 @@ def standardised_residuals(
     Returns
     -------
     moments : dict of ndarray
-        "weight", "unit", "means", "rest", "variance" and "between", as in
+        "weight", "means", "rest", "variance" and "between", as in
         :class:`PooledMoments`.
     residuals : ndarray of shape (n, d)
         Z; zero in a feature without variance.
@@ -223,18 +198,15 @@ def standardised_residuals(
     >>> standardised_residuals(X, np.array([0, 0, 1, 1]), 2, np.ones(4))[1].tolist()
     [[-0.5], [0.5], [-0.5], [0.5]]
     """
-    largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-    unit = power_of_two(largest)
     by_class = np.bincount(codes, weight, n_classes)
     present, at = np.unique(codes, return_index=True)
     first, centres = np.zeros((2, n_classes, X.shape[1]))
-    first[present] = X[at] / unit
+    first[present] = X[at]
     # weights of a few rows may be tiny: shares are not
     members = np.eye(n_classes)[codes] * (weight / by_class[codes])[:, None]
     values, blocks = np.empty(X.shape), list(row_blocks(X))
     for rows in blocks:
-        part = np.divide(X[rows], unit, out=values[rows])
-        part -= first[codes[rows]]
+        part = np.subtract(X[rows], first[codes[rows]], out=values[rows])
         centres += members[rows].T @ part
     share = by_class / by_class.sum()
     weight, variance = (members @ share)[:, None], np.zeros(X.shape[1])
@@ -250,35 +222,12 @@ def standardised_residuals(
         values[rows] *= np.sqrt(weight[rows]) * scale
     moments = {
         "weight": by_class,
-        "unit": unit,
         "means": means,
         "rest": (first - means) + centres,
         "variance": variance,
         "between": between,
     }
     return moments, values
-
-
-def power_of_two(largest: Array) -> Array:
-    """Powers of two at or below numbers, by which no digit is lost; 1 for zero.
-
-    Parameters
-    ----------
-    largest : ndarray
-        Zero or above.
-
-    Returns
-    -------
-    ndarray
-        None below the least number that has all digits.
-
-    Examples
-    --------
-    >>> power_of_two(np.array([0.0, 5.0, 8.0])).tolist()
-    [1.0, 4.0, 8.0]
-    """
-    exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1
-    return np.ldexp(1.0, np.maximum(exponent, _LEAST_EXPONENT))
 
 
 def _through_rows(Z: Array, A: Array, core: Array) -> Array:
@@ -455,10 +404,10 @@ class WhitenedMeans:
     Parameters
     ----------
     prior : ndarray of shape (K,)
-    unit, centre, deviations : ndarray of shape (d,)
-        z = R^(-1/2) (x / unit - centre) / deviations.
+    centre, deviations : ndarray of shape (d,)
+        z = R^(-1/2) (x - centre) / deviations.
     places, rest : ndarray of shape (K, d)
-        Class means of x / unit, as in :class:`PooledMoments`; the centre for a class
+        Class means of x, as in :class:`PooledMoments`; the centre for a class
         of weight zero.
     root : InverseRoot
         R^(-1/2).
@@ -466,7 +415,6 @@ class WhitenedMeans:
     """
 
     prior: Array
-    unit: Array
     centre: Array
     deviations: Array
     places: Array
@@ -531,7 +479,7 @@ class WhitenedMeans:
         centre = np.where(constant, some, prior @ moments.means)
         places = np.where(present[:, None], moments.means, centre)
         rest = moments.rest
-        return cls(prior, moments.unit, centre, deviations, places, rest, root, used)
+        return cls(prior, centre, deviations, places, rest, root, used)
 
     @property
     def divergences(self) -> Array:
@@ -544,15 +492,15 @@ class WhitenedMeans:
         return self.whiten(self.steps(self.centre))
 
     def steps(self, point: Array) -> Array:
-        """Class means of x / unit less a point, (K, d)."""
+        """Class means of x less a point, (K, d)."""
         return (self.places - point) + self.rest
 
     def whiten(self, steps: Array) -> Array:
-        """Coordinates z of differences (n, d) of x / unit."""
+        """Coordinates z of differences (n, d) of x."""
         return self.root(steps / self.deviations)
 
     def linear(self, kept: Array | float = 1.0) -> LinearScores:
-        """Scores of x / unit by the coordinates that are kept."""
+        """Scores of x by the coordinates that are kept."""
 
         def whitened(point):
             known = point is self.centre
@@ -581,7 +529,7 @@ class WhitenedMeans:
         ndarray of shape (G, n, K)
         """
         last = order[: grid[-1]]
-        z = self.whiten(X / self.unit - self.centre)[:, last]
+        z = self.whiten(X - self.centre)[:, last]
         means = self.means[:, last]
         found = np.empty((len(grid), len(z), len(means)))
         with np.errstate(divide="ignore"):

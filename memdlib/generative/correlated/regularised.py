@@ -52,11 +52,10 @@ class RangeMoments(PooledMoments):
 
     def standard_deviations(self, shrinkage: float | str) -> tuple[Array, float]:
         """As for all moments, towards the median of these shares."""
-        width = self.high / self.unit - self.low / self.unit
+        width = self.high - self.low
         width = np.where(width > 0, width, 1.0)
         shares = PooledMoments(
             self.weight,
-            np.ones_like(width),
             self.means,
             self.rest,
             self.variance / width**2,
@@ -137,8 +136,8 @@ class _RegularisedModel:
         return self.pooled.variance_shrinkage
 
     def within(self, X) -> Array:
-        """Rows in units; what lies outside the range counts as its end."""
-        return np.clip(X, self.low, self.high) / self.pooled.unit
+        """Rows; what lies outside the range counts as its end."""
+        return np.clip(X, self.low, self.high)
 
     def joint_log_density(self, X) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""

@@ -42,7 +42,6 @@ class WhitenedModel:
 
     classes: NDArray
     class_prior: Array
-    unit: Array
     scores: LinearScores
     whitened_means: Array
     feature_divergences: Array
@@ -64,7 +63,6 @@ class WhitenedModel:
         return cls(
             classes,
             found.prior,
-            found.unit,
             found.linear(kept),
             found.means,
             divergences,
@@ -75,10 +73,9 @@ class WhitenedModel:
         )
 
     @property
-    @np.errstate(over="ignore")  # in the least units there are
     def coef(self) -> Array:
         """Slopes by x, (1, d) for two classes, else (K, d)."""
-        return _of_second(self.scores.slopes[0]) / self.unit
+        return _of_second(self.scores.slopes[0])
 
     @property
     def intercept(self) -> Array:
@@ -89,7 +86,7 @@ class WhitenedModel:
     @np.errstate(over="ignore", invalid="ignore")
     def joint_log_density(self, X: Array) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        return finite_scores(self.scores(X / self.unit), X)
+        return finite_scores(self.scores(X), X)
 
 
 def _of_second(scores: Array) -> Array:

@@ -116,11 +116,10 @@ class MarginalModel:
 
     @property
     def mean_params(self) -> Array:
-        """Mean parameters about zero, shape (K, d, m); infinite beyond all numbers."""
-        marginals, one = self.marginals, np.ones(1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mu = translate(marginals.mean_params, one, marginals.moments.location)
-        return np.where(np.isnan(mu), np.inf, mu)
+        """Mean parameters about zero, shape (K, d, m)."""
+        marginals = self.marginals
+        location = marginals.moments.location
+        return translate(marginals.mean_params, np.ones(1), location)
 
     @property
     def natural_params(self) -> Array:

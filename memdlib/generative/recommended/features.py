@@ -79,11 +79,9 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         widest = max(2, self.max_features // X.shape[1])
         n_intervals = min(self.n_knots - 1, widest)
         knots = _quantiles(X, weight, np.linspace(0.0, 1.0, n_intervals + 1))
-        half = 0.5 * knots
-        used = np.nonzero((np.diff(half, axis=0) > 0).T)
-        self._feature, interval = used
-        self._low = half[interval, self._feature]
-        self._width = half[interval + 1, self._feature] - self._low
+        self._feature, interval = np.nonzero((np.diff(knots, axis=0) > 0).T)
+        self._low = knots[interval, self._feature]
+        self._width = knots[interval + 1, self._feature] - self._low
         return self
 
     def transform(self, X: Array) -> Array:
@@ -103,9 +101,8 @@ class LinearSplines(TransformerMixin, BaseEstimator):
         return by_blocks(self._shares, X)
 
     def _shares(self, X) -> Array:
-        half = 0.5 * X[:, self._feature].astype(np.float64)
-        with np.errstate(over="ignore"):
-            return np.clip((half - self._low) / self._width, 0.0, 1.0)
+        share = (X[:, self._feature] - self._low) / self._width
+        return np.clip(share, 0.0, 1.0)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_feature")

@@ -522,8 +522,7 @@ def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
     if len(X) < _LEAST_ROWS:
         return
-    half = 0.5 * X
-    far = np.abs(half - np.median(half, axis=0))
+    far = np.abs(X - np.median(X, axis=0))
     typical = np.median(far, axis=0)
     second, first = np.partition(far, (-2, -1), axis=0)[-2:]
     lone = np.flatnonzero((typical > 0) & (first / _FAR > second))

@@ -7,8 +7,7 @@ what differs from chip to chip in level, range or contrast says nothing about th
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-
-from memdlib.validation import check_real_array
+from sklearn.utils import check_array
 
 Array = NDArray[np.float64]
 
@@ -72,13 +71,7 @@ def normal_scores(X: ArrayLike) -> Array:
 
 
 def _rows(X) -> Array:
-    X = check_real_array(X, "X")
-    if X.ndim != 2:
-        raise ValueError(f"X has shape {X.shape}; give rows and columns, (n, d)")
-    if not np.isfinite(X).all():
-        i, j = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(f"X[{i}, {j}] = {X[i, j]}; values must be finite")
-    return X
+    return check_array(X, dtype=np.float64, input_name="X")
 
 
 _TINY = np.finfo(np.float64).tiny

@@ -57,10 +57,8 @@ def test_moments_are_those_of_a_loop(seed, n, d):
     X, codes, weight = sample(seed, n, d)
     moments = PooledMoments.of(X, codes, 3, weight)
     means, S = literal(X, codes, weight)
-    np.testing.assert_allclose(moments.unit * moments.means, means, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        moments.unit**2 * moments.variance, np.diag(S), rtol=1e-10
-    )
+    np.testing.assert_allclose(moments.means, means, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(moments.variance, np.diag(S), rtol=1e-10)
     R = S / np.sqrt(np.outer(np.diag(S), np.diag(S)))
     Z = standardised_residuals(X, codes, 3, weight)[1]
     np.testing.assert_allclose(Z.T @ Z, R, rtol=0, atol=1e-10)
@@ -124,15 +122,14 @@ def test_correlations_that_are_singular_are_an_error():
     both_sides(Z, 17.0, 1e-3)
 
 
-@pytest.mark.parametrize("power", [-1000, -40, 40, 1000])
+@pytest.mark.parametrize("power", [-300, -40, 40, 300])
 def test_units_change_nothing_but_units(power):
     X, codes, weight = sample(3)
     scale = np.ldexp(1.0, [power, 0, 0, 2, -power, 0, 0])
     plain = PooledMoments.of(X, codes, 3, weight)
     scaled = PooledMoments.of(X * scale, codes, 3, weight)
     np.testing.assert_array_equal(scaled.gram, plain.gram)
-    np.testing.assert_array_equal(scaled.unit, plain.unit * scale)
-    np.testing.assert_array_equal(scaled.means, plain.means)
+    np.testing.assert_array_equal(scaled.means, plain.means * scale)
     for shrinkage in (0.0, 0.5, "auto"):
         deviations, used = scaled.standard_deviations(shrinkage)
         assert 0 <= used <= 1
@@ -141,8 +138,8 @@ def test_units_change_nothing_but_units(power):
 
 
 def test_the_largest_and_smallest_numbers():
-    top = np.finfo(float).max
-    X = np.array([[top, 5e-324], [-top, 0], [top / 2, 0], [0, 5e-324]])
+    top, tiny = 1e100, 1e-100
+    X = np.array([[top, tiny], [-top, 0], [top / 2, 0], [0, tiny]])
     moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
     assert np.isfinite(moments.means).all()
     assert np.isfinite(moments.gram).all()
@@ -160,7 +157,7 @@ def test_variances_move_towards_their_median():
             asked = min(1, noise / sum((x - np.median(v)) ** 2 for x in v))
         assert used == pytest.approx(asked)
         expected = (1 - asked) * v + asked * np.median(v)
-        np.testing.assert_allclose((moments.unit * deviations) ** 2, expected)
+        np.testing.assert_allclose(deviations**2, expected)
     assert moments.standard_deviations(0.0)[1] == 0.0
 
 
@@ -185,8 +182,8 @@ def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
     # the means of the classes are known to an ulp of the offset
     ulp = np.spacing(offset)
     for name in ("variance", "between"):
-        expected = near.unit**2 * getattr(near, name)
-        found = moments.unit**2 * getattr(moments, name)
+        expected = getattr(near, name)
+        found = getattr(moments, name)
         slack = 8 * ulp * np.sqrt(expected) + 16 * ulp**2
         assert (np.abs(found - expected) <= slack + 1e-12 * expected).all()
     Z = standardised_residuals(far, codes, 3, weight)[1]
@@ -194,7 +191,7 @@ def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
     np.testing.assert_allclose(Z, near_zero, rtol=0, atol=8 * ulp)
 
 
-@pytest.mark.parametrize("value", [0.3, -1e9, 1e-300, 2e300])
+@pytest.mark.parametrize("value", [0.3, -1e9, 1e-90, 2e90])
 def test_a_constant_that_rounding_has_touched_has_no_variance(value):
     steps = np.array([0, 1, -1, 2, 0, -2, 1, 0])
     X = (value + steps * np.spacing(value))[:, None]
@@ -212,15 +209,6 @@ def test_what_rounding_may_explain():
     assert between.tolist() == [0.0, 0.0]
 
 
-def test_a_median_that_underflows_is_told():
-    X, codes, weight = sample(5, d=3)
-    moments = PooledMoments.of(X * [1.0, 1e170, 1.0], codes, 3, weight)
-    with pytest.raises(ValueError, match="underflows beside that of feature 1; bring"):
-        moments.standard_deviations(1.0)
-    deviations, _ = moments.standard_deviations(0.5)
-    assert (deviations > 0).all()
-
-
 def case(n=90, d=4, seed=0):
     rng = np.random.default_rng([51, seed])
     codes = np.arange(n) % 3
@@ -235,7 +223,7 @@ def found(X, codes, weight, **options):
 def test_coordinates_are_uncorrelated_within_the_classes():
     X, codes, weight = case()
     means = found(X, codes, weight, shrinkage=0.0)
-    z = means.whiten(X / means.unit - means.centre)
+    z = means.whiten(X - means.centre)
     residuals = z - means.means[codes]
     covariance = (residuals * weight[:, None]).T @ residuals / weight.sum()
     np.testing.assert_allclose(covariance, np.eye(4), rtol=0, atol=1e-10)
@@ -269,7 +257,7 @@ def test_scores_are_those_of_the_normal_densities():
     means = found(X, codes, weight, shrinkage=0.3)
     order, grid = np.array([2, 0, 3, 1]), np.array([1, 4])
     scores = means.scores(X[:5], order, grid)
-    z = means.whiten(X[:5] / means.unit - means.centre)
+    z = means.whiten(X[:5] - means.centre)
     for g, size in enumerate(grid):
         used = order[:size]
         gap = z[:, None, used] - means.means[:, used]
@@ -282,7 +270,7 @@ def test_shrunken_correlations_by_a_matrix_root():
     X, codes, weight = case(seed=3)
     means = found(X, codes, weight, shrinkage=0.4)
     plain = found(X, codes, weight, shrinkage=0.0)
-    residuals = (X / plain.unit - plain.centre) / plain.deviations
+    residuals = (X - plain.centre) / plain.deviations
     residuals = (
         residuals
         - np.stack(
@@ -291,9 +279,9 @@ def test_shrunken_correlations_by_a_matrix_root():
     )
     R = (residuals * weight[:, None]).T @ residuals / weight.sum()
     half = linalg.inv(linalg.sqrtm(0.4 * np.eye(4) + 0.6 * R).real)
-    rows = (X / plain.unit - plain.centre) / plain.deviations
+    rows = (X - plain.centre) / plain.deviations
     np.testing.assert_allclose(
-        means.whiten(X / means.unit - means.centre), rows @ half, rtol=0, atol=1e-9
+        means.whiten(X - means.centre), rows @ half, rtol=0, atol=1e-9
     )
 
 
@@ -324,26 +312,13 @@ def test_the_best_coordinates_are_right_about_as_much_weight_as_a_loop_says(
     np.testing.assert_allclose(correct, expected, rtol=1e-12)
 
 
-def test_units_are_powers_of_two_at_the_largest_size_of_each_feature():
-    X = np.array(
-        [
-            [-9.0, 3.0, 0.0, -1e-3, 5e-324, 64.0],
-            [-2.5, -70.0, 0.0, 2e-3, 0.0, -1.0],
-            [-4.0, 7.0, 0.0, 1e-4, 5e-324, 1.0],
-        ]
-    )
-    for rows in (X, X[::-1]):
-        moments = PooledMoments.of(rows, np.array([0, 0, 1]), 2, np.ones(3))
-        assert moments.unit.tolist() == [8, 64, 1, 2.0**-9, 2.0**-1022, 64]
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.int64])
 def test_moments_of_other_types_are_those_of_doubles(kind):
     X, codes, weight = sample(6, 20, 5)
     X = (1000 * X).astype(kind)
     one = PooledMoments.of(X, codes, 3, weight)
     two = PooledMoments.of(X.astype(float), codes, 3, weight)
-    for name in ("unit", "means", "variance", "between", "gram"):
+    for name in ("means", "variance", "between", "gram"):
         assert getattr(one, name).dtype == np.float64
         np.testing.assert_allclose(
             getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
@@ -359,7 +334,7 @@ def test_the_class_means_vary_as_by_definition(n, d):
     means, _ = literal(X, codes, weight)
     expected = np.cov(means.T, aweights=np.bincount(codes, weight), ddof=0)
     np.testing.assert_allclose(
-        moments.unit**2 * moments.between, np.diag(np.atleast_2d(expected)), rtol=1e-10
+        moments.between, np.diag(np.atleast_2d(expected)), rtol=1e-10
     )
     np.testing.assert_allclose(moments.weight, np.bincount(codes, weight))
 
@@ -429,7 +404,7 @@ def test_variances_in_unlike_units_move_towards_their_median(asked):
         share = min(1, noise / sum((x - np.median(v)) ** 2 for x in v))
     assert used == pytest.approx(share)
     expected = (1 - share) * v + share * np.median(v)
-    np.testing.assert_allclose((moments.unit * deviations)[1:] ** 2, expected)
+    np.testing.assert_allclose(deviations[1:] ** 2, expected)
 
 
 @pytest.mark.parametrize("asked", [0.0, 0.4, 1.0, "auto"])
@@ -439,18 +414,7 @@ def test_where_nothing_varies_no_variance_moves(asked):
     moments = PooledMoments.of(X, codes, 3, np.ones(12))
     deviations, used = moments.standard_deviations(asked)
     assert (used, deviations[1]) == (0.0, 1.0)
-    assert moments.unit[0] * deviations[0] == pytest.approx(np.std([0, 3, 8]))
-
-
-def test_a_constant_is_not_the_feature_beside_which_a_median_underflows():
-    X, codes, weight = sample(5, d=3)
-    X = np.column_stack([np.full(12, 1e250), X * [1.0, 1e170, 1.0]])
-    message = (
-        r"^variance_shrinkage=1 takes variances towards their median, which underflows "
-        r"beside that of feature 2; bring the features to one scale, or use less$"
-    )
-    with pytest.raises(ValueError, match=message):
-        PooledMoments.of(X, codes, 3, weight).standard_deviations(1.0)
+    assert deviations[0] == pytest.approx(np.std([0, 3, 8]))
 
 
 @pytest.mark.parametrize("n", [40, 5])

@@ -246,12 +246,12 @@ def test_values_whose_products_overflow_are_named(kind):
     rng = np.random.default_rng([47, 5])
     y = np.arange(40) % 2
     X = 0.1 * (rng.normal(size=(40, 6)) + 4 * y[:, None])
-    X[3, 4] = -1e200
-    with pytest.raises(ValueError, match="feature 4 holds 1e.200.*rescale it"):
+    X[3, 4] = -1e90
+    with pytest.raises(ValueError, match="feature 4 holds 1e.90.*rescale it"):
         RidgeDiscriminantClassifier().fit(kind(X), y)
     X[3, 4] = 0.0
     clf = RidgeDiscriminantClassifier(random_state=0).fit(kind(X), y)
-    with pytest.raises(ValueError, match="overflow"):
+    with pytest.raises(ValueError, match="in size"):
         clf.predict_proba(kind(np.full((1, 6), 1.7e308)))
 
 

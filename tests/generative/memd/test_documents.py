@@ -183,7 +183,7 @@ def test_single_precision_and_overflow():
     np.testing.assert_allclose(
         model.predict_log_proba(single), model.predict_log_proba(X), rtol=0, atol=1e-12
     )
-    with pytest.raises(ValueError, match="overflow"):
+    with pytest.raises(ValueError, match="in size"):
         model.predict(np.full((1, X.shape[1]), 1e308))
 
 
@@ -208,7 +208,7 @@ def test_a_document_of_one_word_without_bound_belongs_to_its_class(kind):
         [[90.0, 5.0, 5.0], [80.0, 9.0, 9.0], [2.0, 50.0, 1.0], [1.0, 1.0, 60.0]]
     )
     model = MultinomialMeMdClassifier(n_features=None).fit(X, [0, 0, 1, 2])
-    far = kind(np.diag(np.full(3, 1.7e308)))
+    far = kind(np.diag(np.full(3, 1e100)))
     assert model.predict(far).tolist() == [0, 1, 2]
     np.testing.assert_array_equal(model.predict_proba(far), np.eye(3))
     sizes, accuracy = model.accuracy_curve(far, [0, 1, 2])
@@ -236,5 +236,5 @@ def test_a_curve_of_documents_that_overflow_is_refused():
     X, y = documents(8, K=2)
     model = MultinomialMeMdClassifier(n_features=3).fit(X, y)
     for rows in (np.full((1, 40), 1e308), sparse.csr_array(np.full((1, 40), 1e308))):
-        with pytest.raises(ValueError, match=r"holds 1e\+308 overflow"):
+        with pytest.raises(ValueError, match=r"1e\+308 in size"):
             model.accuracy_curve(rows, [0])

@@ -74,21 +74,6 @@ def test_the_first_density_that_is_not_found_is_named(monkeypatch, kind, k, s):
     assert isinstance(caught.value.__cause__, kind)
 
 
-def test_mean_squares_beyond_all_numbers_are_infinite():
-    X, y = rows()
-    X[:, 1] = 1e160 * (1 + 1e-12 * X[:, 1])
-    X[:, 2] = -1e-3 * X[:, 2]
-    model = MeMdClassifier(n_features=None, shrinkage=0).fit(X, y)
-    mean = [X[y == k].mean(axis=0) for k in range(3)]
-    np.testing.assert_allclose(model.mean_params_[..., 0], mean, rtol=1e-12)
-    square = model.mean_params_[..., 1]
-    assert np.isposinf(square[:, 1]).all()
-    kept = [0, 2, 3]
-    expected = [(X[y == k][:, kept] ** 2).mean(axis=0) for k in range(3)]
-    np.testing.assert_allclose(square[:, kept], expected, rtol=1e-12)
-    assert model.shrinkage_ == 0 and isinstance(model.shrinkage_, float)
-
-
 def test_a_model_of_marginals_uses_all_features_unless_told_otherwise():
     X, y = rows()
     moments = of_family(Normal())(X, y)

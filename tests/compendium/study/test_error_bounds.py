@@ -1,0 +1,109 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from compendium.study.error_bounds import (
+    balanced_order,
+    bhattacharyya_distances,
+    error_bound_order,
+    whitened_order,
+)
+from memdlib.generative import CorrelatedMeMdClassifier, DivergenceRanker
+
+
+def three_classes(n=600, seed=3):
+    """One class far from two others in many features, these apart in the last."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 8))
+    X[:, :6] += 8.0 * (y == 2)[:, None]
+    X[:, 7] += 2.0 * (y == 1)
+    return X, y
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 6))
+def test_every_choice_is_the_best_one(seed, n_classes, d):
+    rng = np.random.default_rng(seed)
+    prior = rng.dirichlet(np.ones(n_classes))
+    first, second = np.triu_indices(n_classes, 1)
+    B, w = rng.exponential(size=(len(first), d)), np.sqrt(prior[first] * prior[second])
+    order, log_bounds = error_bound_order(B, prior, d)
+    assert sorted(order) == list(range(d))
+    for size in range(1, d + 1):
+        before = list(order[: size - 1])
+        bounds = {
+            s: float(w @ np.exp(-B[:, [*before, s]].sum(axis=1)))
+            for s in range(d)
+            if s not in before
+        }
+        assert bounds[order[size - 1]] == pytest.approx(min(bounds.values()))
+        assert np.exp(log_bounds[size - 1]) == pytest.approx(min(bounds.values()))
+
+
+def test_an_order_goes_on_where_exponentials_vanish():
+    order, log_bounds = error_bound_order(np.full((1, 4), 1e5), np.full(2, 0.5), 4)
+    assert order.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(log_bounds, -1e5 * np.arange(1, 5), rtol=1e-4)
+
+
+def test_the_bound_is_one_of_the_error_of_independent_features():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        K, d = rng.integers(2, 5), rng.integers(1, 4)
+        prior = rng.dirichlet(np.ones(K))
+        tables = rng.dirichlet(np.ones(3), size=(K, d))
+        joint = np.array([_product(prior[k], tables[k]) for k in range(K)])
+        pairs = list(combinations(range(K), 2))
+        overlap = [np.sqrt(tables[k] * tables[j]).sum(axis=1) for k, j in pairs]
+        _, log_bounds = error_bound_order(-np.log(overlap), prior, d)
+        assert 1.0 - joint.max(axis=0).sum() <= np.exp(log_bounds[-1]) + 1e-12
+
+
+def _product(prior, table):
+    joint = np.array([prior])
+    for p in table:
+        joint = np.outer(joint, p).ravel()
+    return joint
+
+
+def test_distances_of_normal_densities_by_quadrature():
+    X, y = three_classes(60)
+    X[y == 1] *= 3.0
+    mean, deviation = (
+        np.array([moment(X[y == k], axis=0) for k in range(3)])
+        for moment in (np.mean, np.std)
+    )
+    found = bhattacharyya_distances(mean, deviation**2)
+    laws = [stats.norm(*law) for law in zip(mean, deviation, strict=True)]
+    x = np.linspace(-60, 90, 60001)[:, None]
+    for row, (k, j) in zip(found, combinations(range(3), 2), strict=True):
+        root = np.exp(0.5 * (laws[k].logpdf(x) + laws[j].logpdf(x)))
+        overlap = integrate.trapezoid(root, x, axis=0)
+        np.testing.assert_allclose(row, -np.log(overlap), rtol=1e-6, atol=1e-9)
+
+
+def test_a_distant_class_does_not_fill_the_ranking():
+    X, y = three_classes()
+    assert 7 in balanced_order(X, y, 2)
+    assert 7 in whitened_order(X, y, 2)
+    assert 7 not in DivergenceRanker(n_features=2).fit(X, y).order_[:2]
+
+
+def test_two_classes_are_ranked_by_their_distance_alone():
+    X, y = three_classes()
+    X, y = X[y != 2], y[y != 2]
+    moments = [[f(X[y == k], axis=0) for k in (0, 1)] for f in (np.mean, np.var)]
+    (distance,) = bhattacharyya_distances(*map(np.array, moments))
+    assert balanced_order(X, y, 8).tolist() == np.argsort(-distance).tolist()
+
+
+def test_whitened_features_of_two_classes_have_the_order_of_their_divergences():
+    X, y = three_classes()
+    X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    X, y = X[y != 2], y[y != 2]
+    classifier = CorrelatedMeMdClassifier().fit(X, y)
+    assert whitened_order(X, y, 8).tolist() == classifier.order_.tolist()
