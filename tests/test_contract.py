@@ -51,7 +51,6 @@ from memdlib.nml import (
     LevelQuantiser,
     NMLClassifier,
     NMLFeatureSelector,
-    NMLNaiveBayes,
 )
 from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import public, run
@@ -74,7 +73,6 @@ DEFAULTS = [
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
-    NMLNaiveBayes(random_state=0),
     RegularisedMeMdClassifier(),
     RidgeDiscriminantClassifier(),
     WhitenedRanker(),
