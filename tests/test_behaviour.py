@@ -30,7 +30,7 @@ from memdlib.generative import (
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
 )
-from memdlib.nml import NMLClassifier, NMLNaiveBayes
+from memdlib.nml import NMLClassifier
 from tests.scikit_learn import public
 
 # Standard deviations, and how many classes are so far away.
@@ -206,13 +206,6 @@ def _(model: RidgeDiscriminantClassifier, X, y, new):
 @reference.register
 def _(model: ConditionalMaxEntClassifier, X, y, new):
     return exact(new) @ exact(model.coef_).T + exact(model.intercept_)
-
-
-@reference.register
-def _(model: NMLNaiveBayes, X, y, new):
-    # of its densities, which no far class moves: they are those on a range
-    score = log(shares(y))[:, None] + exact(model.log_densities(new)).sum(axis=2)
-    return score.T / mpmath.mpf(model.temperature_)
 
 
 @reference.register

@@ -48,7 +48,6 @@ from memdlib.nml import (
     LevelQuantiser,
     NMLClassifier,
     NMLFeatureSelector,
-    NMLNaiveBayes,
 )
 from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import public, run
@@ -69,7 +68,6 @@ DEFAULTS = [
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
-    NMLNaiveBayes(random_state=0),
     RegularisedMeMdClassifier(),
     RidgeDiscriminantClassifier(),
 ]

@@ -11,8 +11,7 @@ maximum entropy with some moments on a finite alphabet, and continuous families,
 need the domain that makes their complexity finite.
 
 On these rest estimators to the scikit-learn contract: features quantised to levels,
-ranked by the code length of the labels given one of them, and combined to a classifier;
-and naive Bayes on class densities that the shortest code of the features chooses.
+ranked by the code length of the labels given one of them, and combined to a classifier.
 """
 
 from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
@@ -39,8 +38,6 @@ from memdlib.nml.codes.families import (
     geometric_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml.codes.histogram import Histogram, optimal_histogram
-from memdlib.nml.codes.interval import moments_complexity
 from memdlib.nml.codes.joint_features import (
     added_feature_codelengths,
     joint_bounds,
@@ -55,19 +52,16 @@ from memdlib.nml.codes.multinomial import (
     two_part_codelength,
 )
 from memdlib.nml.estimators.classifier import NMLClassifier
-from memdlib.nml.estimators.naive_bayes import NMLNaiveBayes
 from memdlib.nml.estimators.quantiser import LevelQuantiser
 from memdlib.nml.estimators.selector import NMLFeatureSelector
 
 __all__ = [
     "Codelength",
     "ComplexityEstimate",
-    "Histogram",
     "LevelCounts",
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
-    "NMLNaiveBayes",
     "added_feature_codelengths",
     "alphabet_codelength",
     "alphabet_complexity",
@@ -88,10 +82,8 @@ __all__ = [
     "joint_codelength",
     "joint_complexity",
     "joint_error",
-    "moments_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
-    "optimal_histogram",
     "quotient_codelength",
     "szpankowski_complexity",
     "truncated_exponential_complexity",

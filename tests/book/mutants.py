@@ -19,7 +19,7 @@ from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponent
 from memdlib.generative import ClassMarginals
 from memdlib.generative.correlated.pooled import InverseRoot
 from memdlib.nml import exact
-from memdlib.nml.codes import alphabet, interval
+from memdlib.nml.codes import alphabet
 
 
 def scaled(factor):
@@ -248,12 +248,6 @@ MUTANTS = {
         "alphabet_complexity",
         scaled(0.5),
         "witness-cor-gm-minimax",
-    ),
-    "slopes of a map a little off": (
-        interval,
-        "stretch",
-        lambda f: lambda u, t: (f(u, t)[0], 0.999 * f(u, t)[1]),
-        "witness-prop-gm-map",
     ),
     "distances of classes doubled": (
         error_bounds,

@@ -19,6 +19,8 @@ Range = tuple[float, float]
 
 # Integers up to here are exact in double precision, and so are sums of them.
 _MOST = 2.0**52
+# Largest end of a range, so that no width overflows.
+_FARTHEST = 1e100
 
 
 def check_counts(counts: ArrayLike, name: str, *, stack: bool = False) -> Array:
@@ -150,8 +152,10 @@ def finite_range(
             continue
         if value is None or (number and value == infinity):
             raise ValueError(missing_end(name, end, ends, why))
-        if not number or not math.isfinite(value):
-            raise ValueError(f"{name}={ends!r}: the {end} end must be a number")
+        if not number or not abs(float(value)) <= _FARTHEST:
+            raise ValueError(
+                f"{name}={ends!r}: the {end} end must be a number up to {_FARTHEST:g}"
+            )
     if not low < high:
         raise ValueError(f"{name}={ends!r} must have its lower end below its upper end")
     return float(low), float(high)

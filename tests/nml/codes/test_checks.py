@@ -221,15 +221,15 @@ def test_classes():
         ),
         (
             lambda: finite_range((0, -np.inf), "a", "so", upper_may_be_infinite=True),
-            "a=(0, -inf): the upper end must be a number",
+            "a=(0, -inf): the upper end must be a number up to 1e+100",
         ),
         (
             lambda: finite_range((np.inf, np.inf), "a", "so"),
-            "a=(inf, inf): the lower end must be a number",
+            "a=(inf, inf): the lower end must be a number up to 1e+100",
         ),
         (
             lambda: finite_range((0, np.nan), "a", "so", upper_may_be_infinite=True),
-            "a=(0, nan): the upper end must be a number",
+            "a=(0, nan): the upper end must be a number up to 1e+100",
         ),
         (
             lambda: finite_range((1, 1.0), "a", "so"),

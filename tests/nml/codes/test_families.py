@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from memdlib.nml.codes import families
 from memdlib.nml.codes.families import (
     CONVENTIONS,
-    _log_width,
     exponential_complexity,
     gaussian_complexity,
     gaussian_mean_complexity,
@@ -312,6 +310,10 @@ def test_scale_is_no_unit_and_ranges_add_up():
             "the lower end must be a number",
         ),
         (
+            lambda: gaussian_mean_complexity(3, mean_range=(0, 1e101), scale=1),
+            "the upper end must be a number up to 1e+100",
+        ),
+        (
             lambda: gaussian_mean_complexity(3, mean_range=("a", 1), scale=1),
             "the lower end must be a number",
         ),
@@ -405,14 +407,6 @@ def test_geometric_by_enumeration_of_all_data():
     assert geometric_complexity(5, largest_sum=0) == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(-1.5e308, 1.5e308), (-1e308, 1.7e308), (2.0, 5.0), (0.0, 1e-300)]
-)
-def test_the_logarithm_of_any_width(low, high):
-    exact = float(mp.log(mp.mpf(high) - mp.mpf(low)))
-    assert _log_width(low, high) == pytest.approx(exact, rel=1e-15)
-
-
 def rate_integral(n, low, high):
     """C of cut exponentials by its rate, with the textbooks' sum of Irwin and Hall."""
     with mp.workdps(40):
@@ -475,8 +469,9 @@ def test_cut_exponentials_by_quadrature_over_the_rate(n, low, high):
         (3.0, 6.0),
         (3.0, 6.1),
         (0.01, 40.0),
-        (1e-300, 1e300),
-        (5e-324, 1.7e308),
+        (1e99, 2e99),
+        (1e-300, 1e100),
+        (5e-324, 1e100),
     ],
 )
 @pytest.mark.parametrize("n", [1, 2, 5, 10**6])
@@ -515,7 +510,7 @@ def test_closed_forms_in_fifty_digits_for_any_range(n, low, high):
 
 
 @pytest.mark.parametrize(("n", "largest"), [(1, 50), (4, 37), (300, 40)])
-def test_geometric_by_sums_in_fifty_digits(monkeypatch, n, largest):
+def test_geometric_by_sums_in_fifty_digits(n, largest):
     terms = [
         mp.binomial(n + s - 1, s)
         * mp.mpf(n) ** n
@@ -526,11 +521,6 @@ def test_geometric_by_sums_in_fifty_digits(monkeypatch, n, largest):
     expected = float(mp.log(mp.fsum(terms)))
     found = geometric_complexity(n, largest_sum=largest)
     assert found == pytest.approx(expected, abs=1e-12) and type(found) is float
-    # whether or not all terms are held at a time
-    for held in (1, 8, largest, largest + 1):
-        monkeypatch.setattr(families, "_TERMS", held)
-        again = geometric_complexity(n, largest_sum=largest)
-        assert again == pytest.approx(expected, abs=1e-12)
 
 
 def test_irwin_hall_keeps_shapes_and_ends():
@@ -608,9 +598,9 @@ def test_irwin_hall_keeps_shapes_and_ends():
             )
         ),
         (
-            lambda: geometric_complexity(3, largest_sum=10**9),
-            "largest_sum=1000000000 is too large to add up its terms; give less than "
-            "1000000000",
+            lambda: geometric_complexity(3, largest_sum=10**7),
+            "largest_sum=10000000 is too large to add up its terms; give less than "
+            "10000000",
         ),
         (
             lambda: geometric_complexity(3, largest_sum=-1),
