@@ -54,7 +54,7 @@ def random_model(rng) -> Hostile:
         n_levels = int(rng.integers(2 + intercept, 7))
         most = n_levels - 1 - intercept
         m = int(rng.choice([rng.integers(1, most + 1), most]))
-        size = 10.0 ** rng.uniform(0, rng.uniform(0, 4), n_levels)
+        size = 10.0 ** rng.uniform(0, rng.uniform(0, 7), n_levels)
         values = size * rng.choice([1.0, rng.choice([-1.0, 1.0])], n_levels)
         if rng.random() < 0.2:
             values = np.round(values)

@@ -17,7 +17,7 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals, greedy
 from memdlib.generative.correlated.pooled import InverseRoot
-from memdlib.nml import exact
+from memdlib.nml._engine import boundary
 from memdlib.nml.codes import alphabet, interval
 
 
@@ -237,7 +237,7 @@ MUTANTS = {
         "witness-prop-dn-gap",
     ),
     "boundary counted half": (
-        exact,
+        boundary,
         "boundary_sum",
         scaled(0.5),
         "witness-prop-dn-boundary-sum",
@@ -259,12 +259,6 @@ MUTANTS = {
         "bhattacharyya_distances",
         scaled(2),
         "witness-prop-rk-pairs",
-    ),
-    "error of several genes in bits": (
-        nml,
-        "joint_error",
-        scaled(1 / np.log(2)),
-        "witness-thm-bg-faces",
     ),
     "an answer without a certificate": (
         topics,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Most that a logit may be beside another one, so that fits have the digits they need.
-_MOST_AMPLIFIED = 1e6
+_MOST_AMPLIFIED = 1e12
 
 
 class NoMaximumError(ValueError):
@@ -107,7 +107,7 @@ def level_model(
     ------
     ValueError
         If the model is not saturated and its levels are so uneven, or so close, that a
-        logit may be 10^6 times another: its labels need more digits than there are.
+        logit may be 10^12 times another: its labels need more digits than there are.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def level_model(
 
 @lru_cache(maxsize=1024)
 def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) -> None:
-    """Refuse levels where Lagrange's formula may have a factor beyond 10^6.
+    """Refuse levels where Lagrange's formula may have a factor beyond 10^12.
 
     The bound is for the logits of all levels as those of any p of them tell.
     """

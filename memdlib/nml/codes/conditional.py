@@ -204,7 +204,7 @@ def conditional_complexity_estimate(
     carry the mean, it returns the middle between the bounds, with half their distance
     ("bounds").
 
-    Levels so uneven that a logit may be 10^6 times another, as over three decades with
+    Levels so uneven that a logit may be 10^12 times another, as over six decades with
     two moments, are refused.
 
     Examples

@@ -306,14 +306,14 @@ def test_errors_at_levels_of_many_magnitudes():
     """Labels whose mixed levels leave the others certain, so that only those cost."""
     found = conditional_error([4, 4], [3, 4], 1, [1.0, 1e6])
     assert found == pytest.approx(entropy_error([4], [3]), abs=1e-13)
-    counts, ones, values = [5, 5, 3, 4, 2], [2, 1, 3, 0, 2], [1.0, 2.0, 10, 20, 50]
+    counts, ones, values = [5, 5, 3, 4, 2], [2, 1, 3, 0, 2], [1.0, 2.0, 10, 2e3, 5e3]
     found = conditional_error(counts, ones, 4, values)
     with mpmath.workdps(60):
         x = [mpmath.mpf(value) for value in values]
         truth = -nml_claims.supremum(x, x, 4, counts, ones, [0.0] * 5)
     assert found == pytest.approx(float(truth), abs=1e-12)
     with pytest.raises(ValueError, match="too uneven for 4 parameters.*fewer moments"):
-        conditional_error(counts, ones, 4, [1.0, 2.0, 1e4, 1e5, 1e6])
+        conditional_error(counts, ones, 4, [1.0, 2.0, 1e4, 1e5, 1e8])
 
 
 @pytest.mark.parametrize(
