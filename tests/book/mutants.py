@@ -17,7 +17,7 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals, greedy
 from memdlib.generative.correlated.pooled import InverseRoot
-from memdlib.nml._engine import boundary
+from memdlib.nml._engine import sums
 from memdlib.nml.codes import alphabet, interval
 
 
@@ -237,7 +237,7 @@ MUTANTS = {
         "witness-prop-dn-gap",
     ),
     "boundary counted half": (
-        boundary,
+        sums,
         "boundary_sum",
         scaled(0.5),
         "witness-prop-dn-boundary-sum",
