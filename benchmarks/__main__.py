@@ -4,8 +4,8 @@ The floor is one pass over the bytes of the data, in the unit of the row (nan wh
 row is no time), and the column after it says how many floors ours takes.
 
 ``moment_problems``, ``nml_bounds`` and ``nml_claims`` print tables of their own, of
-``--cases`` random cases, and only when they are named. ``calibration``, ``invariances``,
-``hostile`` and ``out_of_core`` are run by themselves: ``python -m
+``--cases`` random cases, and only when they are named. ``calibration``,
+``invariances``, ``hostile`` and ``out_of_core`` are run by themselves: ``python -m
 benchmarks.calibration``.
 """
 

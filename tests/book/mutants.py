@@ -17,7 +17,6 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals, greedy
 from memdlib.generative.correlated.pooled import InverseRoot
-from memdlib.nml._engine import sums
 from memdlib.nml.codes import alphabet, interval
 
 
@@ -236,10 +235,10 @@ MUTANTS = {
         scaled(1 / np.log(2)),
         "witness-prop-dn-gap",
     ),
-    "boundary counted half": (
-        sums,
-        "boundary_sum",
-        scaled(0.5),
+    "complexity of labels in bits": (
+        nml,
+        "conditional_complexity",
+        scaled(1 / np.log(2)),
         "witness-prop-dn-boundary-sum",
     ),
     "complexity of an alphabet halved": (

@@ -124,7 +124,7 @@ class FullSteps:
         return part
 
     def begin(self, ones: Array) -> Array:
-        """Coefficients of a least-squares fit to the logits of smoothed label shares."""
+        """Coefficients of a least-squares fit to smoothed logits of the labels."""
         first, second = ones + 0.3, self.counts - ones + 0.3
         weight = first * second / (self.counts + 0.6)
         right = self.basis.T @ (weight * np.log(first / second))
@@ -235,10 +235,8 @@ def _search(
     return _value(counts, ones, basis @ state), state, gap
 
 
-def _step(
-    model: LevelModel, counts: Array, logits: Array, residual: Array
-) -> Array:
-    """Change of the logits by Newton's step, solved for the logits at p levels of large weight, far apart.
+def _step(model: LevelModel, counts: Array, logits: Array, residual: Array) -> Array:
+    """Change of the logits by a Newton step for those at p levels of large weight.
 
     Each of these pivots, weighted Leja points, is where the polynomial that vanishes at
     those before is largest, so that small weights elsewhere cost no digits.
@@ -256,7 +254,9 @@ def _step(
         score = score + log_distance[:, row]
     at, own = x[pivots], np.take_along_axis(root, pivots, axis=0)
     # Lagrange's polynomials over the roots of the weights, at the pivots exactly 0 or 1
-    lagrange = np.ones((len(x), *at.shape)) if model.intercept else x[:, None, None] / at
+    lagrange = (
+        np.ones((len(x), *at.shape)) if model.intercept else x[:, None, None] / at
+    )
     for i, j in permutations(range(len(at)), 2):
         lagrange[:, i] *= (x[:, None] - at[j]) / (at[i] - at[j])
     lagrange = np.moveaxis(lagrange / own, 2, 0)
@@ -278,7 +278,7 @@ def _dot(first: Array, second: Array) -> Array:
 
 
 def _pairs(columns: Array) -> Array:
-    """Products of columns i >= j, one row each, so that weighted sums are one product."""
+    """Products of columns i >= j, one row each: weighted sums are one product."""
     rows, others = _triangle(columns.shape[1])
     return np.ascontiguousarray((columns[:, rows] * columns[:, others]).T)
 

@@ -210,12 +210,7 @@ def _binomials(n: int) -> NDArray[np.longdouble]:
 
 
 def statistic_keys(model: LevelModel) -> Integers | None:
-    """What a label 1 at each level adds to a whole number that tells the statistics.
-
-    None for more than two of them, too many samples, or values of no common unit. The
-    second statistic is x (x - x_1), over what its values have in common: that keeps
-    tables small.
-    """
+    """What a label 1 at each level adds to a whole number that tells the statistics."""
     if model.dimension > 2 or model.counts.sum() > _MOST_SAMPLES:
         return None
     origin = model.values[0] if model.intercept else 0.0
@@ -225,6 +220,7 @@ def statistic_keys(model: LevelModel) -> Integers | None:
     first = np.ones_like(x) if model.intercept else x
     if model.dimension == 1:
         return first // np.gcd.reduce(first)
+    # instead of x^2, which keeps tables small
     second = first * (x - x[0])
     first, second = first // np.gcd.reduce(first), second // np.gcd.reduce(second)
     return first * (int(model.counts @ np.abs(second)) + 1) + second

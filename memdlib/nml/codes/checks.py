@@ -128,9 +128,7 @@ def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     distinct = given if given.dtype == object else np.unique(given)
     for label in distinct.tolist():
         if not (isinstance(label, Real | np.bool_) and label in (0, 1)):
-            raise ValueError(
-                f"labels holds {label!r}; map the two classes to 0 and 1"
-            )
+            raise ValueError(f"labels holds {label!r}; map the two classes to 0 and 1")
     return check_real_array(given, "labels")
 
 

@@ -8,8 +8,8 @@ from scipy.special import expit, gammaln, xlogy
 
 from memdlib.nml import conditional_complexity_estimate, multinomial_complexity
 from memdlib.nml._engine import draws
-from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
 from memdlib.nml._engine.boundary import complexity_bounds
+from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.sums import exact_complexity
 

@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from memdlib.nml import conditional_complexity
-from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine import fits
+from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine.fits import FullSteps, suprema
 from memdlib.nml._engine.level_model import (
     NoMaximumError,
@@ -130,8 +130,10 @@ def test_every_maximum_has_its_certificate(values, intercept, m):
     grid = np.indices(sizes).reshape(len(sizes), -1).astype(float)
     inside = grid[:, ~on_boundary(model, grid)]
     value, logits, doubt = best(model, inside)
-    searched, state, gap = search(model, inside)
-    null = np.linalg.qr(orthonormal_basis(model), mode="complete")[0][:, model.dimension :]
+    searched, _, gap = search(model, inside)
+    null = np.linalg.qr(orthonormal_basis(model), mode="complete")[0][
+        :, model.dimension :
+    ]
     assert max(doubt, gap.max()) < 2e-12
     assert np.abs(value - searched).max() < 1e-12
     assert np.abs(null.T @ logits).max() < 1e-10

@@ -37,7 +37,9 @@ def test_more_levels_than_there_are_patterns_for():
     few = exact_complexity(model, "enumeration")[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sums, "_MOST_PATTERNS", 3**10)
-        assert exact_complexity(model, "enumeration")[0] == pytest.approx(few, rel=1e-14)
+        assert exact_complexity(model, "enumeration")[0] == pytest.approx(
+            few, rel=1e-14
+        )
 
 
 occupancies = st.lists(st.integers(0, 5), min_size=2, max_size=5).filter(any)
@@ -112,7 +114,9 @@ def test_what_the_table_takes_for_multiples_of_one_unit():
 
 def test_each_pair_of_statistics_has_a_key_of_its_own():
     for values, intercept in (((-3.0, -1.0, 2.0, 4.0), False), ((0.0, 1, 2, 5), True)):
-        model = level_model(np.array([2, 3, 1, 4]), np.array(values), 2 - intercept, intercept)
+        model = level_model(
+            np.array([2, 3, 1, 4]), np.array(values), 2 - intercept, intercept
+        )
         ones = np.indices((3, 4, 2, 5)).reshape(4, -1)
         first = np.ones(4) if intercept else np.array(values)
         pairs = np.stack([first, first * np.array(values)]) @ ones
