@@ -201,14 +201,6 @@ FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
         nml.conditional_error,
         (np.array([2, 3, 1]), np.array([1, 1, 0]), 2),
     ),
-    "joint_codelength": (
-        lambda levels, labels, values: nml.joint_codelength(levels, labels, 1, values),
-        (_LEVELS, _CODES, np.array([1.0, 2.0, 3.0])),
-    ),
-    "added_feature_codelengths": (
-        lambda levels, labels: nml.added_feature_codelengths(levels, labels, [0], 1),
-        (_LEVELS, _CODES),
-    ),
     "criterion_codelengths": (
         lambda counts, ones: nml.criterion_codelengths(counts, ones, (1, 2))["nml"],
         (np.array([2, 3, 1]), np.array([1, 1, 0])),

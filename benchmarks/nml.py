@@ -7,7 +7,6 @@ of work have no peer but the time that they may take.
 
 import math
 import time
-from itertools import product
 
 import numpy as np
 from scipy.optimize import minimize
@@ -20,15 +19,7 @@ from memdlib.nml import (
     feature_codelengths,
     multinomial_complexity,
 )
-from memdlib.nml._engine.rule import gauss_complexity
-from memdlib.nml.exact import (
-    enumerated_complexity,
-    forget,
-    level_model,
-    statistic_lattice,
-    table_work,
-    tabulated_complexity,
-)
+from memdlib.nml._engine.complexity import forget
 
 OCCUPANCY = (8, 8, 8, 7, 7)
 N_SAMPLED = 100
@@ -128,66 +119,8 @@ def against_goal(work, seconds, do) -> Comparison:
     return Comparison(work, "time it may take", 1e3 * ours, 1e3 * seconds, "ms", 1.0)
 
 
-def processor_seconds(do) -> float:
-    """Processor time of one run, whatever else the cores do."""
-    start = time.process_time()
-    do()
-    return time.process_time() - start
-
-
-def exact_way(model) -> tuple[str, float]:
-    """The quicker of enumeration and table, and the processor seconds that it takes.
-
-    Where it would take long, its time is that of a smaller sum, scaled by the fits or
-    additions.
-    """
-    small = level_model(np.array(OCCUPANCY), model.values, model.dimension, False)
-    fits = math.prod(model.counts + 1) / math.prod(small.counts + 1)
-    seconds = fits * processor_seconds(lambda: enumerated_complexity(small))
-    found = "enumeration, scaled", seconds
-    if (lattice := statistic_lattice(model)) is not None:
-        smaller = level_model(np.full(5, 40), model.values, model.dimension, False)
-        part = statistic_lattice(smaller)
-        seconds = processor_seconds(lambda: tabulated_complexity(smaller, part))
-        # fits for the keys are the most of a small table, additions of a large one
-        growth = max(
-            table_work(lattice) / table_work(part), lattice.last_key / part.last_key
-        )
-        if growth * seconds < found[1]:
-            found = "table, scaled", growth * seconds
-    return found
-
-
-def cost_curve() -> list[Comparison]:
-    """Gauss rules to 1e-6 nats against the exact ways, over samples and moments."""
-    found = []
-    for n, m in product((72, 200, 1000), (1, 2, 3, 4)):
-        counts = (np.arange(5) + n) // 5
-        model = level_model(counts, np.arange(1.0, 6.0), m, False)
-        ours = processor_seconds(lambda c=counts, m=m: afresh_by_rules(c, m))
-        # small sums are for the exact ways, so that the curve itself has no goal
-        peers = [(*exact_way(model), math.inf)]
-        if (n, m) == (1000, 3):
-            peers.append(("time it may take", 90.0, 1.0))
-        work = f"Gauss rules, {n} samples on 5 levels, {m} moments"
-        found += [
-            Comparison(work, peer, 1e3 * ours, 1e3 * theirs, "ms", goal)
-            for peer, theirs, goal in peers
-        ]
-    return found
-
-
-def afresh_by_rules(counts, m):
-    """Log complexity by Gauss rules, which have to settle."""
-    model = level_model(np.array(counts), np.arange(1.0, len(counts) + 1), m, False)
-    found = gauss_complexity(model, 1e-6, math.inf)
-    if found is None:
-        raise RuntimeError(f"Gauss rules do not settle for {counts}, {m} moments")
-    return found
-
-
 def comparisons() -> list[Comparison]:
-    """Measure one occupancy, larger samples, the cost curve, and all genes."""
+    """Measure one occupancy, larger samples, and all genes."""
     return [
         *(enumeration(m) for m in (1, 2, 3, 4)),
         against_goal(
@@ -200,6 +133,5 @@ def comparisons() -> list[Comparison]:
             0.1,
             lambda: multinomial_complexity(10**6, 10**5),
         ),
-        *cost_curve(),
         *all_genes(*genes()),
     ]

@@ -1,6 +1,6 @@
 """Complexities of hostile models against mpmath, and the errors that are claimed.
 
-Level values lie over many decades, some of them nearly equal, with one parameter to one
+Level values lie over some decades, some of them nearly equal, with one parameter to one
 less than there are levels, and with few samples or many at a level. What is found is
 compared with sums in sixty digits, which share with the package only where each maximum
 starts.
@@ -8,7 +8,6 @@ starts.
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -17,8 +16,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from memdlib.nml import conditional_complexity_estimate
-from memdlib.nml._engine.fits import fit_levels
-from memdlib.nml.exact import forget, level_model
+from memdlib.nml._engine.complexity import forget
+from memdlib.nml._engine.fits import suprema
+from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 
 # Models with a seed of their own.
 BLOCK = 25
@@ -71,7 +71,7 @@ def random_model(rng) -> Hostile:
         try:
             level_model(counts, values, min(m, 5), intercept)
         except ValueError:
-            # levels that no double tells apart are refused
+            # levels that are too uneven are refused
             continue
         return Hostile(counts.tolist(), min(m, 5), values.tolist(), intercept)
 
@@ -228,7 +228,8 @@ def reference(call: Hostile) -> float:
     starts = {}
     if half:
         model = level_model(np.array(counts), np.array(values), m, intercept)
-        logits = fit_levels(model, model.counts[:, None], np.array(half, float).T)[1]
+        basis, first = orthonormal_basis(model), np.array(half, float).T
+        logits = basis @ suprema(model, basis, model.counts[:, None], first)[1]
         starts = dict(zip(half, logits.T, strict=True))
     with mpmath.workdps(DIGITS):
         scale = max(map(abs, x), default=1.0)
@@ -298,7 +299,7 @@ def judged(claim: NamedTuple, truth: float, call: tuple) -> str:
     return f"{claim.method} beyond"
 
 
-def main(n_models: int = 500, n_jobs: int = 1, of_block: Callable = outcomes) -> None:
+def main(n_models: int = 500, n_jobs: int = 1) -> None:
     """Print a table, way by way.
 
     Parameters
@@ -307,11 +308,9 @@ def main(n_models: int = 500, n_jobs: int = 1, of_block: Callable = outcomes) ->
         Rounded up to whole blocks of twenty-five.
     n_jobs : int, default=1
         Processes.
-    of_block : callable, default=outcomes
-        Counts the outcomes of a block.
     """
     blocks = range(-(-n_models // BLOCK))
-    print_table(sum(Parallel(n_jobs)(delayed(of_block)(b) for b in blocks), Counter()))
+    print_table(sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter()))
 
 
 def print_table(found: Counter[str]) -> None:

@@ -26,7 +26,6 @@ from memdlib.families import Family
 
 FREE = {
     "memdlib.datasets.": "both computations are about the same data",
-    "memdlib.nml._engine.level_model.": "holds levels and their numbers, nothing more",
     "random_": "draws the cases to be tried; a chapter names such a function so",
 }
 # A family is a name for moments on a support; what it computes are these.

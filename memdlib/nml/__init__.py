@@ -5,8 +5,7 @@ maximum, plus the *complexity* of the model, the logarithm of the sum of the max
 likelihoods of all data of that size. No other code does better in the worst case.
 
 Discriminative: the conditional maximum-entropy model of labels given the level of one
-feature, whose sums are exact as far as they are in reach; and of labels of any number
-of classes given the levels of several features. Generative: the multinomial,
+feature, whose sums are exact as far as they are in reach. Generative: the multinomial,
 maximum entropy with some moments on a finite alphabet, and continuous families, which
 need the domain that makes their complexity finite.
 
@@ -38,13 +37,6 @@ from memdlib.nml.codes.families import (
     geometric_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml.codes.joint_features import (
-    added_feature_codelengths,
-    joint_bounds,
-    joint_codelength,
-    joint_complexity,
-    joint_error,
-)
 from memdlib.nml.codes.multinomial import (
     multinomial_codelength,
     multinomial_complexity,
@@ -62,7 +54,6 @@ __all__ = [
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
-    "added_feature_codelengths",
     "alphabet_codelength",
     "alphabet_complexity",
     "conditional_codelength",
@@ -78,10 +69,6 @@ __all__ = [
     "gaussian_mean_complexity",
     "gaussian_scale_complexity",
     "geometric_complexity",
-    "joint_bounds",
-    "joint_codelength",
-    "joint_complexity",
-    "joint_error",
     "multinomial_codelength",
     "multinomial_complexity",
     "quotient_codelength",

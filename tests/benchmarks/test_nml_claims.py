@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks import nml_claims
-from memdlib.nml.exact import level_model, on_boundary
+from memdlib.nml._engine.boundary import on_boundary
+from memdlib.nml._engine.level_model import level_model
 
 
 def test_no_error_is_larger_than_claimed(monkeypatch):

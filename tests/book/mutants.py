@@ -18,7 +18,6 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals
 from memdlib.generative.correlated.pooled import InverseRoot
-from memdlib.nml import exact
 from memdlib.nml.codes import alphabet
 
 
@@ -237,10 +236,10 @@ MUTANTS = {
         scaled(1 / np.log(2)),
         "witness-prop-dn-gap",
     ),
-    "boundary counted half": (
-        exact,
-        "boundary_sum",
-        scaled(0.5),
+    "complexity of labels in bits": (
+        nml,
+        "conditional_complexity",
+        scaled(1 / np.log(2)),
         "witness-prop-dn-boundary-sum",
     ),
     "complexity of an alphabet halved": (
@@ -254,12 +253,6 @@ MUTANTS = {
         "bhattacharyya_distances",
         scaled(2),
         "witness-prop-rk-pairs",
-    ),
-    "error of several genes in bits": (
-        nml,
-        "joint_error",
-        scaled(1 / np.log(2)),
-        "witness-thm-bg-faces",
     ),
     "an answer without a certificate": (
         topics,

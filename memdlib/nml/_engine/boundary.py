@@ -66,7 +66,7 @@ def on_boundary(
     --------
     Two moments separate one change of labels, with the mixed level in between.
 
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(4, 3), np.arange(4.0), 1, intercept=True)
     >>> on_boundary(model, np.array([[0, 0, 1, 3], [0, 1, 1, 3]]).T).tolist()
     [True, False]
@@ -104,7 +104,7 @@ def interior_patterns(model: LevelModel) -> NDArray[np.bool_]:
     --------
     With one moment of two positive levels only constant labels are on the boundary.
 
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
     >>> interior_patterns(model).astype(int).tolist()
     [[0, 1, 1], [1, 1, 1], [1, 1, 0]]
@@ -147,7 +147,7 @@ def boundary_sum(model: LevelModel) -> float:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(4, 3), np.arange(4.0), 1, intercept=True)
     >>> round(boundary_sum(model), 6)
     15.111111
@@ -203,7 +203,7 @@ def complexity_bounds(model: LevelModel) -> tuple[float, float]:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
     >>> [round(bound, 4) for bound in complexity_bounds(model)]
     [0.6931, 3.6647]
@@ -242,7 +242,7 @@ def within_bounds(model: LevelModel, complexity: float) -> bool:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
     >>> within_bounds(model, 3.0330967090), within_bounds(model, -3.755)
     (True, False)

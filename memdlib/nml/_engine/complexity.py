@@ -1,139 +1,37 @@
-"""Complexity of the conditional model, and the ways to it.
+"""Complexity of the conditional model: in closed form, by an exact sum, or by draws."""
 
-Of the exact ways the one of least work is taken, for each model once. Where none is in
-reach, estimates follow one after the other, until one keeps the proved bounds and tells
-its own error.
-"""
-
-import math
-from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from memdlib.nml._engine.approximate import MOST_SUBSETS, fisher_complexity
 from memdlib.nml._engine.boundary import complexity_bounds, within_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
-from memdlib.nml._engine.enumeration import (
-    enumerate_counts,
-    enumeration_seconds,
-    seconds_a_fit,
-)
 from memdlib.nml._engine.level_model import LevelModel, NoMaximumError
-from memdlib.nml._engine.rule import gauss_complexity, rule_seconds
-from memdlib.nml._engine.statistic_table import (
-    StatisticLattice,
-    statistic_lattice,
-    table_seconds,
-    tabulate,
-)
+from memdlib.nml._engine.sums import exact_complexity, exact_way
 
 Array = NDArray[np.float64]
 # Log complexity in nats, its uncertainty, and the way it was found.
 Found = tuple[float, float, str]
 
-METHODS = ("auto", "exact", "gauss", "monte-carlo", "facets", "fisher")
-# Error of a Gauss rule, in nats, that is good enough.
-_TOLERANCE = 1e-6
-# Exact sums of fewer seconds are cheap; the others share a budget.
-_CHEAP = 0.1
-# An exact sum or Gauss rules that take longer are refused.
-_LONGEST = 1e5
-# Draws for one model: the least and the most.
-_FEWEST_DRAWS, _MOST_DRAWS = 2**13, 2**16
-# Complexities and plans kept for later calls.
-_KEPT = 2**16
-
-
-class Budget(NamedTuple):
-    """What the models of one call share under "auto".
-
-    Parameters
-    ----------
-    exact : float
-        Rough seconds of a core for exact sums that are not cheap, the cheapest first.
-    rules : float
-        Rough seconds of a core for the Gauss rules of what is left, in equal parts.
-    draws : int
-        For what then is left, at least 8,192 and at most 65,536 for each model.
-    """
-
-    exact: float
-    rules: float
-    draws: int
-
-
-# For a few complexities that were asked for, and for those of every feature, where a
-# fit should take seconds and a standard error of some thousandths of a nat is enough.
-ALONE, TOGETHER = Budget(10.0, 30.0, 2**20), Budget(1.0, 3.0, 2**19)
-
-
-class Plan(NamedTuple):
-    """How a model is summed exactly.
-
-    Parameters
-    ----------
-    model : LevelModel
-    seconds : float
-        Rough time on one core.
-    way : str
-        "saturated", "table" or "enumeration".
-    lattice : StatisticLattice or None
-        Of a table.
-    """
-
-    model: LevelModel
-    seconds: float
-    way: str
-    lattice: StatisticLattice | None
-
-
-def exact_complexity(model: LevelModel, most_seconds: float) -> Found | None:
-    """Log complexity by the exact way that takes least work, if any is in the limit.
-
-    Parameters
-    ----------
-    model : LevelModel
-    most_seconds : float
-        Rough limit of the time on one core.
-
-    Returns
-    -------
-    (float, float, str) or None
-        Nats; their uncertainty, from rounding and the certificates of the fits; and
-        the name of the way: "saturated", "table" or "enumeration".
-
-    Raises
-    ------
-    ValueError
-        If a maximum cannot be found and certified.
-
-    Examples
-    --------
-    >>> from memdlib.nml.exact import level_model
-    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 3, intercept=False)
-    >>> exact_complexity(model, 0.1) is None
-    True
-    """
-    plan = _plan(_key(model))
-    if plan.seconds > most_seconds:
-        return None
-    if plan.lattice is not None:
-        return *tabulate(plan.model, plan.lattice), plan.way
-    return *enumerate_counts(plan.model), plan.way
+METHODS = ("auto", "exact", "monte-carlo")
+# Suprema that an exact sum may need: of a model that was asked for, some seconds; of
+# one of many features, a tenth of a second; and at any price, some hours.
+MOST_TERMS, MOST_OF_MANY, _MOST = 2**22, 2**19, 2**35
+# Draws for one model, and for one of many.
+N_DRAWS, N_DRAWS_OF_MANY = 2**16, 2**13
 
 
 def complexities(
     models: list[LevelModel],
     method: str = "auto",
-    n_draws: int | None = None,
+    n_draws: int = N_DRAWS,
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
-    budget: Budget | None = None,
+    most_terms: int | None = None,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model.
 
@@ -143,17 +41,15 @@ def complexities(
         G of them.
     method : str, default="auto"
         One of `METHODS`.
-    n_draws : int, default=None
-        Of each model that draws; None means 65,536, and under "auto" its part of the
-        budget.
+    n_draws : int, default=65536
+        Of each model that draws.
     seed : int, default=0
     n_jobs : int or None, default=None
         Processes, in the meaning of joblib.
     verbose : int, default=0
         Verbosity of joblib.
-    budget : Budget, default=None
-        What "auto" may spend on models whose exact sum takes more than about a tenth
-        of a second; None means `ALONE`.
+    most_terms : int, default=None
+        Suprema that an exact sum may need under "auto"; None means `MOST_TERMS`.
 
     Returns
     -------
@@ -174,7 +70,7 @@ def complexities(
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> centred = np.array([-1.0, 0.0, 1.0])
     >>> models = [level_model(np.array(n), centred, 1, False) for n in ([1, 2, 3],)]
     >>> complexities(models)[0].round(6).tolist()
@@ -182,118 +78,57 @@ def complexities(
     """
     keys = [_key(model) for model in models]
     distinct = list(dict.fromkeys(keys))
-    limits, rule_seconds = dict.fromkeys(distinct, 0.0), _LONGEST
-    if method == "exact":
-        limits = dict.fromkeys(distinct, _LONGEST)
-    elif method == "auto":
-        budget = budget or ALONE
-        limits = _share_budget(distinct, budget.exact)
-        n_left = max(sum(limit == 0.0 for limit in limits.values()), 1)
-        shared, rule_seconds = budget.draws // n_left, budget.rules / n_left
-        n_draws = n_draws or min(max(shared, _FEWEST_DRAWS), _MOST_DRAWS)
-    n_draws = n_draws or _MOST_DRAWS
-
-    def solve(key: tuple[Any, ...], limit: float) -> Found:
-        model = _plan(key).model
-        ways = _ways(model, key, method, (limit, rule_seconds), n_draws, seed)
-        return _first_within(model, ways, method)
-
     # workers would take seconds to start
     pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1, verbose=verbose)
-    done = pool(delayed(solve)(key, limits[key]) for key in distinct)
+    given = method, n_draws, seed, most_terms or MOST_TERMS
+    done = pool(delayed(_solve)(key, *given) for key in distinct)
     known = dict(zip(distinct, done, strict=True))
     return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
 
 
-def _ways(
-    model: LevelModel,
-    key: tuple[Any, ...],
-    method: str,
-    seconds: tuple[float, float],
-    n_draws: int,
-    seed: int,
-) -> Iterator[Found | None]:
-    """What the ways that a method allows find, one after the other."""
-    limit, rule_seconds = seconds
-    if method != "auto" and (model.saturated or limit > 0.0):
-        yield _kept(key, limit)
-    if method == "auto":
-        yield _if_certified(lambda: _kept(key, limit))
-        yield _if_certified(lambda: _by_rule(model, rule_seconds))
-        yield _if_certified(lambda: _drawn(model, n_draws, seed))
-        if math.comb(len(model.counts), model.dimension) <= MOST_SUBSETS:
-            yield _if_certified(lambda: _by_volume(model, "facets"))
-        lower, upper = complexity_bounds(model)
-        yield 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
-    elif method == "gauss":
-        yield _by_rule(model, rule_seconds)
-    elif method == "monte-carlo":
-        yield *monte_carlo_complexity(model, n_draws, seed), method
-    elif method in ("facets", "fisher"):
-        yield _by_volume(model, method)
-
-
-def _if_certified(way: Callable[[], Found | None]) -> Found | None:
-    try:
-        return way()
-    except NoMaximumError:
-        return None
-
-
-def _by_rule(model: LevelModel, most_seconds: float) -> Found | None:
-    found = gauss_complexity(model, _TOLERANCE, most_seconds)
-    return found and (*found, "gauss")
-
-
-def _drawn(model: LevelModel, n_draws: int, seed: int) -> Found | None:
-    drawn = draw_complexity(model, n_draws, seed)
-    found = (drawn.log_complexity, drawn.standard_error, "monte-carlo")
-    return found if drawn.trustworthy else None
-
-
-def _by_volume(model: LevelModel, method: str) -> Found:
-    """Rissanen's volume; its distance to the proved bounds bounds its error."""
-    value = fisher_complexity(model, facets=method == "facets")
-    lower, upper = complexity_bounds(model)
-    return value, max(value - lower, upper - value, 0.0), method
-
-
-def _first_within(
-    model: LevelModel, found: Iterator[Found | None], method: str
+@lru_cache(maxsize=2**16)
+def _solve(
+    key: tuple[Any, ...], method: str, n_draws: int, seed: int, most_terms: int
 ) -> Found:
-    """The first result that keeps the proved bounds; every number passes here."""
-    for result in found:
-        if result is not None and within_bounds(model, result[0]):
-            return result
-    seconds = 0.0
-    if method == "exact":
-        seconds = _plan(_key(model)).seconds
-    elif method == "gauss":
-        seconds = rule_seconds(model, _TOLERANCE)
-    if seconds > _LONGEST:
-        raise ValueError(
-            f'method="{method}" would take about {seconds / 3600:.1g} hours for levels '
-            f"of {model.counts.astype(np.int64).tolist()} samples; "
-            'use method="auto", or fewer levels or moments'
-        )
-    lower, upper = complexity_bounds(model)
-    raise ValueError(
-        f'method="{method}" finds no number between the proved bounds {lower:.6g} and '
-        f"{upper:.6g} for levels of {model.counts.astype(np.int64).tolist()} samples; "
-        'use method="auto"'
+    """What the ways that a method allows find; every number is between its bounds."""
+    counts, values, dimension, intercept = key
+    order = np.arange(len(counts))
+    model = LevelModel(
+        np.array(counts), np.array(values), dimension, intercept, order, 0
     )
+    way, n_terms = exact_way(model)
+    if method == "exact" and n_terms > _MOST:
+        raise ValueError(
+            f'method="exact" would take {n_terms:.1g} terms for levels of '
+            f'{model.counts.astype(np.int64).tolist()} samples; use method="auto", or '
+            "fewer levels or moments"
+        )
+    if way == "saturated" or method == "exact":
+        return *_within(model, exact_complexity(model, way)), way
+    if method == "monte-carlo":
+        return *_within(model, monte_carlo_complexity(model, n_draws, seed)), method
+    try:
+        if n_terms <= most_terms:
+            return *_within(model, exact_complexity(model, way)), way
+        drawn = draw_complexity(model, n_draws, seed)
+        if drawn.trustworthy and within_bounds(model, drawn.log_complexity):
+            return drawn.log_complexity, drawn.standard_error, "monte-carlo"
+    except NoMaximumError:
+        pass
+    lower, upper = complexity_bounds(model)
+    return 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
 
 
-def _share_budget(
-    keys: list[tuple[Any, ...]], budget: float
-) -> dict[tuple[Any, ...], float]:
-    """Seconds that the exact sum of each model may take; 0 for those left out."""
-    seconds = {key: _plan(key).seconds for key in keys}
-    limits, spent = {}, 0.0
-    for key in sorted(keys, key=seconds.get):
-        spent += seconds[key] * (seconds[key] > _CHEAP)
-        limits[key] = math.inf if spent <= budget else 0.0
-    return limits
+def _within(model: LevelModel, found: tuple[float, float]) -> tuple[float, float]:
+    """What was found, if the proved bounds do not contradict it."""
+    if not within_bounds(model, found[0]):
+        lower, upper = complexity_bounds(model)
+        raise ValueError(
+            f"{found[0]:.6g} is not between the proved bounds {lower:.6g} and "
+            f"{upper:.6g} for levels of {model.counts.astype(np.int64).tolist()} "
+            'samples; use method="auto"'
+        )
+    return found
 
 
 def _key(model: LevelModel) -> tuple[Any, ...]:
@@ -309,32 +144,6 @@ def _key(model: LevelModel) -> tuple[Any, ...]:
     return counts, values, model.dimension, model.intercept
 
 
-@lru_cache(maxsize=_KEPT)
-def _plan(key: tuple[Any, ...]) -> Plan:
-    """The exact way that takes least work, found once for each model."""
-    counts, values, dimension, intercept = key
-    order = np.arange(len(counts))
-    model = LevelModel(
-        np.array(counts), np.array(values), dimension, intercept, order, 0
-    )
-    if model.saturated:
-        return Plan(model, 0.0, "saturated", None)
-    by_enumeration = enumeration_seconds(model)
-    lattice = statistic_lattice(model)
-    if lattice is not None:
-        # about half of the cells up to the middle key can be reached
-        by_table = table_seconds(lattice) + seconds_a_fit(model) * lattice.last_key / 4
-        if by_table < by_enumeration:
-            return Plan(model, by_table, "table", lattice)
-    return Plan(model, by_enumeration, "enumeration", None)
-
-
-@lru_cache(maxsize=_KEPT)
-def _kept(key: tuple[Any, ...], most_seconds: float) -> Found | None:
-    return exact_complexity(_plan(key).model, most_seconds)
-
-
 def forget() -> None:
-    """Drop the complexities and plans that are kept for later calls."""
-    _kept.cache_clear()
-    _plan.cache_clear()
+    """Drop the complexities that are kept for later calls."""
+    _solve.cache_clear()

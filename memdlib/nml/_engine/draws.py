@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, expit, gammainc, gammaln, logsumexp, xlogy
 from scipy.stats import qmc
 
-from memdlib.nml._engine.approximate import MOST_SUBSETS
 from memdlib.nml._engine.boundary import complexity_bounds, on_boundary
-from memdlib.nml._engine.fits import LogitSolver
+from memdlib.nml._engine.fits import suprema
 from memdlib.nml._engine.level_model import (
     LevelModel,
     NoMaximumError,
-    require_moderate,
+    orthonormal_basis,
 )
 from memdlib.nml._engine.saturated import saturated_complexity
 
 Array = NDArray[np.float64]
 
+# Sets of levels that the second side mixes at most.
+_MOST_SUBSETS = 5000
 _REPLICATES = 16
 # Radius of the ball around a maximum, in standard deviations of its parameters.
 _RADIUS = 3.0
@@ -88,7 +89,7 @@ def monte_carlo_complexity(
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> counts = np.array([8, 8, 8, 7, 7])
     >>> model = level_model(counts, np.arange(1.0, 6.0), 4, intercept=False)
     >>> value, error = monte_carlo_complexity(model, 2**14)
@@ -133,14 +134,13 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> Draws:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(5, 10**6), np.arange(1.0, 6.0), 1, intercept=False)
     >>> draw_complexity(model, 2**12, 0).trustworthy
     True
     """
     if model.saturated:
         return Draws(saturated_complexity(model), 0.0, math.inf, 0.0)
-    require_moderate(model)
     lower, upper = complexity_bounds(model)
     sides = _Sides.of(model)
     if sides.subsets is None and saturated_complexity(model) - upper > _OUT_OF_REACH:
@@ -173,25 +173,25 @@ class _Sides:
     """Both ways to draw interior label counts of one model."""
 
     model: LevelModel
-    solver: LogitSolver
+    basis: Array
     subsets: NDArray[np.intp] | None
     inverses: Array | None
     log_sizes: Array | None
 
     @classmethod
     def of(cls, model: LevelModel) -> "_Sides":
-        solver, p = LogitSolver(model), model.dimension
-        if p == 0 or math.comb(len(model.counts), p) > MOST_SUBSETS:
-            return cls(model, solver, None, None, None)
+        basis, p = orthonormal_basis(model), model.dimension
+        if p == 0 or math.comb(len(model.counts), p) > _MOST_SUBSETS:
+            return cls(model, basis, None, None, None)
         subsets = np.array(list(combinations(range(len(model.counts)), p)))
-        parts = solver.basis[subsets]
+        parts = basis[subsets]
         log_sizes = np.linalg.slogdet(parts)[1] - p * math.log(math.pi)
-        return cls(model, solver, subsets, np.linalg.inv(parts), log_sizes)
+        return cls(model, basis, subsets, np.linalg.inv(parts), log_sizes)
 
     def log_weights(self, log_each: int, rng: np.random.Generator) -> Array:
         """Log weights of the interior ones among 2^log_each draws of each side."""
         counts = self.model.counts[:, None]
-        whole, basis = counts.astype(np.int64), self.solver.basis
+        whole, basis = counts.astype(np.int64), self.basis
         share = _shares(len(counts), log_each, rng).T
         ones = rng.binomial(whole, share).astype(np.float64)
         ones = ones[:, ~on_boundary(self.model, ones)]
@@ -203,7 +203,7 @@ class _Sides:
             ones, theta = np.hstack([ones, other[:, inside]]), theta[:, inside]
         if not ones.shape[1]:
             return np.empty(0)
-        top = self.solver.suprema(ones)[1]
+        top = suprema(self.model, basis, counts, ones)[1]
         logits = basis @ top
         weight = counts * expit(logits) * expit(-logits)
         information = np.einsum("li,lj,lb->bij", basis, basis, weight)

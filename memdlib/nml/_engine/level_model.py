@@ -11,19 +11,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from memdlib.nml._engine.lagrange import (
-    amplification,
-    cardinals,
-    pivot_levels,
-    scaled,
-)
-
 Array = NDArray[np.float64]
 
-# Least distance of two levels, as a share of their range.
-_NEAREST = 2.0**-26
-# Amplification up to which an orthonormal basis has the digits that any labels need.
-MOST_AMPLIFIED = 1e6
+# Most that a logit may be beside another one, so that fits have the digits they need.
+_MOST_AMPLIFIED = 1e12
 
 
 class NoMaximumError(ValueError):
@@ -58,17 +49,6 @@ class LevelModel:
     n_fixed: int
 
     @property
-    def amplification(self) -> float:
-        """Most that a logit may move with that of one of p others, 1 or more."""
-        values = tuple(self.values.tolist())
-        return amplification(values, self.dimension, bool(self.intercept))
-
-    @property
-    def moderate(self) -> bool:
-        """Whether the levels are even enough for fits without a certificate of each."""
-        return self.amplification <= MOST_AMPLIFIED
-
-    @property
     def saturated(self) -> bool:
         """Whether every level has a probability of its own."""
         return self.dimension == len(self.values)
@@ -100,7 +80,7 @@ class LevelModel:
         model = LevelModel(*levels, dimension, self.intercept, self.order, self.n_fixed)
         if not model.saturated:
             values = tuple(self.values.tolist())
-            _check_distances(values, dimension > 1, bool(self.intercept))
+            _check_evenness(values, dimension, bool(self.intercept))
         return model
 
 
@@ -126,9 +106,8 @@ def level_model(
     Raises
     ------
     ValueError
-        If the model is not saturated and two levels, or without intercept a level and
-        zero, are closer than 1.5e-8 of their range, so that its labels need logits
-        beyond what can be computed.
+        If the model is not saturated and its levels are so uneven, or so close, that a
+        logit may be 10^12 times another: its labels need more digits than there are.
 
     Examples
     --------
@@ -157,97 +136,31 @@ def level_model(
 
 
 @lru_cache(maxsize=1024)
-def _check_distances(values: tuple[float, ...], several: bool, intercept: bool) -> None:
-    x = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
-    near = np.array([], dtype=float)
-    if several:
-        near = np.diff(x) / (x[-1] - x[0])
-    if near.size and near.min() < _NEAREST:
-        i = int(near.argmin())
-        pair, which = values[i : i + 2], "level values"
-    elif not intercept and np.abs(x).min() < _NEAREST * np.abs(x).max():
-        pair = [values[np.abs(x).argmin()], values[np.abs(x).argmax()]]
-        which = "without intercept, zero and the level values"
-    else:
-        return
-    raise ValueError(
-        f"{which} {float(pair[0])!r} and {float(pair[1])!r} are too close for their "
-        "range to tell their labels apart; join them to one level, or use evenly "
-        "spaced values such as 1..L"
-    )
+def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) -> None:
+    """Refuse levels where Lagrange's formula may have a factor beyond 10^12.
 
-
-def require_moderate(model: LevelModel) -> None:
-    """Refuse levels that are too uneven for fits without a certificate of each.
-
-    Parameters
-    ----------
-    model : LevelModel
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    NoMaximumError
-        If its amplification is above 10^6.
-
-    Examples
-    --------
-    >>> require_moderate(
-    ...     level_model(np.array([8, 7, 8]), np.array([1.0, 2.0, 5.0]), 2, False)
-    ... )
+    The bound is for the logits of all levels as those of any p of them tell.
     """
-    if not model.moderate:
-        raise NoMaximumError(
-            f"level values {model.values.tolist()} are too uneven for this method with "
-            f"{model.dimension} parameters: a logit may be {model.amplification:.1e} "
-            f"times another, and at most {MOST_AMPLIFIED:.0e} is safe; use "
-            'method="exact" or "auto", evenly spaced values such as 1..L, or fewer '
-            "moments"
-        )
-
-
-def require_even(values: Array, dimension: int, intercept: bool) -> None:
-    """Refuse levels that are too uneven for fits of several classes or features.
-
-    Parameters
-    ----------
-    values : ndarray of shape (L,)
-        Values of the levels, all different.
-    dimension : int
-        Parameters of a logit.
-    intercept : bool
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    NoMaximumError
-        If a logit may be 10^6 times another: from 10^7 on, sums of two classes were
-        farther from certified ones than their uncertainty.
-
-    Examples
-    --------
-    >>> require_even(np.array([1.0, 2.0, 5.0]), 2, False)
-    """
-    free = values if intercept else values[values != 0]
-    if not free.size:
-        return
+    x = _scaled(np.array(values))
+    distance = np.abs(x[:, None] - x)
+    np.fill_diagonal(distance, np.inf)
     with np.errstate(over="ignore", divide="ignore"):  # infinite is too uneven
-        found = amplification(
-            tuple(free.tolist()), min(dimension, len(free)), bool(intercept)
+        ratios = np.sort(np.maximum(x.max() - x, x - x.min()) / distance, axis=1)
+        products = ratios[:, len(x) + 1 - dimension :].prod(axis=1)
+        if not intercept:
+            products = products * (np.abs(x).max() / np.abs(x))
+    if products.max() > _MOST_AMPLIFIED:
+        raise ValueError(
+            f"level values {list(values)} are too uneven for {dimension} parameters: a "
+            f"logit may be {products.max():.1e} times another, and at most "
+            f"{_MOST_AMPLIFIED:.0e} is safe; join levels that are close, or use evenly "
+            "spaced values such as 1..L, or fewer moments"
         )
-    if found > MOST_AMPLIFIED:
-        raise NoMaximumError(
-            f"level values {values.tolist()} are too uneven for {dimension} parameters "
-            f"of each class: a logit may be {found:.1e} times another, and at most "
-            f"{MOST_AMPLIFIED:.0e} is safe; use evenly spaced values such as 1..L, or "
-            "fewer moments"
-        )
+
+
+def _scaled(values: Array) -> Array:
+    """Values over a power of two, so that no product of them overflows."""
+    return np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
 
 
 def orthonormal_basis(model: LevelModel) -> Array:
@@ -263,9 +176,9 @@ def orthonormal_basis(model: LevelModel) -> Array:
 
     Notes
     -----
-    Lagrange's polynomials at the Leja points of the counts, times the inverse of a
-    triangle that is well conditioned: powers of x would lose all digits at eight
-    moments of ten levels, and what is built of them at levels of many magnitudes.
+    Newton's polynomials at the Leja points of the counts: each vanishes at the points
+    before and is 1 at the next, where it is largest. Powers of x would lose all digits
+    at eight moments of ten levels.
 
     Examples
     --------
@@ -275,32 +188,12 @@ def orthonormal_basis(model: LevelModel) -> Array:
     >>> bool(np.allclose(basis.T * counts @ basis, np.eye(3)))
     True
     """
-    x, n = scaled(model.values), model.counts[:, None]
-    pivots = pivot_levels(x, model.dimension, model.intercept, np.log(n))
-    columns = cardinals(x, model.intercept, pivots)[:, :, 0]
-    columns = columns / np.sqrt(model.counts[pivots[:, 0]])
-    return orthonormal(columns, n)
-
-
-def orthonormal(columns: Array, weights: Array) -> Array:
-    """Basis of the space of columns, orthonormal under weights.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (L, p)
-        Well conditioned.
-    weights : ndarray of shape (L, 1)
-
-    Returns
-    -------
-    ndarray of shape (L, p)
-        Times the inverse of a triangle, with the digits of small entries that a QR
-        factorisation loses.
-
-    Examples
-    --------
-    >>> orthonormal(np.c_[[2.0, 0.0]], np.c_[[1.0, 3.0]]).tolist()
-    [[1.0], [0.0]]
-    """
-    triangle = np.linalg.cholesky(columns.T @ (weights * columns))
-    return np.linalg.solve(triangle, columns.T).T
+    x, root, columns = _scaled(model.values), np.sqrt(model.counts), []
+    column = np.ones_like(x) if model.intercept else x
+    for _ in range(model.dimension):
+        pivot = np.abs(root * column).argmax()
+        columns.append(column / (root[pivot] * column[pivot]))
+        column = columns[-1] * (x - x[pivot])
+    # a triangle, unlike a QR factorisation, keeps the digits of small entries
+    found = np.array(columns).reshape(model.dimension, len(x))
+    return np.linalg.solve(np.linalg.cholesky(found * model.counts @ found.T), found).T

@@ -138,7 +138,7 @@ def rounding(model: LevelModel, n_terms: float = 1.0) -> float:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(5, 8), np.arange(1.0, 6.0), 2, intercept=False)
     >>> rounding(model, 1000.0) < 1e-13
     True
@@ -163,7 +163,7 @@ def saturated_rounding(model: LevelModel) -> float:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> model = level_model(np.full(2, 8), np.arange(1.0, 3.0), 2, intercept=False)
     >>> saturated_rounding(model) < 1e-13
     True
@@ -187,7 +187,7 @@ def saturated_complexity(model: LevelModel, n_classes: int = 2) -> float:
 
     Examples
     --------
-    >>> from memdlib.nml.exact import level_model
+    >>> from memdlib.nml._engine.level_model import level_model
     >>> counts = np.array([8, 7, 8, 7, 8])
     >>> model = level_model(counts, np.arange(1.0, 6.0), 5, intercept=False)
     >>> print(f"{saturated_complexity(model):.10f}")

@@ -121,7 +121,17 @@ def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
 
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     """Return labels 0 and 1, one a sample, as floats."""
-    return _check_labels(labels, n_samples, 2, "map the two classes to 0 and 1")
+    given = _as_array(labels, "labels")
+    if given.shape != (n_samples,):
+        raise ValueError(
+            f"labels has shape {given.shape}; give one class a sample, {n_samples}"
+        )
+    # objects, such as None beside numbers, may be in no order
+    distinct = given if given.dtype == object else np.unique(given)
+    for label in distinct.tolist():
+        if not (isinstance(label, Real | np.bool_) and label in (0, 1)):
+            raise ValueError(f"labels holds {label!r}; map the two classes to 0 and 1")
+    return check_real_array(given, "labels")
 
 
 def check_level_indices(levels: ArrayLike) -> NDArray[np.integer]:
@@ -180,46 +190,6 @@ def missing_end(name: str, end: str, ends: Range, why: str) -> str:
         f"{name}={ends!r}: log C is infinite, because the {end} bound is missing and "
         f"{why}; give a finite {end} end inside the domain"
     )
-
-
-def check_classes(
-    labels: ArrayLike, n_samples: int, n_classes: int
-) -> tuple[NDArray[np.int64], int]:
-    """Return classes 0..K - 1, one a sample, and K; else ValueError.
-
-    Parameters
-    ----------
-    labels : array_like of shape (n_samples,)
-    n_samples, n_classes : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), int
-
-    Examples
-    --------
-    >>> check_classes([True, False], 2, 2)
-    (array([1, 0]), 2)
-    """
-    k = check_integer(n_classes, "n_classes", minimum=2)
-    found = _check_labels(labels, n_samples, k, f"map the classes to 0, .., {k - 1}")
-    return found.astype(np.int64), k
-
-
-def _check_labels(
-    labels: ArrayLike, n_samples: int, n_classes: int, remedy: str
-) -> Array:
-    given = _as_array(labels, "labels")
-    if given.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {given.shape}; give one class a sample, {n_samples}"
-        )
-    # objects, such as None beside numbers, may be in no order
-    distinct = given if given.dtype == object else np.unique(given)
-    for label in distinct.tolist():
-        if not (isinstance(label, Real | np.bool_) and label in range(n_classes)):
-            raise ValueError(f"labels holds {label!r}; {remedy}")
-    return check_real_array(given, "labels")
 
 
 def _as_array(values: ArrayLike, name: str) -> NDArray[Any]:

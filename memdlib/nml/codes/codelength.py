@@ -11,8 +11,6 @@ Words = str | NDArray[np.str_]
 
 # What the uncertainty of each way means; that of all others is a bound.
 KINDS = {
-    "gauss": "estimate",
-    "statistics": "estimate",
     "types": "estimate",
     "monte-carlo": "standard error",
 }
@@ -33,7 +31,7 @@ def kind_of(method: Words) -> Words:
 
     Examples
     --------
-    >>> kind_of("table"), kind_of(np.array(["gauss", "monte-carlo"])).tolist()
+    >>> kind_of("table"), kind_of(np.array(["types", "monte-carlo"])).tolist()
     ('bound', ['estimate', 'standard error'])
     """
     if isinstance(method, str):
@@ -51,12 +49,11 @@ class ComplexityEstimate(NamedTuple):
         Log complexity, in nats.
     uncertainty : float or ndarray
         Error bar of ``complexity``, in nats, and ``kind`` what it is: for an exact sum
-        a bound of what rounding and the certificates of its fits leave, for "gauss" the
-        estimate of its rules, for "monte-carlo" the standard error, and else the larger
-        distance to the two proved bounds.
+        a bound of what rounding and the certificates of its fits leave, for
+        "monte-carlo" the standard error, for "bounds" half of their distance.
     method : str or ndarray of str
-        "saturated", "table", "enumeration", "gauss", "monte-carlo", "facets",
-        "fisher", or "bounds" for the middle between the proved bounds.
+        "saturated", "table", "enumeration", "monte-carlo", or "bounds" for the middle
+        between the proved bounds.
     """
 
     complexity: Floats

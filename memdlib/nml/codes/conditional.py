@@ -15,9 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.complexity import METHODS, TOGETHER, complexities
-from memdlib.nml._engine.fits import certified
-from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.complexity import (
+    METHODS,
+    MOST_OF_MANY,
+    N_DRAWS,
+    N_DRAWS_OF_MANY,
+    complexities,
+)
+from memdlib.nml._engine.fits import suprema
+from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 from memdlib.nml._engine.saturated import (
     saturated_complexity,
     saturated_log_likelihood,
@@ -62,12 +68,10 @@ def conditional_complexity(
         Value x of each level; distinct. None means 1..L.
     intercept : bool, default=False
         Whether the logit has a constant term as well.
-    method : {"auto", "exact", "gauss", "monte-carlo", "facets", "fisher"}, \
-default="auto"
-        "auto": exact where all such sums of the call together take less than about ten
-        seconds, else an estimate between proved bounds; "exact": at any price up to a
-        day; the others: see `conditional_complexity_estimate`, which also returns the
-        error bar.
+    method : {"auto", "exact", "monte-carlo"}, default="auto"
+        "auto": an exact sum of up to four million terms, else random draws; "exact": a
+        sum at the price of hours; "monte-carlo": draws. The error bar is what
+        `conditional_complexity_estimate` also returns.
     n_classes : int, default=2
         More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
@@ -86,7 +90,7 @@ default="auto"
     ------
     ValueError
         If counts are not nonnegative integers or all zero, level values not finite and
-        distinct or too close to tell apart, ``n_moments`` below 1, ``intercept`` not
+        distinct or too uneven, ``n_moments`` below 1, ``intercept`` not
         boolean or ``method`` unknown, if there are more than two classes and the model
         is not saturated, or if the method asked for finds no number in the proved
         bounds.
@@ -150,8 +154,7 @@ def _of_several_classes(
     if not model.saturated:
         raise ValueError(
             f"n_classes is {n_classes} and {model.dimension} parameters a class do not "
-            f"saturate {len(model.counts)} levels; use "
-            "memdlib.nml.joint_complexity, or raise n_moments to the number of levels"
+            f"saturate {len(model.counts)} levels; raise n_moments to their number"
         )
     return saturated_complexity(model, n_classes)
 
@@ -162,7 +165,7 @@ def conditional_complexity_estimate(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
-    n_draws: int | None = None,
+    n_draws: int = N_DRAWS,
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -175,15 +178,10 @@ def conditional_complexity_estimate(
         Samples at each level.
     n_moments, level_values, intercept, n_jobs, verbose
         As for `conditional_complexity`.
-    method : {"auto", "exact", "gauss", "monte-carlo", "facets", "fisher"}, \
-default="auto"
-        "auto" or "exact" as there; "gauss": Gauss rules over the label counts, where
-        they settle to 1e-6 nats; "monte-carlo": unbiased, with a standard error;
-        "facets" and "fisher": Rissanen's volume with and without the facets of the
-        parameter space, within about 0.01 and 0.5 nats at some dozens of samples.
-    n_draws : int, default=None
-        Draws for each model that needs some; None means 65,536, and under "auto" less
-        where more than 16 models of a call share them, down to 8,192.
+    method : {"auto", "exact", "monte-carlo"}, default="auto"
+        As there; "monte-carlo" is unbiased, with a standard error.
+    n_draws : int, default=65536
+        Draws for each model that needs some.
     seed : int, default=0
         Seed of the draws.
 
@@ -191,33 +189,29 @@ default="auto"
     -------
     ComplexityEstimate
         ``complexity``, ``uncertainty`` and ``method``: floats and a string, or arrays
-        of shape (G,). Every complexity lies between the two sums that
-        `memdlib.nml.exact.complexity_bounds` gives.
+        of shape (G,). Every complexity lies between two proved bounds.
 
     Raises
     ------
     ValueError
-        As for `conditional_complexity`, and if the levels are too uneven for "gauss" or
-        "monte-carlo".
+        As for `conditional_complexity`.
 
     Notes
     -----
-    ``kind`` of the result says what its uncertainty is. Exact sums have a bound at
-    levels of any spread: where these are so uneven that a logit may be 10^6 times
-    another, as over three decades with two moments, every fit has a duality gap that
-    counts, and one whose gap is too wide is refused. No other way takes such levels.
+    ``kind`` of the result says what its uncertainty is. An exact sum is "saturated", in
+    closed form; a "table" over the sufficient statistics; or an "enumeration" of all
+    label counts. Where it has too many terms, "auto" draws; and where too few draws
+    carry the mean, it returns the middle between the bounds, with half their distance
+    ("bounds").
 
-    "auto" takes the first of these that keeps the proved bounds: an exact sum; Gauss
-    rules, if they settle to 1e-6 nats (what they leave out is bounded, how far they
-    have settled is estimated); draws, if enough of them carry the mean; "facets", whose
-    error is at most its distance to the bounds; the middle between the bounds, with
-    half their distance ("bounds").
+    Levels so uneven that a logit may be 10^12 times another, as over six decades with
+    two moments, are refused.
 
     Examples
     --------
     >>> found = conditional_complexity_estimate([100] * 4, 3)
-    >>> found.method, found.uncertainty < 1e-6, round(found.complexity, 5)
-    ('gauss', True, 8.69698)
+    >>> found.method, found.kind, abs(found.complexity - 8.69698) < 0.01
+    ('monte-carlo', 'standard error', True)
     """
     counts, values = check_levels(level_counts, level_values)
     m = check_integer(n_moments, "n_moments")
@@ -226,7 +220,7 @@ default="auto"
     found = complexities(
         [level_model(row, values, m, intercept) for row in rows],
         check_choice(method, "method", METHODS),
-        None if n_draws is None else check_integer(n_draws, "n_draws"),
+        check_integer(n_draws, "n_draws"),
         seed,
         n_jobs,
         verbose,
@@ -296,7 +290,7 @@ def conditional_error(
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
             n, k = n[:, inside], k[:, inside]
-            reached[inside] = certified(model, n, k).log_likelihood
+            reached[inside] = suprema(model, orthonormal_basis(model), n, k)[0]
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0
@@ -458,12 +452,10 @@ def feature_codelengths(
 
     Notes
     -----
-    Complexities whose exact sum takes less than about a tenth of a second are exact.
-    The others share a budget that keeps a call to some seconds: about one for exact
-    sums, the cheapest first, about three for Gauss rules in equal parts, then half a
-    million draws, 8,192 to 65,536 for each, with standard errors of some thousandths of
-    a nat. ``uncertainty`` and ``method`` tell which is which, and
-    `conditional_complexity_estimate` spends more on those that matter.
+    Exact sums have up to half a million terms here; a model that needs more takes 8,192
+    draws, with a standard error of some thousandths of a nat. ``uncertainty`` and
+    ``method`` tell which is which, and `conditional_complexity_estimate` spends more on
+    those that matter.
 
     Examples
     --------
@@ -492,7 +484,11 @@ def feature_codelengths(
     if verbose:
         print(f"[NML] complexities of {len(models)} models")
     found = complexities(
-        models, n_jobs=n_jobs, verbose=max(verbose - 1, 0), budget=TOGETHER
+        models,
+        n_draws=N_DRAWS_OF_MANY,
+        n_jobs=n_jobs,
+        verbose=max(verbose - 1, 0),
+        most_terms=MOST_OF_MANY,
     )
     parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]
     return Codelength(np.array(errors).T, *parts)

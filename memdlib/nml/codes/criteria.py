@@ -1,9 +1,8 @@
 """Other prices of a model beside its exact NML complexity, for the same labels.
 
-Asymptotic criteria (AIC, BIC, Rissanen's volume) price the number of moments;
-factorised and quotient NML know only the saturated model, in which every level has its
-own label distribution. All are code lengths in nats: AIC and BIC are half of what is
-usual.
+AIC and BIC price the number of moments; factorised and quotient NML know only the
+saturated model, in which every level has its own label distribution. All are code
+lengths in nats: AIC and BIC are half of what is usual.
 """
 
 import math
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from memdlib.nml._engine.approximate import fisher_complexity
 from memdlib.nml._engine.level_model import level_model
 from memdlib.nml._engine.saturated import log_multinomial_sum
 from memdlib.nml.codes.checks import check_counts, check_levels, check_moments
@@ -22,7 +20,7 @@ from memdlib.validation import check_real_array
 
 Array = NDArray[np.float64]
 
-CRITERIA = ("nml", "facets", "fisher", "bic", "aic")
+CRITERIA = ("nml", "bic", "aic")
 
 
 def criterion_codelengths(
@@ -50,9 +48,8 @@ def criterion_codelengths(
     -------
     dict of str to ndarray of shape (d, M)
         Nats. All contain the same error, minus the largest log-likelihood. "nml" adds
-        the log complexity; "fisher" Rissanen's volume, the integral of the root of the
-        Fisher information; "facets" the same with the share of the boundary; "bic"
-        (p / 2) log n and "aic" p for p free parameters and n samples.
+        the log complexity, "bic" (p / 2) log n and "aic" p, for p free parameters and n
+        samples.
 
     Raises
     ------
@@ -61,11 +58,9 @@ def criterion_codelengths(
 
     References
     ----------
-    .. [1] J. Rissanen, Fisher information and stochastic complexity, IEEE Transactions
-       on Information Theory 42, 1996.
-    .. [2] G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6,
+    .. [1] G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6,
        1978.
-    .. [3] H. Akaike, A new look at the statistical model identification, IEEE
+    .. [2] H. Akaike, A new look at the statistical model identification, IEEE
        Transactions on Automatic Control 19, 1974.
 
     Examples
@@ -74,8 +69,6 @@ def criterion_codelengths(
     >>> for name, lengths in found.items():
     ...     print(name, lengths.round(2).tolist())
     nml [[28.35, 16.54, 16.94]]
-    facets [[28.35, 16.55, 16.95]]
-    fisher [[28.28, 16.35, 16.64]]
     bic [[27.92, 16.0, 16.71]]
     aic [[27.11, 14.36, 14.25]]
     """
@@ -91,15 +84,9 @@ def criterion_codelengths(
         rows, which = np.unique(counts, axis=0, return_inverse=True)
         models = [level_model(row, values, m, intercept) for row in rows]
         p = np.array([model.dimension for model in models])[which]
-        facets, fisher = (
-            np.array([fisher_complexity(model, facets=with_facets) for model in models])
-            for with_facets in (True, False)
-        )
         log_n = np.log(counts.sum(axis=1))
         price = {
             "nml": conditional_complexity(counts, *given),
-            "facets": facets[which],
-            "fisher": fisher[which],
             "bic": 0.5 * p * log_n,
             "aic": p.astype(np.float64),
         }

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.explanations import JointByFeature, joint_by_feature
 from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.fits import certified
-from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.fits import suprema
+from memdlib.nml._engine.level_model import level_model, orthonormal_basis
 from memdlib.nml.estimators.selector import (
     CODE_CONSTRAINTS,
     NMLFeatureSelector,
@@ -277,6 +277,7 @@ def level_evidence(
                 "smoothing=0 gives a feature that separates the classes infinite "
                 "log-odds; give a positive number"
             )
-        logits = certified(model, n, k).logits
+        basis = orthonormal_basis(model)
+        logits = basis @ suprema(model, basis, n, k)[1]
         found[np.ix_(here, model.order)] = logits.T - prior_logit
     return found

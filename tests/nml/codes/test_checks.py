@@ -8,7 +8,6 @@ from scipy import sparse
 from memdlib.nml.codes.checks import (
     check_binary_labels,
     check_boolean,
-    check_classes,
     check_counts,
     check_level_indices,
     check_levels,
@@ -68,21 +67,12 @@ def test_ranges_that_pass():
         (lambda: check_level_indices([[1], [2, 3]]), "levels is no array"),
         (lambda: check_level_indices(sparse.csr_array([[1]])), r"pass levels.toarr"),
         (lambda: finite_range(np.ones((2, 2)), "a", "so"), "the lower end must be"),
-        (lambda: check_classes([1, "a", None], 3, 2), "labels holds 'a'; map the cl"),
+        (lambda: check_binary_labels([1, "a", None], 3), "labels holds 'a'; map the"),
     ],
 )
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_classes():
-    found, k = check_classes([2, 0, True], 3, 3)
-    assert (found.tolist(), found.dtype, k) == ([2, 0, 1], np.int64, 3)
-    with pytest.raises(ValueError, match="labels holds 3; map the classes to 0, .., 2"):
-        check_classes([0, 3], 2, 3)
-    with pytest.raises(ValueError, match=r"labels has shape \(2,\); give one class"):
-        check_classes([0, 1], 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -167,12 +157,8 @@ def test_classes():
             "labels holds -1; map the two classes to 0 and 1",
         ),
         (
-            lambda: check_classes(["1", "0"], 2, 2),
-            "labels holds '0'; map the classes to 0, .., 1",
-        ),
-        (
-            lambda: check_classes([0, 0], 2, 1),
-            "n_classes=1 must be an integer, 2 or more",
+            lambda: check_binary_labels(["1", "0"], 2),
+            "labels holds '0'; map the two classes to 0 and 1",
         ),
         (
             lambda: check_level_indices(np.zeros((0, 3), dtype=int)),
@@ -277,8 +263,6 @@ def test_labels_may_be_numbers_of_any_kind():
     ):
         found = check_binary_labels(given, 3)
         assert found.tolist() == [1.0, 0.0, 1.0] and found.dtype == np.float64
-        classes, k = check_classes(given, 3, 4)
-        assert classes.tolist() == [1, 0, 1] and classes.dtype == np.int64 and k == 4
 
 
 def test_ranges_are_floats_of_any_real_numbers():

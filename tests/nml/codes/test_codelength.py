@@ -28,16 +28,13 @@ def test_what_an_uncertainty_is_follows_from_the_way():
         "saturated": "bound",
         "table": "bound",
         "enumeration": "bound",
-        "facets": "bound",
         "bounds": "bound",
-        "gauss": "estimate",
-        "statistics": "estimate",
         "types": "estimate",
         "monte-carlo": "standard error",
     }
     for method, kind in kinds.items():
         assert ComplexityEstimate(2.0, 0.1, method).kind == kind
-    many = np.array([["gauss", "table"], ["monte-carlo", "bounds"]])
+    many = np.array([["types", "table"], ["monte-carlo", "bounds"]])
     code = Codelength(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), many)
     expected = [["estimate", "bound"], ["standard error", "bound"]]
     assert code.kind.tolist() == expected

@@ -16,7 +16,6 @@ from memdlib.nml.codes.criteria import (
     factorised_codelength,
     quotient_codelength,
 )
-from memdlib.nml.exact import fisher_complexity, level_model
 
 
 def shtarkov(n, k):
@@ -74,13 +73,6 @@ def test_criteria_share_the_error_and_add_their_price():
     p = np.array([[1, 2, 3], [1, 1, 1], [1, 2, 2]])
     assert found["aic"] == pytest.approx(exact.error + p, abs=1e-12)
     assert found["bic"] == pytest.approx(exact.error + p * math.log(38) / 2, abs=1e-12)
-    # one level: the volume is sqrt(pi n / 2), and each end of the segment adds a third
-    alpha = math.sqrt(math.pi * 38 / 2)
-    fisher = exact.error[1] + math.log(alpha)
-    assert found["fisher"][1] == pytest.approx(fisher, abs=1e-6)
-    facets = exact.error[1] + math.log(alpha + 2 / 3)
-    assert found["facets"][1] == pytest.approx(facets, abs=1e-6)
-    assert (found["fisher"] < found["facets"]).all()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +106,7 @@ def test_criteria_of_awkward_levels_by_their_definitions(intercept):
     ones = np.array([[1, 1, 4, 2], [3, 0, 1, 2], [4, 0, 5, 0], [0, 2, 0, 0]])
     moments = (2, 1, 5)
     found = criterion_codelengths(counts, ones, iter(moments), values, intercept)
-    assert tuple(found) == ("nml", "facets", "fisher", "bic", "aic")
+    assert tuple(found) == ("nml", "bic", "aic")
     for j, row in enumerate(counts):
         n = row.sum()
         levels = ((row > 0) & (intercept | (np.array(values) != 0))).sum()
@@ -122,11 +114,8 @@ def test_criteria_of_awkward_levels_by_their_definitions(intercept):
             p = min(m + intercept, levels)
             given = m, values, intercept
             error = conditional_error(row, ones[j], *given)
-            model = level_model(row, np.array(values), m, intercept)
             expected = {
                 "nml": error + conditional_complexity(row, *given),
-                "facets": error + fisher_complexity(model, facets=True),
-                "fisher": error + fisher_complexity(model, facets=False),
                 "bic": error + p / 2 * math.log(n),
                 "aic": error + p,
             }

@@ -8,8 +8,10 @@ from scipy.special import expit, gammaln, xlogy
 
 from memdlib.nml import conditional_complexity_estimate, multinomial_complexity
 from memdlib.nml._engine import draws
+from memdlib.nml._engine.boundary import complexity_bounds
 from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
-from memdlib.nml.exact import complexity_bounds, enumerated_complexity, level_model
+from memdlib.nml._engine.level_model import level_model
+from memdlib.nml._engine.sums import exact_complexity
 
 CASES = [
     ([8, 8, 8, 7, 7], 1, False),
@@ -29,7 +31,7 @@ def model_of(counts, m, intercept=False):
 @pytest.mark.parametrize(("counts", "m", "intercept"), CASES)
 def test_draws_agree_with_the_exact_sum_within_their_error(counts, m, intercept):
     model = model_of(counts, m, intercept)
-    exact = enumerated_complexity(model)
+    exact = exact_complexity(model, "enumeration")[0]
     found = draw_complexity(model, 2**13, 1)
     assert found.trustworthy and found.standard_error < 0.02
     assert abs(found.log_complexity - exact) < 5 * found.standard_error
@@ -37,7 +39,7 @@ def test_draws_agree_with_the_exact_sum_within_their_error(counts, m, intercept)
 
 def test_the_scatter_over_seeds_is_the_standard_error():
     model = model_of([6, 5, 6, 4], 2)
-    exact = enumerated_complexity(model)
+    exact = exact_complexity(model, "enumeration")[0]
     found = [draw_complexity(model, 2**11, seed) for seed in range(60)]
     scores = [(f.log_complexity - exact) / f.standard_error for f in found]
     # of Student's law of 15 degrees, whose variance is 15 / 13
@@ -80,9 +82,9 @@ def test_nothing_is_drawn_of_a_saturated_model():
 
 def test_one_side_alone_where_sets_of_levels_are_many(monkeypatch):
     model = model_of([3] * 6, 4)
-    monkeypatch.setattr(draws, "MOST_SUBSETS", 1)
+    monkeypatch.setattr(draws, "_MOST_SUBSETS", 1)
     found = draw_complexity(model, 2**13, 0)
-    assert abs(found.log_complexity - enumerated_complexity(model)) < (
+    assert abs(found.log_complexity - exact_complexity(model, "enumeration")[0]) < (
         5 * found.standard_error
     )
 

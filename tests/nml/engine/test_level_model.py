@@ -43,3 +43,26 @@ def test_bases_are_the_polynomials(intercept, m):
     np.testing.assert_allclose(
         null.T @ (powers / abs(powers).max()), 0.0, rtol=0, atol=1e-14
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "m", "intercept", "refused"),
+    [
+        ((1.0, 9e11), 1, False, False),
+        ((1.0, 1.1e12), 1, False, True),
+        ((1.0, 2.0, 3e12), 1, True, True),
+        ((1.0, 2.0, 3.0, 1e5), 3, False, True),
+        ((1.0, 2.0, 3.0, 1e5), 4, False, False),
+        (tuple(range(1, 51)), 7, False, False),
+        ((1.0, 1.0 + 1e-12, 2.0), 2, False, True),
+        ((1e300, 2e300, 3e300), 2, False, False),
+        ((1e-300, 1.0, 1e300), 2, False, True),
+    ],
+)
+def test_levels_too_uneven_for_the_digits_of_a_fit(values, m, intercept, refused):
+    counts = np.full(len(values), 2)
+    if not refused:
+        assert level_model(counts, np.array(values, float), m, intercept) is not None
+        return
+    with pytest.raises(ValueError, match="too uneven for .* parameters.*join levels"):
+        level_model(counts, np.array(values, float), m, intercept)
