@@ -31,6 +31,8 @@ _WIDEST, _OCTAVES = 2.0**40, 440
 _HALVINGS, _GOOD = 4, 1e-11
 # Probability in an outermost panel above which a density does not end there.
 _TAIL = 1e-9
+# Share of the largest variance of features below which their means lie on the boundary.
+_FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,9 @@ def match_functions(
         residual = np.abs(target - mean).max(axis=1)
         if support.levels is not None or (residual <= _GOOD).all():
             break
-    outer = p[:, :NODES].sum(axis=1), p[:, -NODES:].sum(axis=1)
-    _check(solution.residual, residual, outer, support, tol)
+    spread = np.linalg.eigvalsh(solution.covariance)
+    edge = spread[:, 0] < _FLAT * np.maximum(spread[:, -1], 1e-3)
+    _check(edge | (solution.residual > tol), residual, p, support, tol)
     psi = value - (lam * target).sum(axis=1)
     theta = np.column_stack([psi + lam @ change[0, 1:], lam @ change[1:, 1:].T])
     density = LogFunctions(functions, support, theta)
@@ -170,39 +173,30 @@ def _orthonormal(x, phi, log_weights, support):
     return change, -(mass * log_reference) @ (phi @ change[1:, 1:] + change[0, 1:])
 
 
-def _check(solved, residual, outer, support, tol) -> None:
+def _check(edge, residual, p, support, tol) -> None:
     """Raise where a density was not found, or does not end where its panels do."""
-    ends = support.lower, support.upper
-    gathers, goes_on = (
-        np.max(
-            [
-                tail * (np.isfinite(end) == finite)
-                for tail, end in zip(outer, ends, strict=True)
-            ],
-            axis=0,
-        )
-        for finite in (True, False)
-    )
-    if support.levels is not None:
-        gathers = np.zeros(len(residual))
-    found = (residual <= tol) & (gathers <= _TAIL) & (goes_on <= _TAIL)
-    if found.all():
+    outer = np.stack([p[:, :NODES].sum(axis=1), p[:, -NODES:].sum(axis=1)])
+    infinite = np.isinf([support.lower, support.upper])
+    goes_on = outer[infinite].max(axis=0, initial=0.0)
+    gathers = outer[~infinite].max(axis=0, initial=0.0) * (support.levels is None)
+    failed = edge | ~(residual <= tol) | (np.maximum(gathers, goes_on) > _TAIL)
+    if not failed.any():
         return
-    row = int(np.argmin(found))
+    row = int(np.argmax(failed))
+    asked = f"density {row}: the means of the functions on {support}"
     if goes_on[row] > _TAIL:
         raise InfeasibleMomentsError(
-            f"density {row}: on {support} these means are matched only by a density "
-            "that does not fall off within the reach of numbers: the entropy has no "
-            "maximum, or next to none; use fewer functions or bound the support"
+            f"{asked} are matched only by a density that does not fall off within the "
+            "reach of numbers: the entropy has no maximum, or next to none; use fewer "
+            "functions or bound the support"
         )
-    if solved[row] > tol:
+    if edge[row]:
         raise InfeasibleMomentsError(
-            f"density {row}: the means of the functions must lie inside of what is "
-            f"possible on {support}: these lie on its boundary, to rounding, or beyond"
+            f"{asked} must lie inside of what is possible there: these lie on its "
+            "boundary, to rounding, or beyond"
         )
     raise NotConvergedError(
-        f"density {row}: the means of the functions were matched to "
-        f"{residual[row]:.1e} only, with a probability of {gathers[row]:.1e} closer to "
-        f"an end of {support} than numbers can tell; use functions that are smooth "
-        "on the support, or raise tol"
+        f"{asked} were matched to {residual[row]:.1e} only, with a probability of "
+        f"{gathers[row]:.1e} closer to an end than numbers can tell; use functions that "
+        "are smooth there, or raise tol"
     )

@@ -24,8 +24,8 @@ from memdlib.densities.support import Support, panel_nodes
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Panels of a round.
-_PANELS = (12, 14, 18, 24, 32, 48, 64, *(80,) * 13)
+# Panels of a round, never those of the one before.
+_PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
 # Residual that is good enough; one beyond which a grid was too coarse; and one below
 # which a solution tells whether a cut is where the density is nothing.
 _GOOD, _LOST, _SEEN = 1e-11, 1e2, 1e-2
@@ -35,6 +35,8 @@ _REACH = 400.0
 _FAR = np.concatenate([1.015 ** np.arange(350), 180.0 * 1.3 ** np.arange(100)])
 # Size of a parameter of a feature of variance one that rounding leaves in doubt.
 _NOTHING = 1e-12
+# Deviation of a polynomial on levels, given those of lower degrees, that is nothing.
+_FLAT = 1e-7
 # Share of a determinant that rounding leaves in doubt.
 _ROUNDING = 1e-12
 # Densities at a time.
@@ -66,9 +68,9 @@ def match(moments: Array, origin: Array, unit: Array, support: Support, tol: flo
     search = _Search(moments, origin, unit, support)
     for start in range(0, len(moments), _BLOCK):
         search.solve(np.arange(start, min(start + _BLOCK, len(moments))))
-    failed = ~(search.residual <= tol) | search.cut.any(axis=0)
+    failed = ~(search.residual <= tol) | search.cut.any(axis=0) | search.flat
     if failed.any():
-        search.refuse(int(np.argmax(failed)), tol)
+        search.refuse(int(np.argmax(failed)))
     used = search.n_panels.max() + 1
     ends = search.ends[:, :used] if support.levels is None else search.levels
     return Matched(search.found, ends, search.residual, search.gap)
@@ -98,17 +100,22 @@ class _Search:
                 self.start.theta[:, 1] = (self.upper > 20.0) * 1.0
                 self.start.theta[:, 1] -= self.lower < -20.0
         self.found = self.start[np.arange(n)]
-        self.near = np.full(n, 9.0 if m > 1 else 45.0)
+        self.last = self.start[np.arange(n)]
         # moments of even order grow by the square of the farthest value at most
         full = np.column_stack([np.ones(n), moments])
+        self.reach = np.full((2, n), 9.0 if m > 1 else 45.0)
         for j in range(2, m + 1):
-            before = j - 2 + j % 2
-            rise = np.abs(full[:, j]) / full[:, before]
-            self.near = np.maximum(self.near, 1.5 * rise ** (1.0 / (j - before)))
-        self.reach = np.stack([self.near, self.near])
-        self.residual, self.gap = np.full((2, n), np.inf)
+            i = j - 2 + j % 2
+            rise = np.abs(full[:, j]) / full[:, i]
+            self.reach = np.maximum(self.reach, 1.5 * rise ** (1.0 / (j - i)))
+        self.residual, self.gap, self.least = np.full((3, n), np.inf)
         self.cut = np.zeros((2, n), dtype=bool)
-        self.ends, self.n_panels = np.zeros((n, _PANELS[-1] + 1)), np.zeros(n, int)
+        self.ends, self.n_panels = np.zeros((n, max(_PANELS) + 1)), np.zeros(n, int)
+
+    @property
+    def flat(self) -> NDArray[np.bool_]:
+        """Whether levels that must have no probability got what rounding leaves."""
+        return (self.levels is not None) & (self.least < _FLAT)
 
     def solve(self, rows: Rows) -> None:
         """Rounds of a solution and its check, until each row is done or given up."""
@@ -118,7 +125,8 @@ class _Search:
             if self.levels is None:
                 low = np.maximum(self.lower[rows], -self.reach[0, rows])
                 high = np.minimum(self.upper[rows], self.reach[1, rows])
-                ends = spread(density, low, high, ends, n_panels)
+                both = [density, self.last[rows]]
+                ends = spread(both, low, high, ends, n_panels)
                 u, weights = panel_nodes(ends)
             else:
                 u, weights = self.levels[rows], np.ones(1)
@@ -127,13 +135,16 @@ class _Search:
             lost = ~(look.error < _LOST)
             if lost.any():
                 # the grid was too coarse for what came of it; this one is better there
-                density[lost] = self.start[rows[lost]]
+                density[lost] = self.last[rows[lost]]
                 look = self._look(density, u, log_weights, rows)
+                look.error[lost] = np.inf  # it may have been solved on this very grid
             self.found[rows] = density
+            self.last[rows] = density
             go = np.ones(len(rows), dtype=bool)
             if round_:
                 self.found.theta[rows, 0] += look.psi
                 before, self.residual[rows] = self.residual[rows], look.error
+                self.least[rows] = look.basis.beta.min(axis=1)
                 bad = np.zeros(len(rows), dtype=bool)
                 if self.levels is None:
                     bad = self._note(rows, look.minus_log, ends)
@@ -160,7 +171,9 @@ class _Search:
         basis, values = orthonormal(u, mass / total, q, m)
         known = np.column_stack([np.ones(len(rows)), self.moments[rows]])
         target = (basis.coefficients() @ known[..., None])[:, 1:, 0]
-        error = np.abs(target).max(axis=1)
+        # of a density that is far too wide its own polynomials do not tell
+        moved = np.abs(basis.alpha[:, 0] - self.moments[:, 0][rows])
+        error = np.maximum(np.abs(target).max(axis=1), moved)
         return _Look(q, (top + np.log(total))[:, 0], basis, values, target, error)
 
     def _note(self, rows, minus_log, ends):
@@ -178,6 +191,7 @@ class _Search:
         self.cut[:, rows] = cut
         bad = cut.any(axis=0) & (self.residual[rows] < _SEEN)
         self.found[rows[bad]] = self.start[rows[bad]]
+        self.last[rows[bad]] = self.start[rows[bad]]
         self.reach[:, rows[bad]] *= np.where(cut[:, bad], 2.0, 1.0)
         return bad
 
@@ -199,38 +213,35 @@ class _Search:
         basis.theta[:, 1 : self.free + 1] = np.where(small[:, ::-1], 0.0, lam)
         self.found[rows], self.gap[rows] = basis, solution.gap
 
-    def refuse(self, row: int, tol: float) -> None:
+    def refuse(self, row: int) -> None:
         """Raise: say why a density was not found."""
-        m, residual = self.moments.shape[1], self.residual[row]
-        found = f"density {row}: {m} moments on {self.support}"
-        reach = self.reach[:, row].max()
+        m = self.moments.shape[1]
+        asked = f"density {row}: {m} moments on {self.support}"
         if not self._possible(row):
             raise InfeasibleMomentsError(
-                f"{found} must lie inside of what is possible there: these lie on its "
+                f"{asked} must lie inside of what is possible there: these lie on its "
                 "boundary, to rounding, or beyond; check them, use fewer, or smooth "
                 "them towards those of a wider sample"
             )
-        if reach > self.near[row] or self.free < m:
+        if self.free < m:
             raise InfeasibleMomentsError(
-                f"{found}: under these the entropy has no maximum"
-                + (
-                    ", unless the density of one moment less has the last one too; ask "
-                    f"for an even number ({residual:.1e} is left)"
-                    if self.free < m
-                    else ", or one with a little probability more than "
-                    f"{reach / 2:.0f} standard deviations away; use fewer moments or "
-                    "bound the support"
-                )
+                f"{asked}: the entropy has no maximum unless the density of {m - 1} "
+                "moments has the last one too; ask for an even number"
+            )
+        if self.cut[:, row].any():
+            raise InfeasibleMomentsError(
+                f"{asked}: under these the entropy has no maximum, or one with a little "
+                f"probability more than {self.reach[:, row].max() / 2:.0f} standard "
+                "deviations away; use fewer moments or bound the support"
             )
         raise NotConvergedError(
-            f"{found} were matched to {residual:.1e} only, and not to tol={tol:g}; use "
-            "fewer moments"
+            f"{asked} were matched to {self.residual[row]:.1e} only; use fewer moments"
         )
 
     def _possible(self, row) -> bool:
         """Whether all Hankel matrices are positive definite (Hamburger, Hausdorff)."""
         if self.levels is not None:
-            return False  # sums over levels are exact
+            return bool(self.residual[row] < _SEEN) and not self.flat[row]
         s, factors = np.concatenate([[1.0], self.moments[row]]), [np.ones(1)]
         lower, upper = self.lower[row], self.upper[row]
         if np.isfinite(lower):

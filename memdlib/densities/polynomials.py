@@ -108,7 +108,11 @@ def orthonormal(
 
 
 def spread(
-    density: LogPolynomials, low: Array, high: Array, old: Array | None, n_panels: int
+    densities: list[LogPolynomials],
+    low: Array,
+    high: Array,
+    old: Array | None,
+    n_panels: int,
 ) -> Array:
     """Ends (B, P + 1) of panels in which the log densities change about equally.
 
@@ -116,28 +120,32 @@ def spread(
 
     Parameters
     ----------
-    density : LogPolynomials
+    densities : list of LogPolynomials
+        All of them are to be followed.
     low, high : ndarray of shape (B,)
         Where the first panel begins and the last one ends.
     old : ndarray of shape (B, Q + 1), or None
-        Ends of panels that followed the densities before.
+        Ends of panels of before.
     n_panels : int
 
     Returns
     -------
     ndarray of shape (B, P + 1)
     """
-    x = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, 49)
+    low, high = low[:, None], high[:, None]
+    x = [low + (high - low) * np.linspace(0.0, 1.0, 49)]
+    x.append(np.clip(np.linspace(-9.0, 9.0, 55), low, high))
     if old is not None:
-        nodes = np.clip(panel_nodes(old)[0], low[:, None], high[:, None])
-        x = np.sort(np.concatenate([x, nodes], axis=1), axis=1)
-    q = density.bounded(x)
-    change = np.abs(np.diff(q, axis=1))
-    bend = np.sqrt(np.abs(np.diff(q, n=2, axis=1, prepend=q[:, :1])))
-    top = np.minimum(q[:, 1:], q[:, :-1]) - q.min(axis=1, keepdims=True)
-    cost = np.exp(-top / 8.0) * np.minimum(change + bend, 20.0)
-    total = cost.sum(axis=1, keepdims=True) + 1.0
-    cost += 0.5 * total * np.diff(x, axis=1) / (high - low)[:, None]
+        x.append(np.clip(panel_nodes(old)[0], low, high))
+    x = np.sort(np.concatenate(x, axis=1), axis=1)
+    cost = np.diff(x, axis=1) / (high - low)
+    for density in densities:
+        q = density.bounded(x)
+        change = np.abs(np.diff(q, axis=1))
+        bend = np.sqrt(np.abs(np.diff(q, n=2, axis=1, prepend=q[:, :1])))
+        top = np.minimum(q[:, 1:], q[:, :-1]) - q.min(axis=1, keepdims=True)
+        follow = np.exp(-top / 8.0) * np.minimum(change + bend, 20.0)
+        cost = cost + follow / (follow.sum(axis=1, keepdims=True) + 1.0)
     cost = np.concatenate([np.zeros((len(x), 1)), cost.cumsum(axis=1)], axis=1)
     goal = np.linspace(0.0, 1.0, n_panels + 1)
     return np.array(

@@ -101,13 +101,17 @@ class Table:
             u = np.clip(u, self.ends[rows, 0], self.ends[rows, -1])
             u = np.where(np.isnan(u), self.ends[rows, 0], u)
             place = (self.ends[rows, 1:-1] <= u[:, None]).sum(axis=1)
-            inside = self._mass(self.ends[rows, place], u, rows)
+            start, stop = self.ends[rows, place], self.ends[rows, place + 1]
+            # at an end itself functions may be infinite
+            some = self._mass(start, np.where(u > start, u, stop), rows)
+            inside = np.where(u > start, some, 0.0)
             found = np.clip(cumulative[rows, place] + inside, 0.0, 1.0)
         return np.where(np.isnan(x), np.nan, found)
 
     def quantile(self, q: Array, rows: Rows) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
-        cumulative = self.sums[0]
+        cumulative, at_lower, at_upper = self.sums[0], q == 0, q == 1
+        q = np.clip(q, 2.0**-54, 1.0 - 2.0**-53)
         place = (cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
         if self.support.levels is not None:
             return np.array(self.support.levels)[place]
@@ -115,7 +119,7 @@ class Table:
         below, above = cumulative[rows, place], cumulative[rows, place + 1]
         low, width = start, high - start
         share = (q - below) / np.maximum(above - below, 1e-300)
-        u = low + np.clip(share, 0.0, 1.0) * width
+        u = low + np.clip(share, 1e-3, 1.0 - 1e-3) * width
         for _ in range(60):
             excess = below + self._mass(start, u, rows) - q
             high, low = np.where(excess >= 0, u, high), np.where(excess < 0, u, low)
@@ -130,7 +134,7 @@ class Table:
                 break
         ends = self.support.lower, self.support.upper
         x = np.clip(self.origin[rows] + self.unit[rows] * u, *ends)
-        return np.where(q == 0, ends[0], np.where(q == 1, ends[1], x))
+        return np.where(at_lower, ends[0], np.where(at_upper, ends[1], x))
 
     def pairwise(
         self, function: Callable[[Array, Rows], Array], values: Array, rows: Rows
