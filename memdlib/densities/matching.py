@@ -28,7 +28,7 @@ Rows = NDArray[np.intp]
 _PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
 # Residual that is good enough; one beyond which a grid was too coarse; and one below
 # which a solution tells whether a cut is where the density is nothing.
-_GOOD, _LOST, _SEEN = 1e-11, 1e2, 1e-2
+_GOOD, _LOST, _SEEN = 1e-12, 1e2, 1e-2
 # Largest distance of a cut, in standard deviations.
 _REACH = 400.0
 # Multiples of a cut at which to look what is beyond it.
@@ -149,7 +149,7 @@ class _Search:
                 if self.levels is None:
                     bad = self._note(rows, look.minus_log, ends)
                 # beyond distant modes rounding may leave a little more than enough
-                stuck = (look.error < 1e-9) & (look.error > 0.3 * before)
+                stuck = (look.error < 1e-10) & (look.error > 0.3 * before)
                 left = bad | ~((look.error <= _GOOD) | stuck)
                 left &= (self.reach[:, rows] <= _REACH).all(axis=0)
                 go = left & ~bad

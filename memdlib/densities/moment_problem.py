@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Newton steps.
-_MAX_ITERATIONS = 200
+# Newton steps, and halvings of one.
+_MAX_ITERATIONS, _MAX_HALVINGS = 100, 30
 # Residual at which Newton stops: rounding of a sum over the nodes.
 _EXACT = 1e-14
 _EPSILON = np.finfo(np.float64).eps
@@ -134,11 +134,11 @@ def solve_dual(
         reached, mean, p = evaluate_dual(
             features, log_weights, mu[rows], lam[rows] + step
         )
-        for trial in range(51):
+        for trial in range(_MAX_HALVINGS + 1):
             high = ~(reached <= value[rows] + slack + 1e-4 * length * slope)
             if not high.any():
                 break
-            length[high] *= 0.5 if trial < 50 else 0.0
+            length[high] *= 0.5 if trial < _MAX_HALVINGS else 0.0
             tried = lam[rows[high]] + length[high, None] * step[high]
             reached[high], mean[high], p[high] = evaluate_dual(
                 *_own(high, features, log_weights), mu[rows[high]], tried
