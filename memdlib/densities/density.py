@@ -78,9 +78,9 @@ class MaxEntDensity(BaseEstimator):
     no density attains [2]_. If that density has the m-th moment as well, to rounding,
     it is the answer, with zero for the parameters beyond its own. On the real line with
     odd m there is no other answer. All the rest is an error here. Next to moments
-    without a maximum the density has a small mode far out, which is found up to about
-    150 standard deviations away. For functions of your own on an unbounded support
-    bring x to a scale of order one.
+    without a maximum the density has a small mode far out, which is found up to some
+    150 standard deviations away (with eight moments, some 30). For functions of your
+    own on an unbounded support bring x to a scale of order one.
 
     References
     ----------
@@ -102,13 +102,6 @@ class MaxEntDensity(BaseEstimator):
     >>> float(die.cdf(3).round(4)), float(die.ppf(0.5)), float(die.mean().round(9))
     (0.2473, 5.0, 4.5)
     """
-
-    natural_params_: Array
-    log_normaliser_: Array
-    mean_params_: Array
-    entropy_: Array
-    residual_: Array
-    gap_: Array
 
     def __init__(
         self,

@@ -176,27 +176,20 @@ def _orthonormal(x, phi, log_weights, support):
 def _check(edge, residual, p, support, tol) -> None:
     """Raise where a density was not found, or does not end where its panels do."""
     outer = np.stack([p[:, :NODES].sum(axis=1), p[:, -NODES:].sum(axis=1)])
+    outer = outer * (support.levels is None)
     infinite = np.isinf([support.lower, support.upper])
-    goes_on = outer[infinite].max(axis=0, initial=0.0)
-    gathers = outer[~infinite].max(axis=0, initial=0.0) * (support.levels is None)
-    failed = edge | ~(residual <= tol) | (np.maximum(gathers, goes_on) > _TAIL)
-    if not failed.any():
-        return
-    row = int(np.argmax(failed))
-    asked = f"density {row}: the means of the functions on {support}"
-    if goes_on[row] > _TAIL:
-        raise InfeasibleMomentsError(
-            f"{asked} are matched only by a density that does not fall off within the "
-            "reach of numbers: the entropy has no maximum, or next to none; use fewer "
-            "functions or bound the support"
+    edge |= (outer[infinite] > _TAIL).any(axis=0)
+    failed = edge | ~(residual <= tol) | (outer > _TAIL).any(axis=0)
+    if failed.any():
+        row = int(np.argmax(failed))
+        asked = f"density {row}: the means of the functions on {support}"
+        if edge[row]:
+            raise InfeasibleMomentsError(
+                f"{asked} must lie inside of what is possible there: these lie on its "
+                "boundary, to rounding, or beyond, or the entropy has no maximum"
+            )
+        raise NotConvergedError(
+            f"{asked} were matched to {residual[row]:.1e} only, with a probability of "
+            f"{outer[:, row].max():.1e} closer to an end than numbers can tell; use "
+            "functions that are smooth there, or raise tol"
         )
-    if edge[row]:
-        raise InfeasibleMomentsError(
-            f"{asked} must lie inside of what is possible there: these lie on its "
-            "boundary, to rounding, or beyond"
-        )
-    raise NotConvergedError(
-        f"{asked} were matched to {residual[row]:.1e} only, with a probability of "
-        f"{gathers[row]:.1e} closer to an end than numbers can tell; use functions that "
-        "are smooth there, or raise tol"
-    )

@@ -43,7 +43,9 @@ _ROUNDING = 1e-12
 _BLOCK = 2**12
 
 
-def match(moments: Array, origin: Array, unit: Array, support: Support, tol: float) -> Matched:
+def match(
+    moments: Array, origin: Array, unit: Array, support: Support, tol: float
+) -> Matched:
     """Find the densities of largest entropy with given moments of u.
 
     Parameters
@@ -107,7 +109,8 @@ class _Search:
         for j in range(2, m + 1):
             i = j - 2 + j % 2
             rise = np.abs(full[:, j]) / full[:, i]
-            self.reach = np.maximum(self.reach, 1.5 * rise ** (1.0 / (j - i)))
+            rise = np.minimum(1.5 * rise ** (1.0 / (j - i)), _REACH)
+            self.reach = np.maximum(self.reach, rise)
         self.residual, self.gap, self.least = np.full((3, n), np.inf)
         self.cut = np.zeros((2, n), dtype=bool)
         self.ends, self.n_panels = np.zeros((n, max(_PANELS) + 1)), np.zeros(n, int)
@@ -125,8 +128,7 @@ class _Search:
             if self.levels is None:
                 low = np.maximum(self.lower[rows], -self.reach[0, rows])
                 high = np.minimum(self.upper[rows], self.reach[1, rows])
-                both = [density, self.last[rows]]
-                ends = spread(both, low, high, ends, n_panels)
+                ends = spread([density, self.last[rows]], low, high, ends, n_panels)
                 u, weights = panel_nodes(ends)
             else:
                 u, weights = self.levels[rows], np.ones(1)
@@ -138,8 +140,7 @@ class _Search:
                 density[lost] = self.last[rows[lost]]
                 look = self._look(density, u, log_weights, rows)
                 look.error[lost] = np.inf  # it may have been solved on this very grid
-            self.found[rows] = density
-            self.last[rows] = density
+            self.found[rows] = self.last[rows] = density
             go = np.ones(len(rows), dtype=bool)
             if round_:
                 self.found.theta[rows, 0] += look.psi
@@ -224,18 +225,19 @@ class _Search:
                 "them towards those of a wider sample"
             )
         if self.free < m:
-            raise InfeasibleMomentsError(
-                f"{asked}: the entropy has no maximum unless the density of {m - 1} "
-                "moments has the last one too; ask for an even number"
+            why = f"unless the density of {m - 1} moments has the last one too"
+        elif self.cut[:, row].any():
+            far = self.reach[:, row].max() / 2
+            why = (
+                f"or a little probability more than {far:.0f} standard deviations away"
             )
-        if self.cut[:, row].any():
-            raise InfeasibleMomentsError(
-                f"{asked}: under these the entropy has no maximum, or one with a little "
-                f"probability more than {self.reach[:, row].max() / 2:.0f} standard "
-                "deviations away; use fewer moments or bound the support"
+        else:
+            raise NotConvergedError(
+                f"{asked} were matched to {self.residual[row]:.1e} only; use fewer"
             )
-        raise NotConvergedError(
-            f"{asked} were matched to {self.residual[row]:.1e} only; use fewer moments"
+        raise InfeasibleMomentsError(
+            f"{asked}: under these the entropy has no maximum, {why}; use fewer, or "
+            "bound the support"
         )
 
     def _possible(self, row) -> bool:

@@ -28,11 +28,72 @@ FAR = [
     (LINE, [0.0, 1.0, 0.05, 3.2]),
     (LINE, [0.0, 1.0, 0.1, 2.9, 0.8, 14.5]),
     (HALF, [1.0, 2.2, 20.0]),
-    (LINE, [-1.151527108431115, 5.498897721974007, -24.327680333840963, 130.6902600572979, -751.9307275823426, 4672.879438866003]),
-    (LINE, [0.9107024234181738, 5.142401851645243, 10.752814501737856, 49.74028773609387, 147.9057379729257, 647.4636435307842, 2347.83061883437, 10250.198014973457]),
-    (HALF, [1.690940166358332, 2.913401725353598, 5.102909609465205, 9.068460229719886, 16.324464588126457, 29.726666050166514, 54.697614220630655]),
-    ((-1.0, 2.0), [-0.6771238529332609, 0.5346052830097953, -0.43876902572128296, 0.3745703958653437, -0.32812972217660585, 0.29297696598168343, -0.2652454616408897, 0.24262185365795141, -0.2236503048445866, 0.20738504864101404]),
-    ((-1.0, 2.0), [1.290110762327035, 1.7974433010594595, 2.648554172371777, 4.057992485464482, 6.389043154640802, 10.258539056235836, 16.718299537982087, 27.570361683672747, 45.916678596998835, 77.12109014264351]),
+    (
+        LINE,
+        [
+            -1.151527108431115,
+            5.498897721974007,
+            -24.327680333840963,
+            130.6902600572979,
+            -751.9307275823426,
+            4672.879438866003,
+        ],
+    ),
+    (
+        LINE,
+        [
+            0.9107024234181738,
+            5.142401851645243,
+            10.752814501737856,
+            49.74028773609387,
+            147.9057379729257,
+            647.4636435307842,
+            2347.83061883437,
+            10250.198014973457,
+        ],
+    ),
+    (
+        HALF,
+        [
+            1.690940166358332,
+            2.913401725353598,
+            5.102909609465205,
+            9.068460229719886,
+            16.324464588126457,
+            29.726666050166514,
+            54.697614220630655,
+        ],
+    ),
+    (
+        (-1.0, 2.0),
+        [
+            -0.6771238529332609,
+            0.5346052830097953,
+            -0.43876902572128296,
+            0.3745703958653437,
+            -0.32812972217660585,
+            0.29297696598168343,
+            -0.2652454616408897,
+            0.24262185365795141,
+            -0.2236503048445866,
+            0.20738504864101404,
+        ],
+    ),
+    (
+        (-1.0, 2.0),
+        [
+            1.290110762327035,
+            1.7974433010594595,
+            2.648554172371777,
+            4.057992485464482,
+            6.389043154640802,
+            10.258539056235836,
+            16.718299537982087,
+            27.570361683672747,
+            45.916678596998835,
+            77.12109014264351,
+        ],
+    ),
 ]
 
 
@@ -47,7 +108,7 @@ def test_moments_of_uneven_densities(support, mu):
 
 @pytest.mark.parametrize("mu", [[0.0, 1.0, 0.003, 3.2], [0.0, 1.0, 1e-7, 3.3]])
 def test_a_mode_beyond_reach_is_told(mu):
-    with pytest.raises(InfeasibleMomentsError, match="no maximum, or one with a littl"):
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, or a little prob"):
         MaxEntDensity(4).from_moments(mu)
 
 
@@ -196,9 +257,9 @@ INSIDE = "must lie inside of what is possible there"
         ([1.0, 2.5], HALF, "the entropy has no maximum"),
         ([-1.0, 2.5], LEFT, "the entropy has no maximum"),
         ([-1.0, 2.0, -7.0], LEFT, "the entropy has no maximum"),
-        ([0.0, 1.0, 1e-3], LINE, "no maximum unless .* ask for an even number"),
-        ([0.0, 1.0, 1e-6], LINE, "no maximum unless .* ask for an even number"),
-        ([0.0, 1.0, 0.0, 5.0, 0.0], LINE, "no maximum unless"),
+        ([0.0, 1.0, 1e-3], LINE, "no maximum, unless the density of 2 moments"),
+        ([0.0, 1.0, 1e-6], LINE, "no maximum, unless the density of 2 moments"),
+        ([0.0, 1.0, 0.0, 5.0, 0.0], LINE, "no maximum, unless"),
     ],
 )
 def test_impossible_moments_are_named(mu, support, message):
@@ -247,7 +308,9 @@ def test_a_mean_next_to_an_end_has_its_steep_density():
 
 def test_the_first_of_many_is_named():
     good = [[0.1, 0.3, 0.05]] * 5
-    with pytest.raises(InfeasibleMomentsError, match=r"density 3: 3 moments on \[-1, 1"):
+    with pytest.raises(
+        InfeasibleMomentsError, match=r"density 3: 3 moments on \[-1, 1"
+    ):
         MaxEntDensity(3, (-1, 1)).from_moments([*good[:3], [0.1, 0.3, 0.5], *good])
     with pytest.raises(InfeasibleMomentsError, match=r"density 3: .* no maximum"):
         MaxEntDensity(2, HALF).from_moments([*[[1.0, 1.5]] * 3, [1.0, 2.5], [1.0, 1.6]])
@@ -353,7 +416,7 @@ def test_a_quartic_density_has_its_fifth_moment_and_no_other(shift):
     np.testing.assert_allclose(found.natural_params_[:4], lam, rtol=0, atol=1e-9)
     moved = mu.copy()
     moved[4] += 1e-5 * found.std() ** 5
-    with pytest.raises(InfeasibleMomentsError, match="ask for an even number"):
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
         MaxEntDensity(5).from_moments(moved)
 
 
@@ -371,7 +434,7 @@ def test_rounding_of_moments_about_zero_is_no_miss():
     mu = np.array(normal_moments(100.3, 1.7, 3))
     assert MaxEntDensity(3).from_moments(mu).natural_params_[2] == 0.0
     # in units of the standard deviation a millionth
-    with pytest.raises(InfeasibleMomentsError, match="ask for an even number"):
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
         MaxEntDensity(3).from_moments([*mu[:2], mu[2] + 1e-6 * 1.7**3])
 
 
