@@ -103,6 +103,13 @@ class MaxEntDensity(BaseEstimator):
     (0.2473, 5.0, 4.5)
     """
 
+    natural_params_: Array
+    log_normaliser_: Array
+    mean_params_: Array
+    entropy_: Array
+    residual_: Array
+    gap_: Array
+
     def __init__(
         self,
         moments: int | Sequence[Callable[..., Any]] = 2,

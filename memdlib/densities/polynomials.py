@@ -116,7 +116,7 @@ def spread(
 ) -> Array:
     """Ends (B, P + 1) of panels in which the log densities change about equally.
 
-    Places count with the eighth root of their density: panels end where that is nothing.
+    Places count with the eighth root of their density: panels end where it is nothing.
 
     Parameters
     ----------

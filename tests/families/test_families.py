@@ -413,7 +413,7 @@ def test_smoothing_makes_polynomial_moments_possible():
     at_two = np.array([[2.0, 4.0, 8.0]])
     mixed = np.array([[1.5, 4.5, 13.5]])
     mu = np.stack([at_two, mixed])
-    with pytest.raises(ValueError, match="must lie strictly between"):
+    with pytest.raises(ValueError, match="the mean must lie strictly inside"):
         f.natural(mu)
     found = f.regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
     assert np.isfinite(f.natural(found)).all()
