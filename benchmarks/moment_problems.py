@@ -26,6 +26,7 @@ OUTCOMES = (
     "matched",
     "no such moments",
     "no maximum",
+    "out of reach",
     "refused wrongly",
     "not converged",
     "wrong",
@@ -163,8 +164,9 @@ def judge(problem: Problem) -> str:
     except InfeasibleMomentsError as error:
         if not problem.possible:
             return "no such moments"
-        right = "maximum" in str(error) or "to rounding" in str(error)
-        return "no maximum" if right and is_unattained(problem) else "refused wrongly"
+        if "maximum" not in str(error):
+            return "refused wrongly"
+        return "no maximum" if is_unattained(problem) else "out of reach"
     return "matched" if problem.possible and is_matched(density, problem) else "wrong"
 
 

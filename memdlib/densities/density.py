@@ -6,21 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from memdlib.densities.measures import (
-    InfeasibleMomentsError,
-    RoundedMomentsError,
-    measure_moments,
-    measure_sample,
+from memdlib.densities.functions import function_values, match_functions
+from memdlib.densities.matching import match
+from memdlib.densities.moment_problem import InfeasibleMomentsError
+from memdlib.densities.standard import (
+    refuse_lost,
+    standardise_moments,
+    standardise_sample,
 )
-from memdlib.densities.members import Members
-from memdlib.densities.moment_problem import match_functions
-from memdlib.densities.polynomials import match_powers
-from memdlib.densities.support import Support, feature_values, powers, read_support
+from memdlib.densities.support import Support, powers, read_support
+from memdlib.densities.table import Table
 from memdlib.moments.sums import translate_natural
 from memdlib.validation import (
     check_integer,
@@ -37,8 +36,8 @@ class MaxEntDensity(BaseEstimator):
 
     p(x) = exp(-lambda_0 - lambda . phi(x)), with phi(x) = (x, ..., x^m) or functions of
     your own. The natural parameters lambda solve the convex dual by a damped Newton
-    method, in polynomials that are orthonormal on the support, for any number of moment
-    vectors in one call.
+    method, in polynomials that are orthonormal under the density [3]_, for any number
+    of moment vectors in one call.
 
     Parameters
     ----------
@@ -50,12 +49,8 @@ class MaxEntDensity(BaseEstimator):
         A list, an array or a longer tuple is a finite set of levels; ``"levels"`` are
         the values that occur in the sample. ``Support.interval(0, 1)`` and
         ``Support.of([0, 1])`` leave no doubt. Default: the real line.
-    n_nodes : int, default=256
-        Nodes of the rules that the densities of a batch share: on an interval, where
-        they are too coarse for a density, panels of its own take their place; feature
-        functions have no others. Not used by powers on unbounded supports.
     tol : float, default=1e-8
-        Largest moment residual to accept, in standard units of orthonormal features.
+        Largest residual to accept.
 
     Attributes
     ----------
@@ -69,18 +64,10 @@ class MaxEntDensity(BaseEstimator):
         Nats; differential entropy, or entropy of the levels.
     residual_ : ndarray of shape (...)
         Certificate: largest difference between the moments of the density and those
-        asked for, in features that are orthonormal under the density itself (under a
-        reference density, for functions of your own), and, on panels, in those of a
-        normal density, which see a distant mode better. Other nodes than the solver's
-        compute it: panels over the whole support that follow the density, or a rule
-        whose error is bounded.
+        asked for, of polynomials that are orthonormal under the density itself (of
+        functions, under a reference density), on nodes that the solver has not used.
     gap_ : ndarray of shape (...)
         Duality gap, in nats.
-    condition_ : ndarray of shape (...)
-        Condition number of the Hessian at the solution, the covariance matrix of the
-        orthonormal features.
-    history_ : ndarray of shape (iterations, ...)
-        Dual objective before each Newton step, in nats (of the standard coordinates).
 
     Notes
     -----
@@ -88,16 +75,12 @@ class MaxEntDensity(BaseEstimator):
     moments if and only if the density of m - 1 (on the line m - 2) moments has the
     first m - 1 of them and a smaller m-th moment than the one asked for (skewness 0 and
     kurtosis above 3, for example): it then comes as close as one likes to a bound that
-    no density attains [2]_. If that density has the m-th moment as well, to rounding of
-    the moments, it is the answer, with zero for the parameters beyond its own. On the
-    real line with odd m there is no other answer: the density of m - 1 moments, if it
-    has the m-th moment; with m = 1 there is none. All the rest is an error here. Next
-    to moments without a maximum the density has a small mode far out, which is found
-    where floating-point numbers can hold it. For functions of your own on an unbounded
-    support bring x to a scale of order one.
-
-    Newton's method works in polynomials that are orthonormal under the current density
-    [3]_, with nodes between the roots of its logarithm.
+    no density attains [2]_. If that density has the m-th moment as well, to rounding,
+    it is the answer, with zero for the parameters beyond its own. On the real line with
+    odd m there is no other answer. All the rest is an error here. Next to moments
+    without a maximum the density has a small mode far out, which is found up to some
+    150 standard deviations away (with eight moments, some 30). For functions of your
+    own on an unbounded support bring x to a scale of order one.
 
     References
     ----------
@@ -126,19 +109,16 @@ class MaxEntDensity(BaseEstimator):
     entropy_: Array
     residual_: Array
     gap_: Array
-    history_: Array
 
     def __init__(
         self,
         moments: int | Sequence[Callable[..., Any]] = 2,
         support: Sequence[float] = (-np.inf, np.inf),
         *,
-        n_nodes: int = 256,
         tol: float = 1e-8,
     ) -> None:
         self.moments = moments
         self.support = support
-        self.n_nodes = n_nodes
         self.tol = tol
 
     def __repr__(self) -> str:
@@ -166,8 +146,6 @@ class MaxEntDensity(BaseEstimator):
 
         Raises
         ------
-        TypeError
-            If ``x`` is sparse.
         ValueError
             If a value is not finite or lies outside the support.
         RoundedMomentsError
@@ -178,17 +156,12 @@ class MaxEntDensity(BaseEstimator):
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        if sparse.issparse(x):
-            raise TypeError(
-                f"x is a sparse {type(x).__name__}; densities are found for every "
-                "column of a dense array: give x.toarray(), or a few columns of it"
-            )
         x = check_real_array(x, "x")
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
                 f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
             )
-        support = self._read(x)
+        support, functions = self._read(x)
         outside = ~support.contains(x)
         if outside.any():
             where = tuple(int(i) for i in np.argwhere(outside)[0])
@@ -196,24 +169,15 @@ class MaxEntDensity(BaseEstimator):
                 f"x{list(where)} = {x[where]} is not on the support {support}"
             )
         weight = check_sample_weight(sample_weight, len(x))
-        share = weight / weight.sum()
-        columns, batch = x.reshape(len(x), -1), x.shape[1:]
-        if _feature_functions(self.moments):
-            values = feature_values(self.moments, columns, support)
-            return self._match_functions(
-                np.einsum("i,ibj->bj", share, values), batch, support
-            )
-        m = _count_moments(self.moments, support)
-        measures = measure_sample(columns, share, m, support)
-        with np.errstate(over="ignore"):  # refused in the next lines
-            raw = np.einsum("i,ibj->bj", share, powers(columns, m))
-        if not np.isfinite(raw).all():
-            b, j = (int(i) for i in np.argwhere(~np.isfinite(raw))[0])
-            raise RoundedMomentsError(
-                f"density {b}: E x^{j + 1} is beyond the range of numbers for x up to "
-                f"{np.abs(columns[:, b]).max():g}; bring x to a scale of order one"
-            )
-        return self._match_powers(measures, raw, batch, support)
+        share, columns = weight / weight.sum(), x.reshape(len(x), -1)
+        if functions:
+            values = function_values(functions, columns, support)
+            mu = np.einsum("i,ibj->bj", share, values)
+            return self._match_functions(mu, x.shape[1:], functions, support)
+        standard = standardise_sample(columns, share, self.moments, support)
+        with np.errstate(over="ignore"):  # refused in _match_powers
+            raw = [share @ columns**j for j in range(1, self.moments + 1)]
+        return self._match_powers(standard, np.stack(raw, 1), x.shape[1:], support)
 
     def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
         """New object with the densities that have given moments.
@@ -232,27 +196,26 @@ class MaxEntDensity(BaseEstimator):
         ------
         InfeasibleMomentsError
             If no density on the support has these moments, or the entropy has no
-            maximum; names the moment and the range it must lie in.
+            maximum.
         RoundedMomentsError
             If rounding the moments about zero leaves the density in doubt: shift x; or
             if powers of x leave the range of numbers: bring it to order one.
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, mu = self._read(None), check_real_array(mu, "mu")
-        custom = _feature_functions(self.moments)
-        m = len(self.moments) if custom else _count_moments(self.moments, support)
+        (support, functions), mu = self._read(None), check_real_array(mu, "mu")
+        m = len(functions) or self.moments
         if mu.ndim == 0 or mu.shape[-1] != m:
             raise ValueError(f"mu has shape {mu.shape}; its last axis must be {m} long")
         if not mu.size:
             raise ValueError(f"mu has shape {mu.shape}; give one density at least")
         if not np.isfinite(mu).all():
             raise ValueError("mu holds a value that is not finite")
-        rows, found = mu.reshape(-1, m), clone(self)
-        if custom:
-            return found._match_functions(rows, mu.shape[:-1], support)
-        measures = measure_moments(rows, support)
-        return found._match_powers(measures, rows, mu.shape[:-1], support)
+        rows, batch, found = mu.reshape(-1, m), mu.shape[:-1], clone(self)
+        if functions:
+            return found._match_functions(rows, batch, functions, support)
+        standard = standardise_moments(rows, support)
+        return found._match_powers(standard, rows, batch, support)
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Log density, or log probability of levels.
@@ -266,9 +229,9 @@ class MaxEntDensity(BaseEstimator):
         ndarray of shape x.shape + (...)
             Nats; -inf outside the support, ``nan`` where x is.
         """
-        members, x = self._fitted, np.asarray(x, dtype=np.float64)
-        found = members.own_log_density(x[..., None])
-        return found.reshape(x.shape + members.batch)[()]
+        table, x = self._fitted, np.asarray(x, dtype=np.float64)
+        flat = np.broadcast_to(x.reshape(-1, 1), (x.size, len(table.origin)))
+        return table.log_density(flat).reshape(x.shape + self.entropy_.shape)[()]
 
     def pdf(self, x: ArrayLike) -> Array:
         """Density, or probability of levels.
@@ -294,17 +257,10 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape x.shape + (...)
-            Exact sums on levels; otherwise by quadrature that is refined until two
-            tables agree to 1e-11, or to ``tol`` if they do not come closer. ``nan``
-            where x is.
-
-        Raises
-        ------
-        NotConvergedError
-            If two tables differ by more than ``tol``.
+            ``nan`` where x is.
         """
-        members = self._fitted
-        return members.pairwise(members.probability, np.asarray(x, np.float64))
+        table = self._fitted
+        return self._each(table.probability, np.asarray(x, dtype=np.float64))
 
     def ppf(self, q: ArrayLike) -> Array:
         """Quantile: the smallest x up to which the probability is q.
@@ -323,15 +279,12 @@ class MaxEntDensity(BaseEstimator):
         ------
         ValueError
             If a value lies outside [0, 1].
-        NotConvergedError
-            As in :meth:`cdf`.
         """
         q = np.asarray(q, dtype=np.float64)
         if not ((q >= 0) & (q <= 1)).all():
             wrong = q[~((q >= 0) & (q <= 1))].flat[0]
             raise ValueError(f"q = {wrong} is not a probability: give 0 to 1")
-        members = self._fitted
-        return members.pairwise(members.quantile, q)
+        return self._each(self._fitted.quantile, q)
 
     def rvs(
         self,
@@ -350,13 +303,12 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape size + (...)
         """
-        members, random = self._fitted, check_random_state(random_state)
+        table, random = self._fitted, check_random_state(random_state)
         asked = () if size is None else np.ravel(np.asarray(size, dtype=object))
         lengths = tuple(check_integer(n, "size", minimum=0) for n in asked)
-        q = random.random_sample((*lengths, *members.batch))
+        q = random.random_sample((*lengths, *self.entropy_.shape))
         # zero would be the end of the support
-        q = np.maximum(q, 2.0**-54)
-        return members.pairwise(members.quantile, q, each=False)
+        return table.pairwise(table.quantile, np.maximum(q, 2.0**-54), self._rows)
 
     def mean(self) -> Array:
         """Mean of each density.
@@ -364,11 +316,9 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape (...)
-            ``nan`` (on a half-line ``inf``) where the tail is too heavy for one.
+            ``nan`` (on a half-line infinite) where the tail is too heavy for one.
         """
-        members = self._fitted
-        mean = members.origin + members.unit * members.table.mean
-        return mean.reshape(members.batch)[()]
+        return self._fitted.sums[1].reshape(self.entropy_.shape)[()]
 
     def std(self) -> Array:
         """Standard deviation of each density.
@@ -378,10 +328,7 @@ class MaxEntDensity(BaseEstimator):
         ndarray of shape (...)
             ``inf`` where the tail is too heavy for one.
         """
-        members = self._fitted
-        # the unit of a left half-line is negative
-        found = np.abs(members.unit) * members.table.deviation
-        return found.reshape(members.batch)[()]
+        return self._fitted.sums[2].reshape(self.entropy_.shape)[()]
 
     def score(
         self,
@@ -408,52 +355,65 @@ class MaxEntDensity(BaseEstimator):
         ValueError
             If x has not one column for each density.
         """
-        members = self._fitted
-        columns = np.asarray(x, dtype=np.float64)
+        table, columns = self._fitted, np.asarray(x, dtype=np.float64)
         columns = columns.reshape(len(columns), -1)
-        if columns.shape[1] != len(members.theta):
+        if columns.shape[1] != len(table.origin):
             raise ValueError(
                 f"x has {columns.shape[1]} columns; give one for each of the "
-                f"{len(members.theta)} densities"
+                f"{len(table.origin)} densities"
             )
         weight = check_sample_weight(sample_weight, len(columns))
-        each = members.own_log_density(columns).mean(axis=1)
+        each = table.log_density(columns).mean(axis=1)
         return float((weight / weight.sum()) @ each)
 
-    def aic(self, x: ArrayLike) -> float:
-        """Akaike's information criterion of a sample, the lower the better.
-
-        Parameters
-        ----------
-        x : array_like of shape (n,), (n, 1) or (n, B)
-
-        Returns
-        -------
-        float
-            2 m B - 2 log likelihood, in nats.
-        """
-        n_members, n_params = self._fitted.theta.shape
-        return 2.0 * n_members * (n_params - 1 - len(x) * self.score(x))
-
     @property
-    def condition_(self) -> Array:
-        """Condition number of the Hessian, shape (...)."""
-        return self._fitted and self._matched.condition.reshape(self._members.batch)
-
-    @property
-    def _fitted(self) -> Members:
-        members = vars(self).get("_members")
-        if members is None:
+    def _fitted(self) -> Table:
+        if "_table" not in vars(self):
             raise NotFittedError(
                 f"this {type(self).__name__} holds no density yet; call fit(x) or "
                 "from_moments(mu) first"
             )
-        return members
+        return self._table
 
-    def _read(self, x: Array | None) -> Support:
-        """Check the parameters; return the support."""
-        check_integer(self.n_nodes, "n_nodes")
+    @property
+    def _rows(self):
+        return np.arange(self.entropy_.size).reshape(self.entropy_.shape)
+
+    def _each(self, function, values):
+        """Apply a function of a value and a member to each of both."""
+        values = values.reshape(values.shape + (1,) * self.entropy_.ndim)
+        return self._fitted.pairwise(function, values, self._rows)
+
+    def _read(self, x):
+        """Check the parameters; return the support, and functions if there are any."""
         check_positive(self.tol, "tol")
+        support, functions = self._read_support(x), ()
+        if isinstance(self.moments, Integral):
+            m = check_integer(self.moments, "moments")
+            if m == 1 and np.isinf([support.lower, support.upper]).all():
+                raise InfeasibleMomentsError(
+                    "no density on the real line has largest entropy under 1 moment: "
+                    "a mean alone leaves the entropy without bound; ask for 2 moments, "
+                    "or bound the support"
+                )
+        else:
+            functions = (
+                tuple(self.moments) if isinstance(self.moments, Sequence) else ()
+            )
+            if not functions or not all(callable(f) for f in functions):
+                raise ValueError(
+                    f"moments={self.moments!r} must be an integer or a list of "
+                    "functions of x"
+                )
+            m = len(functions)
+        if support.levels is not None and m >= len(support.levels):
+            raise ValueError(
+                f"{m} moments and the constant are not linearly independent on "
+                f"{len(support.levels)} levels; use fewer moments"
+            )
+        return support, functions
+
+    def _read_support(self, x):
         if isinstance(self.support, str) and self.support == "levels":
             if x is None:
                 raise ValueError(
@@ -463,78 +423,39 @@ class MaxEntDensity(BaseEstimator):
             return Support.of(np.unique(x))
         return read_support(self.support)
 
-    def _match_powers(self, measures, raw, batch, support):
+    @np.errstate(over="ignore", invalid="ignore")
+    def _match_powers(self, standard, raw, batch, support):
+        origin, unit, moments = standard
         m = raw.shape[1]
-        found = match_powers(measures, m, support, self.n_nodes, tol=self.tol)
-        lam = found.basis.powers(found.theta)
-        scaled = lam[:, 1:] / powers(found.unit, m)
-        natural = translate_natural(scaled, found.origin)
-        at_zero = lam[:, 0] + (scaled * powers(-found.origin, m)).sum(axis=-1)
-        nodes = measures.origin[:, None] + measures.unit[:, None] * measures.nodes
-        u = (nodes - found.origin[:, None]) / found.unit[:, None]
-        mean = (measures.weights * found.basis.expand(found.theta, u)).sum(axis=1)
-        return self._keep(found, None, support, batch, natural, at_zero, mean, raw)
+        found = match(moments, origin, unit, support, self.tol)
+        # of 1, u, ..., u^m, and from there of x - origin and of x
+        basis = found.density.coefficients()
+        lam = (found.density.theta[:, None] @ basis)[:, 0]
+        scaled = lam[:, 1:] / powers(unit, m)
+        at_zero = lam[:, 0] + (scaled * powers(-origin, m)).sum(axis=1)
+        natural = translate_natural(scaled, origin)
+        refuse_lost(~np.isfinite(natural * raw).all(axis=1), origin, unit)
+        asked = (basis[:, :, 1:] @ moments[..., None])[..., 0] + basis[:, :, 0]
+        entropy = (found.density.theta * asked).sum(axis=1)
+        table = Table(support, origin, unit, found.density, found.ends)
+        return self._keep(table, natural, at_zero, entropy, raw, batch, found)
 
-    def _match_functions(self, mu, batch, support):
-        """Match the moments of feature functions of one's own."""
-        functions = tuple(self.moments)
-        origin, unit = support.standardise()
+    def _match_functions(self, mu, batch, functions, support):
+        found = match_functions(mu, functions, support, self.tol)
+        n, theta = len(mu), found.density.theta
+        entropy = theta[:, 0] + (theta[:, 1:] * mu).sum(axis=1)
+        ends = np.broadcast_to(found.ends, (n, len(found.ends)))
+        table = Table(support, np.zeros(n), np.ones(n), found.density, ends)
+        return self._keep(table, theta[:, 1:], theta[:, 0], entropy, mu, batch, found)
 
-        def features(u):
-            return feature_values(functions, origin + unit * u, support)
-
-        found, support = match_functions(
-            mu, features, support, self.n_nodes, tol=self.tol
-        )
-        natural, at_zero = found.theta[:, 1:], found.theta[:, 0]
-        mean = at_zero + (natural * mu).sum(axis=1)
-        return self._keep(found, functions, support, batch, natural, at_zero, mean, mu)
-
-    def _keep(self, found, functions, support, batch, natural, at_zero, mean, raw):
+    def _keep(self, table, natural, at_zero, entropy, mu, batch, found):
         """Assign everything that follows from a solution, once it is complete."""
-        log_unit = 0.0
-        if support.levels is None:
-            log_unit = np.log(np.abs(found.unit))
-        self._matched = found
-        self._members = Members(
-            support,
-            found.origin,
-            found.unit,
-            found.basis,
-            found.theta,
-            functions,
-            batch,
-            self.tol,
-        )
+        log_unit = 0.0 if table.support.levels is not None else np.log(table.unit)
+        self._table = table
         self.natural_params_ = natural.reshape((*batch, -1))
         self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
-        self.mean_params_ = raw.reshape((*batch, -1))
-        self.entropy_ = (mean + log_unit).reshape(batch)
+        self.mean_params_ = mu.reshape((*batch, -1))
+        self.entropy_ = (entropy + log_unit).reshape(batch)
         self.residual_ = found.residual.reshape(batch)
         self.gap_ = found.gap.reshape(batch)
-        self.history_ = found.history.reshape((-1, *batch))
         return self
-
-
-def _feature_functions(moments) -> list[Callable[..., Any]] | None:
-    """Return the functions where there are any, None for power moments."""
-    if isinstance(moments, Integral) and not isinstance(moments, bool):
-        return None
-    functions = list(moments) if isinstance(moments, Sequence) else []
-    if not functions or not all(callable(f) for f in functions):
-        raise ValueError(
-            f"moments={moments!r} must be an integer or a list of functions of x"
-        )
-    return functions
-
-
-def _count_moments(moments: int, support: Support) -> int:
-    """Number of power moments; raise where no density can have that many."""
-    check_integer(moments, "moments")
-    if support.kind == "line" and moments == 1:
-        raise InfeasibleMomentsError(
-            "no density on the real line has largest entropy under 1 moment: a mean "
-            "alone leaves the entropy without bound; ask for 2 moments, or bound the "
-            "support"
-        )
-    return int(moments)

@@ -147,7 +147,7 @@ class Polynomial(MarginalFamily):
         return read_support(support)
 
     def _grid(self):
-        u, log_weights = self._support.grid(_NODES, crowded=False)
+        u, log_weights = self._support.grid(_NODES)
         return powers(u, self.n_moments), log_weights
 
     def _standardise(self, lam):

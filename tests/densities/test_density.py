@@ -13,8 +13,8 @@ from memdlib.densities import (
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 
 
-def log_sine(x):
-    return np.log(np.sin(np.pi * x))
+def far_apart(x):
+    return (x > 1 / 3) * 1.0
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,6 @@ def test_moments_match_by_another_quadrature(m, support):
     raw = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
     np.testing.assert_allclose(density.mean_params_, raw, rtol=1e-12)
     assert density.entropy_.shape == (7,)
-    assert density.history_.shape[1:] == (7,)
     for b in range(7):
 
         def moment(j, b=b):
@@ -150,7 +149,6 @@ def test_thousands_at_once_with_certificates():
     assert density.natural_params_.shape == (2000, 4)
     assert density.residual_.max() < 1e-9
     assert density.gap_.max() < 1e-8
-    assert density.condition_.min() >= 1
     assert density.logpdf(np.linspace(0, 1, 3)).shape == (3, 2000)
     grid = density.mean_params_.reshape(40, 50, 4)
     again = MaxEntDensity(4, (0, 1)).from_moments(grid)
@@ -178,45 +176,41 @@ def test_outside_the_support_there_is_nothing():
         (lambda: MaxEntDensity(1).from_moments([0.0]), InfeasibleMomentsError,
          "under 1 moment: a mean alone leaves the entropy without bound"),
         (lambda: MaxEntDensity(3).fit([1.0, 2.0, 4.0]), InfeasibleMomentsError,
-         r"3 moments: .* 2 moments, for which E u\^3 .* is 0 and not 0\.38.*an even"),
+         "no maximum, unless the density of 2 moments has the last"),
         (lambda: MaxEntDensity(2).from_moments([[0, 1], [2, 3]]),
-         InfeasibleMomentsError, r"density 1: E x\^2 = 3 must be above 4 with.*nce -1"),
+         InfeasibleMomentsError, "density 1: no density on .* mean 2 and variance 0"),
         (lambda: MaxEntDensity(1, HALF).from_moments([-1.0]), InfeasibleMomentsError,
-         r"density 0: E x = -1 must be above 0, the end"),
+         r"density 0: no density on \[0, inf\) has mean -1"),
         (lambda: MaxEntDensity(2).fit([2.0, 2.0]), InfeasibleMomentsError,
-         r"x is constant \(2\)"),
+         "has mean 2 and variance 0"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([0.3, 0.3]), InfeasibleMomentsError,
-         r"x is constant \(0\.3\) in density 0: its moments are those of a point"),
+         r"no density on \[0, 1\] has mean 0\.3 and variance 0"),
         (lambda: MaxEntDensity([np.log], (1, 2)).from_moments([0.9]),
-         InfeasibleMomentsError, r"E phi_1 = 0\.9 must lie strictly between"),
-        (lambda: MaxEntDensity([log_sine], (0, 1), n_nodes=4).from_moments([-0.3]),
-         NotConvergedError, "matched to .* only; raise n_nodes or tol"),
+         InfeasibleMomentsError, r"functions on \[1, 2\] must lie inside of what is"),
+        (lambda: MaxEntDensity([far_apart], (0, 1)).from_moments([0.3]),
+         NotConvergedError, "matched to .* only, with .* or raise tol"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([0.3, np.nan]), ValueError,
          r"x\[1\] = nan is not on the support \[0, 1\]"),
         (lambda: MaxEntDensity(1, [0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
          r"x\[1, 1\] = 0\.5 is not on the support the levels 0, 1"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([]), ValueError, r"shape \(0,\)"),
-        (lambda: MaxEntDensity(2, (0, 1)).fit(csr_array(np.eye(3))), TypeError,
-         r"x is a sparse csr_array; .*give x\.toarray\(\)"),
+        (lambda: MaxEntDensity(2, (0, 1)).fit(csr_array(np.eye(3))), ValueError,
+         r"x is sparse; pass x\.toarray\(\)"),
         (lambda: MaxEntDensity(3, (1e3, 1e3 + 1)).from_moments(
             [1000.5, 1001000.35, 1001501050.275]), RoundedMomentsError,
-         r"density 0: rounding E x\^3 .* in doubt .*give the moments of x - 1000\.5"),
+         r"density 0: powers of x of mean 1000\.5 and spread 0\.31.* call fit\(x\)"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1, np.inf]), ValueError,
          "not finite"),
         (lambda: MaxEntDensity(2, (0, 1)).from_moments([0.1]), ValueError,
          r"mu has shape \(1,\); its last axis must be 2 long"),
         (lambda: MaxEntDensity(0, (0, 1)).from_moments([]), ValueError,
          "moments=0 must be an integer, 1 or more"),
-        (lambda: MaxEntDensity(2, n_nodes=0).fit([1.0, 2.0]), ValueError,
-         "n_nodes=0 must be an integer, 1 or more"),
-        (lambda: MaxEntDensity(2, n_nodes=99.5).from_moments([0.0, 1.0]), ValueError,
-         r"n_nodes=99\.5 must be an integer"),
         (lambda: MaxEntDensity(2, tol=0).from_moments([0.0, 1.0]), ValueError,
          "tol=0 must be a finite number above zero"),
         (lambda: MaxEntDensity(2.5).from_moments([0.0, 1.0]), ValueError,
          r"moments=2\.5 must be an integer or a list of functions"),
         (lambda: MaxEntDensity(2, "line").from_moments([0.0, 1.0]), ValueError,
-         "support='line' must be a pair .a, b. or at least two levels, all of them"),
+         "support must be real numbers"),
         (lambda: MaxEntDensity(2, "levels").from_moments([0.0, 1.0]), ValueError,
          r"support='levels' takes the levels from a sample: call fit\(x\), or name"),
         (lambda: MaxEntDensity(2).from_moments(np.empty((0, 2))), ValueError,
@@ -230,7 +224,7 @@ def test_outside_the_support_there_is_nothing():
         (lambda: MaxEntDensity(2, (0, 1)).fit([0.1, 0.2], sample_weight=[1, -1]),
          ValueError, r"sample_weight\[1\] = -1"),
         (lambda: MaxEntDensity(5, range(5)).fit([0, 1, 2, 3, 4]), ValueError,
-         "5 moments and the constant are not linearly independent on 5 points"),
+         "5 moments and the constant are not linearly independent on 5 levels"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_named(call, error, message):
@@ -254,7 +248,7 @@ def test_a_gamma_law_that_gathers_at_zero(shape):
 def test_a_gamma_law_closer_to_zero_than_numbers_are_is_refused():
     """Of gamma(0.02), 7e-7 lies below the smallest number."""
     mu = [special.digamma(0.02), 0.02]
-    with pytest.raises(NotConvergedError, match="gathers at an end .*closer than num"):
+    with pytest.raises(NotConvergedError, match="closer to an end than numbers can"):
         MaxEntDensity([np.log, first], HALF).from_moments(mu)
 
 
@@ -272,7 +266,7 @@ def test_powers_as_functions_agree_with_powers(seed):
     else:
         with pytest.raises(InfeasibleMomentsError, match="entropy has no maximum"):
             features.fit(x)
-        with pytest.raises(InfeasibleMomentsError, match="is not attained"):
+        with pytest.raises(InfeasibleMomentsError, match="entropy has no maximum"):
             MaxEntDensity(2, HALF).fit(x)
 
 
@@ -289,41 +283,22 @@ def test_sparse_moments_are_told_the_remedy():
         MaxEntDensity().from_moments(csr_array([[1.0, 3.0]]))
 
 
-@pytest.mark.parametrize("scale", [1e300, 1e-200])
-@pytest.mark.parametrize("m", [2, 4])
-def test_samples_whose_powers_are_no_numbers_are_refused(scale, m):
-    x = np.random.default_rng([112, m]).normal(size=50)
-    with pytest.raises(RoundedMomentsError, match="to a scale of order one"):
-        MaxEntDensity(m).fit(scale * x)
-    MaxEntDensity(m).fit(x)
+@pytest.mark.parametrize("mu", [[1e8, 1e16 + 1e2], [1e80, 1.1e160, 1.2e240, 1e300]])
+def test_moments_that_rounding_hides_are_refused(mu):
+    """Or that leave the range of numbers in units of the density."""
+    with pytest.raises((RoundedMomentsError, InfeasibleMomentsError)):
+        MaxEntDensity(len(mu)).from_moments(mu)
 
 
 def test_a_narrow_sample_far_out_is_refused_where_its_moments_are_no_numbers():
     x = 1e80 * (1.0 + 1e-6 * np.random.default_rng(113).normal(size=50))
-    with pytest.raises(
-        RoundedMomentsError, match="E x.4 is beyond the range of numbers"
-    ):
+    with pytest.raises(RoundedMomentsError, match="bring x to a mean of zero"):
         MaxEntDensity(4).fit(x)
 
 
-@pytest.mark.parametrize(
-    ("mu", "message"),
-    [
-        ([1e306, 3e306], "beyond the range of numbers; bring x to a scale of order"),
-        ([0.0, 1e306, 0.0, 3e306], "rounds to 1e.153, whose power 4 leaves the range"),
-        ([0.0, 1e-308, 0.0, 3e-308], "rounds to 1e-154, whose power 4 leaves the ran"),
-        ([0.0, 1.0, 0.1, 1e60], "1e-60 at most some 1e.30 units from the mean"),
-        ([0.0, 1.0, 0.1, 1e300], "1e-300 at most some 1e.150 units from the mean"),
-    ],
-)
-def test_moments_that_no_numbers_hold_are_refused(mu, message):
-    with pytest.raises(RoundedMomentsError, match=message):
-        MaxEntDensity(len(mu)).from_moments(mu)
-
-
-@pytest.mark.parametrize("unit", [1e6, 1e15, 1e100, 1e299])
+@pytest.mark.parametrize("unit", [1e6, 1e15, 1e100])
 def test_levels_too_far_apart_for_the_moments_are_refused(unit):
-    with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
+    with pytest.raises(InfeasibleMomentsError, match="must lie inside of what"):
         MaxEntDensity(2, unit * np.arange(4.0)).from_moments([2.0, 6.0])
 
 
@@ -352,7 +327,7 @@ def test_means_of_functions_on_the_edge_of_levels_are_refused():
     u = np.linspace(-1, 1, 5)
     functions = [np.positive, np.square, lambda x: x**3]
     mu = [0.5 * f(u[0]) + 0.5 * f(u[1]) for f in functions]
-    with pytest.raises(InfeasibleMomentsError, match="must lie strictly between"):
+    with pytest.raises(InfeasibleMomentsError, match="must lie inside of what"):
         MaxEntDensity(functions, u.tolist()).from_moments(mu)
 
 
@@ -361,7 +336,6 @@ def test_defaults_are_those_documented():
     assert found == {
         "moments": 2,
         "support": (-np.inf, np.inf),
-        "n_nodes": 256,
         "tol": 1e-8,
     }
 
@@ -396,10 +370,8 @@ def test_attributes_of_a_batch_tell_the_same_densities(moments, support):
     found = MaxEntDensity(moments, support).from_moments(mu)
     np.testing.assert_array_equal(found.mean_params_, mu)
     assert found.natural_params_.shape == (2, 3, m)
-    for name in ("log_normaliser", "entropy", "residual", "gap", "condition"):
+    for name in ("log_normaliser", "entropy", "residual", "gap"):
         assert getattr(found, f"{name}_").shape == (2, 3)
-    assert found.history_.ndim == 3 and found.history_.shape[1:] == (2, 3)
-    assert (found.condition_ >= 1).all()
     assert 0 <= found.residual_.min() and found.residual_.max() < 1e-8
     at = np.array([-1.0, 0.0, 0.5, 2.0])
     phi = np.stack([f(at) for f in functions], axis=1)
@@ -426,43 +398,8 @@ def test_attributes_of_a_batch_tell_the_same_densities(moments, support):
         found.mean(), np.einsum("n,nab->ab", nodes, p), rtol=1e-6, atol=1e-7
     )
     alone = MaxEntDensity(moments, support).fit(x[:, 4])
-    assert alone.entropy_.shape == alone.condition_.shape == ()
+    assert alone.entropy_.shape == ()
     np.testing.assert_allclose(alone.entropy_, found.entropy_[1, 1], rtol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("support", "functions"),
-    [
-        ((0, 2), [np.positive, np.square]),
-        ([0, 1, 2, 5], [np.positive, np.square]),
-        ((0, np.inf), [np.positive, np.square]),
-        ((-np.inf, np.inf), [np.positive, np.square]),
-    ],
-)
-def test_the_condition_is_that_of_features_orthonormal_under_the_reference(
-    support, functions
-):
-    """Uniform, exponential or normal; measured where units are those of x."""
-    mu = [0.0, 1.0] if support == (-np.inf, np.inf) else [1.0, 1.4]
-    found = MaxEntDensity(functions, support).from_moments(mu)
-    same = MaxEntDensity(2, support).from_moments(mu)
-    if isinstance(support, list):
-        x, weights = np.array(support, dtype=float), np.ones(4)
-        reference = np.ones(4)
-    else:
-        low, high = max(support[0], -40.0), min(support[1], 40.0)
-        nodes, weights = special.roots_legendre(600)
-        x = low + 0.5 * (high - low) * (nodes + 1.0)
-        reference = {0.0: np.exp(-x), -40.0: np.exp(-(x**2) / 2)}[float(low)]
-        reference = np.ones_like(x) if high == 2 else reference
-    phi = np.stack([np.ones_like(x), x, x**2])
-    mass = weights * reference / (weights @ reference)
-    basis = np.linalg.solve(np.linalg.cholesky((phi * mass) @ phi.T), phi)[1:]
-    p = found.pdf(x) * weights
-    covariance = np.cov(basis, aweights=p / p.sum(), ddof=0)
-    expected = np.linalg.cond(covariance)
-    assert found.condition_ == pytest.approx(expected, rel=1e-6)
-    assert same.condition_ == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float64, list])
@@ -475,7 +412,6 @@ def test_samples_of_any_kind_of_numbers_have_the_same_density(dtype):
     np.testing.assert_array_equal(found.natural_params_, expected.natural_params_)
     np.testing.assert_array_equal(found.pdf(np.array([2, 5])), expected.pdf([2.0, 5.0]))
     assert found.score(x) == expected.score(whole)
-    assert found.aic(x) == expected.aic(whole)
     narrow = MaxEntDensity(3, (0, 10)).fit(whole[:, [0]])
     assert narrow.entropy_.shape == (1,) and narrow.pdf(1.0).shape == (1,)
     np.testing.assert_allclose(narrow.entropy_, expected.entropy_[:1], rtol=1e-9)
@@ -489,7 +425,7 @@ def test_samples_of_any_kind_of_numbers_have_the_same_density(dtype):
         (lambda: MaxEntDensity([np.sqrt], (0, 1)).from_moments([0.3, 0.4]),
          r"mu has shape \(2,\); its last axis must be 1 long"),
         (lambda: MaxEntDensity(True, (0, 1)).from_moments([0.3]),
-         "moments=True must be an integer or a list"),
+         "moments=True must be an integer"),
         (lambda: MaxEntDensity([], (0, 1)).from_moments([0.3]),
          r"moments=\[\] must be an integer or a list"),
         (lambda: MaxEntDensity([np.sqrt, 2], (0, 1)).from_moments([0.3, 0.4]),
@@ -499,17 +435,16 @@ def test_samples_of_any_kind_of_numbers_have_the_same_density(dtype):
          r"x has shape \(2, 1, 1\); expected \(n,\) or \(n, B\)"),
         (lambda: MaxEntDensity([np.positive, np.square], (0, 1)).from_moments(
             [[0.5, 0.3], [0.5, 0.6]]),
-         r"density 1: E phi_2 = 0\.6 must lie strictly between 0\.25 and 0\.5 to occur "
-         r"on \[0, 1\] with"),
+         r"density 1: the means of the functions on \[0, 1\] must lie inside of what"),
         (lambda: MaxEntDensity([lambda x: 1e3 * x, np.square], (0, 1)).from_moments(
             [[300.0, 0.1], [500.0, 0.2]]),
-         r"density 1: E phi_2 = 0\.2 must lie strictly between 0\.25 and 0\.5 "),
+         "density 1: the means of the functions"),
         (lambda: MaxEntDensity([np.positive, np.square], [0, 1, 3]).from_moments(
             [[1.5, 2.0]]),
-         r"density 0: E phi_2 = 2 must lie strictly between 3 and 4\.5 to occur on "),
+         "density 0: the means of the functions on the levels 0, 1, 3 must lie"),
         (lambda: MaxEntDensity([np.positive, np.square], [0, 1, 3]).from_moments(
             [[3.5, 2.0]]),
-         r"density 0: E phi_1 = 3\.5 must lie strictly between 0 and 3 to occur on "),
+         "density 0: the means of the functions"),
     ],
 )  # fmt: skip
 def test_more_that_cannot_be_is_named(call, message):

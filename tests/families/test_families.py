@@ -413,7 +413,7 @@ def test_smoothing_makes_polynomial_moments_possible():
     at_two = np.array([[2.0, 4.0, 8.0]])
     mixed = np.array([[1.5, 4.5, 13.5]])
     mu = np.stack([at_two, mixed])
-    with pytest.raises(ValueError, match="must lie strictly between"):
+    with pytest.raises(ValueError, match="the mean must lie strictly inside"):
         f.natural(mu)
     found = f.regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
     assert np.isfinite(f.natural(found)).all()
@@ -613,7 +613,7 @@ def test_presence_is_observed_in_dense_and_sparse():
         (lambda: Polynomial(2.5), r"n_moments=2\.5 must be an integer, 1 or more"),
         (lambda: Polynomial(0), "n_moments=0 must be an integer, 1 or more"),
         (lambda: Polynomial(True), "n_moments=True must be an integer"),
-        (lambda: Polynomial(1, "ab"), r"support=\['ab'\] must be a pair"),
+        (lambda: Polynomial(1, "ab"), "support must be real numbers"),
         (lambda: Polynomial(1, 3.0), r"support=\[3\.0\] must be a pair"),
         (lambda: get(MultivariateNormal()), "all features jointly; use JointMaxEntC"),
         (lambda: Polynomial(2, (0, np.inf)), "must be bounded"),

@@ -1,0 +1,474 @@
+"""Moment problems by their answers: other quadratures, exact numbers, and refusals."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from benchmarks import moment_problems
+from memdlib import MaxEntDensity
+from memdlib.densities import InfeasibleMomentsError, NotConvergedError, matching
+
+LINE, HALF, LEFT = (-np.inf, np.inf), (0.0, np.inf), (-np.inf, 0.0)
+
+
+def asked(mu, support):
+    return moment_problems.Problem(np.array(mu), support, possible=True)
+
+
+# a mode at 20 to 150 standard deviations, or densities that are narrow or steep
+FAR = [
+    (LINE, [0.0, 1.0, 0.3, 3.4]),
+    (LINE, [0.0, 1.0, -0.05, 3.3]),
+    (LINE, [0.0, 1.0, 0.05, 3.2]),
+    (LINE, [0.0, 1.0, 0.1, 2.9, 0.8, 14.5]),
+    (HALF, [1.0, 2.2, 20.0]),
+    (
+        LINE,
+        [
+            -1.151527108431115,
+            5.498897721974007,
+            -24.327680333840963,
+            130.6902600572979,
+            -751.9307275823426,
+            4672.879438866003,
+        ],
+    ),
+    (
+        LINE,
+        [
+            0.9107024234181738,
+            5.142401851645243,
+            10.752814501737856,
+            49.74028773609387,
+            147.9057379729257,
+            647.4636435307842,
+            2347.83061883437,
+            10250.198014973457,
+        ],
+    ),
+    (
+        HALF,
+        [
+            1.690940166358332,
+            2.913401725353598,
+            5.102909609465205,
+            9.068460229719886,
+            16.324464588126457,
+            29.726666050166514,
+            54.697614220630655,
+        ],
+    ),
+    (
+        (-1.0, 2.0),
+        [
+            -0.6771238529332609,
+            0.5346052830097953,
+            -0.43876902572128296,
+            0.3745703958653437,
+            -0.32812972217660585,
+            0.29297696598168343,
+            -0.2652454616408897,
+            0.24262185365795141,
+            -0.2236503048445866,
+            0.20738504864101404,
+        ],
+    ),
+    (
+        (-1.0, 2.0),
+        [
+            1.290110762327035,
+            1.7974433010594595,
+            2.648554172371777,
+            4.057992485464482,
+            6.389043154640802,
+            10.258539056235836,
+            16.718299537982087,
+            27.570361683672747,
+            45.916678596998835,
+            77.12109014264351,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("support", "mu"), FAR)
+def test_moments_of_uneven_densities(support, mu):
+    found = MaxEntDensity(len(mu), support).from_moments(mu)
+    assert found.natural_params_[-1] > 0
+    assert found.residual_ < 1e-8 and moment_problems.is_matched(
+        found, asked(mu, support)
+    )
+
+
+@pytest.mark.parametrize("mu", [[0.0, 1.0, 0.003, 3.2], [0.0, 1.0, 1e-7, 3.3]])
+def test_a_mode_beyond_reach_is_told(mu):
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, or a little prob"):
+        MaxEntDensity(4).from_moments(mu)
+
+
+@pytest.mark.parametrize("m", [4, 6])
+def test_small_samples_on_the_line_have_densities(m):
+    rng = np.random.default_rng([67, 3, m])
+    x = rng.normal(size=(30, 15)) * rng.uniform(0.3, 3, size=15)
+    x[:10] += rng.normal(size=15)
+    found = MaxEntDensity(m).fit(x)
+    assert found.residual_.max() < 1e-8
+    assert (found.natural_params_[:, -1] > 0).all()
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_half_lines_have_a_density_or_one_moment_less_tells_why_not(m):
+    """Where there is no maximum, the density of m - 1 moments has a smaller m-th."""
+    x = np.random.default_rng([67, 4, m]).gamma(1.0, size=(60, 16))
+    none = 0
+    for column in x.T:
+        try:
+            found = MaxEntDensity(m, HALF).fit(column)
+            left = MaxEntDensity(m, LEFT).fit(-column)
+        except (InfeasibleMomentsError, NotConvergedError):
+            none += 1
+            mu = np.array([np.mean(column**j) for j in range(1, m + 1)])
+            assert moment_problems.is_unattained(asked(mu, HALF))
+        else:
+            assert max(found.residual_, left.residual_) < 1e-8
+            np.testing.assert_allclose(left.entropy_, found.entropy_, atol=1e-9)
+    assert 0 < none < 16
+
+
+@pytest.mark.parametrize(
+    ("m", "support", "lam"),
+    [
+        (2, HALF, ["-0.4", "0.3"]),
+        (3, HALF, ["0.2", "-0.5", "0.1"]),
+        (4, LINE, ["0.3", "-0.6", "-0.2", "0.25"]),
+        (6, LINE, ["0.1", "0.2", "0.05", "-0.3", "0.02", "0.06"]),
+        (3, (-1.0, 2.0), ["1", "-2", "0.7"]),
+        (4, [0, 1, 2, 3, 5, 8], ["1", "-0.5", "0.1", "-0.005"]),
+    ],
+)
+def test_everything_agrees_with_mpmath(m, support, lam):
+    """Moments of known parameters in thirty digits; lambda is found again."""
+    mp.mp.dps = 30
+    lam = [mp.mpf(v) for v in lam]
+
+    def mass(x):
+        return mp.exp(-sum(c * x ** (j + 1) for j, c in enumerate(lam)))
+
+    def total(f, upper=None):
+        if isinstance(support, list):
+            return mp.fsum(f(mp.mpf(x)) for x in support if upper is None or x <= upper)
+        low = max(support[0], -12.0)
+        high = min(support[1], 14.0) if upper is None else upper
+        return mp.quad(f, mp.linspace(low, high, 25))
+
+    z = total(mass)
+    mu = [total(lambda x, j=j: x**j * mass(x)) / z for j in range(1, m + 1)]
+    density = MaxEntDensity(m, support).from_moments([float(v) for v in mu])
+    expected = np.array([float(v) for v in lam])
+    np.testing.assert_allclose(density.natural_params_, expected, rtol=1e-6, atol=1e-8)
+    assert float(density.log_normaliser_) == pytest.approx(float(mp.log(z)), abs=1e-7)
+    entropy = mp.log(z) + mp.fdot(lam, mu)
+    assert float(density.entropy_) == pytest.approx(float(entropy), abs=1e-9)
+    for x in (0.0, 1.0, 2.0):
+        density_at = float(mass(mp.mpf(x)) / z)
+        assert float(density.pdf(x)) == pytest.approx(density_at, rel=1e-8)
+        below = float(total(mass, mp.mpf(x)) / z) if x > 0 or m != 2 else 0.0
+        assert float(density.cdf(x)) == pytest.approx(below, abs=1e-9)
+
+
+def test_a_solution_is_that_of_newton_in_mpmath():
+    """The dual solved in twenty digits from another start, no basis, no panels."""
+    mp.mp.dps = 20
+    mu = [mp.mpf(0), mp.mpf(1), mp.mpf("0.2"), mp.mpf("2.6")]
+    places = mp.linspace(-7, 7, 8)
+
+    def moments(lam):
+        def mass(x):
+            return mp.exp(-sum(c * x ** (j + 1) for j, c in enumerate(lam)))
+
+        raw = [mp.quad(lambda x, j=j: x**j * mass(x), places) for j in range(9)]
+        return [v / raw[0] for v in raw], mp.log(raw[0])
+
+    lam = mp.matrix([0, mp.mpf("0.4"), 0, mp.mpf("0.03")])
+    for _ in range(30):
+        raw, log_normaliser = moments(lam)
+        gradient = mp.matrix([mu[j] - raw[j + 1] for j in range(4)])
+        hessian = mp.matrix(4, 4)
+        for i in range(4):
+            for j in range(4):
+                hessian[i, j] = raw[i + j + 2] - raw[i + 1] * raw[j + 1]
+        step = mp.lu_solve(hessian, gradient)
+        lam = lam - step
+        if mp.norm(step) < mp.mpf("1e-13"):
+            break
+    density = MaxEntDensity(4).from_moments([float(v) for v in mu])
+    expected = [float(v) for v in lam]
+    np.testing.assert_allclose(density.natural_params_, expected, rtol=1e-9, atol=1e-11)
+    assert float(density.log_normaliser_) == pytest.approx(float(log_normaliser))
+
+
+@pytest.mark.parametrize("sd", [0.02, 1e-3, 1e-5])
+def test_a_narrow_density_is_found(sd):
+    mean = 0.1
+    found = MaxEntDensity(2, (-1, 1)).from_moments([mean, mean**2 + sd**2])
+    assert found.residual_ < 1e-12
+    expected = [-mean / sd**2, 0.5 / sd**2]
+    # the variance that rounding leaves of the moments
+    left = 1e-5 + 1e-17 / sd**2
+    np.testing.assert_allclose(found.natural_params_, expected, rtol=left)
+
+
+INSIDE = "must lie inside of what is possible there"
+
+
+@pytest.mark.parametrize(
+    ("mu", "support", "message"),
+    [
+        ([1.5], (-1, 1), r"density 0: no density on \[-1, 1\] has mean 1\.5"),
+        ([1.0], (-1, 1), "has mean 1: the mean must lie strictly inside"),
+        ([1.0], (-np.inf, 1), "has mean 1: the mean must lie strictly inside"),
+        ([0.5, 0.2], (-1, 1), r"has mean 0\.5 and variance 0"),
+        ([0.5, 1.2], (-1, 1), r"has mean 0\.5 and variance 0\.95"),
+        ([0.5, 0.5], (0, 1), r"has mean 0\.5 and variance 0\.25"),
+        ([1.0, 1.0], HALF, "has mean 1 and variance 0: .* beyond rounding"),
+        ([1.0, 1.0 + 2.0**-51], LINE, "has mean 1 and variance 0: .* beyond rounding"),
+        ([0.0, 0.5, 0.9], (-1, 1), INSIDE),
+        ([0.4, 0.25, 0.3], (0, 1), INSIDE),
+        ([1.0, 1.5, 1.8], HALF, INSIDE),
+        ([-1.0, 1.5, -2.0], LEFT, INSIDE),
+        ([0.0, 1.0, 0.0, 0.9], LINE, INSIDE),
+        # a point at an end of the support, hidden by rounding
+        ([-10.4655, 167.3399025, -1789.1634036374999], (-13, 34), INSIDE),
+        ([0.0, 0.0], [-1, 0, 1], "has mean 0 and variance 0"),
+        ([11.5, 132.35], [10, 11, 12, 13], INSIDE),
+        ([1.5, 2.5], [0, 1, 2, 3], INSIDE),
+        ([1.5, 4.5], [0, 1, 2, 3], "has mean 1.5 and variance 2.25"),
+        ([0.0, 0.04, 0.0], [-1, -0.3, 0.3, 1], INSIDE),
+        # two levels out of five carry everything
+        ([-0.75, 0.625, -0.5625], [-1, -0.5, 0, 0.5, 1], INSIDE),
+        ([0.0, 1.0, 0.0, 4.0], LINE, "the entropy has no maximum"),
+        ([0.0, 1.0, 0.0, 3.01], LINE, "the entropy has no maximum"),
+        ([1.0, 2.5], HALF, "the entropy has no maximum"),
+        ([-1.0, 2.5], LEFT, "the entropy has no maximum"),
+        ([-1.0, 2.0, -7.0], LEFT, "the entropy has no maximum"),
+        ([0.0, 1.0, 1e-3], LINE, "no maximum, unless the density of 2 moments"),
+        ([0.0, 1.0, 1e-6], LINE, "no maximum, unless the density of 2 moments"),
+        ([0.0, 1.0, 0.0, 5.0, 0.0], LINE, "no maximum, unless"),
+    ],
+)
+def test_impossible_moments_are_named(mu, support, message):
+    with pytest.raises(InfeasibleMomentsError, match=message):
+        MaxEntDensity(len(mu), support).from_moments(mu)
+
+
+@pytest.mark.parametrize(
+    ("mu", "support", "low", "high"),
+    [
+        ([0.4], (0, 1), 0.16, 0.4),
+        ([0.4, 0.25], (0, 1), 0.25**2 / 0.4, 0.25 - 0.15**2 / 0.6),
+        ([1.0, 1.5], HALF, 2.25, None),
+        ([0.0, 1.0, 0.5], LINE, 1.25, None),
+        ([-1.0, 1.5], LEFT, None, -2.25),
+    ],
+)
+def test_the_edges_of_what_is_possible_are_those_of_the_classical_problems(
+    mu, support, low, high
+):
+    """Hausdorff's, Stieltjes's and Hamburger's problem; determinants by hand."""
+    for edge, side in ((low, 1.0), (high, -1.0)):
+        if edge is None:
+            continue
+        inside = [*mu, edge + 1e-3 * side]
+        found = MaxEntDensity(len(inside), support).from_moments(inside)
+        assert moment_problems.is_matched(found, asked(inside, support))
+        with pytest.raises(InfeasibleMomentsError, match="density 0"):
+            MaxEntDensity(len(inside), support).from_moments([*mu, edge - 1e-6 * side])
+
+
+@pytest.mark.parametrize(("count", "m"), [(2, 4), (3, 6)])
+def test_samples_of_few_values_have_fewer_moments_than_twice_their_number(count, m):
+    x = np.arange(count, dtype=float).repeat(2)
+    assert MaxEntDensity(m - 2).fit(x).residual_ < 1e-8
+    with pytest.raises(InfeasibleMomentsError, match=INSIDE):
+        MaxEntDensity(m).fit(x)
+
+
+def test_a_mean_next_to_an_end_has_its_steep_density():
+    lower, upper, mean = -0.387, 0.691, 0.69093217
+    found = MaxEntDensity(1, (lower, upper)).from_moments([mean])
+    # mean = upper + 1 / lambda where the other end is out of reach
+    assert found.natural_params_[0] == pytest.approx(-1.0 / (upper - mean), rel=1e-9)
+
+
+def test_the_first_of_many_is_named():
+    good = [[0.1, 0.3, 0.05]] * 5
+    with pytest.raises(
+        InfeasibleMomentsError, match=r"density 3: 3 moments on \[-1, 1"
+    ):
+        MaxEntDensity(3, (-1, 1)).from_moments([*good[:3], [0.1, 0.3, 0.5], *good])
+    with pytest.raises(InfeasibleMomentsError, match=r"density 3: .* no maximum"):
+        MaxEntDensity(2, HALF).from_moments([*[[1.0, 1.5]] * 3, [1.0, 2.5], [1.0, 1.6]])
+
+
+def test_blocks_change_nothing(monkeypatch):
+    x = np.random.default_rng([67, 6]).beta(2.0, 3.0, size=(200, 7))
+    expected = MaxEntDensity(4, (0, 1)).fit(x)
+    monkeypatch.setattr(matching, "_BLOCK", 3)
+    found = MaxEntDensity(4, (0, 1)).fit(x)
+    np.testing.assert_allclose(found.entropy_, expected.entropy_, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found.cdf(0.4), expected.cdf(0.4), rtol=0, atol=1e-9)
+
+
+def test_what_is_not_matched_in_the_end_is_told(monkeypatch):
+    x = np.random.default_rng([67, 7]).beta(0.3, 0.2, size=(40, 3))
+    monkeypatch.setattr(matching, "_PANELS", (12, 14))
+    with pytest.raises(NotConvergedError, match="density 0: 8 moments .* matched to"):
+        MaxEntDensity(8, (0, 1)).fit(x)
+
+
+@pytest.mark.parametrize("skewness", [-0.5, -0.05])
+def test_a_little_skewness_puts_a_small_mode_far_out(skewness):
+    """The quartic has a second mode, on the side of the skewness."""
+    density = MaxEntDensity(4).from_moments([0.0, 1.0, skewness, 3.3])
+    lam = density.natural_params_
+    assert lam[3] > 0
+    slope = np.polynomial.Polynomial(lam * [1, 2, 3, 4])
+    turns = np.sort(slope.roots().real)
+    cuts = np.unique(np.add.outer(turns, np.linspace(-12, 12, 25)))
+    for j, wanted in enumerate([1.0, 0.0, 1.0, skewness, 3.3]):
+        parts = [
+            integrate.quad(lambda x, j=j: x**j * density.pdf(x), *ends, epsabs=1e-14)[0]
+            for ends in pairwise(cuts)
+        ]
+        assert sum(parts) == pytest.approx(wanted, abs=1e-8)
+
+
+def normal_moments(mean, sd, m):
+    """Rounded to floats from exact ones, by E x^(j+1) = a E x^j + j s^2 E x^(j-1)."""
+    mean, sd = Fraction(mean), Fraction(sd)
+    exact = [Fraction(1), mean]
+    for j in range(1, m):
+        exact.append(mean * exact[j] + j * sd**2 * exact[j - 1])
+    return [float(x) for x in exact[1:]]
+
+
+@settings(max_examples=25)
+@given(st.floats(-2, 2), st.floats(0.7, 4), st.integers(3, 7))
+def test_a_normal_density_whatever_the_number_of_its_moments(mean, sd, m):
+    found = MaxEntDensity(m).from_moments(normal_moments(mean, sd, m))
+    law = stats.norm(mean, sd)
+    assert found.natural_params_[2:].tolist() == [0.0] * (m - 2)
+    assert found.residual_ < 1e-8
+    assert found.entropy_ == pytest.approx(law.entropy(), abs=1e-8)
+    x = mean + sd * np.array([-30.0, -2.0, 0.1, 3.0, 1e9])
+    np.testing.assert_allclose(found.logpdf(x), law.logpdf(x), rtol=1e-6)
+
+
+def test_parameters_of_the_standard_normal_density():
+    found = MaxEntDensity(3).from_moments([[0.0, 1.0, 0.0], [1.0, 2.0, 4.0]])
+    expected = [[0.0, 0.5, 0.0], [-1.0, 0.5, 0.0]]
+    np.testing.assert_allclose(found.natural_params_, expected, rtol=0, atol=1e-12)
+    half = 0.5 * np.log(2 * np.pi * np.e)
+    np.testing.assert_allclose(found.entropy_, half, rtol=1e-12)
+    np.testing.assert_allclose(found.ppf(0.975), [1.959964, 2.959964], rtol=1e-6)
+    np.testing.assert_allclose(found.std(), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+@pytest.mark.parametrize(("support", "sign"), [(HALF, 1.0), (LEFT, -1.0)])
+def test_an_exponential_density(m, support, sign):
+    scale = 2.0
+    mu = [sign**j * mp.factorial(j) * scale**j for j in range(1, m + 1)]
+    found = MaxEntDensity(m, support).from_moments(np.array(mu, dtype=float))
+    expected = [sign / scale] + [0.0] * (m - 1)
+    np.testing.assert_allclose(found.natural_params_, expected, rtol=0, atol=1e-12)
+    assert found.entropy_ == pytest.approx(1.0 + np.log(scale), abs=1e-12)
+    far = sign * np.array([1.0, 50.0, 1e8])
+    law = stats.expon(scale=scale)
+    np.testing.assert_allclose(found.logpdf(far), law.logpdf(sign * far), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5])
+def test_a_quartic_density_has_its_fifth_moment_and_no_other(shift):
+    def weight(x):
+        return mp.exp(x / 2 + x**2 - x**4)
+
+    ends = [-mp.inf, -1, 0, 1, mp.inf]
+    with mp.workdps(30):
+        mass = mp.quad(weight, ends)
+        mu = [
+            mp.quad(lambda x, j=j: (x + shift) ** j * weight(x), ends) / mass
+            for j in range(1, 6)
+        ]
+    mu = np.array(mu, dtype=float)
+    found = MaxEntDensity(5).from_moments(mu)
+    assert found.natural_params_[4] == 0.0
+    # -u/2 - u^2 + u^4 with u = x - shift
+    lam = np.polynomial.Polynomial([0, -0.5, -1, 0, 1])(
+        np.polynomial.Polynomial([-shift, 1])
+    ).coef[1:]
+    np.testing.assert_allclose(found.natural_params_[:4], lam, rtol=0, atol=1e-9)
+    moved = mu.copy()
+    moved[4] += 1e-5 * found.std() ** 5
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
+        MaxEntDensity(5).from_moments(moved)
+
+
+@pytest.mark.parametrize(
+    ("mu", "support"),
+    [([0.0, 1.0, 0.0, 3.0 - 1e-7], LINE), ([1.0, 2.0, 6.0, 24.0 - 1e-4], HALF)],
+)
+def test_a_near_miss_from_below_has_a_density_of_its_own(mu, support):
+    found = MaxEntDensity(4, support).from_moments(mu)
+    assert found.natural_params_[-1] > 0
+    assert found.residual_ < 1e-9
+
+
+def test_rounding_of_moments_about_zero_is_no_miss():
+    mu = np.array(normal_moments(100.3, 1.7, 3))
+    assert MaxEntDensity(3).from_moments(mu).natural_params_[2] == 0.0
+    # in units of the standard deviation a millionth
+    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
+        MaxEntDensity(3).from_moments([*mu[:2], mu[2] + 1e-6 * 1.7**3])
+
+
+def test_a_symmetric_sample_has_the_third_moment_of_a_normal_density():
+    x = np.array([-2.0, -0.5, 0.5, 2.0])
+    found = MaxEntDensity(3).fit(x + 3.0)
+    law = stats.norm(3.0, x.std())
+    assert found.entropy_ == pytest.approx(law.entropy(), abs=1e-13)
+    assert float(found.cdf(3.7)) == pytest.approx(law.cdf(3.7), abs=1e-10)
+
+
+@pytest.mark.parametrize("name", moment_problems.SUPPORTS)
+def test_no_random_problem_is_answered_wrongly(name):
+    found = moment_problems.outcomes(name, 25, seed=1)
+    assert sum(found.values()) == 25
+    assert found["wrong"] == found["refused wrongly"] == 0
+    assert found["matched"] > 10
+    if name in ("[a, b]", "levels"):
+        assert found["not converged"] == 0
+
+
+@pytest.mark.parametrize(
+    ("mu", "support", "possible"),
+    [
+        ([0.5, 0.26], (0.0, 1.0), True),
+        ([0.5, 0.24], (0.0, 1.0), False),
+        ([0.5, 0.51], (0.0, 1.0), False),
+        ([1.0, 1.5, 2.26], (0.0, np.inf), True),
+        ([1.0, 1.5, 2.24], (0.0, np.inf), False),
+        ([0.0, 1.0, 0.5, 1.26], (-np.inf, np.inf), True),
+        ([0.0, 1.0, 0.5, 1.24], (-np.inf, np.inf), False),
+        ([0.0, 0.5], [-1.0, 0.0, 1.0], True),
+        ([0.0, 1.01], [-1.0, 0.0, 1.0], False),
+    ],
+)
+def test_what_is_possible_is_decided_by_the_edges_known(mu, support, possible):
+    assert moment_problems.is_possible(np.array(mu), support) == possible
