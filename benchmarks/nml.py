@@ -12,7 +12,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.comparison import Comparison, compare_times
-from memdlib import datasets
 from memdlib.nml import (
     conditional_complexity,
     count_levels,
@@ -50,33 +49,14 @@ def quantised_genes():
     return levels, np.arange(N_SAMPLES) >= N_SAMPLES - N_ONES
 
 
-def leukemia_genes():
-    """Levels of equal width of the logarithms of the 38 training samples."""
-    bunch = datasets.load("leukemia")
-    train = np.asarray(bunch.split) == "train"
-    x = np.log10(np.clip(np.asarray(bunch.X)[train], 100, 16000))
-    width = np.ptp(x, axis=0)
-    share = (x - x.min(axis=0)) / np.where(width > 0, width, 1.0)
-    levels = np.minimum((5 * share).astype(int), 4)
-    return levels, np.unique(np.asarray(bunch.y)[train], return_inverse=True)[1]
-
-
-def genes():
-    """Name, levels and labels of the genes at hand."""
-    try:
-        return "leukemia", *leukemia_genes()
-    except (OSError, ValueError):
-        return "simulated", *quantised_genes()
-
-
-def all_genes(name, levels, labels) -> list[Comparison]:
+def all_genes(levels, labels) -> list[Comparison]:
     """Every gene on all cores."""
 
     def do():
         feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
 
     forget()
-    return [against_goal(f"{N_GENES} {name} genes, m = 1..7", 30.0, do)]
+    return [against_goal(f"{N_GENES} simulated genes, m = 1..7", 30.0, do)]
 
 
 def afresh(counts, m):
@@ -133,5 +113,5 @@ def comparisons() -> list[Comparison]:
             0.1,
             lambda: multinomial_complexity(10**6, 10**5),
         ),
-        *all_genes(*genes()),
+        *all_genes(*quantised_genes()),
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compendium.artifact import export, metadata, release
 from compendium.build import chapters, experiments, pdf, readme, render
-from memdlib.datasets import DatasetError
+from compendium.data import DatasetError
 
 # A disk that takes nothing more; its messages need no traceback.
 _NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)

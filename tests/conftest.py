@@ -51,7 +51,7 @@ def fifty_digits():
 
 def wanted(report):
     """The data set for want of which a test was left out; None for other reasons."""
-    from memdlib.datasets import names
+    from compendium.data import names
 
     told = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
     found = re.fullmatch(r"Skipped: needs (\w+)", told)

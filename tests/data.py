@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memdlib.datasets import load
-from memdlib.datasets.embedded import EMBEDDED
-from memdlib.datasets.registry import entries
+from compendium.data import load
+from compendium.data.embedded import EMBEDDED
+from compendium.data.registry import entries
 
 
 def at_hand(name):

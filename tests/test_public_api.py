@@ -14,7 +14,7 @@ ROOT = Path(memdlib.__file__).parent
 CORE = [
     m.name.removeprefix("memdlib.")
     for m in pkgutil.walk_packages(memdlib.__path__, "memdlib.")
-    if m.name.split(".")[1] not in ("compendium", "datasets")
+    if m.name.split(".")[1] != "datasets"
 ]
 
 

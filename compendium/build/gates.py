@@ -54,7 +54,7 @@ MIN_COMPARED = 3
 # Parts whose chapters end in a quiz, and the last sections of such a chapter.
 QUIZZED = ("The idea", "Why it works")
 _END = ["What to remember", "Quick quiz", "Exercises"]
-LOCKED_EXTRAS = ("data", "plot", "notebooks")
+LOCKED_EXTRAS = ("plot", "notebooks")
 
 
 def lint_source(name: str, text: str) -> list[str]:

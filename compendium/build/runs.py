@@ -7,7 +7,6 @@ It is never out of date: :func:`problems` are what makes it wrong, and how far t
 has gone since is a report (``make experiments STATUS=1``).
 """
 
-import hashlib
 import math
 import os
 import platform
@@ -24,11 +23,9 @@ from papermill.translators import translate_parameters
 from threadpoolctl import threadpool_info
 
 from compendium.build.notebooks import code_cells, read_source
+from compendium.data import fingerprint
 from compendium.ledger.results import read_result, result_path
 from compendium.project import git
-from memdlib.datasets import fingerprint
-from memdlib.datasets.embedded import EMBEDDED
-from memdlib.datasets.registry import entries
 
 CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
 PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
@@ -176,7 +173,7 @@ def problems(project: Path, run: Run) -> list[str]:
     if lost := [path for path in paths if not path.is_file()]:
         return [f"{run.name}: no {path.relative_to(project)}" for path in lost]
     stored = read_result(run.name, project)
-    data = {name: _registered(name) for name in run.sets()}
+    data = {name: fingerprint(name) for name in run.sets()}
     found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
     found += moved(stored["data"], data, at="data")
     wrong = [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
@@ -189,13 +186,3 @@ def problems(project: Path, run: Run) -> list[str]:
     if [cell.source for cell in code_cells(record)] != code:
         wrong.append(f"{run.name}: its record has other code than {run.source()}")
     return wrong
-
-
-def _registered(name: str) -> str:
-    """Hash of a data set, from the registry alone."""
-    if name in EMBEDDED:
-        return fingerprint(name)
-    hashes = [file.expected()[1] for file in entries()[name].files]
-    if len(hashes) == 1:
-        return hashes[0]
-    return hashlib.sha256("".join(f"{h}\n" for h in hashes).encode()).hexdigest()

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy import stats
 
+from compendium.data.registry import entries
 from compendium.ledger.comparison import RUNS
 from compendium.ledger.tables import Evidence
-from memdlib.datasets.registry import entries
-
-_known = cache(entries)
 
 # Runs that compare the recommended classifier with its peers, by kind of data.
 DUELS = {
@@ -105,7 +102,7 @@ def clusters(names: Sequence[str]) -> list[list[str]]:
     >>> clusters(["colon", "newsgroups_rec", "newsgroups_vehicles_sport"])
     [['colon'], ['newsgroups_rec', 'newsgroups_vehicles_sport']]
     """
-    known = _known()
+    known = entries()
     found: list[tuple[set, list[str]]] = []
     for name in names:
         groups = known[name].settings.get("groups", {}) if name in known else {}

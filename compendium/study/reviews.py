@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from memdlib.datasets.readers import WORD
+from compendium.data.readers import WORD
 from memdlib.validation import check_integer
 
 COLUMNS = (
@@ -100,7 +100,7 @@ def read_reviews(
 
     Notes
     -----
-    A word is what :func:`memdlib.datasets.readers.count_words` takes for one.
+    A word is what :func:`compendium.data.readers.count_words` takes for one.
 
     Examples
     --------

@@ -6,14 +6,13 @@ arguments give the same bytes. The parameters of the law are drawn before the da
 that simulations that differ only in the number of samples share one truth.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from sklearn.utils import Bunch
 
-from memdlib.datasets.hashing import content_sha256
 from memdlib.validation import check_integer, check_nonnegative
 
 _GAUSSIAN_STREAM = 1
@@ -62,9 +61,7 @@ def simulate_gaussian_classes(
     -------
     Bunch
         With ``X`` (n, d) float64, ``y`` (n,) int64, ``feature_names``,
-        ``target_names``, ``sample_names`` (None), ``sha256`` of the bytes of X, then y,
-        ``name``, ``source`` (the call that gives these data again), ``licence``,
-        ``DESCR``, and the truth:
+        ``target_names``, and the truth:
 
         means, variances : ndarray of shape (K, d)
             Of each feature in each class.
@@ -89,7 +86,6 @@ def simulate_gaussian_classes(
     >>> bool((data.jeffreys[0, 1] > 0).tolist() == data.informative.tolist())
     True
     """
-    call = _call(simulate_gaussian_classes, locals())
     check_integer(n_features, "n_features")
     check_integer(n_informative, "n_informative", minimum=0)
     _check_at_most(n_informative, "n_informative", n_features, "n_features")
@@ -116,12 +112,9 @@ def simulate_gaussian_classes(
     noise = rng.standard_normal((n_samples, n_features))
     X = means[y] + np.sqrt(variances[y]) * noise
     return _bunch(
-        call,
         X,
         y,
         feature="feature",
-        sha256=content_sha256(X, y),
-        DESCR=f"Independent Gaussian features given the class, simulated by {call}",
         means=means,
         variances=variances,
         jeffreys=_gaussian_jeffreys(means, variances),
@@ -171,10 +164,8 @@ def simulate_text_counts(
     -------
     Bunch
         With ``X``, a `scipy.sparse.csr_array` of int64 counts of shape (n, d), ``y``
-        (n,) int64, ``feature_names`` such as ``word0007``, ``target_names``,
-        ``sample_names`` (None), ``sha256`` of the bytes of the data, indices and indptr
-        of X, then y, ``name``, ``source`` (the call that gives these data again),
-        ``licence``, ``DESCR``, and the truth:
+        (n,) int64, ``feature_names`` such as ``word0007``, ``target_names``, and the
+        truth:
 
         word_probabilities : ndarray of shape (K, d)
             Law of a word in each class; the rows sum to 1.
@@ -197,7 +188,6 @@ def simulate_text_counts(
     >>> int(data.informative.sum()), bool((data.X.sum(axis=1) > 0).all())
     (40, True)
     """
-    call = _call(simulate_text_counts, locals())
     check_integer(n_classes, "n_classes", minimum=2)
     check_integer(n_words, "n_words", minimum=n_classes)
     check_integer(n_informative, "n_informative", minimum=n_classes)
@@ -234,12 +224,9 @@ def simulate_text_counts(
     informative = np.zeros(n_words, dtype=bool)
     informative[words] = True
     return _bunch(
-        call,
         X,
         y,
         feature="word",
-        sha256=content_sha256(X.data, X.indices, X.indptr, y),
-        DESCR=f"Word counts with a Zipf-like background, simulated by {call}",
         word_probabilities=probabilities,
         informative=informative,
         class_prior=class_prior,
@@ -311,22 +298,13 @@ def _sizes(class_prior: np.ndarray, n_samples: int) -> np.ndarray:
     return sizes
 
 
-def _call(simulator: Callable[..., Bunch], arguments: Mapping[str, Any]) -> str:
-    listed = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    return f"{simulator.__name__}({listed})"
-
-
 def _bunch(
-    call: str, X: np.ndarray | csr_array, y: np.ndarray, feature: str, **fields: Any
+    X: np.ndarray | csr_array, y: np.ndarray, feature: str, **truth: Any
 ) -> Bunch:
     return Bunch(
         X=X,
         y=y,
         feature_names=np.array([f"{feature}{j:04d}" for j in range(X.shape[1])]),
         target_names=np.array([f"class{k}" for k in range(y.max() + 1)]),
-        sample_names=None,
-        name=call.partition("(")[0],
-        source=call,
-        licence="none needed: simulated",
-        **fields,
+        **truth,
     )

@@ -26,9 +26,9 @@ from compendium.build.gates import (
 )
 from compendium.build.readable import FIGURE
 from compendium.build.runs import problems, runs
-from memdlib.datasets import DatasetError
-from memdlib.datasets.fetch import locate
-from memdlib.datasets.registry import DataFile, Entry
+from compendium.data import DatasetError
+from compendium.data.fetch import locate
+from compendium.data.registry import DataFile, Entry
 from tests.compendium.conftest import HEADER, Project, cell
 
 FAULTS = tomllib.loads(Path(__file__).with_name("negative.toml").read_text())
@@ -86,7 +86,7 @@ def check_data(root, patch):
     file = DataFile("tiny.bin", url="http://127.0.0.1:1/tiny.bin", sha256=sha)
     patch.setenv("MEMDLIB_DATA", str(root / "mirror"))
     try:
-        locate(Entry("tiny", (file,), "r_list", (3, 2), {"a": 3}, {}, "here", "none"))
+        locate(Entry("tiny", (file,), "r_list", "here", "none", "tiny"))
     except DatasetError as error:
         return [str(error)]
     return []

@@ -1,11 +1,10 @@
 """What a reader types from a chapter runs with the installed package alone.
 
 The visible cells of a chapter are run in their order, without those that are hidden or
-folded, in an environment that holds the wheel, its data extra and matplotlib. Warnings
-are errors, and every cell but that of the imports has something to show.
+folded, in an environment that holds the wheel and its extra for notebooks. Warnings are
+errors, and every cell but that of the imports has something to show.
 """
 
-import ast
 import json
 import os
 import subprocess
@@ -16,8 +15,6 @@ from compendium.build.cells import Cell
 from compendium.build.form import visible_cells
 from compendium.build.statements import chapters_with_statements
 from compendium.project import root
-from memdlib.datasets import names
-from tests.data import skip_without
 from tests.wheel import build, environment
 
 CHAPTERS = chapters_with_statements(root())
@@ -75,9 +72,9 @@ for cells in sys.stdin:
 def reader(tmp_path_factory):
     """Run cells in an environment of a reader; what was said, if it went wrong."""
     folder = tmp_path_factory.mktemp("reader")
-    python = environment(folder, build(folder), extras=("data", "plot"))
+    python = environment(folder, build(folder), extras=("notebooks",))
     variables = {"MPLBACKEND": "agg", "MPLCONFIGDIR": str(folder)}
-    for name in ("MEMDLIB_DATA", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         if name in os.environ:
             variables[name] = os.environ[name]
     with subprocess.Popen(
@@ -100,23 +97,9 @@ def reader(tmp_path_factory):
         process.stdin.close()
 
 
-def data_of(cells):
-    """Registered data sets that the cells name."""
-    found = {
-        node.value
-        for cell in cells
-        for node in ast.walk(cell.tree())
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    return sorted(found & set(names()))
-
-
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_the_visible_cells_run_alone(reader, path):
-    cells = visible_cells(path.read_text())
-    for name in data_of(cells):
-        skip_without(name)
-    assert reader(cells) == ""
+    assert reader(visible_cells(path.read_text())) == ""
 
 
 def test_what_goes_wrong_is_said(reader):

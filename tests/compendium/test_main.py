@@ -6,7 +6,7 @@ import pytest
 from compendium import __main__ as command
 from compendium.artifact.trials import listing
 from compendium.build import chapters, experiments, pdf, readme, render
-from memdlib.datasets import DatasetError
+from compendium.data import DatasetError
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
-from memdlib.datasets.hashing import content_sha256
 
 SIMULATORS = [simulate_gaussian_classes, simulate_text_counts]
 
@@ -168,9 +167,7 @@ def test_same_seed_same_bytes(simulate):
     one, two, other = simulate(seed=7), simulate(seed=np.int64(7)), simulate(seed=8)
     for key, array in values(one).items():
         assert array.tobytes() == values(two)[key].tobytes(), key
-    assert one.sha256 == two.sha256 != other.sha256
-    again = eval(one.source, {simulate.__name__: simulate})
-    assert again.sha256 == one.sha256
+    assert values(one)["X"].tobytes() != values(other)["X"].tobytes()
 
 
 @pytest.mark.parametrize(
@@ -187,20 +184,11 @@ def test_truth_does_not_depend_on_the_number_of_samples(simulate, size, truth):
 
 
 @pytest.mark.parametrize("simulate", SIMULATORS)
-def test_bundles_carry_the_fields_of_a_loaded_set(simulate):
+def test_features_and_classes_have_names(simulate):
     data = simulate()
     n, d = data.X.shape
     assert data.y.shape == (n,) and data.feature_names.shape == (d,)
     assert data.target_names.tolist() == [f"class{k}" for k in range(data.y.max() + 1)]
-    assert data.sample_names is None
-    assert data.name and data.source in data.DESCR and data.licence
-
-
-def test_hashes_are_those_of_the_contents():
-    gaussian, text = (simulate() for simulate in SIMULATORS)
-    assert gaussian.sha256 == content_sha256(gaussian.X, gaussian.y)
-    X = text.X
-    assert text.sha256 == content_sha256(X.data, X.indices, X.indptr, text.y)
 
 
 @pytest.mark.parametrize(
@@ -246,9 +234,6 @@ def test_defaults_and_names_are_the_documented_ones(simulate):
     data = simulate()
     word = "word" if simulate is simulate_text_counts else "feature"
     assert data.feature_names[[0, 11]].tolist() == [f"{word}0000", f"{word}0011"]
-    assert data.name == simulate.__name__
-    assert data.licence == "none needed: simulated"
-    assert data.source.startswith(f"{data.name}(n_")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

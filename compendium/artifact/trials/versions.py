@@ -37,6 +37,7 @@ TESTED = (
     "tests/nml/codes",
     "tests/datasets",
     "tests/compendium/build",
+    "tests/compendium/data",
     "README.md",
 )
 PYTHONS = ("python3.12", "python3.13")

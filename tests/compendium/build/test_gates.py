@@ -184,9 +184,8 @@ name = "memdlib"
 requires-python = ">=3.11"
 dependencies = ["numpy>=1", "scipy<3"]
 [project.optional-dependencies]
-data = ["pandas>=1"]
 plot = ["matplotlib<2"]
-notebooks = ["memdlib[data,plot]", "tqdm"]
+notebooks = ["memdlib[plot]", "pandas>=1", "tqdm"]
 arrow = ["pyarrow"]
 [dependency-groups]
 book = ["tqdm"]

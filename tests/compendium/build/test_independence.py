@@ -12,8 +12,8 @@ from compendium.project import root
 SETUP = """
     import numpy as np
     from scipy import stats
-    from memdlib import MaxEntDensity, datasets, divergences
-    from memdlib.datasets import load
+    from memdlib import MaxEntDensity, divergences
+    from memdlib.datasets import simulate_gaussian_classes
     from memdlib.divergences import jeffreys, kl
     from memdlib.families import Exponential, Normal
 """
@@ -79,7 +79,11 @@ def test_shared_code_is_found(earlier, witness, second):
         # results of the witness may be compared with, data are common
         ("", "x = jeffreys(p, q)", "y = np.log(2)\nassert x == y"),
         ("", "x = jeffreys(p, q)", "e = [x - 1]\ne.append(2)\nchecked('a', e)"),
-        ("data = load('wine')", "jeffreys(data.X, q)", "y = data.X.sum()\nz = y + 1"),
+        (
+            "data = simulate_gaussian_classes()",
+            "jeffreys(data.X, q)",
+            "y = data.X.sum()\nz = y + 1",
+        ),
         ("def random_p(): return kl(1, 2)", "random_p()", "p = random_p()\ny = p + 1"),
         # a family is a name for moments; a name that a function hides is another
         ("", "Normal().jeffreys(a, b)", "y = Normal().mean_parameters(a, b)\nz = y"),

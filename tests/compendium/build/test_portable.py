@@ -16,8 +16,7 @@ def test_public_packages_are_those_of_the_extra_for_notebooks():
     brought = packages_distributions() | {"memdlib": ["memdlib"]}
     for module in modules:
         assert names & set(brought[module]), module
-    needless = {"pooch", "rdata", "xarray"}  # for the readers of memdlib.datasets
-    assert len(modules) == len(names - needless)
+    assert len(modules) == len(names)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def stored(project):
     source = HEADER + "Text.\n\n" + cell(CODE[0], "parameters") + cell(CODE[1])
     project.write("book/experiments/e.md", source)
     about = {"parameters": {"run": "r", "dataset": "colon", "size": 2}}
-    about["data"] = {"colon": module._registered("colon")}
+    about["data"] = {"colon": module.fingerprint("colon")}
     project.write("data/results/r.json", json.dumps(about))
     record = nbformat.v4.new_notebook()
     record.cells = [nbformat.v4.new_markdown_cell("Other text.")]

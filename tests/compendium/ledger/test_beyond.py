@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from compendium.data import names
 from compendium.ledger import beyond
 from compendium.ledger.beyond import (
     BEYOND,
@@ -17,7 +18,6 @@ from compendium.ledger.beyond import (
     share_better_informed,
 )
 from compendium.ledger.findings import MEASURES
-from memdlib.datasets import names
 
 ROWS = {"colon": 86.0, "rec": 97.0}
 RUNS = ("genes", "texts")

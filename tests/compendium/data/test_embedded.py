@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from memdlib.datasets import load
-from memdlib.datasets.embedded import EMBEDDED
+from compendium.data import fingerprint, load
+from compendium.data.embedded import EMBEDDED
 
 
 @pytest.mark.parametrize("name", sorted(EMBEDDED))
@@ -18,12 +18,11 @@ def test_embedded_sets_are_those_of_scikit_learn(name):
     assert (data.X.dtype, data.y.dtype) == (np.float64, np.int64)
     assert data.feature_names.tolist() == list(raw.feature_names)
     assert data.target_names.tolist() == [str(label) for label in raw.target_names]
-    assert data.feature_names.dtype.kind == data.target_names.dtype.kind == "U"
-    assert data.sample_names is None
+    assert data.sample_names is data.split is None
     assert data.name == name and data.source and data.licence and data.DESCR
     bytes_of_both = data.X.astype("<f8").tobytes() + data.y.astype("<i8").tobytes()
     assert data.sha256 == hashlib.sha256(bytes_of_both).hexdigest()
-    assert load(name).sha256 == data.sha256
+    assert fingerprint(name) == data.sha256
 
 
 def test_hash_of_iris_is_that_of_the_published_numbers():

@@ -1,0 +1,208 @@
+"""Find the files of a registered data set, and trust them only by their hash."""
+
+import hashlib
+import os
+import tarfile
+import warnings
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
+from types import ModuleType
+
+from compendium.data.registry import DataFile, Entry
+
+TIMEOUT = (10.0, 30.0)  # seconds: to connect, and between two pieces of the answer
+
+
+class DatasetError(OSError):
+    """Raised if the file of a data set is missing, or not the right one."""
+
+
+class MissingDataError(DatasetError):
+    """The file of a data set is not on this machine and could not be downloaded."""
+
+
+def locate(entry: Entry) -> list[Path]:
+    """Find the files of a data set, downloading them if need be.
+
+    Each file is looked for in the folder named by the environment variable
+    ``MEMDLIB_DATA``, which is never written to; then in the cache, the folder named by
+    ``MEMDLIB_CACHE`` or else the user's cache folder; then it is downloaded into the
+    cache. An empty variable counts as unset. The first file found is the one that is
+    used: if its hash is wrong, that is an error, and nothing is put in its place.
+
+    Parameters
+    ----------
+    entry : Entry
+
+    Returns
+    -------
+    list of Path
+        Files whose hashes are those of ``entry.files``, in that order.
+
+    Raises
+    ------
+    MissingDataError
+        If a file is nowhere and cannot be downloaded.
+    DatasetError
+        If ``MEMDLIB_DATA`` is not a folder, or a file found has another hash.
+    """
+    return [_locate(file, entry.name) for file in entry.files]
+
+
+def _locate(file: DataFile, dataset: str) -> Path:
+    mirror = _folder("MEMDLIB_DATA")
+    if mirror is not None and not mirror.is_dir():
+        raise DatasetError(
+            f"MEMDLIB_DATA is {str(mirror)!r}, which is not a folder; set it to "
+            "the one that holds the data files, or unset it to use cache and network"
+        )
+    origin = f" by the file from {file.url}" if file.url else ""
+    if mirror is not None and (mirror / file.path).is_file():
+        remedy = f"replace it{origin}, or unset MEMDLIB_DATA"
+        return _verified(mirror / file.path, file, dataset, remedy)
+    cached = (_folder("MEMDLIB_CACHE") or _user_cache()) / file.path
+    if cached.is_file():
+        return _verified(cached, file, dataset, "delete it and load again")
+    try:
+        _download(file, cached)
+    except (OSError, ValueError) as error:
+        raise MissingDataError(
+            f"data set {dataset!r}: {cached.name} is not on this machine and could not "
+            f"be downloaded: {error}\n"
+            "Get it by other means, and load again:\n"
+            f"  from    {file.url or 'wherever you have it'}\n"
+            f"  {'  '.join(file.expected())}\n"
+            f"  put in  {cached.parent}\n"
+            f"or set MEMDLIB_DATA to a folder that holds {file.path}."
+        ) from error
+    return cached
+
+
+def _folder(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value).expanduser() if value else None
+
+
+def _user_cache() -> Path:
+    return Path(_pooch().os_cache("memdlib"))
+
+
+def _verified(path: Path, file: DataFile, dataset: str, remedy: str) -> Path:
+    if problem := _mismatch(path, file):
+        raise DatasetError(
+            f"data set {dataset!r}: {path} is corrupt or another edition: {problem}; "
+            f"{remedy}"
+        )
+    return path
+
+
+def _mismatch(path: Path, file: DataFile) -> str:
+    """In which way a file is not the one that is meant; empty if it is."""
+    kind, expected = file.expected()
+    try:
+        found = _HASHES[kind](path, file.root)
+    except ValueError as error:
+        return str(error)
+    if found[: len(expected)] == expected:
+        return ""
+    return f"expected {kind} {expected}, found {found}"
+
+
+def _file_sha256(path: Path, root: str) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _git_blob_sha1(path: Path, root: str) -> str:
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _tree_sha256(path: Path, root: str) -> str:
+    return tree_sha256(read_archive(path, root))
+
+
+_HASHES = {
+    "sha256": _file_sha256,
+    "tree_sha256": _tree_sha256,
+    "git_blob_sha1": _git_blob_sha1,
+}
+
+
+def _download(file: DataFile, target: Path) -> None:
+    if not file.url:
+        raise ValueError("no address is known")
+    pooch = _pooch()
+    pooch.retrieve(
+        file.url,
+        known_hash=file.sha256 or None,
+        fname=target.name,
+        path=target.parent,
+        # Not streamed: a stream that breaks off would leave its socket open.
+        downloader=pooch.HTTPDownloader(timeout=TIMEOUT, stream=False),
+    )
+    if problem := _mismatch(target, file):
+        target.unlink()
+        raise ValueError(f"what came from {file.url} does not match: {problem}")
+
+
+def _pooch() -> ModuleType:
+    with warnings.catch_warnings():
+        # tqdm, which it imports, complains in a kernel that has no ipywidgets
+        warnings.simplefilter("ignore")
+        import pooch
+    # It announces each download on stderr, which a notebook shows as an alarm.
+    pooch.get_logger().setLevel("WARNING")
+    return pooch
+
+
+def read_archive(path: Path, root: str = "") -> Mapping[str, bytes]:
+    """Read the regular files of a tar archive, compressed or not.
+
+    Parameters
+    ----------
+    path : Path
+    root : str, default=""
+        Folder, at any depth, whose files are wanted; an archive that has no such
+        folder holds nothing else, and all its files are.
+
+    Returns
+    -------
+    mapping of str to bytes
+        Content by name. The folders that all names begin with are left out, so that
+        archives which differ in their outermost folders are the same.
+
+    Raises
+    ------
+    ValueError
+        If the file is not an archive, or is cut off.
+    """
+    return _read(path, root, path.stat().st_mtime_ns)
+
+
+# The newest archive is kept: a data set of many tasks is opened for each of them.
+@lru_cache(maxsize=1)
+def _read(path: Path, root: str, changed: int) -> Mapping[str, bytes]:
+    found = {}
+    try:
+        with tarfile.open(path) as tar:
+            for member in tar:
+                if member.isreg():
+                    found[member.name] = tar.extractfile(member).read()
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"not a whole tar archive ({error})") from error
+    if root:
+        inside = f"/{root}/"
+        found = {k: v for k, v in found.items() if inside in f"/{k}"} or found
+    depths = zip(*(name.split("/")[:-1] for name in found), strict=False)
+    common = len(list(takewhile(lambda folders: len(set(folders)) == 1, depths)))
+    return {"/".join(name.split("/")[common:]): found[name] for name in found}
+
+
+def tree_sha256(files: Mapping[str, bytes]) -> str:
+    r"""SHA-256 over the lines ``<sha256 of the file>  <name>\n``, sorted by name."""
+    hashes = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
+    lines = "".join(f"{value}  {name}\n" for name, value in hashes.items())
+    return hashlib.sha256(lines.encode()).hexdigest()

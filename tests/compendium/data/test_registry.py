@@ -1,0 +1,53 @@
+"""The registry is complete, and a file is known by a whole hash."""
+
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from compendium.data.embedded import EMBEDDED
+from compendium.data.readers import READERS
+from compendium.data.registry import entries
+
+LENGTHS = {"sha256": (64, 64), "tree_sha256": (64, 64), "git_blob_sha1": (7, 40)}
+
+
+def test_every_entry_is_complete():
+    assert not entries().keys() & EMBEDDED.keys()
+    for entry in entries().values():
+        for file in entry.files:
+            given = (file.sha256, file.tree_sha256, file.git_blob_sha1)
+            assert sum(map(bool, given)) == 1
+            kind, value = file.expected()
+            least, most = LENGTHS[kind]
+            assert re.fullmatch(f"[0-9a-f]{{{least},{most}}}", value)
+            assert not file.url or file.url.startswith("https://")
+            path = PurePosixPath(file.path)  # stays in the data folder
+            assert not path.is_absolute() and ".." not in path.parts
+        assert entry.reader in READERS
+        if entry.shape is not None:
+            assert sum(entry.classes.values()) == entry.shape[0]
+            assert set(entry.labels.values()) <= entry.classes.keys()
+        assert entry.source and entry.licence and entry.notes
+
+
+def test_every_reader_has_a_set():
+    assert {entry.reader for entry in entries().values()} == set(READERS)
+
+
+def test_a_part_has_what_it_does_not_state_from_its_whole():
+    parts = [e for e in entries().values() if e.name.startswith("newsgroups_")]
+    assert len(parts) > 1
+    for entry in parts:
+        for fact in ("files", "reader", "source", "licence"):
+            assert getattr(entry, fact) == getattr(entries()["newsgroups"], fact)
+    assert len({str(entry.settings) for entry in parts}) == len(parts)
+
+
+def test_several_files_have_one_hash():
+    colon = entries()["colon"]
+    (file,) = colon.files
+    assert colon.fingerprint == file.sha256
+    lines = f"{file.sha256}\n" * 2
+    both = replace(colon, files=(file, file))
+    assert both.fingerprint == hashlib.sha256(lines.encode()).hexdigest()
