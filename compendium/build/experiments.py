@@ -33,6 +33,8 @@ from compendium.build.notebooks import (
 )
 from compendium.build.readable import FIGURE
 from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
+from compendium.data.fetch import locate
+from compendium.data.registry import entries
 from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
 
@@ -45,9 +47,13 @@ _PAUSE = 0.1  # seconds between two looks at the processes
 def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
     """Execute the notebook of a run; return it and the result.
 
+    The files of its data are looked for first, so that a lack of them is told at once.
     Seconds are processor time and MiB those of the largest process, of all children
     that this process has had: a process that makes a run makes no other.
     """
+    for name in run.sets():
+        if name in entries():
+            locate(entries()[name])
     about = provenance(project, run)
     notebook = read_source(project / run.source())
     notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source

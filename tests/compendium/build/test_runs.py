@@ -68,8 +68,7 @@ def test_what_is_lost_is_named(stored, file):
     assert found(stored) == [f"r: no {file}"]
 
 
-def test_a_result_says_its_commit_and_whether_code_was_changed(stored, monkeypatch):
-    monkeypatch.setattr(module, "fingerprint", lambda name: "h")
+def test_a_result_says_its_commit_and_whether_code_was_changed(stored):
     git = ["git", "-C", str(stored.root), "-c", "user.name=a", "-c", "user.email=b"]
 
     def about():
