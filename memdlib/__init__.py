@@ -44,4 +44,4 @@ __all__ = [
     "MeMdClassifier",
     "make_memd",
 ]
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -12,7 +12,7 @@ from compendium.artifact import release
 from compendium.artifact.verify_release import verify
 
 ROOT = Path(__file__).parents[3]
-NAME = "_build/memdlib-compendium-0.2.0.tar.gz"
+NAME = "_build/memdlib-compendium-0.3.0.tar.gz"
 
 
 def command(folder, **environment):
@@ -51,8 +51,8 @@ def test_it_holds_what_it_promises(built, capsys):
     for name in (
         "html/index.html",
         "notebooks/c.ipynb",
-        "dist/memdlib-0.2.0-py3-none-any.whl",
-        "dist/memdlib-0.2.0.tar.gz",
+        "dist/memdlib-0.3.0-py3-none-any.whl",
+        "dist/memdlib-0.3.0.tar.gz",
         "export/data/results/r.json",
         "export/book/records/r.ipynb",
         "requirements.lock",

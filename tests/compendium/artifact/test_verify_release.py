@@ -47,8 +47,8 @@ def edited(files, name, old, new):
     ("name", "old", "new", "checks"),
     [
         ("html/index.html", "page", "Page", set()),
-        ("codemeta.json", '"0.2.0"', '"0.2.1"', {"one version"}),
-        ("CHANGELOG.md", "## 0.2.0", "## 0.3.0", {"one version"}),
+        ("codemeta.json", '"0.3.0"', '"0.3.1"', {"one version"}),
+        ("CHANGELOG.md", "## 0.3.0", "## 0.4.0", {"one version"}),
         ("requirements.lock", "--hash=sha256:", "--hash=md5:", {"locks"}),
         ("book/records/r.ipynb", '\\"r\\"', '\\"s\\"', {"lab records", "crate"}),
         ("data/results/r.json", '"b": 2.5', '"b": 3.5', {"numbers", "crate"}),
