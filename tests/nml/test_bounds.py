@@ -22,8 +22,6 @@ from memdlib.nml import (
     conditional_complexity,
     conditional_complexity_estimate,
     conditional_error,
-    exponential_complexity,
-    truncated_exponential_complexity,
 )
 from memdlib.nml._engine import boundary, complexity
 from memdlib.nml._engine.boundary import complexity_bounds, within_bounds
@@ -179,22 +177,6 @@ def test_levels_of_any_offset():
     found = conditional_complexity([3, 2, 4], 1, shifted, True)
     truth = literal_complexity([3, 2, 4], [1.0, 2.0, 3.0], 1, True)
     assert found == pytest.approx(truth, abs=1e-11)
-
-
-def test_ranges_beyond_the_range_of_doubles():
-    found = exponential_complexity(5, mean_range=(1e-200, 1e200))
-    with mpmath.workdps(30):
-        peak = 5 * mpmath.log(5) - 5 - mpmath.loggamma(5)
-        truth = mpmath.log(400 * mpmath.log(10)) + peak
-        # below a third, the sum of three uniform numbers has the density s^2 / 2,
-        # and below 1 / 1000 the cut exponential is the exponential, to 1e-430
-        rest = (mpmath.log(mpmath.mpf(10) ** -3) + 200 * mpmath.log(10)) * mpmath.exp(
-            3 * mpmath.log(3) - 3 - mpmath.loggamma(3)
-        )
-    assert found == pytest.approx(float(truth), abs=1e-12)
-    whole = truncated_exponential_complexity(3, mean_range=(1e-200, 0.5))
-    above = truncated_exponential_complexity(3, mean_range=(1e-3, 0.5))
-    assert math.exp(whole) - math.exp(above) == pytest.approx(float(rest), rel=1e-11)
 
 
 @st.composite
