@@ -617,7 +617,7 @@ def test_a_batch_that_fails_half_way_is_not_counted():
 
 def test_a_wrong_label_on_the_first_call_leaves_nothing():
     model = MeMdClassifier()
-    with pytest.raises(ValueError, match="label 5 is not among the classes of the fir"):
+    with pytest.raises(ValueError, match="label 5 is not among the classes"):
         model.partial_fit([[0.0], [1.0]], [0, 5], classes=[0, 1])
     for name in ("classes_", "order_", "mean_params_", "n_features_in_"):
         assert not hasattr(model, name)
