@@ -1,6 +1,7 @@
 """What notebooks show: figures, tables, and numbers for the prose."""
 
 import io
+import logging
 from base64 import b64encode
 from importlib.resources import files
 
@@ -57,6 +58,8 @@ def use_style() -> None:
         path = files("font_source_sans_pro") / "files" / f"SourceSansPro-{face}.ttf"
         font_manager.fontManager.addfont(str(path))
     plt.rcParams.update(_STYLE)
+    # a font that a machine lacks changes a picture and is no output of a chapter
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
 
 def show(

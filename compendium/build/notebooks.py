@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import jupytext
-import matplotlib.font_manager
 import nbformat
 import papermill
+from matplotlib import font_manager
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
@@ -42,23 +42,32 @@ class NotebookError(RuntimeError):
     """A notebook did not run to its end; the message says where and why."""
 
 
+def _own_fonts() -> font_manager.FontManager:
+    """Fonts that matplotlib ships, without those of this machine."""
+    with _environment({"MPL_IGNORE_SYSTEM_FONTS": "1"}):
+        return font_manager.FontManager()
+
+
 def kernel_environment(folder: Path) -> dict[str, str]:
     """Environment in which kernels give the same outputs everywhere.
 
-    One BLAS thread (the last digits depend on it), this environment's kernel and no
-    user profile; ``folder`` keeps the empty profile. Kernels of experiments run in
-    scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
+    One BLAS thread (the last digits depend on it), this environment's kernel, no user
+    profile and no fonts but matplotlib's own, whatever the machine has or remembers;
+    ``folder`` keeps the empty profile and the list of fonts. Kernels of experiments
+    run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
     """
     profile = folder / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     write_whole(profile / "ipython_kernel_config.py", "c.Application.log_level = 40\n")
-    # the first import of the fonts on a machine would report itself on stderr
-    matplotlib.font_manager.findfont("DejaVu Sans")
+    font_manager.json_dump(
+        _own_fonts(), folder / f"fontlist-v{font_manager.FontManager.__version__}.json"
+    )
     return {name: "1" for name in _SINGLE_THREAD} | {
         "IPYTHONDIR": str(folder),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "PYTHONHASHSEED": "0",
         "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(folder),
         "MEMDLIB_PROJECT": str(root()),
     }
 

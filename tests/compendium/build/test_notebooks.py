@@ -1,8 +1,11 @@
 import json
 import os
+from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
+from matplotlib import font_manager
 
 from compendium.build import notebooks
 from compendium.build.notebooks import (
@@ -109,7 +112,14 @@ def test_kernels_see_one_environment_whatever_that_of_the_user(
     assert home.strip() != str(tmp_path / "home")
     folder = tmp_path / "profile"
     given = notebooks.kernel_environment(folder)
-    assert given == expected | {"IPYTHONDIR": str(folder)}
+    assert given == expected | dict.fromkeys(
+        ("IPYTHONDIR", "MPLCONFIGDIR"), str(folder)
+    )
+    (fonts,) = folder.glob("fontlist-*.json")
+    names = {font.name for font in font_manager.json_load(fonts).ttflist}
+    assert {"STIXGeneral", "STIXNonUnicode"} < names
+    files = {Path(font.fname).parent for font in font_manager.json_load(fonts).ttflist}
+    assert files == {Path(matplotlib.get_data_path(), "fonts", "ttf")}
     settings = (folder / "profile_default" / "ipython_kernel_config.py").read_text()
     assert settings == "c.Application.log_level = 40\n"
 
