@@ -22,7 +22,6 @@ NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
 CORETYPES := Haswell SkylakeX Sandybridge Prescott Nehalem
 CHAPTER ?=
 RUNS ?=
-NAME ?=
 JOBS ?=
 STATUS ?=
 
@@ -34,7 +33,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme metadata export release verify-release trial test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme metadata export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -109,9 +108,6 @@ release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make bo
 
 verify-release:  ## check a release with Python alone; FILE=archive
 	@$(PYTHON) compendium/artifact/verify_release.py $(FILE)
-
-trial: $(READY)  ## try a claim on the artifact, and store its figures; NAME=...
-	@$(RUN) trial $(NAME)
 
 test-negative: $(READY)  ## planted faults, each found by its own check (part of make test)
 	@$(BIN)/python -m pytest tests/book/test_negative.py tests/book/test_nbval.py

@@ -33,8 +33,6 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
     commands.add_parser("release", help="pack all that a stranger needs")
-    tried = commands.add_parser("trial", help="try a claim about the artifact")
-    tried.add_argument("name", help="of compendium/artifact/trials/listing.py")
     commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
@@ -58,10 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
                 return export.main()
             case "release":
                 return release.main()
-            case "trial":
-                from compendium.artifact.trials.listing import main as trial
-
-                return trial(given.name)
             case "metadata":
                 return metadata.main()
     except DatasetError as error:

@@ -4,7 +4,6 @@ import signal
 import pytest
 
 from compendium import __main__ as command
-from compendium.artifact.trials import listing
 from compendium.build import chapters, experiments, pdf, readme, render
 from compendium.data import DatasetError
 
@@ -28,7 +27,6 @@ def signals():
         ("readme", readme, "main", {}),
         ("pdf", pdf, "main", {"article": False}),
         ("article", pdf, "main", {"article": True}),
-        ("trial some", listing, "main", {"runs": "some"}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):

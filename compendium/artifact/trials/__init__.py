@@ -1,1 +1,0 @@
-"""Trials: claims about the artifact that take too long for every run of the tests."""
