@@ -12,7 +12,6 @@ from html import escape
 from IPython.display import display
 
 from compendium.build.display import number
-from compendium.build.dots import has_plot, large_plot, small_plot
 from compendium.build.verdicts import (
     badge,
     bound,
@@ -73,22 +72,18 @@ class Cards:
         show_html(self.group(name), listed(c for c in self.claims if c.group == name))
 
     def card(self, claim: Claim) -> str:
-        """One claim, closed to its statement, numbers, plot and verdict."""
-        plot = small_plot(claim) if has_plot(claim) else ""
+        """One claim, closed to its statement, numbers and verdict."""
         return (
             f'<li class="claim" data-source="{"" if claim.ours else claim.source}" '
             f'data-table="{slug(claim.group)}" data-verdict="{slug(claim.verdict)}">'
             f'<details><summary><span class="says">{escape(claim.statement)}</span>'
-            f'<span class="numbers">{_numbers(claim)}</span>{plot}'
+            f'<span class="numbers">{_numbers(claim)}</span>'
             f"{badge(claim.verdict)}</summary>"
             f'<div class="inside" id="{claim.id}">{self._inside(claim)}</div>'
             "</details></li>\n"
         )
 
     def _inside(self, claim: Claim) -> str:
-        plot = ""
-        if has_plot(claim):
-            plot = f'<div class="plot">{large_plot(claim)}{_key(claim)}</div>'
         lines = {
             "Source": _source(claim),
             "Printed": f"{published_text(claim)} {claim.unit}".strip()
@@ -104,7 +99,7 @@ class Cards:
             "Link": f'<a href="#{claim.id}">claims.html#{claim.id}</a>',
         }
         shown = [f"<dt>{k}</dt><dd>{text}</dd>" for k, text in lines.items() if text]
-        return f"{plot}<dl>{''.join(shown)}</dl>"
+        return f"<dl>{''.join(shown)}</dl>"
 
     def _placebos(self, claim: Claim) -> str:
         """What our results of the other methods come to beside the same figure."""
@@ -182,20 +177,6 @@ def _settings(claim: Claim) -> str:
 def _alone(claim: Claim, index: int, finding: Finding) -> str:
     """A finding without the unit, which stands beside the first."""
     return finding_text(claim, index).removesuffix(claim.unit).rstrip()
-
-
-def _key(claim: Claim) -> str:
-    """What the marks of the plot mean, of those that are in it."""
-    parts = ["bar: printed"] if claim.published is not None else []
-    spread = claim.findings[0].spread is not None
-    ranged = claim.findings[0].low is not None
-    whiskers = " ± standard deviation of one run" if spread else ""
-    parts.append(f"dot: our result{' and its range' if ranged else whiskers}")
-    if len(claim.findings) > 1:
-        parts.append("marks below: other settings, filled if they agree")
-    if claim.rule != "spreads":
-        parts.append("shaded: what agrees")
-    return f"<p>{'; '.join(parts)}</p>"
 
 
 def _records(claim: Claim) -> str:

@@ -26,7 +26,6 @@ from compendium.build.notebooks import (
     figure_tables,
     read_source,
 )
-from compendium.build.wording import worded_results
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -76,11 +75,7 @@ def lint_source(name: str, text: str) -> list[str]:
         "prose; compute it and glue it"
         for m in _RESULT_NUMBER.finditer(prose)
     ]
-    return problems + [
-        f"{name}:{line}: {words!r} is a result in words; compute it and glue it, or "
-        "say what was counted"
-        for line, words in worded_results(text, prose)
-    ]
+    return problems
 
 
 def lint_notebook(name: str, notebook: nbformat.NotebookNode) -> list[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 import nbformat
 
 from compendium.build.chapters import out_of_step, sources
-from compendium.build.contradictions import lint_contradictions
 from compendium.build.form import ROOMS, lint_form
 from compendium.build.gates import (
     compare_folders,
@@ -26,7 +25,6 @@ from compendium.build.gates import (
     lint_source,
     lint_toc,
 )
-from compendium.build.independence import lint_independence
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
 from compendium.build.proof_pages import write_proof_pages
@@ -34,7 +32,6 @@ from compendium.build.reference import write_pages
 from compendium.build.runs import runs
 from compendium.build.statements import lint_statements
 from compendium.build.symbols import lint_symbols
-from compendium.build.tolerances import lint_tolerances
 from compendium.project import root
 
 
@@ -95,8 +92,7 @@ def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
     problems = lint_environment(project) + lint_statements(project)
-    problems += lint_independence(project)
-    problems += lint_tolerances(project) + lint_symbols(project)
+    problems += lint_symbols(project)
     chapters = sources(project)
     for path in sorted(book.rglob("*.md")):
         problems += lint_source(str(path.relative_to(project)), path.read_text())
@@ -111,7 +107,6 @@ def check_sources(project: Path) -> list[str]:
         notebook = nbformat.read(path, as_version=4)
         problems += lint_notebook(str(path.relative_to(project)), notebook)
         problems += lint_figure_files(project, path)
-        problems += lint_contradictions(str(path.relative_to(project)), notebook)
     pages = {
         str(path.with_suffix("").relative_to(project))
         for path in [

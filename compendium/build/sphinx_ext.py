@@ -13,8 +13,6 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 
 from compendium.build.bibliography import register
-from compendium.build.concept_map import drawn, place
-from compendium.build.contents import toc
 from compendium.build.kinds import records_table, runs_below
 from compendium.build.legible import number_tables, with_least_widths
 from compendium.build.machine_checked import read_checked
@@ -134,18 +132,6 @@ def add_links(app, pagename, templatename, context, doctree) -> None:
     context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
 
 
-def add_place(app, pagename, templatename, context, doctree) -> None:
-    """Say under the title of a chapter where it stands among the others."""
-    if doctree is None or "body" not in context:
-        return
-
-    def address(page: str) -> str:
-        return app.builder.get_relative_uri(pagename, page)
-
-    where = place(root(), pagename, address, toc(root())["root"])
-    context["body"] = context["body"].replace("</h1>", f"</h1>{where}", 1)
-
-
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
     """Remove scripts of the theme that no page asks for."""
     if error is None and app.builder.format == "html":
@@ -208,16 +194,6 @@ class RecordsDirective(SphinxDirective):
         return holder.children
 
 
-class ConceptMapDirective(SphinxDirective):
-    """``{concept-map}``: the chapters and what links them, drawn."""
-
-    def run(self) -> list[nodes.Node]:
-        def address(page: str) -> str:
-            return self.env.app.builder.get_relative_uri(self.env.docname, page)
-
-        return [nodes.raw("", drawn(root(), address), format="html")]
-
-
 @cache
 def _proved(project: Path) -> dict[str, list[str]]:
     """Labels by function, read once for all pages of a rendering."""
@@ -238,13 +214,11 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("statements", StatementsDirective)
     app.add_directive("symbols", SymbolsDirective)
     app.add_directive("records", RecordsDirective)
-    app.add_directive("concept-map", ConceptMapDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
     app.connect("html-page-context", keep_figures_legible)
-    app.connect("html-page-context", add_place)
     app.connect("html-page-context", add_provenance)
     app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)

@@ -11,8 +11,6 @@ from urllib.parse import urljoin
 import pytest
 from bs4 import BeautifulSoup, SoupStrainer
 
-from compendium.build.contents import chapters
-from compendium.project import root
 from tests.browser.conftest import DRAWN, SITE
 
 PHONE, DESKTOP = (390, 844), (1280, 900)
@@ -291,49 +289,6 @@ def test_the_front_page_says_on_two_screens_what_there_is(visit):
         assert page.locator(what).count()
         low = page.locator(what).last.evaluate("e => e.getBoundingClientRect().bottom")
         assert low < 2 * 900, what
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-@pytest.mark.parametrize("script", ["", CHOSEN], ids=["light", "dark"])
-def test_the_map_is_read_and_walked_through_with_keys(visit, size, script):
-    one = visit(size, script)
-    page = one.open(FRONT)
-    rows = page.locator("svg.concept-map a")
-    assert rows.count() == len(chapters(root()))
-    box = page.locator("svg.concept-map").bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
-    letters = rows.first.locator("text").last
-    scale = box["width"] / 410
-    assert 14 * scale >= 11
-    for text in page.locator("svg.concept-map text").all():
-        around = text.bounding_box()
-        assert around["x"] + around["width"] <= box["x"] + box["width"] + 1
-    assert letters.evaluate("e => getComputedStyle(e).fill") != page.evaluate(
-        "getComputedStyle(document.body).backgroundColor"
-    )
-    opacity = "e => getComputedStyle(e).opacity"
-    arc = page.locator("svg.concept-map path.of1").first
-    assert float(arc.evaluate(opacity)) < 0.5
-    rows.first.focus()
-    assert float(arc.evaluate(opacity)) == 1
-    page.keyboard.press("Tab")
-    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert label.startswith("2. ") and "builds on" in label
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/divergences.html")
-    assert one.problems == []
-
-
-def test_a_chapter_says_where_it_stands_and_leads_back_to_the_map(visit):
-    one = visit(PHONE)
-    page = one.open(THEOREM)
-    place = page.locator("article nav.place")
-    assert place.locator("circle").count() == len(chapters(root()))
-    assert place.locator("circle.here").count() == 1
-    assert place.locator("circle.before").count() > 0
-    place.get_by_role("link", name="map").click()
-    page.wait_for_url("**/index.html#map")
-    assert one.problems == []
 
 
 @pytest.mark.parametrize("name", QUIZ)
