@@ -1,7 +1,7 @@
 """One archive with all that a stranger needs, the same bytes whoever makes it.
 
 Files are sorted and belong to nobody, and all times are that of the last commit. The
-archive carries ``verify_release.py``, which checks it with Python alone.
+archive carries the check sums of its files (``sha256sum --check SHA256SUMS``).
 """
 
 import gzip
@@ -14,13 +14,12 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from compendium.artifact import verify_release
 from compendium.artifact.export import export_files
 from compendium.artifact.metadata import metadata_files, unknown
 from compendium.build.pages import citation, last_change
 from compendium.project import root, write_whole
 
-SUMS = verify_release.SUMS
+SUMS = "SHA256SUMS"
 PRINTED = {"memdlib.pdf": "make pdf", "article.pdf": "make article"}
 TOP = (
     "README.md",
@@ -85,7 +84,6 @@ def release_files(project: Path) -> dict[str, bytes]:
                 f"_build/{shipped} is of another state; call 'make html'"
             )
     found |= built
-    found["verify_release.py"] = Path(verify_release.__file__).read_bytes()
     lines = [f"{hashlib.sha256(found[n]).hexdigest()}  {n}\n" for n in sorted(found)]
     return found | {SUMS: "".join(lines).encode()}
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from compendium.artifact.verify_release import check_means
 from compendium.build import chapters
 from compendium.build.experiments import make_run
 from compendium.build.gates import (
@@ -75,12 +74,6 @@ def check_records(root):
     return problems(root, runs(root)["r"])
 
 
-def check_folds(root):
-    names = ("data/results/r.json", "book/records/r-accuracy.csv")
-    files = {f"export/{name}": (root / name).read_bytes() for name in names}
-    return [line for line in check_means(files) if line]
-
-
 def check_data(root, patch):
     sha = hashlib.sha256(CONTENT).hexdigest()
     file = DataFile("tiny.bin", url="http://127.0.0.1:1/tiny.bin", sha256=sha)
@@ -96,7 +89,6 @@ CHECKS = {
     "sources": check_sources,
     "notebooks": check_notebooks,
     "records": check_records,
-    "means": check_folds,
     "pages": lambda root: lint_site(root / "_build" / "html"),
     "data": check_data,
 }
