@@ -33,7 +33,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme metadata export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -96,9 +96,6 @@ lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 
 readme: $(READY)  ## write the tables of README.md
 	@$(RUN) readme
-
-metadata: $(READY)  ## write CITATION.cff, .bib, codemeta.json, .zenodo.json
-	@$(RUN) metadata
 
 export: $(READY)  ## claims and results for others' tools, to _build/export
 	@$(RUN) export

@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from compendium.artifact import export, metadata, release
+from compendium.artifact import export, release
 from compendium.build import chapters, experiments, pdf, readme, render
 from compendium.data import DatasetError
 
@@ -33,7 +33,6 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
     commands.add_parser("release", help="pack all that a stranger needs")
-    commands.add_parser("metadata", help="write CITATION.cff and its like")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
     for stop in (signal.SIGINT, signal.SIGTERM):
@@ -56,8 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
                 return export.main()
             case "release":
                 return release.main()
-            case "metadata":
-                return metadata.main()
     except DatasetError as error:
         print(f"error: {error}")
     except OSError as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from compendium.artifact.metadata import unknown
+from compendium.build.pages import citation
 from compendium.build.runs import runs
 from compendium.ledger.results import read_result, result_path
 
@@ -101,7 +101,7 @@ def badge_rows(project: Path) -> list[list[str]]:
     -------
     list of list of str
     """
-    archived = "doi" not in unknown(project)
+    archived = "doi" in citation(project)
     missing = {
         "Artifacts Available": "–" if archived else "an archive and a DOI",
         "Results Reproduced": "somebody else's run",

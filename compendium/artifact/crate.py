@@ -9,7 +9,6 @@ from pathlib import Path
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from compendium.artifact.metadata import agent
 from compendium.build.pages import citation, last_change, last_commit
 from compendium.build.runs import Run
 from compendium.ledger.results import read_result
@@ -61,7 +60,7 @@ def crate_metadata(
     licence = {"@type": "CreativeWork", "name": about["license"]}
     root["license"] = _entity(crate, _SPDX + about["license"], **licence)
     root["author"] = [
-        _entity(crate, author.get("orcid", f"#author-{number}"), **agent(author))
+        _entity(crate, author.get("orcid", f"#author-{number}"), **_agent(author))
         for number, author in enumerate(about["authors"])
     ]
     held = {
@@ -70,6 +69,17 @@ def crate_metadata(
     }
     root["mentions"] = [_action(crate, project, run, held) for run in runs]
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _agent(author: dict) -> dict[str, str]:
+    """An author of CITATION.cff as RO-Crate describes one."""
+    if "name" in author:
+        return {"@type": "Organization", "name": author["name"]}
+    return {
+        "@type": "Person",
+        "givenName": author["given-names"],
+        "familyName": author["family-names"],
+    }
 
 
 def _file(name: str, content: bytes) -> dict[str, str]:

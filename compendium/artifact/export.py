@@ -38,7 +38,7 @@ def codecheck(project: Path) -> str:
     """``codecheck.yml``: the figures and tables that a codechecker has to find again.
 
     Who checks, the certificate and its report are for the codechecker to add; ORCIDs
-    stand in it once ``publication.toml`` has them.
+    stand in it once CITATION.cff has them.
     """
     about = citation(project)
     whole = {

@@ -15,8 +15,7 @@ import tempfile
 from pathlib import Path
 
 from compendium.artifact.export import export_files
-from compendium.artifact.metadata import metadata_files, unknown
-from compendium.build.pages import citation, last_change
+from compendium.build.pages import citation, last_change, unknown
 from compendium.project import root, write_whole
 
 SUMS = "SHA256SUMS"
@@ -25,7 +24,7 @@ TOP = (
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
-    "publication.toml",
+    "CITATION.cff",
     "pyproject.toml",
     "requirements.lock",
     "requirements.txt",
@@ -55,24 +54,19 @@ def release_files(project: Path) -> dict[str, bytes]:
     Raises
     ------
     ReleaseError
-        If the book is not built, or not from this state, or files of metadata are not
-        those that are made.
+        If the book is not built, or not from this state.
     """
     html = project / "_build" / "html"
     index = html / "index.html"
     if not index.is_file():
         raise ReleaseError(f"there is no {index}; call 'make book' first")
-    for name, text in metadata_files(project).items():
-        path = project / name
-        if not path.is_file() or path.read_text() != text:
-            raise ReleaseError(f"{name} is not as it is made; call 'make metadata'")
     found = _under(html, "html") | _under(project / "book" / "notebooks", "notebooks")
     for name in PRINTED:
         pdf = project / "_build" / name
         if pdf.is_file() and pdf.stat().st_mtime_ns >= index.stat().st_mtime_ns:
             found[name] = pdf.read_bytes()
     found |= {f"export/{name}": data for name, data in export_files(project).items()}
-    for name in (*TOP, *metadata_files(project)):
+    for name in TOP:
         found[name] = (project / name).read_bytes()
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         build_distributions(project, Path(scratch))
@@ -146,6 +140,6 @@ def main() -> int:
         if printed not in files:
             print(f"without {printed}: '{target}' after 'make book' makes it")
     if empty := unknown(project):
-        print(f"publication.toml leaves empty: {', '.join(empty)}")
+        print(f"CITATION.cff says nothing of: {', '.join(empty)}")
     print(f"check it: make verify-release FILE={target}")
     return 0

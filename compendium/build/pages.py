@@ -23,10 +23,16 @@ def citation(project: Path) -> dict:
     return parsed((project / "CITATION.cff").read_text())
 
 
+def unknown(project: Path) -> list[str]:
+    """Fields of CITATION.cff that a publisher knows and that are not there yet."""
+    fields = ("date-released", "doi", "repository-code")
+    return [name for name in fields if name not in citation(project)]
+
+
 def repository(project: Path) -> str:
     """Public address of the repository: ``repository-code`` of CITATION.cff, or empty.
 
-    The one setting from which all links to it follow, made from publication.toml.
+    The one setting from which all links to it follow.
     """
     return citation(project).get("repository-code", "").removesuffix("/")
 
@@ -67,7 +73,7 @@ def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
     found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", address)
     if found is None:
         raise ValueError(
-            f"publication.toml: repository is {address!r}; links need "
+            f"CITATION.cff: repository-code is {address!r}; links need "
             "https://github.com/OWNER/NAME"
         )
     name, state = found[1], commit or "HEAD"
@@ -110,7 +116,7 @@ def last_change(project: Path) -> str:
     if released is None:
         raise ValueError(
             f"{project} has no date: take it from git (a clone, or 'git archive'), or "
-            "state 'released' in publication.toml and call 'make metadata'"
+            "state 'date-released' in CITATION.cff"
         )
     midnight = datetime.combine(released, datetime.min.time(), UTC)
     return str(int(midnight.timestamp()))

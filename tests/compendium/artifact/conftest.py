@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from compendium.artifact.metadata import metadata_files
 from compendium.artifact.release import TOP, build_distributions
 from compendium.build.readable import FIGURE
 from tests.compendium.conftest import HEADER, cell
@@ -71,8 +70,6 @@ def built(project):
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
     project.write("book/records/r-accuracy.csv", FOLDS)
-    for name, text in metadata_files(project.root).items():
-        project.write(name, text)
     project.write("_build/html/index.html", "<p>Ä page</p>")
     build_distributions(project.root, project.root / "_build" / "html")
     for path in (project.root / "_build" / "html").glob("*.tar.gz"):

@@ -42,9 +42,7 @@ def test_a_badge_is_available_once_there_is_an_identifier(built):
         return {row[0]: row[3] for row in badge_rows(built.root)}
 
     assert missing()["Artifacts Available"] == "an archive and a DOI"
-    text = (built.root / "publication.toml").read_text()
-    built.write(
-        "publication.toml", text.replace('doi = ""', 'doi = "10.5281/zenodo.1"')
-    )
+    cited = (built.root / "CITATION.cff").read_text()
+    built.write("CITATION.cff", cited + "doi: 10.5281/zenodo.1\n")
     assert missing()["Artifacts Available"] == "–"
     assert missing()["Results Reproduced"] != "–"

@@ -1,6 +1,5 @@
-"""Container, editor and workflows run the commands of the Makefile, and those of CI."""
+"""Workflows run the commands of the Makefile, and those of CI."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,8 +8,7 @@ import yaml
 
 ROOT = Path(__file__).parents[3]
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github/workflows").glob("*.yml")}
-FILES = [ROOT / "Dockerfile", ROOT / ".devcontainer/devcontainer.json"]
-FILES += sorted(WORKFLOWS.values())
+FILES = sorted(WORKFLOWS.values())
 TARGETS = set(re.findall(r"(?m)^([a-z][a-z-]*):", (ROOT / "Makefile").read_text()))
 
 
@@ -35,11 +33,7 @@ def version(path, pattern):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_command_is_a_target(path):
-    text = path.read_text()
-    if path.name == "Dockerfile":
-        text = re.sub(r'CMD \["make", "([a-z-]+)"\]', r"RUN make \1", text)
-    elif path.suffix == ".yml":
-        text = commands(path)
+    text = commands(path)
     assert made(text)
     assert set(made(text)) <= TARGETS
 
@@ -53,8 +47,7 @@ def test_workflows_make_what_ci_makes_in_its_order():
 def test_every_place_has_a_python_that_the_package_supports():
     oldest = version("pyproject.toml", r'requires-python = ">=([\d.]+)"')
     conda = version("environment.yml", r"python=([\d.]+)")
-    image = version("Dockerfile", r"FROM python:(\d+\.\d+\.\d+)-")
-    assert oldest == conda == ".".join(image.split(".")[:2])
+    assert oldest == conda
     text = WORKFLOWS["tests"].read_text()
     matrix = yaml.safe_load(text)["jobs"]["tests"]["strategy"]["matrix"]["python"]
     assert matrix[0] == oldest
@@ -63,11 +56,6 @@ def test_every_place_has_a_python_that_the_package_supports():
         assert used["python-version"] == oldest
     lock = (ROOT / "pyproject.toml").read_text()
     assert f"Python {matrix[0]} to {matrix[-1]}" in lock
-
-
-def test_the_editor_builds_the_same_container():
-    told = json.loads(FILES[1].read_text())
-    assert (FILES[1].parent / told["build"]["dockerfile"]).resolve() == FILES[0]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -140,5 +140,5 @@ def test_links_follow_from_the_address():
         "Open an issue": "https://github.com/a/b/issues/new?title=Page%20book%2Fapi%2Fx",
         "Commit 0123456": "https://github.com/a/b/commit/0123456789",
     }
-    with pytest.raises(ValueError, match="repository is 'https://x.org/a'"):
+    with pytest.raises(ValueError, match="repository-code is 'https://x.org/a'"):
         links("https://x.org/a", "", "index", "index.md")
