@@ -31,7 +31,6 @@ from compendium.build.proof_pages import write_proof_pages
 from compendium.build.reference import write_pages
 from compendium.build.runs import runs
 from compendium.build.statements import lint_statements
-from compendium.build.symbols import lint_symbols
 from compendium.project import root
 
 
@@ -92,7 +91,6 @@ def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
     problems = lint_environment(project) + lint_statements(project)
-    problems += lint_symbols(project)
     chapters = sources(project)
     for path in sorted(book.rglob("*.md")):
         problems += lint_source(str(path.relative_to(project)), path.read_text())

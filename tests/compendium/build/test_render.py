@@ -184,7 +184,6 @@ def test_clean_sources_have_no_problems(repository):
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: the number"),
         ("book/c.md", HEADER + cell("x._y"), "book/c.md: uses the private name '_y'"),
         ("book/c.md", HEADER + cell("%time x"), "book/c.md: not Python"),
-        ("book/symbols.md", "| $a$ | b | {ref}`c` |", "symbols.md: no chapter is c"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         (
             "book/notebooks/c.ipynb",
