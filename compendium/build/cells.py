@@ -53,3 +53,13 @@ def cells_of(text: str) -> list[Cell]:
         line = text.count("\n", 0, match.start("code")) + 1
         found.append(Cell(line, tuple(filter(None, names)), match["code"]))
     return found
+
+
+def is_visible(cell: Cell) -> bool:
+    """Whether a page shows the code of a cell, open."""
+    return not any(tag.startswith(("remove-", "hide-")) for tag in cell.tags)
+
+
+def visible_cells(text: str) -> list[Cell]:
+    """Cells of a MyST chapter that a reader sees and may type, in their order."""
+    return [cell for cell in cells_of(text) if is_visible(cell)]

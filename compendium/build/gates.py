@@ -5,27 +5,19 @@ means that the gate is open. They are plain functions of texts and folders, so t
 test can plant a fault and see the gate close.
 """
 
-import ast
 import fnmatch
 import re
 import tomllib
 from collections import Counter
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import yaml
-from packaging.requirements import Requirement
 
-from compendium.build.contents import chapters, listed, source_of, toc
-from compendium.build.notebooks import (
-    NotebookError,
-    code_of,
-    figure_tables,
-    read_source,
-)
+from compendium.build.contents import listed, toc
+from compendium.build.notebooks import figure_tables
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -50,10 +42,6 @@ _IMAGE = re.compile(
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
-# Parts whose chapters end in a quiz, and the last sections of such a chapter.
-QUIZZED = ("The idea", "Why it works")
-_END = ["What to remember", "Quick quiz", "Exercises"]
-LOCKED_EXTRAS = ("plot", "notebooks")
 
 
 def lint_source(name: str, text: str) -> list[str]:
@@ -138,45 +126,6 @@ def lint_toc(project: Path, expected: set[str]) -> list[str]:
     )
 
 
-def lint_ends(project: Path) -> list[str]:
-    """Numbered chapters whose last paragraph does not lead to the page that follows."""
-    pages = [source_of(project, name) for name in listed(toc(project))]
-    numbered = {chapter.source for chapter in chapters(project)}
-    problems = []
-    for page, following in pairwise(pages):
-        if page in numbered and page.is_file() and following.is_file():
-            last = page.read_text().rstrip().rpartition("\n\n")[2]
-            named = re.findall(r"\{ref\}`([\w-]+)`", last)
-            label = re.search(r"(?m)^\(([\w-]+)\)=$", following.read_text())
-            if label is None or named != [label[1]]:
-                problems.append(
-                    f"{page.relative_to(project)}: the last paragraph names {named}; "
-                    f"the page that follows is {label[1] if label else following.name}"
-                )
-    return problems
-
-
-def lint_quizzes(project: Path, parts: tuple[str, ...] = QUIZZED) -> list[str]:
-    """Chapters without a quiz of three questions whose answers fold, in its place."""
-    problems = []
-    for chapter in chapters(project):
-        if chapter.part not in parts:
-            continue
-        headings = re.findall(r"(?m)^## (.+)$", chapter.text)
-        quiz = re.search(r"(?ms)^## Quick quiz\n(.*?)(?=^## |\Z)", chapter.text)
-        asked = re.findall(
-            r"(?ms)^(\d)\. .*?^   :::\{dropdown\} Answer\n.*?^   :::$",
-            quiz[1] if quiz else "",
-        )
-        if asked != ["1", "2", "3"] or headings[-3:] != _END:
-            problems.append(
-                f"{chapter.source.relative_to(project)}: between {_END[0]} and "
-                f"{_END[2]} stands {_END[1]}: questions 1, 2, 3, each with a "
-                "dropdown Answer"
-            )
-    return problems
-
-
 def lint_environment(project: Path) -> list[str]:
     """Disagreements between pyproject, the lock, its export and environment.yml."""
     problems = []
@@ -190,17 +139,7 @@ def lint_environment(project: Path) -> list[str]:
     if "://" in plain:
         problems.append("requirements.txt names a URL; make it with 'make lock'")
     problems += _unhashed(lock)
-    wanted = list(declared["project"]["dependencies"])
-    extras = declared["project"].get("optional-dependencies", {})
-    wanted += [item for name in LOCKED_EXTRAS for item in extras.get(name, [])]
-    groups = dict(declared["dependency-groups"])
-    foreign = groups.pop("foreign", [])
-    for group in groups.values():
-        wanted += [item for item in group if isinstance(item, str)]
-    problems += _unlocked(declared, wanted, pins)
-    if foreign:
-        apart = (project / "foreign.lock").read_text()
-        problems += _unlocked(declared, foreign, _pins(apart)) + _unhashed(apart)
+    problems += _unhashed((project / "foreign.lock").read_text())
     if conda.get("channels") != ["conda-forge", "nodefaults"]:
         problems.append("environment.yml: channels must be conda-forge, nodefaults")
     items = conda.get("dependencies", [])
@@ -220,24 +159,6 @@ def _unhashed(lock: str) -> list[str]:
     bare = [name for name, rest in entries if "--hash=" not in rest]
     url = ["the lock names a URL; make it with 'make lock'"] if "://" in lock else []
     return url + [f"the lock has {name} without a hash" for name in bare]
-
-
-def _unlocked(declared: dict, wanted: list[str], pins: dict[str, str]) -> list[str]:
-    """Requirements that no pin meets."""
-    problems = []
-    for requirement in wanted:
-        declared_range = Requirement(requirement)
-        package = declared_range.name.lower()
-        if package == declared["project"].get("name"):
-            continue  # an extra that takes in others
-        if package not in pins:
-            problems.append(f"{package} is in pyproject.toml, but not in the lock")
-        elif pins[package] not in declared_range.specifier:
-            problems.append(
-                f"the lock has {package} {pins[package]}; pyproject.toml wants "
-                f"{declared_range.specifier}"
-            )
-    return problems
 
 
 def lint_site(site: Path) -> list[str]:
@@ -280,27 +201,6 @@ def compare_folders(first: Path, second: Path) -> list[str]:
         if trees[0][name].read_bytes() != trees[1][name].read_bytes():
             problems.append(f"two builds differ: {name}")
     return problems
-
-
-def lint_chapter_code(name: str, path: Path) -> list[str]:
-    """Chapters must use the public face of packages: no private names."""
-    try:
-        tree = ast.parse(code_of(read_source(path), name))
-    except NotebookError as error:
-        return [str(error)]
-    used = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            used.append(node.attr)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names = [getattr(node, "module", None) or ""]
-            names += [alias.name for alias in node.names]
-            used += ".".join(names).split(".")
-    return [
-        f"{name}: uses the private name {private!r}"
-        for private in used
-        if re.match(r"_[a-z]", private)
-    ]
 
 
 class _Page(HTMLParser):

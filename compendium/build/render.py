@@ -11,16 +11,12 @@ from pathlib import Path
 
 import nbformat
 
-from compendium.build.chapters import out_of_step, sources
-from compendium.build.form import ROOMS, lint_form
+from compendium.build.chapters import out_of_step
 from compendium.build.gates import (
     compare_folders,
-    lint_chapter_code,
-    lint_ends,
     lint_environment,
     lint_figure_files,
     lint_notebook,
-    lint_quizzes,
     lint_site,
     lint_source,
     lint_toc,
@@ -91,14 +87,8 @@ def check_sources(project: Path) -> list[str]:
     """Problems in sources, stored notebooks, table of contents and environment."""
     book = project / "book"
     problems = lint_environment(project) + lint_statements(project)
-    chapters = sources(project)
     for path in sorted(book.rglob("*.md")):
         problems += lint_source(str(path.relative_to(project)), path.read_text())
-    for path in chapters:
-        name = str(path.relative_to(project))
-        problems += lint_chapter_code(name, path)
-        if path.parent.name in ROOMS:
-            problems += lint_form(name, path.read_text())
     stored = sorted((book / "notebooks").rglob("*.ipynb"))
     records = sorted((book / "records").glob("*.ipynb"))
     for path in stored + records:
@@ -115,8 +105,7 @@ def check_sources(project: Path) -> list[str]:
     }
     expected = {f"book/records/{name}" for name in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
-    problems += lint_toc(project, pages) + lint_ends(project)
-    return problems + lint_quizzes(project)
+    return problems + lint_toc(project, pages)
 
 
 def main() -> int:

@@ -11,8 +11,7 @@ import subprocess
 
 import pytest
 
-from compendium.build.cells import Cell
-from compendium.build.form import visible_cells
+from compendium.build.cells import Cell, visible_cells
 from compendium.build.statements import chapters_with_statements
 from compendium.project import root
 from tests.wheel import build, environment

@@ -160,6 +160,7 @@ def repository(book):
     book.write("pyproject.toml", PYPROJECT)
     book.write("requirements.lock", "numpy==1.0 \\\n    --hash=sha256:00\n")
     book.write("requirements.txt", "numpy==1.0\n")
+    book.write("foreign.lock", "")
     book.write("environment.yml", CONDA)
     book.write("_toc.yml", TOC + "  - file: book/records/r\n")
     book.write("book/experiments/runs.toml", RUN)
@@ -182,8 +183,6 @@ def test_clean_sources_have_no_problems(repository):
     [
         ("requirements.txt", "numpy==1.1\n", "differs from requirements.lock"),
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: the number"),
-        ("book/c.md", HEADER + cell("x._y"), "book/c.md: uses the private name '_y'"),
-        ("book/c.md", HEADER + cell("%time x"), "book/c.md: not Python"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         (
             "book/notebooks/c.ipynb",
