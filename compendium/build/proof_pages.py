@@ -1,12 +1,7 @@
-"""A page of the book for each file of proofs: theorems in words, and the whole source.
-
-Definitions and theorems are in plain view; lemmas and proofs fold.
-"""
+"""A page of the book for each file of proofs: theorems in words, and the source."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 from compendium.build.machine_checked import PAGES, Checked, Formal, read_checked
@@ -16,107 +11,40 @@ from proofs.check import sources
 
 _HEAD = re.compile(r"\(\*\* (?P<title>.*?)[.:]\s+(?P<text>.*?)\s*\*\)\s*", re.DOTALL)
 _CHAPTER = re.compile(r" \(book/[\w/-]+\.md\)")
-_NAME = re.compile(r"^(?P<kind>Lemma|Theorem|End) (?P<name>\w+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some paragraphs of a source.
-
-    Parameters
-    ----------
-    kind : {"Theorem", "Lemma", "End", ""}
-        Empty for definitions, hypotheses and remarks; "End" closes sections.
-    names : tuple of str
-        Of the theorem, the lemmas or the section; empty for definitions.
-    text : str
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    text: str
-
-
-def pieces(source: str) -> list[Piece]:
-    r"""A source cut into theorems, rows of lemmas, and what stands between them.
-
-    Parameters
-    ----------
-    source : str
-        Text of a file; every lemma and every theorem is a paragraph with its proof.
-
-    Returns
-    -------
-    list of Piece
-
-    Examples
-    --------
-    >>> cut = pieces("Lemma a : 1 = 1. Proof. easy. Qed.\n\nLemma b : 2 = 2. ...")
-    >>> [(piece.kind, piece.names) for piece in cut]
-    [('Lemma', ('a', 'b'))]
-    """
-    named = [
-        (match["kind"], match["name"], text) if match else ("", "", text)
-        for text in source.strip().split("\n\n")
-        for match in [_NAME.search(text)]
-    ]
-    found = []
-    for (kind, *_), group in groupby(named, lambda p: p[: 1 + (p[0] == "Theorem")]):
-        _, names, texts = zip(*group, strict=True)
-        found.append(Piece(kind, tuple(filter(None, names)), "\n\n".join(texts)))
-    return found
-
-
-def page(source: str, checked: Iterable[Checked], titles: Mapping[str, str]) -> str:
+def page(path: Path, checked: Iterable[Checked], titles: Mapping[str, str]) -> str:
     """The page of a source, as reStructuredText.
 
     Parameters
     ----------
-    source : str
+    path : Path
+        A file of proofs.
     checked : iterable of Checked
         Statements of its theorems, in their order.
     titles : mapping of str to str
         Titles of the book's statements by label.
-
-    Returns
-    -------
-    str
     """
-    head = _HEAD.match(source)
-    title = _CHAPTER.sub("", " ".join(head["title"].split())) + " (Coq)"
-    text = _CHAPTER.sub("", " ".join(head["text"].split()))
-    lines = [title, "=" * len(title), "", _text(text), ""]
-    rest = pieces(source[head.end() :])
+    head = _HEAD.match(path.read_text())
+    title, text = (_CHAPTER.sub("", " ".join(head[part].split())) for part in (1, 2))
+    lines = [f"{title} (Coq)", "=" * (len(title) + 6), "", _text(text), ""]
     for statement in checked:
-        formal = {one.theorem.name: one for one in statement.theorems}
-        last = max(i for i, piece in enumerate(rest) if formal.keys() & {*piece.names})
-        last += [piece.kind for piece in rest[last + 1 : last + 2]].count("End")
-        own, rest = rest[: last + 1], rest[last + 1 :]
         lines += _section(statement, titles)
-        for piece in own:
-            lines += (
-                _theorem(piece, formal) if piece.kind == "Theorem" else _code(piece)
-            )
-    return "\n".join(lines + [line for piece in rest for line in _code(piece)])
+        for formal in statement.theorems:
+            lines += _theorem(formal)
+    lines += ["The whole source", "-" * 16, ""]
+    lines += [f".. literalinclude:: ../../proofs/{path.name}", "   :language: coq", ""]
+    return "\n".join(lines)
 
 
 def write_proof_pages(project: Path) -> None:
-    """Write the pages of all sources anew, and remove those of sources that went.
-
-    Parameters
-    ----------
-    project : Path
-    """
+    """Write the pages of all sources anew, and remove those of sources that went."""
     titles = {s.label: s.title for s in read_statements(project)}
     checked = read_checked().values()
-    wanted = {
-        project / PAGES / f"{path.stem}.rst": page(
-            path.read_text(),
-            [c for c in checked if c.theorems[0].theorem.path == path],
-            titles,
-        )
-        for path in sources()
-    }
+    wanted = {}
+    for path in sources():
+        own = [c for c in checked if c.theorems[0].theorem.path == path]
+        wanted[project / PAGES / f"{path.stem}.rst"] = page(path, own, titles)
     for path in set((project / PAGES).glob("*.rst")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
@@ -134,35 +62,13 @@ def _section(statement: Checked, titles: Mapping[str, str]) -> Iterator[str]:
     yield from (scope + _text(left), "")
 
 
-def _theorem(piece: Piece, formal: Mapping[str, Formal]) -> Iterator[str]:
-    (name,) = piece.names
-    told = formal[name]
-    title = _sentence(told.words)
+def _theorem(formal: Formal) -> Iterator[str]:
+    """A theorem: its title, its statement in one line and in Coq."""
+    name, title = formal.theorem.name, _sentence(formal.words)
     yield from (f".. _proof-{name}:", "", title, "~" * len(title), "")
-    differs = told.differs and f" Differs from the book: {told.differs}."
-    yield from (_text(f"In one line: {told.formula}.{differs}"), "")
-    statement, proof, rest = piece.text.partition("\nProof.")
-    yield from _block(statement)
-    yield from _folded(f"Proof of <code>{name}</code>", (proof + rest).strip("\n"))
-
-
-def _code(piece: Piece) -> Iterator[str]:
-    if piece.kind == "Lemma":
-        names = ", ".join(f"<code>{name}</code>" for name in piece.names)
-        many = "Lemmas" if len(piece.names) > 1 else "Lemma"
-        yield from _folded(f"{many} {names}", piece.text)
-    else:
-        yield from _block(piece.text)
-
-
-def _folded(summary: str, source: str) -> Iterator[str]:
-    opening = f'<details class="folded"><summary>{summary}</summary>'
-    yield from (".. raw:: html", "", f"   {opening}", "")
-    yield from _block(source)
-    yield from (".. raw:: html", "", "   </details>", "")
-
-
-def _block(source: str) -> Iterator[str]:
+    differs = formal.differs and f" Differs from the book: {formal.differs}."
+    yield from (_text(f"In one line: {formal.formula}.{differs}"), "")
+    source = f"Theorem {name}{formal.theorem.statement}".rstrip()
     yield from (".. code-block:: coq", "")
     yield from (f"   {line}".rstrip() for line in source.splitlines())
     yield ""
