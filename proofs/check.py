@@ -204,7 +204,7 @@ def main() -> int:
         print("\n".join(found), file=sys.stderr)
         return 1
     n = len(theorems())
-    print(f"{n} theorems proved, {n} false variants refused")
+    print(f"{n} theorems proved, {n} variants break their script")
     return 0
 
 
