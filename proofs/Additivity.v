@@ -164,7 +164,7 @@ Section Greedy.
 Context {S : Type} (D : list S -> R).
 
 Definition additive F :=
-  forall A, incl A F -> D A = ∑ s ∈ A, D [s].
+  forall A, NoDup A -> incl A F -> D A = ∑ s ∈ A, D [s].
 
 (** In every step the feature added gains at least as much as any other that
     is left. *)
@@ -174,12 +174,29 @@ Definition greedy_order F (chosen : list S) := Permutation chosen F /\
 
 Definition sorted := StronglySorted (fun s t => D [t] <= D [s]).
 
-Lemma gain F before s : additive F -> incl before F -> In s F ->
-  D (before ++ [s]) - D before = D [s].
+Lemma gain F before s : additive F -> NoDup (before ++ [s]) ->
+  incl before F -> In s F -> D (before ++ [s]) - D before = D [s].
 Proof.
-  intros Ad I Is; rewrite (Ad (before ++ [s])), (Ad before) by
+  intros Ad N I Is; rewrite (Ad (before ++ [s])), (Ad before);
     auto using incl_app, incl_cons, incl_nil_l.
-  rewrite sum_app; simpl; ring.
+  - rewrite sum_app; simpl; ring.
+  - apply NoDup_remove_1 in N; now rewrite app_nil_r in N.
+Qed.
+
+Lemma no_dup_left (l r : list S) : NoDup (l ++ r) -> NoDup l.
+Proof.
+  induction l as [|a l IH]; simpl; intros N; [constructor|].
+  inversion N; subst; constructor; [rewrite in_app_iff in *; tauto|auto].
+Qed.
+
+Lemma no_dup_one (before rest : list S) u :
+  NoDup (before ++ rest) -> In u rest -> NoDup (before ++ [u]).
+Proof.
+  intros N I; destruct (in_split _ _ I) as (l & r & ->).
+  apply (no_dup_left _ (l ++ r)).
+  apply (Permutation_NoDup (l := before ++ l ++ u :: r)); trivial.
+  rewrite <- app_assoc; apply Permutation_app_head; simpl.
+  symmetry; apply Permutation_middle.
 Qed.
 
 Lemma sorted_iff chosen : sorted chosen <->
@@ -197,10 +214,10 @@ Proof.
 Qed.
 
 (* book: thm-ad-greedy *)
-Theorem greedy_is_sorting F chosen : additive F ->
+Theorem greedy_is_sorting F chosen : NoDup F -> additive F ->
   (greedy_order F chosen <-> Permutation chosen F /\ sorted chosen).
 Proof.
-  intros Ad; unfold greedy_order; rewrite sorted_iff.
+  intros NF Ad; unfold greedy_order; rewrite sorted_iff.
   assert (G : Permutation chosen F -> forall before s after t,
     chosen = before ++ s :: after -> In t after ->
     D (before ++ [s]) - D before = D [s] /\
@@ -208,8 +225,11 @@ Proof.
   { intros Pm before s after t E I.
     assert (Sub : forall u, In u (before ++ s :: after) -> In u F)
       by (rewrite <- E; intros u; apply Permutation_in; trivial).
-    split; apply (gain F); trivial; try intros u Iu; apply Sub;
-      rewrite in_app_iff; simpl; auto. }
+    assert (ND : NoDup (before ++ s :: after))
+      by (rewrite <- E; apply (Permutation_NoDup (Permutation_sym Pm)), NF).
+    split; apply (gain F); trivial;
+      try (apply (no_dup_one _ _ _ ND); simpl; auto);
+      try intros u Iu; apply Sub; rewrite in_app_iff; simpl; auto. }
   split; intros [Pm O]; split; trivial; intros before s after t E I;
     specialize (O before s after t E I);
     destruct (G Pm before s after t E I); lra.
@@ -241,14 +261,18 @@ Proof.
 Qed.
 
 (* book: thm-ad-greedy *)
-Theorem greedy_is_best F chosen B : additive F -> greedy_order F chosen ->
-  NoDup B -> incl B F -> D B <= D (firstn (length B) chosen).
+Theorem greedy_is_best F chosen B : NoDup F -> additive F ->
+  greedy_order F chosen -> NoDup B -> incl B F -> D B <= D (firstn (length B) chosen).
 Proof.
-  intros Ad G N I; apply greedy_is_sorting in G; trivial.
+  intros NF Ad G N I; apply greedy_is_sorting in G; trivial.
   destruct G as [Pm O].
+  assert (NC : NoDup chosen)
+    by apply (Permutation_NoDup (Permutation_sym Pm) NF).
   rewrite !Ad; trivial.
   - apply best_of_sorted; trivial; intros s Is.
     apply (Permutation_in s (Permutation_sym Pm)); auto.
+  - rewrite <- (firstn_skipn (length B) chosen) in NC.
+    now apply no_dup_left in NC.
   - intros s Is; apply (Permutation_in s Pm).
     rewrite <- (firstn_skipn (length B)), in_app_iff; auto.
 Qed.
@@ -262,7 +286,7 @@ Theorem j_is_additive {S U} (V : S -> list U) p q F :
   (forall s, In s F -> comparable V p q s /\ comparable V q p s) ->
   additive (fun A => J (cells V A) (joint p A) (joint q A)) F.
 Proof.
-  intros C A I; rewrite j_adds_up by auto.
+  intros C A _ I; rewrite j_adds_up by auto.
   apply sum_ext; intros s Is; rewrite j_adds_up; [simpl; ring|].
   intros t [<-|[]]; auto.
 Qed.
@@ -272,7 +296,7 @@ Theorem js_gm_is_additive {S U C} (V : S -> list U) (K : list C) π p F :
   weights K π -> (forall s, In s F -> all_comparable V K p s) ->
   additive (fun A => JS_GM (cells V A) K π (joints p A)) F.
 Proof.
-  intros W Q A I; rewrite js_gm_adds_up by auto.
+  intros W Q A _ I; rewrite js_gm_adds_up by auto.
   apply sum_ext; intros s Is; rewrite js_gm_adds_up; trivial; [simpl; ring|].
   intros t [<-|[]]; auto.
 Qed.
