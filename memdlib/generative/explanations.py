@@ -27,11 +27,11 @@ from memdlib.generative.correlated.ridge import (
     holds_any,
     with_one_more_row,
 )
-from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.scores import scores_by_feature
 from memdlib.generative.weighting import weighted_rows
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.validation import check_integer, checked_data
 
 Array = NDArray[np.float64]

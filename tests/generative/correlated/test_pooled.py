@@ -6,7 +6,7 @@ from scipy import linalg
 
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.generative.correlated import pooled
-from memdlib.generative.correlated.pooled import (
+from memdlib.generative.pooled import (
     PooledMoments,
     WhitenedMeans,
     beyond_rounding,

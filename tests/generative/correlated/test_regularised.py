@@ -12,8 +12,8 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
-from memdlib.generative.correlated.regularised import _Spread
+from memdlib.generative.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.regularised import _Spread
 
 
 def blobs(seed=0, n=40, d=6, n_classes=3):

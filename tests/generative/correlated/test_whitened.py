@@ -11,8 +11,8 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
-from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
-from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
+from memdlib.generative.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
 from memdlib.holdout import content_positions
 
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import (
 )
 
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-from memdlib.generative.correlated.pooled import PooledMoments
+from memdlib.generative.pooled import PooledMoments
 from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 
 
