@@ -44,7 +44,7 @@ from memdlib.nml import NMLClassifier
 CLASSIFIERS = {
     "MeMdClassifier": MeMdClassifier(random_state=0),
     "JointMaxEntClassifier": JointMaxEntClassifier(),
-    "CorrelatedMeMdClassifier": CorrelatedMeMdClassifier(random_state=0),
+    "CorrelatedMeMdClassifier": CorrelatedMeMdClassifier(),
     "RegularisedMeMdClassifier": RegularisedMeMdClassifier(),
     "MixedMeMdClassifier": MixedMeMdClassifier(random_state=0),
     "ConditionalMaxEntClassifier": ConditionalMaxEntClassifier(),

@@ -6,11 +6,7 @@ from memdlib.generative.displays import (
     AccuracyCurveDisplay,
     RankingDisplay,
 )
-from memdlib.generative.explanations import (
-    Contributions,
-    contributions,
-    top_features,
-)
+from memdlib.generative.explanations import contributions
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
@@ -38,7 +34,6 @@ __all__ = [
     "AccuracyCurveDisplay",
     "Calibration",
     "ClassMarginals",
-    "Contributions",
     "CorrelatedMeMdClassifier",
     "DivergenceRanker",
     "DivergenceWeighter",
@@ -62,5 +57,4 @@ __all__ = [
     "normal_scores",
     "rank",
     "standardised",
-    "top_features",
 ]

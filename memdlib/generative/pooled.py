@@ -120,6 +120,22 @@ class PooledMoments:
         """Total weight, less one for each class."""
         return float(self.weight.sum() - len(self.weight))
 
+    @cached_property
+    def gram(self) -> Array:
+        """Z Z^T, or Z^T Z where that is smaller."""
+        Z = self.residuals
+        return Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
+
+    @property
+    def correlation_intensity(self) -> float:
+        """Shrinkage of the correlations with the least mean squared error."""
+        n_varying = np.count_nonzero(self.variance)
+        # the correlation of a feature with itself is one; the rest may be rounding
+        total = (self.gram**2).sum()
+        squares = total - n_varying
+        squares = squares if squares > ROUNDING * total else 0.0
+        return float(correlation_intensity(squares, n_varying, self.degrees_of_freedom))
+
     def standard_deviations(
         self, shrinkage: float | str, unit: Array | float = 1.0
     ) -> tuple[Array, float]:
@@ -200,19 +216,12 @@ class PooledMoments:
         """
         Z, varies = self.residuals, self.variance > 0
         n, d = Z.shape
-        gram = Z @ Z.T if n < d else Z.T @ Z
         if shrinkage == "auto":
-            # the correlation of a feature with itself is one; the rest may be rounding
-            total = (gram**2).sum()
-            squares = total - varies.sum()
-            squares = squares if squares > ROUNDING * total else 0.0
-            shrinkage = float(
-                correlation_intensity(squares, varies.sum(), self.degrees_of_freedom)
-            )
+            shrinkage = self.correlation_intensity
         if shrinkage == 1:
             return InverseRoot(1.0)
         kept = 1.0 - shrinkage
-        t, U = np.linalg.eigh(gram if n < d else gram + np.diag(~varies))
+        t, U = np.linalg.eigh(self.gram if n < d else self.gram + np.diag(~varies))
         a = shrinkage + kept * np.maximum(t, 0.0)
         least = shrinkage if n < d else a[0]
         if not least > d * ROUNDING:
