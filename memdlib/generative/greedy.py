@@ -5,7 +5,7 @@ given the class (Theorem 1 of MeMd). Two rankers drop that; no d x d matrix is f
 """
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,6 +185,12 @@ class GreedyGaussianRanker(RankedSelector):
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
+    classes_: NDArray[Any]
+    order_: NDArray[np.intp]
+    gains_: Array
+    shrinkage_: Array
+    n_selected_: int
+
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
     def __init__(
@@ -301,6 +307,12 @@ class GreedyInformationRanker(RankedSelector):
     >>> ranker.order_.tolist()
     [6, 9, 12, 11]
     """
+
+    classes_: NDArray[Any]
+    order_: NDArray[np.intp]
+    gains_: Array
+    feature_divergences_: Array
+    n_selected_: int
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 

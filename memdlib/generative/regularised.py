@@ -112,6 +112,11 @@ class RegularisedMeMdClassifier(PooledClassifier):
     0.979
     """
 
+    classes_: NDArray[Any]
+    class_prior_: Array
+    shrinkage_: float
+    variance_shrinkage_: float
+
     _parameter_constraints: ClassVar[dict] = {
         "class_shrinkage": [Number(Real, 0, 1, "right")],
         "shrinkage": [Words("auto"), UNIT],

@@ -70,6 +70,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [1.0, 1.0, 1.0]
     """
 
+    weights_: Array
+
     _parameter_constraints: ClassVar[dict] = {
         "power": [NONNEGATIVE],
         "divergence": [Words(*DIVERGENCES)],

@@ -91,6 +91,17 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     (0.966, 0.255)
     """
 
+    classes_: NDArray[Any]
+    class_prior_: Array
+    whitened_means_: Array
+    feature_divergences_: Array
+    order_: NDArray[np.intp]
+    n_selected_: int
+    shrinkage_: float
+    variance_shrinkage_: float
+    coef_: Array
+    intercept_: Array
+
     _parameter_constraints: ClassVar[dict] = {
         "n_features": [COUNT, SHARE, None],
         "shrinkage": [Words("auto"), UNIT],
