@@ -62,9 +62,8 @@ class MultivariateNormal(Family):
     ) -> tuple[Array, Array, Array]:
         """Shrink class correlations, and replace variances that are zero.
 
-        Correlations are multiplied by 1 - shrinkage. A variance of zero is replaced, by
-        the rule of :meth:`memdlib.families.Normal.regularise`, and has no correlations;
-        others stay. No rule depends on the units of a feature.
+        Correlations are multiplied by 1 - shrinkage; a variance of zero is replaced as
+        in :meth:`memdlib.families.Normal.regularise`, and has none.
 
         Parameters
         ----------
@@ -73,8 +72,7 @@ class MultivariateNormal(Family):
         weight : ndarray of shape (K,)
             Total instance weight of each class.
         shrinkage : float in [0, 1] or "auto"
-            "auto" is the intensity of least mean squared error, with n - 1 degrees of
-            freedom, or n - K.
+            "auto" is the intensity of least mean squared error.
         pooled : bool
             One covariance, the within-class covariance, for all classes.
         location : ndarray of shape (K, d), default=None
@@ -137,14 +135,11 @@ class MultivariateNormal(Family):
         return 0.5 * W.shape[-1] * np.log(2.0 * np.pi * np.e) - log_determinant(W)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """KL(p_1 || p_2), shape (...), in nats, of mean parameters.
-
-        Near members sum t - log(1 + t) over the eigenvalues t of Sigma_2^-1 (Sigma_1 -
-        Sigma_2): trace and log-determinant are never subtracted from one another.
-        """
+        """KL(p_1 || p_2), shape (...), in nats, of mean parameters."""
         W1, W2, shift, change = self._pair(mu1, mu2)
         change = np.linalg.eigvalsh(W2 @ change @ _transposed(W2))
         near = np.abs(change).max(axis=-1) <= 0.5
+        # where trace and log-determinant would cancel: the sum of t - log(1 + t)
         close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
         # trace - d less the log determinant of Sigma_2^-1 Sigma_1
         log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
@@ -160,14 +155,10 @@ class MultivariateNormal(Family):
     def js_gm(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
     ) -> Array:
-        """JS_GM of K members = -Cov_weights(lambda, mu), shape (...), in nats.
-
-        Differences of lambda to the heaviest member are products, Sigma_k^-1 -
-        Sigma_0^-1 = -Sigma_k^-1 (Sigma_k - Sigma_0) Sigma_0^-1, so that near-equal
-        members keep their digits; ``lam`` is not looked at.
-        """
+        """JS_GM of K members, shape (...), in nats; ``lam`` is not looked at."""
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         W, W0, shift, change = self._pair(mu, mu[np.argmax(w)])
+        # differences of lambda as products: near-equal members keep their digits
         precision = _square(W)
         quadratic = -0.5 * precision @ change @ _square(W0)
         lam = np.concatenate([-precision @ shift, quadratic], axis=-1)

@@ -64,9 +64,8 @@ class AccuracyCurveDisplay(Display):
         y : array-like of shape (n,)
         ax : matplotlib Axes, default=None
         line_kw : dict, default=None
-            Passed to ``Axes.plot``.
         **options
-            Passed to ``accuracy_curve``: ``sample_weight``, ``n_features_grid``.
+            Passed to ``accuracy_curve``.
 
         Returns
         -------
@@ -131,10 +130,8 @@ class RankingDisplay(Display):
         ----------
         estimator : estimator with ``order_``, or a pipeline that ends in one
         n_features : int, default=10
-            How many, at most.
         ax : matplotlib Axes, default=None
         bar_kw : dict, default=None
-            Passed to ``Axes.barh``.
 
         Returns
         -------

@@ -10,20 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.families import MarginalFamily, get
 from memdlib.families.base import ROUNDING
-from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.pooled import PooledMoments
 from memdlib.generative.ranking import (
-    MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
+    DivergenceRanker,
     RankedSelector,
-    describe_input,
 )
 from memdlib.validation import (
     UNIT,
@@ -52,22 +49,16 @@ def greedy_gaussian(
     variance, mean : ndarray of shape (K, d)
     prior : ndarray of shape (K,)
     k : int
-        Number of features to choose.
 
     Returns
     -------
-    order : ndarray of shape (k,) or shorter
-    gains : ndarray of the same shape
-        Nats.
-
-    Notes
-    -----
-    With T_k the second moments of the residuals of x, after the regression of class k
-    on the chosen features, in class k, and M_k those in the mixture of all classes, the
-    gain of t is sum_k pi_k (M_k[t,t] / T_k[t,t] - 1) / 2: in the sum of KL over pairs
-    of classes the logarithms cancel. Choosing s eliminates it from both matrices, of
-    which only diagonals are kept, and the columns of the features chosen.
+    order, gains : ndarray of shape (k,) or shorter
+        Gains in nats.
     """
+    # With T_k the second moments of the residuals, after the regression of class k on
+    # the chosen features, in class k, and M_k those in the mixture of all classes, the
+    # gain of t is sum_k pi_k (M_k[t,t] / T_k[t,t] - 1) / 2: in the sum of KL over pairs
+    # of classes the logarithms cancel. Choosing s eliminates it from both matrices.
     offset = mean - prior @ mean
     residual = variance.copy()
     mixture = prior @ (variance + offset**2) + offset**2
@@ -108,14 +99,11 @@ def greedy_information(
     correlations : callable
         Takes a feature s, returns its correlations with all, shape (d,).
     k : int
-        Number of features to choose.
 
     Returns
     -------
-    order : ndarray of shape (k,), or shorter
-        A copy of a chosen feature is never chosen.
-    scores : ndarray of the same shape
-        Relevance less mean redundancy at each choice, in nats.
+    order, scores : ndarray of shape (k,), or shorter
+        A copy of a chosen feature is never chosen. Scores in nats.
 
     Examples
     --------
@@ -149,7 +137,7 @@ class GreedyGaussianRanker(RankedSelector):
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=0.1
-        How many features to choose: a number, a share of them, or all.
+        A number, a share, or all.
     shrinkage : float in [0, 1] or "auto", default="auto"
         Multiplies class correlations by 1 - shrinkage, as in
         :class:`memdlib.JointMaxEntClassifier`. At 1 the order is that of
@@ -158,18 +146,15 @@ class GreedyGaussianRanker(RankedSelector):
     Attributes
     ----------
     order_ : ndarray of shape (S,)
-        Features in the order of choice; shorter where all others depend linearly on
-        the chosen ones in some class.
+        In the order of choice; shorter where all others depend linearly on the chosen
+        ones in some class.
     ranking_ : ndarray of shape (d,)
-        Rank of each feature, 1 the first chosen; those not chosen share the last.
-    n_selected_ : int
-        S, the number of features chosen.
+        1 the first chosen; those not chosen share the last rank.
     gains_ : ndarray of shape (S,)
         What each added to JS_GM, in nats.
     shrinkage_ : ndarray of shape (K,)
-        Intensity in use.
+    n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     References
     ----------
@@ -209,18 +194,13 @@ class GreedyGaussianRanker(RankedSelector):
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Two classes at least.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+            Weight 2 means the row twice.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On a single class, or a parameter out of range.
         """
         check_parameters(self)
         X, codes, weight, self.classes_ = labelled_data(
@@ -257,7 +237,7 @@ class GreedyGaussianRanker(RankedSelector):
         return self
 
 
-class GreedyInformationRanker(RankedSelector):
+class GreedyInformationRanker(DivergenceRanker):
     """Greedy ranker: relevance less mean redundancy with the features chosen so far.
 
     Relevance is the divergence between the class marginals, redundancy with a feature
@@ -268,7 +248,7 @@ class GreedyInformationRanker(RankedSelector):
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=0.1
-        How many features to choose: a number, a share of them, or all.
+        A number, a share, or all.
     divergence : {"js", "js_gm", "jeffreys"}, default="js"
     family : str or Family, default="normal"
         Maximum-entropy family of the marginals.
@@ -279,18 +259,15 @@ class GreedyInformationRanker(RankedSelector):
     Attributes
     ----------
     order_ : ndarray of shape (S,)
-        Features in the order of choice; shorter where only copies of chosen features
-        are left.
+        In the order of choice; without copies of chosen features.
     ranking_ : ndarray of shape (d,)
-        Rank of each feature, 1 the first chosen; those not chosen share the last.
-    n_selected_ : int
-        S, the number of features chosen.
+        1 the first chosen; those not chosen share the last rank.
     gains_ : ndarray of shape (S,)
         Divergence less mean redundancy at each choice, in nats; may be negative.
     feature_divergences_ : ndarray of shape (d,)
         Nats.
+    n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
-    n_features_in_ : int
 
     References
     ----------
@@ -308,13 +285,7 @@ class GreedyInformationRanker(RankedSelector):
     [6, 9, 12, 11]
     """
 
-    classes_: NDArray[Any]
-    order_: NDArray[np.intp]
     gains_: Array
-    feature_divergences_: Array
-    n_selected_: int
-
-    _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
@@ -340,35 +311,22 @@ class GreedyInformationRanker(RankedSelector):
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Two classes at least.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+            Weight 2 means the row twice.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On a single class, values outside the support, or a parameter out of range.
         """
-        check_parameters(self)
-        family = get(self.family)
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        size = count_features(self.n_features, X.shape[1], "n_features")
-        X = family.observe(X)
-        moments = family_moments(family, X, codes, len(self.classes_), weight)
-        marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
-        self.feature_divergences_ = marginals.divergences(self.divergence)
+        super().fit(X, y, sample_weight)
+        X, _, weight, _ = labelled_data(self, X, y, sample_weight)
+        correlations = _correlations(get(self.family).observe(X), weight)
         self.order_, self.gains_ = greedy_information(
-            self.feature_divergences_, _correlations(X, weight), size
+            self.feature_divergences_, correlations, self.n_selected_
         )
         self.n_selected_ = len(self.order_)
         return self
-
-    def __sklearn_tags__(self) -> Tags:
-        return describe_input(super().__sklearn_tags__(), self.family)
 
 
 def _one_class(X, weight: Array) -> PooledMoments:

@@ -1,8 +1,15 @@
 """Pooled second moments: class means, one covariance for all classes, and its root.
 
-The covariance is diag(s) R diag(s), the correlations R shrunk towards the unit matrix.
-The coordinates z = R^(-1/2) diag(1/s) (x - mu) are independent in every class; with
-their means M_k there, JS_GM = sum_j J_j with J_j = sum_k pi_k M_kj^2, exactly.
+The covariance is diag(s) R diag(s), with R = lambda I + (1 - lambda) Z^T Z, Z the
+standardised residuals. The coordinates z = R^(-1/2) diag(1/s) (x - mu) are independent
+in every class; with their means M_k there, JS_GM = sum_j sum_k pi_k M_kj^2, exactly.
+With Z Z^T = U diag(t) U^T and a = lambda + (1 - lambda) t,
+
+    R^(-1/2) = lambda^(-1/2) I + Z^T U diag(q) U^T Z,
+    q = (a^(-1/2) - lambda^(-1/2)) / t
+      = -(1 - lambda) / (sqrt(a lambda) (sqrt(a) + sqrt(lambda))),
+
+which does not cancel and costs O(n^2 d) where there are fewer rows than features.
 """
 
 from abc import abstractmethod
@@ -24,18 +31,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InverseRoot:
-    """R^(-1/2) of R = shrinkage I + (1 - shrinkage) Z^T Z, as a product.
-
-    Parameters
-    ----------
-    shrinkage : float
-    core : ndarray of shape (d, d) or (n, n), default=None
-        R^(-1/2), or what is between Z^T and Z in it; None for R = I.
-    diagonal : ndarray of shape (d,), default=None
-        What is added to Z^T core Z.
-    rows : ndarray of shape (n, d), default=None
-        Z, where it has fewer rows than columns.
-    """
+    """R^(-1/2): core, or diag(diagonal) + Z^T core Z with few rows Z; None is I."""
 
     shrinkage: float
     core: Array | None = None
@@ -58,7 +54,6 @@ class PooledMoments:
     Parameters
     ----------
     weight : ndarray of shape (K,)
-        Total instance weight of each class.
     means, rest : ndarray of shape (K, d)
         Their sum has the digits of the data where these are far from zero.
     variance, between : ndarray of shape (d,)
@@ -66,7 +61,6 @@ class PooledMoments:
     low, high : ndarray of shape (d,)
         Least and largest values.
     codes : ndarray of int of shape (n,)
-        Class indices.
     residuals : ndarray of shape (n, d)
         Z: Z^T Z are the correlations. Zero in a feature without variance.
 
@@ -139,37 +133,16 @@ class PooledMoments:
     def standard_deviations(
         self, shrinkage: float | str, unit: Array | float = 1.0
     ) -> tuple[Array, float]:
-        """Standard deviations, after shrinkage.
-
-        The variances v, in these units, become (1 - shrinkage) v + shrinkage m, m their
-        median. A variance of zero is replaced by that of the class means, or by 1 if
-        they agree: the feature then carries no information.
-
-        Parameters
-        ----------
-        shrinkage : float in [0, 1] or "auto"
-            "auto" is the intensity of least mean squared error [1]_, with the sampling
-            variance 2 v^2 / (n - K + 2) that normal residuals have.
-        unit : ndarray of shape (d,), default=1.0
-
-        Returns
-        -------
-        deviations : ndarray of shape (d,)
-        shrinkage : float
-
-        References
-        ----------
-        .. [1] Opgen-Rhein & Strimmer, Accurate ranking of differentially expressed
-           genes by a distribution-free shrinkage approach, Statistical Applications in
-           Genetics and Molecular Biology 6 (2007).
-        """
+        """Roots of the variances (1 - s) v + s median(v), and the s in use."""
         varies, between = self.variance > 0, self.between / unit**2
         own = self.variance / unit**2
+        # what does not vary within classes gets a variance that tells nothing
         variance = np.where(varies, own, np.where(between > 0, between, 1.0))
         if shrinkage == 0 or not varies.any():
             return np.sqrt(variance) * unit, 0.0
         middle, largest = np.median(own[varies]), own.max()
         if shrinkage == "auto":
+            # Opgen-Rhein & Strimmer 2007, with 2 v^2 / (n - K + 2), of normal residuals
             noise = 2.0 * ((own[varies] / largest) ** 2).sum()
             distance = (((own[varies] - middle) / largest) ** 2).sum()
             freedom = self.degrees_of_freedom + 2.0
@@ -178,42 +151,7 @@ class PooledMoments:
         return np.sqrt(np.where(varies, shrunken, variance)) * unit, shrinkage
 
     def inverse_root(self, shrinkage: float | str = "auto") -> InverseRoot:
-        """Inverse square root of shrunken correlations, through the shorter side of Z.
-
-        Parameters
-        ----------
-        shrinkage : float in [0, 1] or "auto", default="auto"
-            "auto" is :func:`memdlib.families.shrinkage.correlation_intensity`.
-
-        Returns
-        -------
-        InverseRoot
-
-        Raises
-        ------
-        ValueError
-            If the correlations are singular within rounding.
-
-        Notes
-        -----
-        Z Z^T = U diag(t) U^T has the eigenvalues of Z^T Z that are not zero. With
-        lambda the shrinkage and a = lambda + (1 - lambda) t,
-
-            R^(-1/2) = lambda^(-1/2) I + Z^T U diag(q) U^T Z,
-            q = (a^(-1/2) - lambda^(-1/2)) / t
-              = -(1 - lambda) / (sqrt(a lambda) (sqrt(a) + sqrt(lambda))),
-
-        which does not cancel, at a cost of O(n^2 d).
-
-        Examples
-        --------
-        >>> X = np.random.default_rng(0).normal(size=(5, 9))
-        >>> moments = PooledMoments.of(X, np.arange(5) % 2, 2, np.ones(5))
-        >>> R = 0.5 * np.eye(9) + 0.5 * moments.residuals.T @ moments.residuals
-        >>> W = moments.inverse_root(0.5)(np.eye(9))
-        >>> np.allclose(W @ R @ W, np.eye(9))
-        True
-        """
+        """R^(-1/2), lambda in [0, 1] or the intensity of least mean squared error."""
         Z, varies = self.residuals, self.variance > 0
         n, d = Z.shape
         if shrinkage == "auto":
@@ -241,16 +179,7 @@ class PooledMoments:
 
 @dataclass(frozen=True)
 class WhitenedMeans:
-    """Class means in coordinates that are independent within the classes.
-
-    Parameters
-    ----------
-    prior : ndarray of shape (K,)
-    centre, deviations : ndarray of shape (d,)
-        z = R^(-1/2) (x - centre) / deviations.
-    moments : PooledMoments
-    root : InverseRoot
-    variance_shrinkage : float
+    """Class means in the coordinates z = R^(-1/2) (x - centre) / deviations.
 
     Examples
     --------
@@ -311,10 +240,7 @@ class WhitenedMeans:
 
 
 class PooledClassifier(BayesClassifier):
-    """Bayes classifier that is a function of pooled second moments.
-
-    A subclass supplies ``_estimate``, which sets all that follows from the moments.
-    """
+    """Bayes classifier of pooled moments; a subclass supplies ``_estimate``."""
 
     @all_or_nothing
     def fit(
@@ -325,23 +251,14 @@ class PooledClassifier(BayesClassifier):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Dense and finite.
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Two classes at least.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+            Weight 2 means the row twice.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        TypeError
-            On sparse X.
-        ValueError
-            On a single class, correlations that are singular without shrinkage, or a
-            parameter out of range.
         """
         check_parameters(self)
         X, codes, weight, self.classes_ = labelled_data(

@@ -1,22 +1,14 @@
-"""MeMd with a covariance for each class, shrunken towards a common one.
-
-The class densities of maximum entropy under first and second moments of each class are
-normal with covariances of their own, which take more rows than there often are. Here
-the second moments of class k are relaxed,
+"""MeMd with a covariance for each class, relaxed towards a common one.
 
     Sigma_k = g diag(s) R diag(s) + (1 - g) S_k,
 
-towards the pooled ones, whose correlations R are shrunken towards none and whose
-variances s^2 towards their median. g = 1 is linear, g near 0 quadratic discriminant
-analysis, and R = I with g near 0 is close to the marginals of each class alone.
-
-In the coordinates z that make the pooled part the unit matrix, S_k has no more than n_k
-eigenvalues t_j that are not zero, and with their eigenvectors v_j
+the pooled correlations R shrunken towards none and the pooled variances s^2 towards
+their median: g = 1 is linear, g near 0 quadratic discriminant analysis. In coordinates
+z that make the pooled part the unit matrix, with the eigenvalues t_j of S_k that are
+not zero and their eigenvectors v_j,
 
     z^T (g I + (1 - g) S_k)^(-1) z
-        = sum_j (v_j^T z)^2 / (g + (1 - g) t_j) + |z - sum_j v_j v_j^T z|^2 / g,
-
-a sum of squares, so that nothing cancels however few the rows.
+        = sum_j (v_j^T z)^2 / (g + (1 - g) t_j) + |z - sum_j v_j v_j^T z|^2 / g.
 """
 
 from numbers import Real
@@ -69,38 +61,30 @@ class RegularisedMeMdClassifier(PooledClassifier):
     class_shrinkage : float in (0, 1], default=0.6
         Weight g of the pooled covariance in that of each class; 1 is linear.
     shrinkage : float in [0, 1] or "auto", default="auto"
-        Pooled correlations are shrinkage I + (1 - shrinkage) R-hat. "auto" is the
-        intensity of least mean squared error [2]_ and always gives a proper density.
+        Pooled correlations are shrinkage I + (1 - shrinkage) R-hat; "auto" as in
+        :class:`CorrelatedMeMdClassifier`.
     variance_shrinkage : float in [0, 1] or "auto", default=0.3
         Pooled variances v, of values as shares of the range of their feature, become
-        (1 - variance_shrinkage) v + variance_shrinkage median(v); "auto" is the
-        intensity of least mean squared error.
+        (1 - variance_shrinkage) v + variance_shrinkage median(v).
     priors : array-like of shape (K,), default=None
-        Class probabilities, in the order of ``classes_``; None takes the shares of the
-        instance weight.
+        In the order of ``classes_``; None takes the shares of the instance weight.
     class_weight : None, "balanced" or dict, default=None
-        Multiplies the weights of the instances of each class.
 
     Attributes
     ----------
     classes_, class_prior_ : ndarray of shape (K,)
     shrinkage_, variance_shrinkage_ : float
-        In use.
     n_features_in_ : int
 
     Notes
     -----
-    Every feature is measured in shares of its range over the training rows, and a value
-    outside counts as the end of that range: units do not matter, and a pixel that was
-    dark in all rows but a few does not outvote the others when it lights up. Rows cost
-    O(d^2), or O(n d) where there are fewer training rows n than features d.
+    A value outside the range of the training rows counts as its end: a pixel that was
+    dark in all rows but a few does not outvote the others when it lights up.
 
     References
     ----------
     .. [1] Friedman, Regularized discriminant analysis, Journal of the American
        Statistical Association 84 (1989).
-    .. [2] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
-       estimation, Statistical Applications in Genetics and Molecular Biology 4 (2005).
 
     Examples
     --------

@@ -52,13 +52,11 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         What the counts, or their logarithms, are multiplied by; zero for words that no
         training document holds.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (d,)
-        Only when X has string column names.
 
     Notes
     -----
-    The weights are fitted to the labels. What is chosen after them, such as a penalty,
-    must be chosen on rows that they have not seen: put both into one pipeline.
+    What is chosen after these weights, such as a penalty, must be chosen on rows that
+    they have not seen: put both into one pipeline.
 
     Examples
     --------
@@ -108,18 +106,12 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n, d)
             Counts, zero or above.
         y : array-like of shape (n,), default=None
-            Class labels, at least two classes; not needed with ``power=0``.
+            Class labels; not needed with ``power=0``.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On negative counts, a single class, or a parameter out of range.
         """
         check_parameters(self)
         if y is None:
@@ -153,17 +145,11 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Counts, zero or above.
 
         Returns
         -------
         {ndarray, csr_array} of shape (n, d)
             Rows of length one; zero where no word of any weight occurs.
-
-        Raises
-        ------
-        ValueError
-            On negative counts.
         """
         check_is_fitted(self)
         X = checked_data(

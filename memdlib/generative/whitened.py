@@ -22,9 +22,9 @@ Array = NDArray[np.float64]
 class CorrelatedMeMdClassifier(PooledClassifier):
     """Maximum-entropy Bayes classifier that knows of correlations between features.
 
-    Constraints are the class means and the second moments about them, pooled over the
-    classes: linear discriminant analysis with shrunken correlations, on the whitened
-    coordinates that discriminate most. With thousands of features it costs O(n^2 d).
+    Class means and pooled second moments are matched: linear discriminant analysis with
+    shrunken correlations, on the whitened coordinates that discriminate most. With
+    thousands of features it costs O(n^2 d).
 
     Parameters
     ----------
@@ -37,10 +37,8 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         Variances v become (1 - variance_shrinkage) v + variance_shrinkage median(v).
         Leave it at zero unless all features are in the same units.
     priors : array-like of shape (K,), default=None
-        Class probabilities, in the order of ``classes_``; None takes the shares of the
-        instance weight.
+        In the order of ``classes_``; None takes the shares of the instance weight.
     class_weight : None, "balanced" or dict, default=None
-        Multiplies the weights of the instances of each class.
 
     Attributes
     ----------
@@ -54,31 +52,25 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     n_selected_ : int
         S, the number of coordinates in use.
     shrinkage_, variance_shrinkage_ : float
-        In use.
     coef_ : ndarray of shape (1, d) for two classes, else (K, d)
-        Nats by one unit of each column of X, towards the second of two classes, or
-        towards each class.
+        Nats by one unit of each column of X.
     intercept_ : ndarray of shape (1,) for two classes, else (K,)
-        ``X @ coef_.T + intercept_`` is ``decision_function``, with more than two
-        classes up to what all classes of a row have in common. For data far from zero
-        beside their spread it keeps fewer digits.
+        ``X @ coef_.T + intercept_`` is ``decision_function`` for two classes, else but
+        for what the classes of a row have in common.
     n_features_in_ : int
 
     Notes
     -----
-    What is selected is a coordinate after whitening, not a column of X. R^(-1/2) leaves
-    each as near as can be to the feature it comes from [2]_, so J_j says what feature j
-    contributes beyond its neighbours: for two classes the squared correlation-adjusted
-    t-score [3]_ but for a factor. To measure fewer features, put
+    What is selected is a coordinate after whitening, not a column of X: J_j says what
+    feature j contributes beyond its neighbours, for two classes the squared
+    correlation-adjusted t-score [2]_ but for a factor. To measure fewer features, put
     :class:`memdlib.DivergenceRanker` in front.
 
     References
     ----------
     .. [1] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
        estimation, Statistical Applications in Genetics and Molecular Biology 4 (2005).
-    .. [2] Kessy, Lewin & Strimmer, Optimal whitening and decorrelation, The American
-       Statistician 72 (2018).
-    .. [3] Zuber & Strimmer, Gene ranking and biomarker discovery under correlation,
+    .. [2] Zuber & Strimmer, Gene ranking and biomarker discovery under correlation,
        Bioinformatics 25 (2009).
 
     Examples
