@@ -199,7 +199,6 @@ def whitening(covariance: ArrayLike) -> Array:
     Parameters
     ----------
     covariance : array_like of shape (..., d, d)
-        Symmetric and positive definite.
 
     Returns
     -------
@@ -211,11 +210,6 @@ def whitening(covariance: ArrayLike) -> Array:
     ValueError
         If a variance is not above zero, or the smallest eigenvalue of the *correlation*
         matrix is zero within rounding: units do not matter.
-
-    Examples
-    --------
-    >>> whitening([[4.0, 0.0], [0.0, 0.25]]).tolist()
-    [[0.5, 0.0], [0.0, 2.0]]
     """
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)

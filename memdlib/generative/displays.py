@@ -55,21 +55,9 @@ class AccuracyCurveDisplay(Display):
         line_kw: dict[Any, Any] | None = None,
         **options: Any,
     ) -> "AccuracyCurveDisplay":
-        """Draw the accuracy curve of a fitted classifier.
+        """Draw the curve of a fitted classifier, or of the last step of a pipeline.
 
-        Parameters
-        ----------
-        estimator : estimator with ``accuracy_curve``, or a pipeline that ends in one
-        X : {array-like, sparse matrix} of shape (n, d)
-        y : array-like of shape (n,)
-        ax : matplotlib Axes, default=None
-        line_kw : dict, default=None
-        **options
-            Passed to ``accuracy_curve``.
-
-        Returns
-        -------
-        AccuracyCurveDisplay
+        Options are those of ``accuracy_curve``; ``line_kw`` is passed to ``Axes.plot``.
         """
         before, last = _last_step(estimator)
         X = X if before is None else before.transform(X)
@@ -124,18 +112,9 @@ class RankingDisplay(Display):
         ax: Axes | None = None,
         bar_kw: dict[Any, Any] | None = None,
     ) -> "RankingDisplay":
-        """Draw the best features of a fitted ranker or classifier.
+        """Draw the best features of a fitted ranker or classifier, or of a last step.
 
-        Parameters
-        ----------
-        estimator : estimator with ``order_``, or a pipeline that ends in one
-        n_features : int, default=10
-        ax : matplotlib Axes, default=None
-        bar_kw : dict, default=None
-
-        Returns
-        -------
-        RankingDisplay
+        ``bar_kw`` is passed to ``Axes.barh``.
         """
         before, last = _last_step(estimator)
         best = last.order_[:n_features]

@@ -40,21 +40,7 @@ _COLLINEAR = 1e-10
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
 ) -> tuple[NDArray[np.intp], Array]:
-    """Greedy maximisation of JS_GM between joint class Gaussians.
-
-    Parameters
-    ----------
-    covariances : callable
-        Takes a feature s, returns column s of each class covariance, shape (K, d).
-    variance, mean : ndarray of shape (K, d)
-    prior : ndarray of shape (K,)
-    k : int
-
-    Returns
-    -------
-    order, gains : ndarray of shape (k,) or shorter
-        Gains in nats.
-    """
+    """Greedy maximisation of JS_GM; ``covariances(s)`` are columns s, (K, d)."""
     # With T_k the second moments of the residuals, after the regression of class k on
     # the chosen features, in class k, and M_k those in the mixture of all classes, the
     # gain of t is sum_k pi_k (M_k[t,t] / T_k[t,t] - 1) / 2: in the sum of KL over pairs
@@ -90,27 +76,7 @@ def greedy_gaussian(
 def greedy_information(
     relevance: Array, correlations: Columns, k: int
 ) -> tuple[NDArray[np.intp], Array]:
-    """Greedy choice by relevance less mean Gaussian mutual information.
-
-    Parameters
-    ----------
-    relevance : ndarray of shape (d,)
-        Nats.
-    correlations : callable
-        Takes a feature s, returns its correlations with all, shape (d,).
-    k : int
-
-    Returns
-    -------
-    order, scores : ndarray of shape (k,), or shorter
-        A copy of a chosen feature is never chosen. Scores in nats.
-
-    Examples
-    --------
-    >>> R = np.array([[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> greedy_information(np.array([2.0, 1.9, 1.0]), lambda s: R[s], 2)[0].tolist()
-    [0, 2]
-    """
+    """Greedy choice by relevance less mean Gaussian mutual information, in nats."""
     redundancy = np.zeros_like(relevance)
     free = np.ones(len(relevance), dtype=bool)
     order, scores = [], []
@@ -131,8 +97,7 @@ class GreedyGaussianRanker(RankedSelector):
     """Greedy MeMd: the features whose *joint* class Gaussians diverge most.
 
     Each step adds the feature that most increases JS_GM, the sum of pi_i pi_j J(p_i,
-    p_j) over pairs of classes, between the normal class densities of the chosen
-    features.
+    p_j) over pairs of classes.
 
     Parameters
     ----------
@@ -145,13 +110,11 @@ class GreedyGaussianRanker(RankedSelector):
 
     Attributes
     ----------
-    order_ : ndarray of shape (S,)
-        In the order of choice; shorter where all others depend linearly on the chosen
-        ones in some class.
+    order_, gains_ : ndarray of shape (S,)
+        Features as they are chosen, and what each added to JS_GM, in nats; fewer where
+        all others depend linearly on the chosen ones in some class.
     ranking_ : ndarray of shape (d,)
         1 the first chosen; those not chosen share the last rank.
-    gains_ : ndarray of shape (S,)
-        What each added to JS_GM, in nats.
     shrinkage_ : ndarray of shape (K,)
     n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
@@ -241,9 +204,8 @@ class GreedyInformationRanker(DivergenceRanker):
     """Greedy ranker: relevance less mean redundancy with the features chosen so far.
 
     Relevance is the divergence between the class marginals, redundancy with a feature
-    of total correlation r the mutual information of two jointly normal features,
-    -log(1 - r^2) / 2. For JS, the mutual information with the class, both are
-    informations.
+    of total correlation r the mutual information -log(1 - r^2) / 2 of jointly normal
+    features.
 
     Parameters
     ----------
@@ -251,19 +213,17 @@ class GreedyInformationRanker(DivergenceRanker):
         A number, a share, or all.
     divergence : {"js", "js_gm", "jeffreys"}, default="js"
     family : str or Family, default="normal"
-        Maximum-entropy family of the marginals.
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float, default=1.0
         Of the marginals, as in :class:`memdlib.DivergenceRanker`.
 
     Attributes
     ----------
-    order_ : ndarray of shape (S,)
-        In the order of choice; without copies of chosen features.
+    order_, gains_ : ndarray of shape (S,)
+        Features as they are chosen, without copies of chosen ones, and divergence less
+        mean redundancy at each choice, in nats.
     ranking_ : ndarray of shape (d,)
         1 the first chosen; those not chosen share the last rank.
-    gains_ : ndarray of shape (S,)
-        Divergence less mean redundancy at each choice, in nats; may be negative.
     feature_divergences_ : ndarray of shape (d,)
         Nats.
     n_selected_, n_features_in_ : int

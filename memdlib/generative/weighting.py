@@ -30,8 +30,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Counts of words as rows of length one, words weighted by their divergence.
 
     As :class:`sklearn.feature_extraction.text.TfidfTransformer`, with one more factor:
-    the divergence of the word between the classes, as a share of the largest, to a
-    power. A ranking keeps words or drops them; this does it by degrees.
+    the divergence of the word between the classes, a share of the largest, to a power.
+    The weights know the labels: choose what comes after them inside one pipeline.
 
     Parameters
     ----------
@@ -52,11 +52,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         What the counts, or their logarithms, are multiplied by; zero for words that no
         training document holds.
     n_features_in_ : int
-
-    Notes
-    -----
-    What is chosen after these weights, such as a penalty, must be chosen on rows that
-    they have not seen: put both into one pipeline.
 
     Examples
     --------
