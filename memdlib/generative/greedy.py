@@ -49,8 +49,9 @@ def greedy_gaussian(
     residual = variance.copy()
     mixture = prior @ (variance + offset**2) + offset**2
     free = np.ones(len(offset.T), dtype=bool)
-    order, gains, steps = [], [], []
-    while len(order) < k:
+    order, gains = [], []
+    slope, lever, column = np.empty((3, k, *mean.shape))
+    for step in range(k):
         free &= (residual > _COLLINEAR * variance).all(axis=0)
         if not free.any():
             break
@@ -62,15 +63,19 @@ def greedy_gaussian(
         free[s] = False
         own = covariances(s)
         mixed = prior @ (own + offset * offset[:, [s]]) + offset * offset[:, [s]]
-        for slope, lever, column in steps:
-            own = own - column * slope[:, [s]]
-            mixed = mixed - slope * lever[:, [s]] - lever * slope[:, [s]]
-        slope = own / own[:, [s]]
-        lever = mixed - 0.5 * slope * mixed[:, [s]]
-        steps.append((slope, lever, own))
-        residual = residual - slope * own
-        mixture = mixture - 2.0 * slope * lever
+        own = own - _sums(column[:step], slope[:step, :, s])
+        mixed = mixed - _sums(slope[:step], lever[:step, :, s])
+        mixed -= _sums(lever[:step], slope[:step, :, s])
+        column[step], slope[step] = own, own / own[:, [s]]
+        lever[step] = mixed - 0.5 * slope[step] * mixed[:, [s]]
+        residual = residual - slope[step] * own
+        mixture = mixture - 2.0 * slope[step] * lever[step]
     return np.array(order), np.array(gains)
+
+
+def _sums(rows: Array, weight: Array) -> Array:
+    """Sum over the steps so far of rows (r, K, d) times weights (r, K)."""
+    return np.einsum("rkd,rk->kd", rows, weight)
 
 
 def greedy_information(
