@@ -101,7 +101,7 @@ ESTIMATORS = {
     "JointMaxEntClassifier()": JointMaxEntClassifier(),
     "ConditionalMaxEntClassifier()": ConditionalMaxEntClassifier(),
     "MixedMeMdClassifier()": MixedMeMdClassifier(random_state=0),
-    "CorrelatedMeMdClassifier()": CorrelatedMeMdClassifier(random_state=0),
+    "CorrelatedMeMdClassifier()": CorrelatedMeMdClassifier(),
     "RegularisedMeMdClassifier()": RegularisedMeMdClassifier(),
     "MultinomialMeMdClassifier()": MultinomialMeMdClassifier(random_state=0),
     "RidgeDiscriminantClassifier()": RidgeDiscriminantClassifier(random_state=0),

@@ -40,7 +40,6 @@ LEFT_OUT = {NMLClassifier: "two classes only"}
 # of texts there is no pipeline here: documents count as directions, none of them far
 SETTINGS = [
     CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
-    CorrelatedMeMdClassifier("auto", random_state=0),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
     MeMdClassifier(family="poisson", smoothing=0.0),

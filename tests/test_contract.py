@@ -217,7 +217,7 @@ WEIGHTS = {
         MeMdClassifier(family="geometric", n_features=None),
         MeMdClassifier("jeffreys", family="exponential"),
         MultinomialMeMdClassifier(random_state=0),
-        CorrelatedMeMdClassifier(random_state=0),
+        CorrelatedMeMdClassifier(),
         RegularisedMeMdClassifier(),
         RidgeDiscriminantClassifier(random_state=0),
         RidgeDiscriminantClassifier(powers=0.25, random_state=0),

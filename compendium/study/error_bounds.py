@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from compendium.study.greedy_js import FittedMarginals, fit_marginals
-from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.pooled import PooledMoments, WhitenedMeans
 
 Array = NDArray[np.float64]
 

@@ -18,13 +18,11 @@ Array = NDArray[np.float64]
 class MultivariateNormal(Family):
     """Multivariate normal densities: E x and E x x^T on R^d.
 
-    Parameters are one array of shape (..., d, d + 1): column 0 belongs to x and the
+    Parameters are arrays of shape (..., d, d + 1): column 0 belongs to x and the
     columns 1..d to x x^T, so that lambda . phi is a sum over the last two axes.
 
         mu     = [ E x               | E x x^T      ],
         lambda = [ -Sigma^-1 mean    | Sigma^-1 / 2 ].
-
-    Any leading axes (classes) are kept.
 
     Examples
     --------
@@ -41,19 +39,9 @@ class MultivariateNormal(Family):
 
     @staticmethod
     def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
-        """Mean parameters of means and covariances.
-
-        Parameters
-        ----------
-        mean : array_like of shape (..., d)
-        covariance : array_like of shape (..., d, d)
-
-        Returns
-        -------
-        ndarray of shape (..., d, d + 1)
-        """
+        """Mean parameters of means (..., d) and covariances (..., d, d)."""
         mean = np.asarray(mean, dtype=np.float64)[..., None]
-        second = covariance + mean * np.swapaxes(mean, -1, -2)
+        second = covariance + mean * _transposed(mean)
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
         return np.concatenate([mean, second], axis=-1)
 
@@ -61,8 +49,7 @@ class MultivariateNormal(Family):
     def covariance(mu: ArrayLike) -> Array:
         """Covariance E x x^T - (E x)(E x)^T, (..., d, d), of mean parameters."""
         mu = np.asarray(mu, dtype=np.float64)
-        mean = mu[..., :1]
-        return mu[..., 1:] - mean * np.swapaxes(mean, -1, -2)
+        return mu[..., 1:] - mu[..., :1] * _transposed(mu[..., :1])
 
     def regularise(
         self,
@@ -75,10 +62,8 @@ class MultivariateNormal(Family):
     ) -> tuple[Array, Array, Array]:
         """Shrink class correlations, and replace variances that are zero.
 
-        Variances stay as they are; one that is zero is replaced, by the rule of
-        :meth:`memdlib.families.Normal.regularise`, and has no correlations.
-        Correlations are multiplied by 1 - shrinkage. Each rule is free of scale:
-        multiplying a feature by a constant changes nothing.
+        Correlations are multiplied by 1 - shrinkage; a variance of zero is replaced as
+        in :meth:`memdlib.families.Normal.regularise`, and has none.
 
         Parameters
         ----------
@@ -87,10 +72,9 @@ class MultivariateNormal(Family):
         weight : ndarray of shape (K,)
             Total instance weight of each class.
         shrinkage : float in [0, 1] or "auto"
-            "auto" is :func:`correlation_intensity` with n - 1 degrees of freedom.
+            "auto" is the intensity of least mean squared error.
         pooled : bool
-            One covariance, the within-class covariance, for all classes (n - K
-            degrees of freedom).
+            One covariance, the within-class covariance, for all classes.
         location : ndarray of shape (K, d), default=None
             These locations; None means the same for all classes.
 
@@ -110,45 +94,39 @@ class MultivariateNormal(Family):
             smoothing=0.0,
             location=location,
         )
-        mean, variance = regular[..., 0], Normal.variance(regular)
-        varies = is_varying(marginal)
-        both = varies[..., :, None] & varies[..., None, :]
-        S = np.where(both, self.covariance(mu), 0.0)
+        variance = Normal.variance(regular)
+        varies = Normal.class_variance(marginal) > 0
+        S = self.covariance(mu) * varies[..., :, None] * varies[..., None, :]
         freedom = weight - 1.0
         if pooled:
             S, variance = np.tensordot(weight / weight.sum(), S, axes=1), variance[0]
             freedom = weight.sum() - np.count_nonzero(weight)
         own = np.diagonal(S, axis1=-2, axis2=-1)
-        scale = np.where(own > 0, 1.0 / np.sqrt(np.where(own > 0, own, 1.0)), 0.0)
-        correlation = S * scale[..., :, None] * scale[..., None, :]
-        diagonal = np.arange(S.shape[-1])
-        correlation[..., diagonal, diagonal] = 0.0
+        scale = 1.0 / np.sqrt(np.where(own > 0, own, np.inf))
+        unit = np.eye(S.shape[-1])
+        correlation = S * scale[..., :, None] * scale[..., None, :] * (1.0 - unit)
         if shrinkage == "auto":
             squares = _square_norm(correlation)
             shrinkage = correlation_intensity(squares, (own > 0).sum(axis=-1), freedom)
         shrinkage = np.broadcast_to(shrinkage, np.shape(freedom))
-        correlation *= 1.0 - shrinkage[..., None, None]
-        correlation[..., diagonal, diagonal] = 1.0
+        correlation = (1.0 - shrinkage[..., None, None]) * correlation + unit
         scale = np.sqrt(variance)
         covariance = correlation * scale[..., :, None] * scale[..., None, :]
-        return mean, covariance, shrinkage
+        return regular[..., 0], covariance, shrinkage
 
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
-        W = whitening(self.covariance(mu))
-        precision = np.swapaxes(W, -1, -2) @ W
-        linear = -precision @ mu[..., :1]
-        return np.concatenate([linear, 0.5 * precision], axis=-1)
+        precision = _square(whitening(self.covariance(mu)))
+        return np.concatenate([-precision @ mu[..., :1], 0.5 * precision], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
-        linear, W = self._whitened(lam)
-        centre = -np.swapaxes(W, -1, -2) @ (W @ linear[..., None])
-        return self.mean_parameters(centre[..., 0], np.swapaxes(W, -1, -2) @ W)
+        centre, W = self._centred(lam)
+        return self.mean_parameters(centre[..., 0], _square(W))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        linear, W = self._whitened(lam)
-        square = ((W @ linear[..., None]) ** 2).sum(axis=(-1, -2))
-        d = linear.shape[-1]
+        centre, W = self._centred(lam)
+        square = -(np.asarray(lam)[..., :1] * centre).sum(axis=(-1, -2))
+        d = W.shape[-1]
         return 0.5 * square + 0.5 * d * np.log(2.0 * np.pi) + log_determinant(W)
 
     def entropy(self, mu: ArrayLike) -> Array:
@@ -157,26 +135,11 @@ class MultivariateNormal(Family):
         return 0.5 * W.shape[-1] * np.log(2.0 * np.pi * np.e) - log_determinant(W)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2.
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., d, d + 1)
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Nats.
-
-        Notes
-        -----
-        Between covariances that are near each other, t - log(1 + t) is summed over the
-        eigenvalues t of Sigma_2^-1 (Sigma_1 - Sigma_2): trace and log-determinant are
-        never subtracted from one another.
-        """
-        (W1, W2), shift, change = self._pair(mu1, mu2)
-        change = np.linalg.eigvalsh(_sandwich(W2, change, W2))
+        """KL(p_1 || p_2), shape (...), in nats, of mean parameters."""
+        W1, W2, shift, change = self._pair(mu1, mu2)
+        change = np.linalg.eigvalsh(W2 @ change @ _transposed(W2))
         near = np.abs(change).max(axis=-1) <= 0.5
+        # where trace and log-determinant would cancel: the sum of t - log(1 + t)
         close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
         # trace - d less the log determinant of Sigma_2^-1 Sigma_1
         log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
@@ -184,51 +147,20 @@ class MultivariateNormal(Family):
         return 0.5 * (np.where(near, close, far) + _square_norm(W2 @ shift))
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2).
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., d, d + 1)
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Nats; computed as a sum of squares, which cannot cancel.
-        """
-        (W1, W2), shift, change = self._pair(mu1, mu2)
-        spread = _square_norm(_sandwich(W2, change, W1))
+        """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel."""
+        W1, W2, shift, change = self._pair(mu1, mu2)
+        spread = _square_norm(W2 @ change @ _transposed(W1))
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
     def js_gm(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
     ) -> Array:
-        """JS_GM of K members = -Cov_weights(lambda, mu).
-
-        Parameters
-        ----------
-        mu : array_like of shape (K, ..., d, d + 1)
-            Mean parameters; the first axis runs over the classes.
-        weights : array_like of shape (K,)
-            Class weights that sum to one.
-        lam : array_like of shape (K, ..., d, d + 1), default=None
-            Not looked at: the differences of natural parameters come from ``mu``.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Nats.
-
-        Notes
-        -----
-        The heaviest member is taken as the origin, and the differences of lambda to it
-        are products, Sigma_k^-1 - Sigma_0^-1 = -Sigma_k^-1 (Sigma_k - Sigma_0)
-        Sigma_0^-1, so that near-equal members keep their digits.
-        """
+        """JS_GM of K members, shape (...), in nats; ``lam`` is not looked at."""
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        origin = mu[np.argmax(w)]
-        (W, W0), shift, change = self._pair(mu, origin)
-        precision, precision0 = (np.swapaxes(V, -1, -2) @ V for V in (W, W0))
-        quadratic = -0.5 * precision @ change @ precision0
+        W, W0, shift, change = self._pair(mu, mu[np.argmax(w)])
+        # differences of lambda as products: near-equal members keep their digits
+        precision = _square(W)
+        quadratic = -0.5 * precision @ change @ _square(W0)
         lam = np.concatenate([-precision @ shift, quadratic], axis=-1)
         mu = self.mean_parameters(shift[..., 0], change)
         lam = lam - np.einsum("k,k...->...", w, lam)
@@ -236,47 +168,29 @@ class MultivariateNormal(Family):
         return np.maximum(-np.einsum("k,k...ab,k...ab->...", w, lam, mu), 0.0)
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
-        """Log density -lambda_0 - lambda . phi(x).
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d)
-        lam : array_like of shape (..., d, d + 1)
-            Natural parameters.
-
-        Returns
-        -------
-        ndarray of shape (n, ...)
-            Nats.
-        """
-        linear, W = self._whitened(lam)
-        centre = -np.swapaxes(W, -1, -2) @ (W @ linear[..., None])
-        lam = np.asarray(lam, dtype=np.float64)
-        x = np.asarray(X, dtype=np.float64)
+        """Log density of rows (n, d), shape (n, ...), in nats."""
+        lam, x = np.asarray(lam, dtype=np.float64), np.asarray(X, dtype=np.float64)
+        centre, W = self._centred(lam)
         x = x.reshape(len(x), *[1] * (lam.ndim - 2), -1, 1) - centre
         square = 2.0 * (x * (lam[..., 1:] @ x)).sum(axis=(-1, -2))
-        d = lam.shape[-2]
+        d = W.shape[-1]
         return -0.5 * (square + d * np.log(2.0 * np.pi)) - log_determinant(W)
 
     @staticmethod
-    def _whitened(lam: ArrayLike) -> tuple[Array, Array]:
-        """Coefficients of x, and the whitening matrix of the precision."""
+    def _centred(lam: ArrayLike) -> tuple[Array, Array]:
+        """Mean (..., d, 1), and the whitening matrix of the *precision*."""
         lam = np.asarray(lam, dtype=np.float64)
-        quadratic = lam[..., 1:]
-        return lam[..., 0], whitening(quadratic + np.swapaxes(quadratic, -1, -2))
+        W = whitening(lam[..., 1:] + _transposed(lam[..., 1:]))
+        return -_transposed(W) @ (W @ lam[..., :1]), W
 
-    def _pair(self, mu1: ArrayLike, mu2: ArrayLike):
-        """Whitening matrices, shift of the means and change of the covariances."""
-        mu = [np.asarray(m, dtype=np.float64) for m in (mu1, mu2)]
-        return [whitening(self.covariance(m)) for m in mu], *_difference(*mu)
-
-
-def _difference(mu1: Array, mu2: Array) -> tuple[Array, Array]:
-    """Differences of means (..., d, 1) and of covariances, taken before they round."""
-    change = mu1 - mu2
-    shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
-    square = mean1 @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(mean2, -1, -2)
-    return shift, change[..., 1:] - square
+    def _pair(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
+        """Whitening matrices, and differences of means and covariances."""
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        change = mu1 - mu2
+        shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
+        square = mean1 @ _transposed(shift) + shift @ _transposed(mean2)
+        W1, W2 = whitening(self.covariance(mu1)), whitening(self.covariance(mu2))
+        return W1, W2, shift, change[..., 1:] - square
 
 
 def whitening(covariance: ArrayLike) -> Array:
@@ -285,7 +199,6 @@ def whitening(covariance: ArrayLike) -> Array:
     Parameters
     ----------
     covariance : array_like of shape (..., d, d)
-        Symmetric and positive definite.
 
     Returns
     -------
@@ -295,19 +208,13 @@ def whitening(covariance: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If a variance is not above zero, or if the smallest eigenvalue of the
-        *correlation* matrix is zero within rounding. Neither depends on the units of
-        the features.
-
-    Examples
-    --------
-    >>> whitening([[4.0, 0.0], [0.0, 0.25]]).tolist()
-    [[0.5, 0.0], [0.0, 2.0]]
+        If a variance is not above zero, or the smallest eigenvalue of the *correlation*
+        matrix is zero within rounding: units do not matter.
     """
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
     check_domain(
-        (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance),
+        (variance > 0) & np.isfinite(variance),
         variance,
         "variance",
         "a normal density needs a variance above zero; drop the feature, rescale it "
@@ -315,10 +222,9 @@ def whitening(covariance: ArrayLike) -> Array:
     )
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
-    d = S.shape[-1]
     smallest = np.linalg.eigvalsh(correlation)[..., 0]
     check_domain(
-        smallest > d * ROUNDING,
+        smallest > S.shape[-1] * ROUNDING,
         smallest,
         "smallest eigenvalue of the correlation matrix",
         "a joint normal density needs a positive definite covariance; shrink the "
@@ -327,19 +233,19 @@ def whitening(covariance: ArrayLike) -> Array:
     return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
 
 
-def is_varying(marginal: Array) -> NDArray[np.bool_]:
-    """Whether a variance is above its rounding error, (..., d), of (..., d, 2)."""
-    return Normal.class_variance(marginal) > 0
-
-
 def log_determinant(W: Array) -> Array:
     """Log determinant of a lower triangular matrix with a positive diagonal."""
     return np.log(np.diagonal(W, axis1=-2, axis2=-1)).sum(axis=-1)
 
 
-def _sandwich(A: Array, S: Array, B: Array) -> Array:
-    """Return A S B^T."""
-    return A @ S @ np.swapaxes(B, -1, -2)
+def _transposed(A: Array) -> Array:
+    """A^T in the last two axes."""
+    return np.swapaxes(A, -1, -2)
+
+
+def _square(A: Array) -> Array:
+    """A^T A in the last two axes."""
+    return _transposed(A) @ A
 
 
 def _square_norm(A: Array) -> Array:

@@ -1,18 +1,12 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
 from memdlib.generative.calibration import Calibration, fit_calibration
-from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
-from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
     RankingDisplay,
 )
-from memdlib.generative.explanations import (
-    Contributions,
-    contributions,
-    top_features,
-)
+from memdlib.generative.explanations import contributions
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
@@ -32,13 +26,14 @@ from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.pipelines import make_memd
 from memdlib.generative.recommended.samples import normal_scores, standardised
 from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
+from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
 
 __all__ = [
     "AccuracyCurveDisplay",
     "Calibration",
     "ClassMarginals",
-    "Contributions",
     "CorrelatedMeMdClassifier",
     "DivergenceRanker",
     "DivergenceWeighter",
@@ -62,5 +57,4 @@ __all__ = [
     "normal_scores",
     "rank",
     "standardised",
-    "top_features",
 ]

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Axes, Estimator, MatrixLike
 from memdlib.densities.display import Display
-from memdlib.generative.explanations import names_of_features
-from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
 
@@ -56,40 +55,18 @@ class AccuracyCurveDisplay(Display):
         line_kw: dict[Any, Any] | None = None,
         **options: Any,
     ) -> "AccuracyCurveDisplay":
-        """Draw the accuracy curve of a fitted classifier.
+        """Draw the curve of a fitted classifier, or of the last step of a pipeline.
 
-        Parameters
-        ----------
-        estimator : estimator with ``accuracy_curve``
-        X : {array-like, sparse matrix} of shape (n, d)
-        y : array-like of shape (n,)
-        ax : matplotlib Axes, default=None
-        line_kw : dict, default=None
-            Passed to ``Axes.plot``.
-        **options
-            Passed to ``accuracy_curve``: ``sample_weight``, ``n_features_grid``.
-
-        Returns
-        -------
-        AccuracyCurveDisplay
+        Options are those of ``accuracy_curve``; ``line_kw`` is passed to ``Axes.plot``.
         """
-        found = cls(*estimator.accuracy_curve(X, y, **options))
-        return found.plot(ax=ax, line_kw=line_kw)
+        before, last = _last_step(estimator)
+        X = X if before is None else before.transform(X)
+        return cls(*last.accuracy_curve(X, y, **options)).plot(ax=ax, line_kw=line_kw)
 
     def plot(
         self, *, ax: Axes | None = None, line_kw: dict[Any, Any] | None = None
     ) -> "AccuracyCurveDisplay":
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        line_kw : dict, default=None
-
-        Returns
-        -------
-        AccuracyCurveDisplay
-        """
+        """Draw the curve, on these axes or new ones."""
         ax = self._on(ax)
         (self.line_,) = ax.plot(self.n_features, self.accuracy, **line_kw or {})
         ax.set(xlabel="number of features", ylabel="accuracy", xscale="log")
@@ -132,50 +109,30 @@ class RankingDisplay(Display):
         estimator: Estimator,
         *,
         n_features: int = 10,
-        feature_names: ArrayLike | None = None,
         ax: Axes | None = None,
         bar_kw: dict[Any, Any] | None = None,
     ) -> "RankingDisplay":
-        """Draw the best features of a fitted ranker or classifier.
+        """Draw the best features of a fitted ranker or classifier, or of a last step.
 
-        Parameters
-        ----------
-        estimator : estimator with ``order_`` and ``gains_`` or ``feature_divergences_``
-        n_features : int, default=10
-            How many, at most.
-        feature_names : array-like of str, shape (d,), default=None
-            None takes ``feature_names_in_``, or numbers.
-        ax : matplotlib Axes, default=None
-        bar_kw : dict, default=None
-            Passed to ``Axes.barh``.
-
-        Returns
-        -------
-        RankingDisplay
+        ``bar_kw`` is passed to ``Axes.barh``.
         """
-        check_is_fitted(estimator)
-        best = estimator.order_[: check_integer(n_features, "n_features")]
-        if hasattr(estimator, "gains_"):
-            values, label = estimator.gains_[: len(best)], "gain (nats)"
+        before, last = _last_step(estimator)
+        best = last.order_[:n_features]
+        if hasattr(last, "gains_"):
+            values, label = last.gains_[:n_features], "gain (nats)"
         else:
-            values, label = estimator.feature_divergences_[best], "divergence (nats)"
-        names = names_of_features(estimator, estimator.n_features_in_, feature_names)
-        return cls(values, names[best], label).plot(ax=ax, bar_kw=bar_kw)
+            values, label = last.feature_divergences_[best], "divergence (nats)"
+        if before is not None:
+            names = before.get_feature_names_out()
+        else:
+            numbers = [f"x{s}" for s in range(last.n_features_in_)]
+            names = getattr(last, "feature_names_in_", numbers)
+        return cls(values, np.asarray(names)[best], label).plot(ax=ax, bar_kw=bar_kw)
 
     def plot(
         self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
     ) -> "RankingDisplay":
-        """Draw the bars, the best feature on top; one that is infinite has no end.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        bar_kw : dict, default=None
-
-        Returns
-        -------
-        RankingDisplay
-        """
+        """Draw the bars, the best feature on top; one that is infinite has no end."""
         ax = self._on(ax)
         place, finite = np.arange(len(self.values)), np.isfinite(self.values)
         beyond = 2.0 * self.values[finite].max(initial=1.0)
@@ -187,3 +144,11 @@ class RankingDisplay(Display):
         ax.invert_yaxis()
         ax.set_xlabel(self.label)
         return self
+
+
+def _last_step(estimator):
+    """The steps before the last one of a pipeline, None if there are none, and it."""
+    check_is_fitted(estimator)
+    if not isinstance(estimator, Pipeline):
+        return None, estimator
+    return estimator[:-1] if len(estimator) > 1 else None, estimator[-1]

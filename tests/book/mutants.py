@@ -17,7 +17,7 @@ from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals
-from memdlib.generative.correlated.pooled import InverseRoot
+from memdlib.generative.pooled import InverseRoot
 from memdlib.nml.codes import alphabet
 
 

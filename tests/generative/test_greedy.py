@@ -1,20 +1,15 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
 from memdlib.generative import DivergenceRanker
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
     greedy_gaussian,
-    greedy_information,
 )
 from memdlib.generative.memd.joint import JointMaxEntClassifier
 
@@ -110,7 +105,7 @@ def test_classes_that_differ_in_correlation_alone():
 def test_units_and_weights_change_no_choice(shrinkage):
     X, y = load_wine(return_X_y=True)
     one = GreedyGaussianRanker(5, shrinkage).fit(X, y)
-    unit = 10.0 ** np.linspace(-60, 60, 13)
+    unit = 10.0 ** np.linspace(-90, 90, 13)
     scaled = GreedyGaussianRanker(5, shrinkage).fit(X * unit, y)
     np.testing.assert_array_equal(scaled.order_, one.order_)
     np.testing.assert_allclose(scaled.gains_, one.gains_, rtol=1e-8)
@@ -195,24 +190,6 @@ def test_constants_inform_about_nothing():
 
 
 @BOTH
-def test_names_pipelines_and_pickles(ranker):
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = ranker(n_features=2).fit(X, y)
-    names = X.columns[np.sort(model.order_)]
-    assert list(model.get_feature_names_out()) == list(names)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(X), X[names])
-    assert (
-        make_pipeline(ranker(n_features=0.5), JointMaxEntClassifier())
-        .fit(X, y)
-        .score(X, y)
-        > 0.94
-    )
-    single = ranker(n_features=2).fit(X.to_numpy(np.float32), y)
-    np.testing.assert_array_equal(single.order_, model.order_)
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -225,18 +202,6 @@ def test_names_pipelines_and_pickles(ranker):
 def test_bad_parameters_are_named(ranker, options, message):
     with pytest.raises(ValueError, match=message):
         ranker(**{"n_features": 2} | options).fit(*load_iris(return_X_y=True))
-
-
-def test_bad_marginals_are_named():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="'divergence' .* Got 'chi2' instead"):
-        GreedyInformationRanker(divergence="chi2").fit(X, y)
-    with pytest.raises(ValueError, match="family='beta' is not known"):
-        GreedyInformationRanker(family="beta").fit(X, y)
-    with pytest.raises(ValueError, match="'smoothing' .* Got -1 instead"):
-        GreedyInformationRanker(smoothing=-1).fit(X, y)
-    with pytest.raises(ValueError, match=r"Negative values in data.*"):
-        GreedyInformationRanker(family="bernoulli").fit(-X, y)
 
 
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson"])
@@ -268,9 +233,6 @@ def test_bad_data_is_named(ranker):
         ranker().fit(X * [1, 1e200, 1, 1], y)
     with pytest.raises(ValueError, match="contains NaN"):
         ranker().fit(np.where(X > 7, np.nan, X), y)
-    assert Normal().name == ranker(n_features=1).fit(X, y).get_params().get(
-        "family", "normal"
-    )
 
 
 def test_elimination_against_inverses():
@@ -287,45 +249,6 @@ def test_elimination_against_inverses():
         mu = family.mean_parameters(mean[:, A], S[:, A][:, :, A])
         whole = family.js_gm(mu, prior)
         assert gains[:size].sum() == pytest.approx(float(whole), rel=1e-10)
-
-
-def test_features_that_depend_on_chosen_ones_end_the_choice():
-    rng = np.random.default_rng([22, 7])
-    A = rng.normal(size=(2, 3, 3))
-    S = np.zeros((2, 4, 4))
-    S[:, :3, :3] = A @ np.swapaxes(A, 1, 2)
-    S[:, 3, :3] = S[:, :3, 3] = S[:, 0, :3] + S[:, 1, :3]
-    S[:, 3, 3] = S[:, 3, 0] + S[:, 3, 1]
-    variance = np.diagonal(S, axis1=1, axis2=2)
-    order, gains = greedy_gaussian(
-        lambda s: S[:, s], variance, rng.normal(size=(2, 4)), np.full(2, 0.5), 4
-    )
-    assert len(order) == len(gains) == 3
-    assert 2 in order
-
-
-def test_information_against_a_search_over_all_next_features():
-    rng = np.random.default_rng([22, 8])
-    R = np.corrcoef(rng.normal(size=(6, 30)) + rng.normal(size=30))
-    R[5], R[:, 5] = R[2], R[:, 2]  # a copy
-    relevance = rng.uniform(0, 2, 6)
-    order, scores = greedy_information(relevance, lambda s: R[s], 6)
-    assert len(order) == 5
-    assert len({2, 5} & set(order)) == 1
-    for step, (s, score) in enumerate(zip(order, scores, strict=True)):
-        chosen = order[:step].tolist()
-        left = (
-            set(range(6))
-            - set(chosen)
-            - {5 if 2 in chosen else -1, 2 if 5 in chosen else -1}
-        )
-        value = {
-            t: relevance[t]
-            + sum(0.5 * np.log1p(-(R[t, c] ** 2)) for c in chosen) / max(step, 1)
-            for t in left
-        }
-        assert max(value, key=value.get) == s
-        assert score == pytest.approx(value[s], rel=1e-12)
 
 
 def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
@@ -357,11 +280,3 @@ def test_ranks_of_what_is_not_chosen_are_the_last(ranker):
     dense_only = isinstance(ranker, GreedyGaussianRanker)
     assert tags.input_tags.sparse is not dense_only
     assert tags.target_tags.required and not tags.input_tags.positive_only
-
-
-def test_intensities_are_one_a_class():
-    X, y = load_wine(return_X_y=True)
-    for intensity in (0.0, 0.3):
-        ranker = GreedyGaussianRanker(2, intensity).fit(X, y)
-        assert ranker.shrinkage_.tolist() == [intensity] * 3
-    assert GreedyGaussianRanker(2).fit(X, y).shrinkage_.shape == (3,)

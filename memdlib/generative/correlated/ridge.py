@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_random_state
 
 from memdlib._types import MatrixLike
@@ -49,7 +50,6 @@ from memdlib.generative.marginals import (
     fold_moments,
 )
 from memdlib.generative.scores import MarginalScores, about_best
-from memdlib.generative.weighting import divergence_weights, weighted_rows
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds
 from memdlib.moments import ClassMoments
 from memdlib.validation import (
@@ -714,3 +714,15 @@ def _short_indices(X):
     kind = sparse.get_index_dtype(maxval=max(*X.shape, X.nnz))
     indices, indptr = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))
     return sparse.csr_array((X.data, indices, indptr), X.shape)
+
+
+def divergence_weights(marginals: ClassMarginals, divergence: str) -> Array:
+    """Divergence of each feature as a share of the largest."""
+    value = marginals.divergences(divergence)
+    return value / value.max() if value.max() > 0 else np.ones_like(value)
+
+
+def weighted_rows(X: MatrixLike, weight: Array) -> MatrixLike:
+    """Multiply the columns, and then each row so that it keeps its length."""
+    length = (sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm)(X, axis=1)
+    return sparse.diags_array(length) @ normalize(X @ sparse.diags_array(weight))

@@ -16,7 +16,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from memdlib._types import Estimator, EstimatorT
-from memdlib.generative.correlated.classifier import PooledClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -179,8 +178,7 @@ class TrainingRows:
 
     def __init__(self, X: NDArray[Any], y: NDArray[Any], weight: Array) -> None:
         self._X, self._y, self._weight = X, y, weight
-        self._classes, self._codes = np.unique(y, return_inverse=True)
-        self._steps, self._moments = [], {}
+        self._steps = []
 
     def fit(self, model: EstimatorT) -> EstimatorT:
         """Fit a copy of a classifier, or of all steps of a pipeline.
@@ -201,7 +199,8 @@ class TrainingRows:
         for i, (name, step) in enumerate(steps):
             model.steps[i] = name, self._fit_step(i, keys[i], step)
         self._keep(len(keys))
-        self._fit_classifier(model[-1] if isinstance(model, Pipeline) else model)
+        last = model[-1] if isinstance(model, Pipeline) else model
+        last.fit(self._prepared, self._y, **self._weights(last))
         return model
 
     def _fit_step(self, i: int, key: tuple[Any, ...], step):
@@ -211,13 +210,11 @@ class TrainingRows:
             X = self._prepared
             step.fit(X, self._y, **self._weights(step))
             self._steps.append((key, step, step.transform(X)))
-            self._moments = {}
         return self._steps[i][1]
 
     def _keep(self, n_steps: int) -> None:
         if n_steps < len(self._steps):
             del self._steps[n_steps:]
-            self._moments = {}
 
     @property
     def _prepared(self):
@@ -226,13 +223,3 @@ class TrainingRows:
     def _weights(self, step) -> dict[Any, Any]:
         takes = has_fit_parameter(step, "sample_weight")
         return {"sample_weight": self._weight} if takes else {}
-
-    def _fit_classifier(self, model):
-        if not (isinstance(model, PooledClassifier) and model.moments_suffice):
-            return model.fit(self._prepared, self._y, **self._weights(model))
-        kind = type(model)
-        if kind not in self._moments:
-            self._moments[kind] = model.collect_moments(
-                self._prepared, self._codes, len(self._classes), self._weight
-            )
-        return model.fit_moments(self._moments[kind], self._classes)

@@ -6,15 +6,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
-from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores
 from memdlib.generative.recommended.words import WordCounter
+from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
+from memdlib.generative.whitened import CorrelatedMeMdClassifier
 
 
 def text_pipeline(**overrides: Any) -> Pipeline:

@@ -9,7 +9,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
-from memdlib.generative.explanations import JointByFeature, joint_by_feature
 from memdlib.nml._engine.boundary import on_boundary
 from memdlib.nml._engine.fits import suprema
 from memdlib.nml._engine.level_model import level_model, orthonormal_basis
@@ -207,15 +206,6 @@ class NMLClassifier(BayesClassifier):
     def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
         levels = self.selector_.quantiser_.transform(X)[:, used]
         return self.evidence_[used, levels]
-
-
-@joint_by_feature.register
-def _(model: NMLClassifier, X):
-    X = checked_data(model, X, dtype=np.float64, reset=False)
-    used, evidence = model.order_[: model.n_selected_], np.zeros(X.shape)
-    evidence[:, used] = model._evidence(X, used)
-    base = np.array([0.0, model._prior_logit()])
-    return JointByFeature(base, [np.zeros(X.shape), evidence])
 
 
 def level_evidence(

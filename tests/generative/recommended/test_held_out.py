@@ -13,8 +13,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-from memdlib.generative.correlated.pooled import PooledMoments
+from memdlib.generative import CorrelatedMeMdClassifier
 from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 
 
@@ -68,42 +67,6 @@ def test_weights_reach_the_steps_that_take_them():
     np.testing.assert_allclose(one[-1].coef_, two.coef_)
 
 
-def test_what_models_have_in_common_is_found_once(monkeypatch):
-    """Steps and moments, and the fits are those that each model makes alone."""
-    X, codes = rows()
-    weight = 1.0 + np.arange(60) % 2
-    collected, collect = [], PooledMoments.of
-
-    def count(X, *rest):
-        collected.append(X.shape)
-        return collect(X, *rest)
-
-    models = [
-        CorrelatedMeMdClassifier(),
-        CorrelatedMeMdClassifier(shrinkage=0.5, priors=[0.2, 0.3, 0.5]),
-        RegularisedMeMdClassifier(0.2),
-        RegularisedMeMdClassifier(0.7, "auto", 0.1),
-    ]
-    first = make_pipeline(MinMaxScaler(), StandardScaler())
-    models += [make_pipeline(*first, model) for model in models]
-    models += [make_pipeline(MinMaxScaler(), models[0]), models[0]]
-    monkeypatch.setattr(PooledMoments, "of", count)
-    training = TrainingRows(X, codes, weight)
-    shared = [training.fit(model) for model in models]
-    assert len(collected) == 2 + 2 + 1 + 1
-    monkeypatch.undo()
-    assert len({id(model[0]) for model in shared[4:8]}) == 1
-    assert len({id(model[1]) for model in shared[4:8]}) == 1
-    assert shared[8][0] is shared[4][0]
-    new = np.random.default_rng(3).normal(size=(20, 4))
-    for model, ours in zip(models, shared, strict=True):
-        alone = TrainingRows(X, codes, weight).fit(model)
-        np.testing.assert_array_equal(ours.predict_proba(new), alone.predict_proba(new))
-    for model, ours in zip(models[:4], shared, strict=False):
-        model.fit(X, codes, weight)
-        np.testing.assert_array_equal(ours.predict_proba(new), model.predict_proba(new))
-
-
 def test_steps_are_the_same_only_if_all_their_settings_are():
     """Long settings look alike when they are printed; functions have no settings."""
     X, codes = rows()
@@ -127,19 +90,6 @@ def test_steps_are_the_same_only_if_all_their_settings_are():
         for step in halves
     )
     np.testing.assert_allclose(half[1].mean_, 2 * quarter[1].mean_)
-
-
-def test_models_that_need_more_than_moments_are_fitted_to_rows():
-    X, codes = rows()
-    weight = np.ones(60)
-    for model in (
-        CorrelatedMeMdClassifier("auto", random_state=0),
-        CorrelatedMeMdClassifier(class_weight={0: 5.0}),
-        RegularisedMeMdClassifier(class_weight={0: 5.0}),
-    ):
-        ours = TrainingRows(X, codes, weight).fit(model)
-        model.fit(X, codes)
-        np.testing.assert_array_equal(ours.predict_proba(X), model.predict_proba(X))
 
 
 def test_folds_may_be_held_out_by_several_processes():

@@ -15,7 +15,6 @@ from memdlib.generative import (
     DivergenceWeighter,
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
-    top_features,
 )
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
@@ -44,7 +43,8 @@ def test_scores_do_not_care_for_increasing_functions_of_a_sample():
     scores = make_memd("expression")[-1].estimators[:4]
     assert all(name.endswith("normal scores") for name, _ in scores)
     for _, model in scores:
-        model.set_params(classifier__random_state=0)
+        if "classifier__random_state" in model.get_params():
+            model.set_params(classifier__random_state=0)
         one, two = clone(model).fit(X, y), clone(model).fit(wild, y)
         np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(wild))
 
@@ -256,8 +256,6 @@ def test_texts_in_and_words_out():
         )
     words = counter.get_feature_names_out().tolist()
     assert model[:-1].get_feature_names_out().tolist() == words
-    found = top_features(model, texts, 1)
-    assert {found[k][0][0] for k in ("apples", "pears")} == {"apple", "pear"}
     # counts of the same words will do, and other words count for nothing
     rows = counter.transform(texts)
     np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(texts))

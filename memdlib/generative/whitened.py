@@ -1,0 +1,143 @@
+"""MeMd with correlations: a classifier on the whitened class means that differ most.
+
+With M_k the mean of class k in the coordinates z of :mod:`memdlib.generative.pooled`,
+Bayes' rule on the coordinates S of largest J_j is linear in x:
+
+    argmax_k  log pi_k + sum_{j in S} (z_j M_kj - M_kj^2 / 2).
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memdlib.estimator import finite_scores
+from memdlib.generative.pooled import PooledClassifier, PooledMoments, WhitenedMeans
+from memdlib.generative.ranking import rank
+from memdlib.validation import COUNT, SHARE, UNIT, Words, check_priors, count_features
+
+Array = NDArray[np.float64]
+
+
+class CorrelatedMeMdClassifier(PooledClassifier):
+    """Maximum-entropy Bayes classifier that knows of correlations between features.
+
+    Class means and pooled second moments are matched: linear discriminant analysis with
+    shrunken correlations, on the whitened coordinates that discriminate most. With
+    thousands of features it costs O(n^2 d).
+
+    Parameters
+    ----------
+    n_features : int, float in (0, 1] or None, default=None
+        How many whitened coordinates enter Bayes' rule: a number S, a share or all.
+    shrinkage : float in [0, 1] or "auto", default="auto"
+        R is shrinkage I + (1 - shrinkage) R-hat. "auto" is the intensity of least mean
+        squared error [1]_ and always gives a proper density.
+    variance_shrinkage : float in [0, 1] or "auto", default=0.0
+        Variances v become (1 - variance_shrinkage) v + variance_shrinkage median(v).
+        Leave it at zero unless all features are in the same units.
+    priors : array-like of shape (K,), default=None
+        In the order of ``classes_``; None takes the shares of the instance weight.
+    class_weight : None, "balanced" or dict, default=None
+
+    Attributes
+    ----------
+    classes_, class_prior_ : ndarray of shape (K,)
+    whitened_means_ : ndarray of shape (K, d)
+        M, of average zero.
+    feature_divergences_ : ndarray of shape (d,)
+        J_j of each coordinate, in nats; they add up to JS_GM of the classes.
+    order_ : ndarray of shape (d,)
+        Coordinates, the most divergent first.
+    n_selected_ : int
+        S, the number of coordinates in use.
+    shrinkage_, variance_shrinkage_ : float
+    coef_ : ndarray of shape (1, d) for two classes, else (K, d)
+        Nats by one unit of each column of X.
+    intercept_ : ndarray of shape (1,) for two classes, else (K,)
+        ``X @ coef_.T + intercept_`` is ``decision_function`` for two classes, else but
+        for what the classes of a row have in common.
+    n_features_in_ : int
+
+    Notes
+    -----
+    What is selected is a coordinate after whitening, not a column of X: J_j says what
+    feature j contributes beyond its neighbours, for two classes the squared
+    correlation-adjusted t-score [2]_ but for a factor. To measure fewer features, put
+    :class:`memdlib.DivergenceRanker` in front.
+
+    References
+    ----------
+    .. [1] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
+       estimation, Statistical Applications in Genetics and Molecular Biology 4 (2005).
+    .. [2] Zuber & Strimmer, Gene ranking and biomarker discovery under correlation,
+       Bioinformatics 25 (2009).
+
+    Examples
+    --------
+    >>> from memdlib.generative import CorrelatedMeMdClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> clf = CorrelatedMeMdClassifier().fit(X[::2], y[::2])
+    >>> round(clf.score(X[1::2], y[1::2]), 3), round(clf.shrinkage_, 3)
+    (0.966, 0.255)
+    """
+
+    classes_: NDArray[Any]
+    class_prior_: Array
+    whitened_means_: Array
+    feature_divergences_: Array
+    order_: NDArray[np.intp]
+    n_selected_: int
+    shrinkage_: float
+    variance_shrinkage_: float
+    coef_: Array
+    intercept_: Array
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_features": [COUNT, SHARE, None],
+        "shrinkage": [Words("auto"), UNIT],
+        "variance_shrinkage": [Words("auto"), UNIT],
+        "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
+    }
+
+    def __init__(
+        self,
+        n_features: float | int | None = None,
+        shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.0,
+        *,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
+        self.n_features = n_features
+        self.shrinkage = shrinkage
+        self.variance_shrinkage = variance_shrinkage
+        self.priors = priors
+        self.class_weight = class_weight
+
+    def _estimate(self, moments: PooledMoments) -> None:
+        K, d = moments.means.shape
+        self.n_selected_ = count_features(self.n_features, d, "n_features")
+        prior = check_priors(self.priors, K)
+        found = WhitenedMeans.of(
+            moments, prior, self.shrinkage, self.variance_shrinkage
+        )
+        self.class_prior_, self.whitened_means_ = found.prior, found.means
+        self.shrinkage_ = found.root.shrinkage
+        self.variance_shrinkage_ = found.variance_shrinkage
+        self.feature_divergences_ = found.prior @ found.means**2
+        self.order_ = rank(self.feature_divergences_)
+        kept = np.zeros(d)
+        kept[self.order_[: self.n_selected_]] = 1.0
+        self._linear = scores = found.linear(kept)
+        slopes = scores.slopes[0]
+        offsets = scores.offsets[0] - slopes @ scores.points[0]
+        if K == 2:
+            slopes, offsets = slopes[1:] - slopes[:1], offsets[1:] - offsets[:1]
+        self.coef_, self.intercept_ = slopes, offsets
+
+    def _joint_log_density(self, X):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite_scores(self._linear(X), X)

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import log_softmax
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+from memdlib.generative import RegularisedMeMdClassifier
+
+
+def blobs(seed=0, n=40, d=6, n_classes=3):
+    rng = np.random.default_rng([57, seed])
+    y = rng.permutation(np.arange(n) % n_classes)
+    mixing = rng.normal(size=(n_classes, d, d))
+    X = np.einsum("is,ist->it", rng.normal(size=(n, d)), mixing[y])
+    return X + rng.normal(size=(n_classes, d))[y], y
+
+
+def by_definition(X, y, new, g, s, v, weight, prior):
+    """Log posteriors from the covariances, written down in full."""
+    low, width = X.min(axis=0), np.ptp(X, axis=0)
+    X, new = (X - low) / width, np.clip((new - low) / width, 0, 1)
+    share = np.bincount(y, weight) / weight.sum()
+    prior = share if prior is None else prior
+    means = [np.average(X[y == k], axis=0, weights=weight[y == k]) for k in range(3)]
+    own = [np.cov(X[y == k].T, aweights=weight[y == k], ddof=0) for k in range(3)]
+    pooled = np.tensordot(share, own, 1)
+    variance = np.diag(pooled)
+    R = pooled / np.sqrt(np.outer(variance, variance))
+    R = s * np.eye(len(R)) + (1 - s) * R
+    variance = (1 - v) * variance + v * np.median(variance)
+    common = R * np.sqrt(np.outer(variance, variance))
+    with np.errstate(divide="ignore"):
+        score = [
+            np.log(p) + multivariate_normal(m, g * common + (1 - g) * C).logpdf(new)
+            for p, m, C in zip(prior, means, own, strict=True)
+        ]
+    return log_softmax(np.transpose(score), axis=1)
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 5), (45, 18), (12, 30)])
+@pytest.mark.parametrize("g", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("v", [0.0, 0.3])
+@pytest.mark.parametrize("prior", [None, [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])
+def test_posteriors_by_definition(n, d, g, v, prior):
+    X, y = blobs(d, n, d)
+    new = np.concatenate([X, 1.7 * X])
+    weight = np.random.default_rng(d).uniform(0.5, 2.0, size=n) * (1 + 4 * (y == 1))
+    model = RegularisedMeMdClassifier(g, 0.4, v, priors=prior)
+    model.fit(X, y, sample_weight=weight)
+    expected = by_definition(X, y, new, g, 0.4, v, weight, prior)
+    np.testing.assert_allclose(
+        model.predict_log_proba(new), expected, rtol=1e-8, atol=1e-7
+    )
+    assert model.variance_shrinkage_ == v
+
+
+def test_next_to_none_of_it_is_quadratic_discriminant_analysis():
+    X, y = load_iris(return_X_y=True)
+    ours = RegularisedMeMdClassifier(1e-9, 0.0, 0.0).fit(X, y)
+    # whose covariances are divided by one row less
+    theirs = QuadraticDiscriminantAnalysis(priors=np.full(3, 1 / 3)).fit(X, y)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=0.05
+    )
+
+
+@given(
+    scale=st.sampled_from([1e-90, 1e-9, 1.0, 1e9, 1e90]),
+    shift=st.sampled_from([0.0, -3.0, 1e6]),
+    seed=st.integers(0, 20),
+)
+def test_units_do_not_matter(scale, shift, seed):
+    X, y = blobs(seed, 24, 5)
+    other = X.copy()
+    other[:, 1] = scale * (X[:, 1] + shift)
+    one = RegularisedMeMdClassifier().fit(X, y)
+    two = RegularisedMeMdClassifier().fit(other, y)
+    np.testing.assert_allclose(
+        two.predict_proba(other), one.predict_proba(X), rtol=0, atol=1e-7
+    )
+
+
+def test_what_lies_outside_the_range_counts_as_its_end():
+    X, y = blobs(3)
+    X[:, 1] *= 1e-90
+    model = RegularisedMeMdClassifier().fit(X, y)
+    far = np.concatenate([X - 1e3, X + 1e90, np.full((1, 6), 1e100)])
+    ends = np.clip(far, X.min(axis=0), X.max(axis=0))
+    with np.errstate(all="raise", under="ignore"):
+        np.testing.assert_array_equal(
+            model.predict_proba(far), model.predict_proba(ends)
+        )
+    wide = X.copy()
+    wide[:2, 0] = -1e100, 1e100
+    assert np.isfinite(RegularisedMeMdClassifier().fit(wide, y).predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(("n", "rank"), [(60, 2), (9, 2)])
+def test_classes_of_low_rank_have_a_density(n, rank):
+    rng = np.random.default_rng([57, 11])
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, 8)) + np.eye(3, 8)[y]
+    found = RegularisedMeMdClassifier(1e-9).fit(X, y).predict_log_proba(X + 0.1)
+    assert np.isfinite(found).all()
