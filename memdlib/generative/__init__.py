@@ -2,7 +2,6 @@
 
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
-from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
@@ -21,6 +20,7 @@ from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.mixture import MixtureClassifier, fit_mixture_weights
 from memdlib.generative.ranking import (
     DivergenceRanker,
     jeffreys_score,
@@ -28,10 +28,7 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended.mixed import MixedMeMdClassifier
-from memdlib.generative.recommended.pipelines import make_memd
-from memdlib.generative.recommended.samples import normal_scores, standardised
-from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
+from memdlib.generative.recommended import make_memd, normal_scores
 from memdlib.generative.weighting import DivergenceWeighter
 
 __all__ = [
@@ -46,12 +43,10 @@ __all__ = [
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MeMdClassifier",
-    "MixedMeMdClassifier",
-    "MixtureWeights",
+    "MixtureClassifier",
     "MultinomialMeMdClassifier",
     "RankingDisplay",
     "RegularisedMeMdClassifier",
-    "RidgeDiscriminantClassifier",
     "contributions",
     "fit_calibration",
     "fit_mixture_weights",
@@ -61,6 +56,5 @@ __all__ = [
     "make_memd",
     "normal_scores",
     "rank",
-    "standardised",
     "top_features",
 ]

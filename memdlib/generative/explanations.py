@@ -22,16 +22,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Estimator, Matrix, MatrixLike
-from memdlib.generative.correlated.ridge import (
-    RidgeDiscriminantClassifier,
-    holds_any,
-    with_one_more_row,
-)
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.scores import scores_by_feature
-from memdlib.generative.weighting import weighted_rows
 from memdlib.validation import check_integer, checked_data
 
 Array = NDArray[np.float64]
@@ -330,28 +324,6 @@ def _(model: CorrelatedMeMdClassifier, X):
     slopes, scores = fitted.scores.slopes[0], fitted.scores
     u = np.where(slopes.any(axis=0), X - scores.points[0], 0.0)
     return JointByFeature(scores.offsets[0], [u * slope for slope in slopes])
-
-
-@joint_by_feature.register
-def _(model: RidgeDiscriminantClassifier, X):
-    fitted, X = model._fitted, checked_rows(model, X)
-    rows, sure = X, fitted.multipliers[0]
-    if fitted.feature_weights is not None:
-        rows = weighted_rows(X, fitted.feature_weights)
-    base = sure * fitted.intercept
-    values = [rows @ sparse.diags_array(sure * row) for row in fitted.coef]
-    if fitted.marginals is not None and fitted.multipliers[1]:
-        scores, sure = with_one_more_row(fitted.marginals), fitted.multipliers[1]
-        counts = fitted.marginals.family.observe(X)
-        second = scores_by_feature(scores, counts, np.arange(X.shape[1]))
-        base = base + sure * second[0]
-        values = [v + sure * w for v, w in zip(values, second[1], strict=True)]
-    if fitted.known is not None:
-        speaks = holds_any(X, fitted.known)
-        base = np.where(speaks[:, None], base, np.log(fitted.class_prior))
-        kept = sparse.diags_array(speaks.astype(np.float64))
-        values = [kept @ v for v in values]
-    return JointByFeature(base, values)
 
 
 def checked_rows(model: Estimator, X: MatrixLike) -> Matrix:
