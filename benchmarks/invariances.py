@@ -34,10 +34,9 @@ from memdlib import (
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
 )
 from memdlib.nml import NMLClassifier
 
@@ -46,9 +45,8 @@ CLASSIFIERS = {
     "JointMaxEntClassifier": JointMaxEntClassifier(),
     "CorrelatedMeMdClassifier": CorrelatedMeMdClassifier(random_state=0),
     "RegularisedMeMdClassifier": RegularisedMeMdClassifier(),
-    "MixedMeMdClassifier": MixedMeMdClassifier(random_state=0),
+    "MixtureClassifier": MixtureClassifier(random_state=0),
     "ConditionalMaxEntClassifier": ConditionalMaxEntClassifier(),
-    "RidgeDiscriminantClassifier": RidgeDiscriminantClassifier(random_state=0),
     "NMLClassifier": NMLClassifier(),
     "MultinomialMeMdClassifier": MultinomialMeMdClassifier(random_state=0),
     'make_memd("table")': make_memd("table", random_state=0),
@@ -219,8 +217,7 @@ NOT_PROMISED = {
         for kind in _PER_COLUMN
     },
     **{
-        (name, kind): "the penalty of coefficients has the units of the features"
-        for name in ("ConditionalMaxEntClassifier", "RidgeDiscriminantClassifier")
+        ("ConditionalMaxEntClassifier", kind): "the penalty has the units of features"
         for kind in _UNITS
     },
     **{

@@ -25,10 +25,9 @@ from memdlib import (
 )
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
 )
 from memdlib.nml import NMLClassifier
 from tests.scikit_learn import public
@@ -46,7 +45,7 @@ SETTINGS = [
     MeMdClassifier(family="poisson", smoothing=0.0),
     RegularisedMeMdClassifier(0.2, 0.9, "auto"),
     make_memd("expression", random_state=0),
-    make_memd("table", random_state=0, validation=0.5),
+    make_memd("table", random_state=0, cv=2),
 ]
 
 
@@ -198,28 +197,21 @@ def _(model: RegularisedMeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: RidgeDiscriminantClassifier, X, y, new):
-    score = exact(new) @ exact(model.coef_).T + exact(model.intercept_)
-    return score * mpmath.mpf(model.multipliers_[0])
-
-
-@reference.register
 def _(model: ConditionalMaxEntClassifier, X, y, new):
     return exact(new) @ exact(model.coef_).T + exact(model.intercept_)
 
 
 @reference.register
-def _(model: MixedMeMdClassifier, X, y, new):
-    found = model.cv_results_
-    temperature = dict(zip(found["name"], found["temperature"], strict=True))
-    total, share = 0, mpmath.mpf(model.uniform_share_)
-    for name, weight, member in zip(
-        model.names_, model.estimator_weights_, model.estimators_, strict=True
-    ):
-        score = reference(member, X, y, new) / mpmath.mpf(temperature[name])
+def _(model: MixtureClassifier, X, y, new):
+    table, total = model.cv_results_, 0
+    weights = dict(zip(table["name"], table["weight"], strict=True))
+    for name, member in model.named_estimators_.items():
+        found = model.calibrations_[name]
+        share = mpmath.mpf(found.uniform_share)
+        score = reference(member, X, y, new) * mpmath.mpf(found.multipliers[0])
         p = exp(score - score.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
-        total += mpmath.mpf(weight) * ((1 - share) * p + share / p.shape[1])
+        total += mpmath.mpf(weights[name]) * ((1 - share) * p + share / p.shape[1])
     return log(total)
 
 

@@ -39,10 +39,9 @@ from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
 )
 from memdlib.nml import (
     LevelQuantiser,
@@ -64,16 +63,15 @@ DEFAULTS = [
     JointMaxEntClassifier(),
     LevelQuantiser(),
     MeMdClassifier(),
-    MixedMeMdClassifier(),
+    MixtureClassifier(),
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
     RegularisedMeMdClassifier(),
-    RidgeDiscriminantClassifier(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    MixedMeMdClassifier(random_state=0),
+    MixtureClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]
@@ -219,8 +217,6 @@ WEIGHTS = {
         MultinomialMeMdClassifier(random_state=0),
         CorrelatedMeMdClassifier(random_state=0),
         RegularisedMeMdClassifier(),
-        RidgeDiscriminantClassifier(random_state=0),
-        RidgeDiscriminantClassifier(powers=0.25, random_state=0),
         DivergenceWeighter(),
         DivergenceWeighter(smoothing=1e-10),
     ],

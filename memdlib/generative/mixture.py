@@ -53,7 +53,8 @@ _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
     ("shrunken", MeMdClassifier(shrinkage="auto")),
 )
-_CLASS_SHARES = "class shares"
+# The class shares, and the nats in all by which they must foresee rows better.
+_CLASS_SHARES, _STRONG = "class shares", 3.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class MixtureClassifier(BayesClassifier):
 
     With the calibrated posteriors q_j of the candidates those of the mixture are
     p(k | x) = sum_j w_j q_j(k | x). The class shares take their place if these foresee
-    the rows held out better.
+    the rows held out better by three nats in all.
 
     Parameters
     ----------
@@ -307,7 +308,8 @@ class MixtureClassifier(BayesClassifier):
             least = min(1.0 / (1.0 + share.sum()), found.max())
             weights = np.append(np.where(found < least, 0.0, found), 0.0)
             weights /= weights.sum()
-            if share @ np.log(np.exp(log_q).T @ weights) < share @ log_q[-1]:
+            mixed = np.log(np.exp(log_q).T @ weights)
+            if share @ (log_q[-1] - mixed) > _STRONG:
                 weights = np.eye(len(names))[-1]
         results = {
             "name": np.array(names),

@@ -121,8 +121,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     small weight.
 
     The weights are fitted to the labels. What is chosen after them, such as a penalty,
-    must be chosen on rows that they have not seen: put both into one pipeline, or use
-    ``powers`` of :class:`memdlib.generative.RidgeDiscriminantClassifier`.
+    must be chosen on rows that they have not seen: put both into one pipeline.
 
     Examples
     --------

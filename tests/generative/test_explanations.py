@@ -19,15 +19,13 @@ from memdlib import (
     ConditionalMaxEntClassifier,
     DivergenceRanker,
     MeMdClassifier,
-    make_memd,
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Polynomial
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
-    RidgeDiscriminantClassifier,
     contributions,
     top_features,
 )
@@ -39,13 +37,11 @@ MEASURED = {
     "correlated": CorrelatedMeMdClassifier(),
     "some coordinates": CorrelatedMeMdClassifier(2),
     "conditional": ConditionalMaxEntClassifier(),
-    "ridge": RidgeDiscriminantClassifier(random_state=0),
-    "ridge and normal": RidgeDiscriminantClassifier(family="normal", random_state=0),
     "in a pipeline": make_pipeline(StandardScaler(), CorrelatedMeMdClassifier()),
     "discriminant": LinearDiscriminantAnalysis(),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
 }
-MIXED = MixedMeMdClassifier([("one", MeMdClassifier())], random_state=0)
+MIXED = MixtureClassifier([("one", MeMdClassifier())], random_state=0)
 COUNTED = {
     **{
         family: MeMdClassifier(family=family, n_features=0.7)
@@ -54,14 +50,11 @@ COUNTED = {
     "exponential": MeMdClassifier(family="exponential"),
     "documents": MultinomialMeMdClassifier(n_features=0.5),
     "all words": MultinomialMeMdClassifier(n_features=None),
-    "two scores": RidgeDiscriminantClassifier(family="multinomial", random_state=0),
-    "weighted": RidgeDiscriminantClassifier(powers=(0.5,), random_state=0),
-    "text": make_memd("text", random_state=0),
     "conditional": ConditionalMaxEntClassifier(),
     "support vectors": LinearSVC(),
 }
 # Those whose score is linear in the counts.
-LINEAR = [name for name in COUNTED if name not in ("weighted", "text", "bernoulli")]
+LINEAR = [name for name in COUNTED if name != "bernoulli"]
 
 
 def blobs(seed, n, d, n_classes, scale=1.0):
@@ -114,7 +107,7 @@ def test_contributions_add_up_to_the_decision_function(
 ):
     model = MEASURED[name]
     # penalties are in the units of the features
-    penalised = "ridge" in name or name == "conditional"
+    penalised = name == "conditional"
     X, y = blobs(seed, n, d, n_classes, 1.0 if penalised else 10.0**exponent)
     if "power" in name:
         X = X / np.abs(X).max() * 50.0
@@ -227,17 +220,6 @@ def test_a_linear_score_is_taken_about_the_mean_of_the_class_means(size):
     np.testing.assert_allclose(found.base, f(centre[None])[0], rtol=1e-9)
 
 
-def test_a_document_without_a_known_word_gets_the_shares_of_the_classes():
-    X, y = words(4)
-    X[:, 0] = 0.0
-    model = make_memd("text", random_state=0).fit(X, y)
-    unknown = np.zeros((1, X.shape[1]))
-    unknown[0, 0] = 3.0
-    found = check_the_sum(model, unknown)
-    assert not found.values[0].any()
-    assert found.total[0] == pytest.approx(np.log(y.mean() / (1 - y.mean())))
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -284,7 +266,7 @@ def test_towards_a_class():
 def test_features_have_the_names_that_the_last_step_gets():
     text = ["good film", "bad film", "good good plot", "bad bad plot"] * 3
     y = ["like", "dislike"] * 6
-    model = make_pipeline(CountVectorizer(), make_memd("text", random_state=0))
+    model = make_pipeline(CountVectorizer(), MultinomialMeMdClassifier(n_features=None))
     found = contributions(model.fit(text, y), text)
     assert found.feature_names.tolist() == ["bad", "film", "good", "plot"]
     assert {k: v[0][0] for k, v in top_features(model, text).items()} == {

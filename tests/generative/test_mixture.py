@@ -178,11 +178,13 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
 
 def test_where_nothing_is_known_it_is_the_class_shares():
     rng = np.random.default_rng(3)
-    y = (np.arange(60) % 4 == 0).astype(int)
-    clf = MixtureClassifier(random_state=0).fit(rng.normal(size=(60, 5)), y)
-    p = clf.predict_proba(rng.normal(size=(100, 5)))
-    np.testing.assert_allclose(p, [[0.75, 0.25]] * 100)
-    assert clf.cv_results_["weight"].tolist() == [0, 0, 1]
+    y = (np.arange(80) % 8 == 0).astype(int)
+    clf = MixtureClassifier([FULL], lead=9.0, random_state=0)
+    clf.fit(rng.normal(size=(80, 20)), y)
+    p = clf.predict_proba(rng.normal(size=(100, 20)))
+    np.testing.assert_allclose(p, [[0.875, 0.125]] * 100)
+    assert clf.cv_results_["weight"].tolist() == [0, 1]
+    assert clf.named_estimators_ == {}
 
 
 def test_a_mixture_is_better_than_one_that_is_calibrated_and_one_that_is_not():
