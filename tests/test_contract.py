@@ -92,9 +92,17 @@ def test_defaults_that_are_documented_are_those_of_the_signature(kind):
     assert {name for name, _ in told} & given.keys()
 
 
+# Folds are drawn by rows: a weight of two is no copy where held-out rows choose.
+NOT_PROMISED = {(MixtureClassifier, "check_sample_weight_equivalence_on_dense_data")}
+
+
 @parametrize_with_checks(DEFAULTS)
 def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
+    if (type(estimator), check.func.__name__) in NOT_PROMISED:
+        with pytest.raises((AssertionError, ValueError)):
+            run(check, estimator)
+    else:
+        run(check, estimator)
 
 
 def test_every_public_estimator_is_checked():
