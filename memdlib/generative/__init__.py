@@ -20,7 +20,7 @@ from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd.joint import JointMaxEntClassifier
-from memdlib.generative.mixture import MixtureClassifier, fit_mixture_weights
+from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.ranking import (
     DivergenceRanker,
     jeffreys_score,
@@ -49,7 +49,6 @@ __all__ = [
     "RegularisedMeMdClassifier",
     "contributions",
     "fit_calibration",
-    "fit_mixture_weights",
     "jeffreys_score",
     "js_gm_score",
     "js_score",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -32,8 +33,6 @@ from memdlib.validation import (
     POSITIVE,
     Number,
     check_parameters,
-    check_real_array,
-    check_sample_weight,
     labelled_data,
 )
 
@@ -109,14 +108,6 @@ class _Mixture:
         }
         found = {n: [models[key] for key in k] for n, k in self.candidates.items()}
         return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
-
-    @property
-    def raw_weight(self) -> float:
-        """Of candidates that take the values as they are."""
-        raw = {key for group in self.groups if not group.steps for key in group.models}
-        weights = self.cv_results["weight"]
-        own = zip(weights[weights > 0], self.candidates.values(), strict=False)
-        return sum(weight for weight, keys in own if raw.issuperset(keys))
 
     def log_posterior(self, X) -> Array:
         if not self.candidates:
@@ -272,8 +263,6 @@ class MixtureClassifier(BayesClassifier):
             self._fitted = self._mixture(
                 groups, candidates, X, codes, weight, classes, rng
             )
-        if not sparse_too and self._fitted.raw_weight > 0.5:
-            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
         return self
 
     def _mixture(self, groups, candidates, X, codes, weight, classes, rng) -> _Mixture:
@@ -304,7 +293,7 @@ class MixtureClassifier(BayesClassifier):
                     print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
             accuracies = np.average(hits, axis=1, weights=share)
             log_losses = -np.average(log_q, axis=1, weights=share)
-            found, gap = fit_mixture_weights(log_q[:-1].T, share)
+            found, gap = mixture_weights(log_q[:-1].T, share)
             least = min(1.0 / (1.0 + share.sum()), found.max())
             weights = np.append(np.where(found < least, 0.0, found), 0.0)
             weights /= weights.sum()
@@ -317,6 +306,9 @@ class MixtureClassifier(BayesClassifier):
             "accuracy": accuracies,
             "weight": weights,
         }
+        raw = {key for group in groups if not group.steps for key in group.models}
+        if weights[:-1] @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
+            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
         kept = np.flatnonzero(weights[:-1])
         chosen = {names[j]: candidates[names[j]] for j in kept}
         used = {key for keys in chosen.values() for key in keys}
@@ -361,20 +353,25 @@ class MixtureClassifier(BayesClassifier):
         return tags
 
 
-def fit_mixture_weights(
-    log_likelihoods: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    tol: float = 1e-6,
-    max_iter: int = 10_000,
+def mixture_weights(
+    log_q: Array, counts: Array, tol: float = 1e-6, max_iter: int = 10_000
 ) -> tuple[Array, float]:
     """Weights of models that make labels of rows held out most probable.
 
+    One row more counts an equal share for each of J models, as if that model alone
+    foresaw it. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i,
+
+        F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N
+
+    is concave on the simplex. A step of expectation-maximisation multiplies the weights
+    by the slopes of F, and no weights have an F that is larger by more than the
+    logarithm of the largest slope, the gap [1]_.
+
     Parameters
     ----------
-    log_likelihoods : array-like of shape (n, J)
-        log q_ij, finite, of rows that the models were not fitted to.
-    sample_weight : array-like of shape (n,), default=None
+    log_q : ndarray of shape (n, J)
+        Log posteriors of the true classes, of rows that the models were not fitted to.
+    counts : ndarray of shape (n,)
         Weight 2 means the row twice.
     tol : float > 0, default=1e-6
         Largest gap to stop at, nats a row.
@@ -383,25 +380,13 @@ def fit_mixture_weights(
     Returns
     -------
     weights : ndarray of shape (J,)
-        w, of sum one and above zero.
+        Of sum one and above zero.
     gap : float
-        No weights have an F that is more by more than this, nats a row.
 
     Warns
     -----
     ConvergenceWarning
         If the gap stays above ``tol``.
-
-    Notes
-    -----
-    One row more counts an equal share for each model, as if that model alone foresaw
-    it. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i,
-
-        F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N
-
-    is concave on the simplex. No weights have a larger F than w by more than the
-    logarithm of its largest slope [1]_. A step of expectation-maximisation multiplies
-    the weights by the slopes.
 
     References
     ----------
@@ -413,18 +398,12 @@ def fit_mixture_weights(
     Of fifty rows the first model foresees all but ten.
 
     >>> q = np.array([[0.9, 0.1]] * 40 + [[0.1, 0.9]] * 10)
-    >>> fit_mixture_weights(np.log(q))[0].round(3).tolist()
+    >>> mixture_weights(np.log(q), np.ones(50))[0].round(3).tolist()
     [0.859, 0.141]
     """
-    log_q = check_real_array(log_likelihoods, "log_likelihoods")
-    if log_q.ndim != 2 or not log_q.size or not np.isfinite(log_q).all():
-        raise ValueError(
-            f"log_likelihoods of shape {log_q.shape}: give (n, J), one row and one "
-            "model at least, all finite"
-        )
-    weight, J = check_sample_weight(sample_weight, len(log_q)), log_q.shape[1]
+    J = log_q.shape[1]
     q = np.vstack([np.exp(log_q - log_q.max(axis=1, keepdims=True)), np.eye(J)])
-    share = np.append(weight, np.full(J, 1.0 / J)) / (1.0 + weight.sum())
+    share = np.append(counts, np.full(J, 1.0 / J)) / (1.0 + counts.sum())
     weights = np.full(J, 1.0 / J)
     for _ in range(max_iter):
         slopes = (share / (q @ weights)) @ q
@@ -457,10 +436,8 @@ def _checked(estimators) -> dict[str, list[Any]]:
             )
         found[pair[0]] = models
     if len({*found, _CLASS_SHARES}) <= len(estimators):
-        raise ValueError(
-            f"estimators has the names {[name for name, _ in estimators]}; give each "
-            f"once, and none {_CLASS_SHARES!r}"
-        )
+        names = [name for name, _ in estimators]
+        raise ValueError(f"estimators has the names {names}: each must be another")
     return found
 
 
@@ -520,7 +497,7 @@ def _splits(codes, cv: int, rng) -> list[tuple[NDArray[np.intp], NDArray[np.intp
 
 def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
     """Warn of one value far beyond all others of a feature that varies."""
-    if len(X) < _LEAST_ROWS:
+    if sparse.issparse(X) or len(X) < _LEAST_ROWS:
         return
     far = np.abs(X - np.median(X, axis=0))
     second, first = np.partition(far, (-2, -1), axis=0)[-2:]
@@ -533,5 +510,5 @@ def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
             "correct it, leave the row out, or bound it first "
             "(sklearn.preprocessing.QuantileTransformer)",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
