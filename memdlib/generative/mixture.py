@@ -293,13 +293,7 @@ class MixtureClassifier(BayesClassifier):
                     print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
             accuracies = np.average(hits, axis=1, weights=share)
             log_losses = -np.average(log_q, axis=1, weights=share)
-            found, gap = mixture_weights(log_q[:-1].T, share)
-            least = min(1.0 / (1.0 + share.sum()), found.max())
-            weights = np.append(np.where(found < least, 0.0, found), 0.0)
-            weights /= weights.sum()
-            mixed = np.log(np.exp(log_q).T @ weights)
-            if share @ (log_q[-1] - mixed) > _STRONG:
-                weights = np.eye(len(names))[-1]
+            weights, gap = _weights_of_a_row_or_more(log_q, share)
         results = {
             "name": np.array(names),
             "log_loss": log_losses,
@@ -419,6 +413,18 @@ def mixture_weights(
             stacklevel=2,
         )
     return weights, max(gap, 0.0)
+
+
+def _weights_of_a_row_or_more(log_q, counts) -> tuple[Array, float]:
+    """Of candidates, or of the class shares, whose log posteriors come last."""
+    found, gap = mixture_weights(log_q[:-1].T, counts)
+    least = min(1.0 / (1.0 + counts.sum()), found.max())
+    weights = np.append(np.where(found < least, 0.0, found), 0.0)
+    weights /= weights.sum()
+    mixed = np.log(np.exp(log_q).T @ weights)
+    if counts @ (log_q[-1] - mixed) > _STRONG:
+        weights = np.eye(len(weights))[-1]
+    return weights, gap
 
 
 def _checked(estimators) -> dict[str, list[Any]]:
