@@ -198,8 +198,8 @@ def losses(problem: Problem) -> dict[str, float]:
         peers = {"logistic": make_pipeline(DivergenceWeighter(power=0), _logistic())}
     else:
         # "table" prepares nothing
-        mixture = memd[-1]
-        plain = mixture.estimators_[mixture.estimator_weights_.argmax()]
+        table, members = memd[-1].cv_results_, memd[-1].named_estimators_
+        plain = members[table["name"][table["weight"].argmax()]]
         peers = {
             "LDA": LinearDiscriminantAnalysis(),
             "QDA": _quadratic(count.min() <= X.shape[1] + 1),

@@ -58,16 +58,14 @@ from memdlib.densities import InfeasibleMomentsError, NotConvergedError
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
     fit_calibration,
     jeffreys_score,
     js_gm_score,
     js_score,
     normal_scores,
-    standardised,
 )
 from memdlib.generative.memd.classifier import size_grid
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
@@ -100,14 +98,10 @@ ESTIMATORS = {
     ),
     "JointMaxEntClassifier()": JointMaxEntClassifier(),
     "ConditionalMaxEntClassifier()": ConditionalMaxEntClassifier(),
-    "MixedMeMdClassifier()": MixedMeMdClassifier(random_state=0),
+    "MixtureClassifier()": MixtureClassifier(random_state=0),
     "CorrelatedMeMdClassifier()": CorrelatedMeMdClassifier(),
     "RegularisedMeMdClassifier()": RegularisedMeMdClassifier(),
     "MultinomialMeMdClassifier()": MultinomialMeMdClassifier(random_state=0),
-    "RidgeDiscriminantClassifier()": RidgeDiscriminantClassifier(random_state=0),
-    "RidgeDiscriminantClassifier(powers=.25)": RidgeDiscriminantClassifier(
-        powers=0.25, random_state=0
-    ),
     "NMLClassifier()": NMLClassifier(n_moments=2),
     'make_memd("table")': make_memd("table", random_state=0),
     'make_memd("expression")': make_memd("expression", random_state=0),
@@ -155,7 +149,6 @@ FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
     "js_gm_score": (js_gm_score, (_P, _CODES)),
     "jeffreys_score": (jeffreys_score, (_P, _CODES)),
     "normal_scores": (normal_scores, (_P,)),
-    "standardised": (standardised, (_P,)),
     "size_grid": (size_grid, (np.array([1, 3, 9]), 9)),
     "MaxEntDensity().fit": (MaxEntDensity().fit, (_P[:, 0], None, np.ones(6))),
     "MaxEntDensity().from_moments": (

@@ -39,10 +39,9 @@ from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
 )
 from memdlib.nml import (
     LevelQuantiser,
@@ -64,16 +63,15 @@ DEFAULTS = [
     JointMaxEntClassifier(),
     LevelQuantiser(),
     MeMdClassifier(),
-    MixedMeMdClassifier(),
+    MixtureClassifier(),
     MultinomialMeMdClassifier(),
     NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
     NMLFeatureSelector(n_moments=2, n_bins=3),
     RegularisedMeMdClassifier(),
-    RidgeDiscriminantClassifier(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    MixedMeMdClassifier(random_state=0),
+    MixtureClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]
@@ -94,9 +92,17 @@ def test_defaults_that_are_documented_are_those_of_the_signature(kind):
     assert {name for name, _ in told} & given.keys()
 
 
+# Folds are drawn by rows: a weight of two is no copy where held-out rows choose.
+NOT_PROMISED = {(MixtureClassifier, "check_sample_weight_equivalence_on_dense_data")}
+
+
 @parametrize_with_checks(DEFAULTS)
 def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
+    if (type(estimator), check.func.__name__) in NOT_PROMISED:
+        with pytest.raises((AssertionError, ValueError)):
+            run(check, estimator)
+    else:
+        run(check, estimator)
 
 
 def test_every_public_estimator_is_checked():
@@ -219,8 +225,6 @@ WEIGHTS = {
         MultinomialMeMdClassifier(random_state=0),
         CorrelatedMeMdClassifier(),
         RegularisedMeMdClassifier(),
-        RidgeDiscriminantClassifier(random_state=0),
-        RidgeDiscriminantClassifier(powers=0.25, random_state=0),
         DivergenceWeighter(),
         DivergenceWeighter(smoothing=1e-10),
     ],

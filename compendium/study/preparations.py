@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from memdlib.generative.recommended.samples import normal_scores
+from memdlib.generative import normal_scores
 
 PREPARATIONS = ("raw", "log", "standardised", "log, standardised")
 

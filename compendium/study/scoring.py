@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
 from compendium.study.preparations import PreparedClassifier
-from memdlib.generative import MixedMeMdClassifier
+from memdlib.generative import MixtureClassifier
 
 
 def features_used(model: BaseEstimator, d: int) -> int:
@@ -41,8 +41,9 @@ def features_used(model: BaseEstimator, d: int) -> int:
         return d if rotated else features_used(model[-1], d)
     if hasattr(model, "n_selected_"):
         return int(model.n_selected_)
-    if isinstance(model, MixedMeMdClassifier):
-        return max(min(d, features_used(part, d)) for part in model.estimators_)
+    if isinstance(model, MixtureClassifier):
+        parts = np.hstack([*model.named_estimators_.values()]).tolist()
+        return max((min(d, features_used(part, d)) for part in parts), default=0)
     if isinstance(model, OneVsRestClassifier):
         weights = np.vstack([part.coef_ for part in model.estimators_])
         return int((weights != 0).any(axis=0).sum())

@@ -1,7 +1,7 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
 from memdlib.generative.calibration import Calibration, fit_calibration
-from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
+from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.displays import (
     AccuracyCurveDisplay,
     RankingDisplay,
@@ -15,6 +15,7 @@ from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd.classifier import MeMdClassifier
 from memdlib.generative.memd.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.ranking import (
     DivergenceRanker,
     jeffreys_score,
@@ -22,13 +23,9 @@ from memdlib.generative.ranking import (
     js_score,
     rank,
 )
-from memdlib.generative.recommended.mixed import MixedMeMdClassifier
-from memdlib.generative.recommended.pipelines import make_memd
-from memdlib.generative.recommended.samples import normal_scores, standardised
-from memdlib.generative.recommended.weights import MixtureWeights, fit_mixture_weights
+from memdlib.generative.recommended import make_memd, normal_scores
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
-from memdlib.generative.whitened import CorrelatedMeMdClassifier
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -41,20 +38,16 @@ __all__ = [
     "GreedyInformationRanker",
     "JointMaxEntClassifier",
     "MeMdClassifier",
-    "MixedMeMdClassifier",
-    "MixtureWeights",
+    "MixtureClassifier",
     "MultinomialMeMdClassifier",
     "RankingDisplay",
     "RegularisedMeMdClassifier",
-    "RidgeDiscriminantClassifier",
     "contributions",
     "fit_calibration",
-    "fit_mixture_weights",
     "jeffreys_score",
     "js_gm_score",
     "js_score",
     "make_memd",
     "normal_scores",
     "rank",
-    "standardised",
 ]

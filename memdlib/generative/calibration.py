@@ -3,53 +3,42 @@
 Scores s_jik of model j, row i and class k are log posteriors up to a constant a row, or
 anything else that grows with them. Of all posteriors p whose mean scores are those of
 the true classes, the ones of maximum entropy are p_ik proportional to
-exp(sum_j beta_j s_jik): one Lagrange multiplier a score, and for one score an inverse
-temperature. Rows that no density foresaw decide such a fit alone. So a row may come
-from elsewhere with probability epsilon = 1 / (2 (n + 1)), which is what n rows say of
-something that none of them showed [1]_, and the posteriors are
+exp(sum_j beta_j s_jik): one Lagrange multiplier a score. A row may come from elsewhere
+with probability epsilon = 1 / (2 (n + 1)), which is what n rows say of something that
+none of them showed [1]_, so the posteriors are
 
     q_ik = (1 - epsilon) p_ik + epsilon / K,
 
-when they are fitted and when they are used. The multipliers make
+when they are fitted and when they are used, and the multipliers make least
 
-    F(beta) = - sum_i w_i log q_{i,y_i} + (log a)^2 / 2
+    F(beta) = - sum_i w_i log q_{i,y_i} + (log a)^2 / 2,
 
-least, where a is the sum of the multipliers in units of those that are expected before
-any row is seen: one for log posteriors, and for other scores that with which the median
-row has a lead that is given of the first class over the second.
+a the sum of the multipliers in units of those that are expected before any row is seen.
 
 .. [1] Krichevsky & Trofimov, The performance of universal encoding, IEEE Transactions
    on Information Theory 27 (1981).
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
 
-from memdlib.estimator import log_posterior
 from memdlib.validation import check_positive, check_real_array, check_sample_weight
 
 Array = NDArray[np.float64]
 
-# Logarithms of a from which the steps may start, and the share that one score has then.
-_STARTS, _MOST = (-4.0, -2.0, 0.0, 2.0, 4.0), 0.9
+# Largest derivative of F by a log multiplier, nats a row, that counts as none.
+_TOLERANCE = 1e-6
 
-# Largest derivative, a row, with which the steps end: F is then within rounding of its
-# value at the minimum nearby.
-_TOLERANCE = 1e-7
-
-# Share of a sum of weights that is none.
-_ROUNDING = 1e-9
-
-# Nearer classes are as good as equal: the inverse is no number.
-_LEAST_LEAD = 1e-300
-
-# In leads: what lies further below the first class has no probability left.
-_FARTHEST = 1e100
+# Stands for minus infinity.
+_IMPOSSIBLE = -1e100
 
 
 @dataclass(frozen=True)
@@ -59,37 +48,16 @@ class Calibration:
     Parameters
     ----------
     multipliers : ndarray of shape (m,)
-        beta, above zero; 1 / temperature where there is one score.
+        beta, above zero; the inverse of a temperature where there is one score.
     uniform_share : float
         epsilon = 1 / (2 (n + 1)), n the weight of the rows.
     log_loss : float
         Of the rows, nats a row.
-    gradient : float
-        Largest derivative of F by a log multiplier, nats a row, or in all where rows
-        weigh less than one: zero at a minimum.
-    n_iter : int
-        Newton steps.
     """
 
     multipliers: Array
     uniform_share: float
     log_loss: float
-    gradient: float
-    n_iter: int
-
-    def joint(self, scores: Sequence[ArrayLike]) -> Array:
-        """Scores times their multipliers, added.
-
-        Parameters
-        ----------
-        scores : sequence of m array-like of shape (n, K)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-        """
-        parts = zip(self.multipliers, scores, strict=True)
-        return sum(beta * np.asarray(part, dtype=np.float64) for beta, part in parts)
 
     def log_posterior(self, scores: Sequence[ArrayLike]) -> Array:
         """Log posteriors, mixed with the uniform ones.
@@ -102,7 +70,9 @@ class Calibration:
         -------
         ndarray of shape (n, K)
         """
-        return log_posterior(self.joint(scores), self.uniform_share)
+        S = np.asarray(scores, dtype=np.float64)
+        log_p = log_softmax(np.tensordot(self.multipliers, S, 1), axis=1)
+        return _mixed(log_p, self.uniform_share, S.shape[2])
 
 
 def fit_calibration(
@@ -117,41 +87,34 @@ def fit_calibration(
     Parameters
     ----------
     scores : sequence of m array-like of shape (n, K)
-        Each up to a constant a row and in any unit, of rows that they were not fitted
-        to; minus infinity for a class that is impossible.
+        Each in any unit, of rows that they were not fitted to; minus infinity for an
+        impossible class.
     codes : array-like of int, shape (n,)
         Class indices.
     sample_weight : array-like of shape (n,), default=None
         Weight 2 means the row twice.
     lead : float > 0 or None, default=3.0
         Nats by which the first class of the median row leads the second, if the rows do
-        not say otherwise. None: scores are log posteriors, and are taken as they are
-        if the rows do not say otherwise.
+        not say otherwise. None: scores are log posteriors, multipliers of one.
 
     Returns
     -------
     Calibration
-        A score that tells no classes apart has multiplier zero beside others that do;
-        if none does, the first has one.
 
     Raises
     ------
     ValueError
-        If shapes do not agree, a class index is none, a score is not a number or the
-        true class of a row is impossible.
-    RuntimeError
-        If the steps do not converge.
+        If shapes do not agree, a class index is none or a score is not a number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the derivatives of F are not zero at the end.
 
     Notes
     -----
-    No new row costs more than log(2 K (n + 1)) nats, and decisions are those of the
-    scores. The rows given cost at most log(1 + 1 / (2 n + 1)) each more than without
-    mixture, at the multipliers expected, and the logarithm of a is at most
-    sqrt(2 n log(2 K (n + 1))), however far apart some scores lie.
-
-    F is not convex, as no loss is that is bounded. Newton steps in the logarithms of
-    the multipliers start where F is least among five values of a and m + 1 shares of
-    the scores, and end at a minimum, which ``gradient`` certifies.
+    F is not convex, as no loss is that is bounded. L-BFGS in the logarithms of the
+    multipliers starts at the best of five values of each.
 
     Examples
     --------
@@ -163,155 +126,84 @@ def fit_calibration(
     >>> float(np.exp(9 * found.multipliers[0]).round(2))
     4.18
     """
-    S, codes, weight = _checked(scores, codes, sample_weight)
-    leads = np.array([_median_lead(part, weight) for part in S])
-    used = leads > _LEAST_LEAD
-    multipliers = np.where(used, 0.0, 0.0 if len(S) > 1 else 1.0)
-    share = 0.5 / (1.0 + weight.sum())
-    if not used.any():
-        joint = np.where(np.isfinite(S).all(axis=0), 0.0, -np.inf)
-        own = log_posterior(joint, share)[np.arange(len(codes)), codes]
-        multipliers[0] = 1.0
-        return Calibration(
-            multipliers, share, float(-weight @ own / weight.sum()), 0, 0
-        )
-    unit = np.ones(used.sum())
+    S, codes = _checked(scores, codes)
+    weight = check_sample_weight(sample_weight, len(codes))
+    m, n, K = S.shape
+    share, size, own = 0.5 / (1.0 + weight.sum()), max(1.0, weight.sum()), np.arange(n)
+    unit = np.ones(m)
     if lead is not None:
-        unit = check_positive(lead, "lead") / leads[used]
-    objective = _Objective(S[used], unit, codes, weight, share)
-    m = len(unit)
-    shares = np.full((m + 1, m), (1.0 - _MOST) / max(m - 1, 1))
-    shares[-1] = 1.0 / m
-    np.fill_diagonal(shares, _MOST)
-    starts = [start + np.log(part) for part in shares[m == 1 :] for start in _STARTS]
+        lead = check_positive(lead, "lead")
+        unit = np.array([lead / (_median_lead(part, weight) or lead) for part in S])
+    S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE) * unit[:, None, None]
+
+    def objective(v):
+        """F and its gradient in the logarithms of the multipliers in their units."""
+        T = np.exp(v)[:, None, None] * S
+        log_p = log_softmax(T.sum(axis=0), axis=1)
+        log_q = _mixed(log_p[own, codes], share, K)
+        foreseen = weight * np.exp(np.log1p(-share) + log_p[own, codes] - log_q)
+        change = T[:, own, codes] - np.einsum("jik,ik->ji", T, np.exp(log_p))
+        log_a = np.logaddexp.reduce(v)
+        slope = log_a * np.exp(v - log_a) - change @ foreseen
+        return (0.5 * log_a**2 - weight @ log_q) / size, slope / size
+
+    starts = map(np.array, product((-4.0, -2.0, 0.0, 2.0, 4.0), repeat=m))
     found = minimize(
         objective,
         min(starts, key=lambda v: objective(v)[0]),
         jac=True,
-        hess=objective.hessian,
-        method="trust-exact",
-        options={"gtol": _TOLERANCE * max(1.0, weight.sum())},
+        method="L-BFGS-B",
+        options={"gtol": 1e-2 * _TOLERANCE, "ftol": 0.0, "maxls": 50},
     )
-    if not found.success:
-        raise RuntimeError(
-            f"no multipliers found in {found.nit} steps: {found.message}; the leads of "
-            f"the scores are {leads[used].tolist()}: bring the scores to one scale"
+    gradient = np.abs(found.jac).max()
+    if gradient > _TOLERANCE:
+        warnings.warn(
+            f"a derivative is {gradient:.1e} nats a row after {found.nit} steps: bring "
+            "the scores to one scale",
+            ConvergenceWarning,
+            stacklevel=2,
         )
-    multipliers[used] = np.exp(found.x) * unit
-    return Calibration(
-        multipliers,
-        share,
-        float(objective.loss(found.x) / weight.sum()),
-        float(np.abs(found.jac).max() / max(1.0, weight.sum())),
-        int(found.nit),
-    )
+    log_loss = found.fun * size - 0.5 * np.logaddexp.reduce(found.x) ** 2
+    multipliers = np.exp(found.x) * unit
+    return Calibration(multipliers, float(share), float(log_loss / weight.sum()))
 
 
-class _Objective:
-    """F and its derivatives in the logarithms of the multipliers, scores in leads."""
-
-    def __init__(
-        self, S: Array, unit: Array, codes, weight: Array, share: float
-    ) -> None:
-        possible = np.isfinite(S).all(axis=0)
-        with np.errstate(over="ignore"):
-            S = S - np.where(possible, S, -np.inf).max(axis=2, keepdims=True)
-            S *= unit[:, None, None]
-        self.S = np.where(possible, np.maximum(S, -_FARTHEST), 0.0)
-        self.outside = np.where(possible, 0.0, -np.inf)
-        self.own = np.arange(len(codes)), codes
-        self.weight = weight
-        with np.errstate(divide="ignore"):  # of rows that weigh next to nothing
-            self.foreseen = np.log1p(-share)
-        self.level = np.log(share / possible.sum(axis=1))
-
-    def _log_posterior(self, v):
-        return log_softmax(np.tensordot(np.exp(v), self.S, 1) + self.outside, axis=1)
-
-    def _loss(self, log_p):
-        own = self.foreseen + log_p[self.own]
-        return -np.logaddexp(own, self.level)
-
-    def loss(self, v) -> float:
-        """Summed log-loss."""
-        return float(self.weight @ self._loss(self._log_posterior(v)))
-
-    def _parts(self, v):
-        """Losses, shares of the scores in them, and derivatives of log p_own."""
-        log_p = self._log_posterior(v)
-        loss, p = self._loss(log_p), np.exp(log_p)
-        told = np.exp(self.foreseen + log_p[self.own] + loss)
-        T = np.exp(v)[:, None, None] * self.S
-        mean = np.einsum("jik,ik->ji", T, p)
-        return loss, told, T[:, *self.own] - mean, (T, p, mean)
-
-    def __call__(self, v):
-        """F and its gradient."""
-        loss, told, change, _ = self._parts(v)
-        log_a = np.logaddexp.reduce(v)
-        slope = log_a * np.exp(v - log_a) - change @ (self.weight * told)
-        return self.weight @ loss + 0.5 * log_a**2, slope
-
-    def hessian(self, v):
-        """Second derivatives of F."""
-        _, told, change, (T, p, mean) = self._parts(v)
-        log_a = np.logaddexp.reduce(v)
-        part, weight = np.exp(v - log_a), self.weight * told
-        centred = T - mean[..., None]
-        found = np.einsum("aik,bik,ik,i->ab", centred, centred, p, weight)
-        found -= np.einsum("ai,bi,i->ab", change, change, weight * (1.0 - told))
-        found += (1.0 - log_a) * np.outer(part, part)
-        return found + np.diag(log_a * part - change @ weight)
+def _mixed(log_p: Array, share: float, n_classes: int) -> Array:
+    """Logarithm of a mixture with a share of uniform posteriors."""
+    with np.errstate(divide="ignore"):
+        return np.logaddexp(np.log1p(-share) + log_p, np.log(share / n_classes))
 
 
 def _median_lead(S: Array, weight: Array) -> float:
     """Weighted median of the lead of the first class over the second; else its mean."""
-    ordered = np.sort(S, axis=1)
-    several = ordered[:, -2:-1] > -np.inf if S.shape[1] > 1 else np.zeros((0, 1), bool)
-    rows = np.flatnonzero(several.ravel())
-    if not rows.size:
+    second, first = np.partition(S, -2, axis=1)[:, -2:].T
+    known = second > -np.inf
+    if not known.any():
         return 0.0
-    with np.errstate(over="ignore"):
-        lead = np.minimum(ordered[rows, -1] - ordered[rows, -2], np.finfo(float).max)
-    order = np.argsort(lead, kind="stable")
-    upto = np.cumsum(weight[rows][order])
-    lead = lead[order]
+    lead, weight = (first - second)[known], weight[known]
+    order = np.argsort(lead)
+    upto = np.cumsum(weight[order]) / weight.sum()
     # weights add up to one half within rounding: then the mean of both sides
-    halves = 0.5 * upto[-1] * np.array([1.0 - _ROUNDING, 1.0 + _ROUNDING])
-    median = (0.5 * lead[np.searchsorted(upto, halves)]).sum()
-    return float(median or np.average(lead, weights=weight[rows][order]))
+    sides = np.searchsorted(upto, [0.5 - 1e-9, 0.5 + 1e-9])
+    return float(lead[order][sides].mean() or np.average(lead, weights=weight))
 
 
-def _checked(scores, codes, sample_weight):
-    """Scores (m, n, K), class indices and weights as arrays."""
+def _checked(scores, codes):
+    """Scores (m, n, K) and class indices as arrays."""
     parts = [check_real_array(part, f"scores[{j}]") for j, part in enumerate(scores)]
-    codes = np.asarray(codes)
-    shapes = {part.shape for part in parts}
-    shape = next(iter(shapes), ())
-    if (
-        len(shapes) != 1
-        or len(shape) != 2
-        or codes.shape != shape[:1]
-        or not codes.size
-    ):
+    codes, shapes = np.asarray(codes), {part.shape for part in parts}
+    shape = shapes.pop() if len(shapes) == 1 else ()
+    if len(shape) != 2 or shape[1] < 2 or codes.shape != shape[:1] or not codes.size:
         raise ValueError(
             f"scores of shapes {[part.shape for part in parts]} and codes of shape "
-            f"{codes.shape}: give one or more (n, K), all alike, and (n,), one row at "
-            "least"
+            f"{codes.shape}: give one or more (n, K), all alike, and (n,), one row and "
+            "two classes at least"
         )
-    K = shape[1]
-    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= K:
-        raise ValueError(
-            f"codes must be integers from 0 to {K - 1}, one column of scores each"
-        )
+    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= shape[1]:
+        raise ValueError(f"codes must be integers from 0 to {shape[1] - 1}")
     S = np.stack(parts)
-    bad = np.isnan(S) | (S == np.inf)
-    own = np.arange(len(codes)), codes
-    bad[:, *own] |= ~np.isfinite(S[:, *own])
+    bad = np.isnan(S) | (S == np.inf) | (S.max(axis=2, keepdims=True) == -np.inf)
     if bad.any():
         j, i, k = np.argwhere(bad)[0]
-        raise ValueError(
-            f"scores[{j}][{i}, {k}] = {S[j, i, k]}: scores must be numbers, and finite "
-            "for the class that a row belongs to"
-        )
-    return S, codes, check_sample_weight(sample_weight, len(codes))
+        raise ValueError(f"scores[{j}][{i}, {k}] = {S[j, i, k]} is no score")
+    return S, codes

@@ -8,7 +8,6 @@ from sklearn.pipeline import Pipeline
 
 from memdlib import MeMdClassifier, make_memd
 from memdlib.datasets import simulate_text_counts
-from memdlib.generative import RidgeDiscriminantClassifier
 
 LOADERS = [load_breast_cancer, load_iris, load_wine]
 NAMES = np.array(["zebra", "ape", "bee", "cow"], dtype=object)
@@ -64,7 +63,7 @@ def answers(make, X, y):
     """What was chosen, and the labels of the training rows."""
     model = make().fit(X, y)
     last = model[-1] if isinstance(model, Pipeline) else model
-    chosen = [getattr(last, name, None) for name in ("n_selected_", "names_")]
+    chosen = [getattr(last, name, None) for name in ("n_selected_",)]
     return chosen, model.predict(X)
 
 
@@ -116,16 +115,6 @@ def test_families_of_counts(family):
 
     def make():
         return MeMdClassifier(family=family, random_state=0)
-
-    same_answers(make, X, y, [*arranged(X, rng), *stored(X)])
-
-
-def test_ridge_discriminant():
-    X, y = words()
-    rng = np.random.default_rng([31, 5])
-
-    def make():
-        return RidgeDiscriminantClassifier(powers=(0.0, 0.5), tol=1e-9, random_state=0)
 
     same_answers(make, X, y, [*arranged(X, rng), *stored(X)])
 

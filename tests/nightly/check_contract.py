@@ -22,10 +22,9 @@ from memdlib.families import Polynomial, TruncatedExponential
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
-    MixedMeMdClassifier,
+    MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    RidgeDiscriminantClassifier,
 )
 from memdlib.generative.memd.joint import COVARIANCES
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
@@ -76,13 +75,7 @@ VARIANTS = [
     CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
     RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
     RegularisedMeMdClassifier(0.05, 0.9, 0.0),
-    RidgeDiscriminantClassifier(powers=0.25),
-    RidgeDiscriminantClassifier(1.0, divergence="js", powers=0.5),
-    RidgeDiscriminantClassifier(1.0, powers=(0.0, 0.5), validation=2),
-    RidgeDiscriminantClassifier(1.0, validation=2, family="poisson"),
-    RidgeDiscriminantClassifier(powers=(0.0, 0.25, 0.5), family="multinomial"),
-    RidgeDiscriminantClassifier(class_weight="balanced", family="normal"),
-    MixedMeMdClassifier([("plain", MeMdClassifier(n_features=None))], validation=0.3),
+    MixtureClassifier([("plain", MeMdClassifier(n_features=None))], cv=3),
     *(
         LevelQuantiser(strategy=strategy, n_bins=n)
         for strategy in ("uniform", "quantile", "kmeans")

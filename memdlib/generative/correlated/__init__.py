@@ -1,1 +1,0 @@
-"""Pooled second moments: whitened, regularised, and the penalised discriminant."""

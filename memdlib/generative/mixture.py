@@ -1,0 +1,520 @@
+"""A mixture of candidates, calibrated and weighted by training rows held out.
+
+Correlations help on one data set and mislead on the next, and so do preparations of the
+samples; to choose is to be wrong now and then. All candidates score the same held-out
+rows and are calibrated on them. Then each row may come from each of the models, a
+latent class, and the weights of the classes are those of maximum likelihood.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
+
+from memdlib._types import MatrixLike
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.generative.calibration import Calibration, fit_calibration
+from memdlib.generative.correlated import CorrelatedMeMdClassifier
+from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.validation import (
+    POSITIVE,
+    Number,
+    check_parameters,
+    labelled_data,
+)
+
+Array = NDArray[np.float64]
+
+# Of more rows than this about so many are held out.
+_MANY = 10_000
+
+# Numbers in X; smaller data are done sooner with one thread of BLAS.
+_SMALL = 1_000_000
+
+# Of a value that stands alone: as many times as far from the median as any other, in a
+# feature of rows enough to tell.
+_FAR, _LEAST_ROWS = 30.0, 20
+
+_DEFAULT = (
+    ("correlated", CorrelatedMeMdClassifier()),
+    ("shrunken", MeMdClassifier(shrinkage="auto")),
+)
+# The class shares, and the nats in all by which they must foresee rows better.
+_CLASS_SHARES, _STRONG = "class shares", 3.0
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Models that begin with the same steps, which are taken once for all."""
+
+    steps: list[Any]
+    models: dict[str, Any]
+
+    def fit(self, X, y, weight) -> "_Group":
+        steps = []
+        for step in self.steps:
+            steps.append(_fit(step, X, y, weight))
+            X = steps[-1].transform(X)
+        models = {key: _fit(model, X, y, weight) for key, model in self.models.items()}
+        return _Group(steps, models)
+
+    def scores(self, X) -> dict[str, Array]:
+        for step in self.steps:
+            X = step.transform(X)
+        return {key: _class_scores(model, X) for key, model in self.models.items()}
+
+    def held_out(self, X, y, weight, train, test) -> dict[str, Array]:
+        return self.fit(X[train], y[train], weight[train]).scores(X[test])
+
+    def without_fixed_steps(self, X) -> "tuple[_Group, Any]":
+        """The group without first steps that learn nothing, and X after these."""
+        steps = list(self.steps)
+        while steps and not get_tags(steps[0]).requires_fit:
+            X = steps.pop(0).transform(X)
+        return _Group(steps, self.models), X
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """What ``fit`` leaves behind; candidates are named, and hold keys of models."""
+
+    classes: NDArray
+    class_prior: Array
+    groups: list[_Group]
+    candidates: dict[str, list[str]]
+    calibrations: dict[str, Calibration]
+    duality_gap: float
+    cv_results: dict[str, NDArray]
+
+    @property
+    def named_estimators(self) -> dict[str, Any]:
+        models = {
+            key: make_pipeline(*group.steps, model) if group.steps else model
+            for group in self.groups
+            for key, model in group.models.items()
+        }
+        found = {n: [models[key] for key in k] for n, k in self.candidates.items()}
+        return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
+
+    def log_posterior(self, X) -> Array:
+        if not self.candidates:
+            return np.tile(np.log(self.class_prior), (X.shape[0], 1))
+        scores = {}
+        for group in self.groups:
+            scores |= group.scores(X)
+        weights = self.cv_results["weight"]
+        parts = [
+            self.calibrations[name].log_posterior([scores[key] for key in keys])
+            for name, keys in self.candidates.items()
+        ]
+        weights = weights[weights > 0][:, None, None]
+        return np.logaddexp.reduce(np.log(weights) + parts, axis=0)
+
+
+class MixtureClassifier(BayesClassifier):
+    """Candidates calibrated and mixed, by training rows held out.
+
+    With the calibrated posteriors q_j of the candidates those of the mixture are
+    p(k | x) = sum_j w_j q_j(k | x). The class shares take their place if these foresee
+    the rows held out better by three nats in all.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier or list of classifiers), default=None
+        Names and candidates: classifiers whose ``fit`` takes ``sample_weight``, or
+        pipelines that end in one; the scores of several are calibrated together. None
+        takes "correlated" (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and
+        "shrunken" (:class:`memdlib.MeMdClassifier` with shrunken class variances).
+    cv : int >= 2, default=5
+        Stratified folds. Of more than 10,000 rows about 10,000 are held out, in fewer
+        folds. The only row of a class is always a training row.
+    lead : float > 0 or None, default=3.0
+        Of :func:`memdlib.generative.fit_calibration`: nats, or None for log posteriors
+        that need no temperature as a rule. Products of thousands of densities are far
+        too sure; models of few features may be right.
+    random_state : int, RandomState or None, default=None
+        Draws the folds, and what candidates draw.
+    n_jobs : int or None, default=None
+        Folds that are held out at the same time, in processes of joblib.
+    verbose : int, default=0
+        Above zero, a line for each candidate.
+
+    Attributes
+    ----------
+    classes_, class_prior_ : ndarray of shape (K,)
+    named_estimators_ : dict of str to classifier or list of classifiers
+        Those that have a weight, fitted to all rows.
+    calibrations_ : dict of str to Calibration
+        Of all candidates.
+    cv_results_ : dict of str to ndarray of shape (number of candidates + 1,)
+        "name", the class shares last; "log_loss" (nats a row, calibrated) and
+        "accuracy" on held-out rows; "weight", zero for those left out.
+    duality_gap_ : float
+        How far the weights may be from the best ones, nats a row.
+    n_features_in_ : int
+
+    See Also
+    --------
+    memdlib.make_memd : the candidates that we recommend, by the kind of data.
+
+    Notes
+    -----
+    In the weights one row counts that all candidates share; one that holds less than a
+    row is left out, unless all do. With too few rows to hold any out, the first
+    candidate is taken as it is. Candidates that begin with the same steps share them;
+    those that learn nothing (scikit-learn's tag ``requires_fit``) are taken once.
+
+    Examples
+    --------
+    >>> from memdlib.generative import MixtureClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> clf = MixtureClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> list(clf.named_estimators_), clf.score(X[1::2], y[1::2]) > 0.95
+    (['correlated', 'shrunken'], True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimators": [list, tuple, None],
+        "cv": [Number(Integral, 2, None)],
+        "lead": [POSITIVE, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": [Number(Integral, 0, None), "boolean"],
+    }
+
+    def __init__(
+        self,
+        estimators: Sequence[Any] | None = None,
+        *,
+        cv: int = 5,
+        lead: float | None = 3.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.lead = lead
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    named_estimators_: dict[str, BaseEstimator] = fitted("named_estimators")
+    calibrations_: dict[str, Calibration] = fitted("calibrations")
+    cv_results_: dict[str, NDArray[Any]] = fitted("cv_results")
+    duality_gap_: float = fitted("duality_gap")
+
+    @all_or_nothing
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Weight the candidates by held-out rows, and fit them to all.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Sparse if all candidates take it.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            On a single class, or a parameter out of range.
+
+        Warns
+        -----
+        UserWarning
+            If candidates that take values as they are hold more than half the weight,
+            and one value lies thirty times as far from the median of its feature as any
+            other: means and variances are then those of that row.
+        """
+        check_parameters(self)
+        estimators = _checked(self.estimators or _DEFAULT)
+        sparse_too = get_tags(self).input_tags.sparse
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, sparse_too=sparse_too
+        )
+        rng = check_random_state(self.random_state)
+        groups, candidates = _grouped(estimators, rng.randint(2**31 - 1))
+        with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
+            self._fitted = self._mixture(
+                groups, candidates, X, codes, weight, classes, rng
+            )
+        return self
+
+    def _mixture(self, groups, candidates, X, codes, weight, classes, rng) -> _Mixture:
+        """Candidates that have a weight, and what rows held out say of all."""
+        y, splits = classes[codes], _splits(codes, self.cv, rng)
+        prior = np.bincount(codes, weight) / weight.sum()
+        names = [*candidates, _CLASS_SHARES]
+        weights, gap = np.eye(len(names))[0], 0.0
+        accuracies, log_losses = np.full((2, len(names)), np.nan)
+        calibrations = {
+            name: Calibration(np.ones(len(keys)), 0.0, np.nan)
+            for name, keys in candidates.items()
+        }
+        if splits:
+            rows = np.concatenate([test for _, test in splits])
+            own, share = codes[rows], weight[rows]
+            log_q = np.tile(np.log(prior)[own], (len(names), 1))
+            hits = np.tile(own == prior.argmax(), (len(names), 1))
+            scores = self._held_out(groups, X, y, weight, splits)
+            for j, (name, keys) in enumerate(candidates.items()):
+                parts = [scores(key) for key in keys]
+                found = fit_calibration(parts, own, share, lead=self.lead)
+                calibrations[name], log_p = found, found.log_posterior(parts)
+                log_q[j] = log_p[np.arange(len(own)), own]
+                hits[j] = log_p.argmax(axis=1) == own
+                if self.verbose:
+                    rate = np.average(hits[j], weights=share)
+                    print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
+            accuracies = np.average(hits, axis=1, weights=share)
+            log_losses = -np.average(log_q, axis=1, weights=share)
+            weights, gap = _weights_of_a_row_or_more(log_q, share)
+        results = {
+            "name": np.array(names),
+            "log_loss": log_losses,
+            "accuracy": accuracies,
+            "weight": weights,
+        }
+        raw = {key for group in groups if not group.steps for key in group.models}
+        if weights[:-1] @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
+            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
+        kept = np.flatnonzero(weights[:-1])
+        chosen = {names[j]: candidates[names[j]] for j in kept}
+        used = {key for keys in chosen.values() for key in keys}
+        members = []
+        for group in groups:
+            models = {key: model for key, model in group.models.items() if key in used}
+            if models:
+                members.append(_Group(group.steps, models).fit(X, y, weight))
+        return _Mixture(classes, prior, members, chosen, calibrations, gap, results)
+
+    def _held_out(self, groups, X, y, weight, splits) -> Callable[[str], Array]:
+        """Scores of the rows held out by a model, found when they are asked for."""
+        known, waiting = {}, list(groups)
+
+        def scores(key) -> Array:
+            while key not in known:
+                rest, Z = waiting.pop(0).without_fixed_steps(X)
+                parts = Parallel(n_jobs=self.n_jobs)(
+                    delayed(rest.held_out)(Z, y, weight, *split) for split in splits
+                )
+                for own in rest.models:
+                    known[own] = np.concatenate([part[own] for part in parts])
+            return known[key]
+
+        return scores
+
+    def _joint_log_density(self, X):
+        return self._fitted.log_posterior(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        try:
+            models = [m for _, c in self.estimators or _DEFAULT for m in _models(c)]
+            parts = [get_tags(model).input_tags for model in models]
+        except (AttributeError, TypeError, ValueError):
+            return tags  # fit says what is wrong
+        tags.input_tags.sparse = all(part.sparse for part in parts)
+        tags.input_tags.positive_only = any(part.positive_only for part in parts)
+        return tags
+
+
+def mixture_weights(
+    log_q: Array, counts: Array, tol: float = 1e-6, max_iter: int = 10_000
+) -> tuple[Array, float]:
+    """Weights of models that make labels of rows held out most probable.
+
+    One row more counts an equal share for each of J models, as if that model alone
+    foresaw it. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i,
+
+        F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N
+
+    is concave on the simplex. A step of expectation-maximisation multiplies the weights
+    by the slopes of F, and no weights have an F that is larger by more than the
+    logarithm of the largest slope, the gap [1]_.
+
+    Parameters
+    ----------
+    log_q : ndarray of shape (n, J)
+        Log posteriors of the true classes, of rows that the models were not fitted to.
+    counts : ndarray of shape (n,)
+        Weight 2 means the row twice.
+    tol : float > 0, default=1e-6
+        Largest gap to stop at, nats a row.
+    max_iter : int, default=10_000
+
+    Returns
+    -------
+    weights : ndarray of shape (J,)
+        Of sum one and above zero.
+    gap : float
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the gap stays above ``tol``.
+
+    References
+    ----------
+    .. [1] Lindsay, The geometry of mixture likelihoods: a general theory, Annals of
+       Statistics 11 (1983).
+
+    Examples
+    --------
+    Of fifty rows the first model foresees all but ten.
+
+    >>> q = np.array([[0.9, 0.1]] * 40 + [[0.1, 0.9]] * 10)
+    >>> mixture_weights(np.log(q), np.ones(50))[0].round(3).tolist()
+    [0.859, 0.141]
+    """
+    J = log_q.shape[1]
+    q = np.vstack([np.exp(log_q - log_q.max(axis=1, keepdims=True)), np.eye(J)])
+    share = np.append(counts, np.full(J, 1.0 / J)) / (1.0 + counts.sum())
+    weights = np.full(J, 1.0 / J)
+    for _ in range(max_iter):
+        slopes = (share / (q @ weights)) @ q
+        gap = float(np.log(slopes.max()))
+        if gap <= tol:
+            break
+        weights = weights * slopes
+    else:
+        warnings.warn(
+            f"the weights are within {gap:.1e} nats a row of the best ones after "
+            f"max_iter={max_iter} steps, not within tol={tol:g}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return weights, max(gap, 0.0)
+
+
+def _weights_of_a_row_or_more(log_q, counts) -> tuple[Array, float]:
+    """Of candidates, or of the class shares, whose log posteriors come last."""
+    found, gap = mixture_weights(log_q[:-1].T, counts)
+    least = min(1.0 / (1.0 + counts.sum()), found.max())
+    weights = np.append(np.where(found < least, 0.0, found), 0.0)
+    weights /= weights.sum()
+    mixed = np.log(np.exp(log_q).T @ weights)
+    if counts @ (log_q[-1] - mixed) > _STRONG:
+        weights = np.eye(len(weights))[-1]
+    return weights, gap
+
+
+def _checked(estimators) -> dict[str, list[Any]]:
+    """The models of each candidate, or ValueError if there are no such."""
+    found = {}
+    for pair in estimators:
+        well = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        models = _models(pair[1]) if well else []
+        takes = [has_fit_parameter(_last(model), "sample_weight") for model in models]
+        if not takes or not all(takes):
+            raise ValueError(
+                f"estimators holds {pair!r}; give pairs of a name and a classifier "
+                "whose fit takes sample_weight, a pipeline that ends in one, or a list "
+                "of these"
+            )
+        found[pair[0]] = models
+    if len({*found, _CLASS_SHARES}) <= len(estimators):
+        names = [name for name, _ in estimators]
+        raise ValueError(f"estimators has the names {names}: each must be another")
+    return found
+
+
+def _models(candidate) -> list[Any]:
+    return candidate if isinstance(candidate, list) else [candidate]
+
+
+def _last(model):
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _grouped(estimators, seed: int) -> tuple[list[_Group], dict[str, list[str]]]:
+    """Copies of all models, which draw the same whenever fitted, and keys to them."""
+    groups, candidates = {}, {name: [] for name in estimators}
+    for name, models in estimators.items():
+        for model in clone(models):
+            params = [p.split("__") for p in model.get_params()]
+            seeds = ["__".join(p) for p in params if p[-1] == "random_state"]
+            model.set_params(**dict.fromkeys(seeds, seed))
+            first = model.steps[:-1] if isinstance(model, Pipeline) else []
+            steps, last = [step for _, step in first], _last(model)
+            start = repr([(type(step), step.get_params()) for step in steps])
+            key = start + repr((type(last), last.get_params()))
+            groups.setdefault(start, _Group(steps, {})).models[key] = last
+            candidates[name].append(key)
+    return list(groups.values()), candidates
+
+
+def _fit(model, X, y, weight):
+    takes = has_fit_parameter(model, "sample_weight")
+    return clone(model).fit(X, y, **({"sample_weight": weight} if takes else {}))
+
+
+def _class_scores(model, X) -> Array:
+    """One column of scores a class."""
+    if hasattr(model, "predict_log_proba"):
+        return model.predict_log_proba(X)
+    score = model.decision_function(X)
+    return np.column_stack([0.0 * score, score]) if score.ndim == 1 else score
+
+
+def _splits(codes, cv: int, rng) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training rows of all classes, and rows held out."""
+    n, size = len(codes), np.bincount(codes)
+    if size.max() < 2:
+        return []
+    folds = StratifiedKFold(min(cv, size.max()), shuffle=True, random_state=rng)
+    with warnings.catch_warnings():  # classes may have fewer rows than folds
+        warnings.simplefilter("ignore", UserWarning)
+        splits = list(folds.split(codes, codes))
+    lone = np.flatnonzero(size[codes] == 1)
+    return [
+        (np.union1d(train, lone), np.setdiff1d(test, lone))
+        for train, test in splits[: int(np.ceil(len(splits) * min(1.0, _MANY / n)))]
+    ]
+
+
+def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
+    """Warn of one value far beyond all others of a feature that varies."""
+    if sparse.issparse(X) or len(X) < _LEAST_ROWS:
+        return
+    far = np.abs(X - np.median(X, axis=0))
+    second, first = np.partition(far, (-2, -1), axis=0)[-2:]
+    lone = np.flatnonzero((np.median(far, axis=0) > 0) & (first > _FAR * second))
+    for j in lone[:1]:
+        i, feature = far[:, j].argmax(), j if names is None else repr(names[j])
+        warnings.warn(
+            f"row {i} holds {X[i, j]:.6g} in feature {feature}"
+            f", more than {_FAR:g} times as far from its median as any other row: "
+            "correct it, leave the row out, or bound it first "
+            "(sklearn.preprocessing.QuantileTransformer)",
+            UserWarning,
+            stacklevel=5,
+        )

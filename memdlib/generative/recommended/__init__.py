@@ -1,1 +1,0 @@
-"""What we recommend for a kind of data, and how it chooses."""
