@@ -406,7 +406,7 @@ def test_posteriors_of_repeated_rows_are_their_shares(kind):
     if kind != "text":
         X = (X == "yes")[:, None].astype(float)
     found = make_memd(kind, random_state=0).fit(X, y).predict_proba(X[[0, -1]])
-    np.testing.assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.02)
+    np.testing.assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.03)
     assert make_memd(kind, random_state=0).fit(X, X.ravel()).score(X, X.ravel()) == 1
 
 
