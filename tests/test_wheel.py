@@ -85,14 +85,14 @@ def test_it_holds_the_package_and_nothing_else(wheel):
     assert "memdlib/py.typed" in inside
 
 
-def test_it_declares_three_packages_and_the_extras(wheel):
+def test_it_declares_its_packages_and_the_extras(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith("/METADATA"))
         about = Parser().parsestr(archive.read(name).decode())
     project = declared()
     expected = requirements(project["dependencies"])
     names = {Requirement(item).name for item in project["dependencies"]}
-    assert names == {"numpy", "scipy", "scikit-learn"}
+    assert names == {"numpy", "scipy", "scikit-learn", "threadpoolctl"}
     for extra in project["optional-dependencies"]:
         expected |= requirements(in_extra(extra), f"; extra == '{extra}'")
     assert requirements(about.get_all("Requires-Dist")) == expected
