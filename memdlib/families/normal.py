@@ -13,7 +13,7 @@ from memdlib.families.base import (
     check_domain,
     jensen_shannon_quadrature,
 )
-from memdlib.moments.sums import ClassMoments
+from memdlib.moments import ClassMoments
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from memdlib.densities.moment_problem import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import MarginalFamily, smooth_towards_pooled
-from memdlib.moments.sums import translate, translate_natural
+from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]

@@ -26,7 +26,7 @@ from memdlib.generative.ranking import (
     RankedSelector,
     describe_input,
 )
-from memdlib.moments.sums import ClassMoments
+from memdlib.moments import ClassMoments
 from memdlib.validation import (
     UNIT,
     Words,

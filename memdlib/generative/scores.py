@@ -22,7 +22,7 @@ from memdlib._types import MatrixLike
 from memdlib.estimator import finite_scores
 from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.moments.sums import translate_natural
+from memdlib.moments import translate_natural
 
 Array = NDArray[np.float64]
 

@@ -32,7 +32,7 @@ from memdlib.generative.ranking import (
     describe_input,
 )
 from memdlib.holdout import content_positions
-from memdlib.moments.sums import ClassMoments
+from memdlib.moments import ClassMoments
 from memdlib.validation import (
     Number,
     Words,

@@ -25,7 +25,7 @@ from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd.model import MarginalModel, MomentClassifier
 from memdlib.generative.scores import LinearScores
-from memdlib.moments.joint import JointMoments, joint_moments
+from memdlib.moments import JointMoments, joint_moments
 from memdlib.validation import UNIT, Words, check_parameters, labelled_data
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import MarginalScores
-from memdlib.moments.sums import ClassMoments, translate, translate_natural
+from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.validation import check_parameters, labelled_batch
 
 Array = NDArray[np.float64]
