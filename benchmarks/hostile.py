@@ -69,7 +69,7 @@ from memdlib.generative import (
     normal_scores,
     standardised,
 )
-from memdlib.generative.memd.classifier import size_grid
+from memdlib.generative.memd import size_grid
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 

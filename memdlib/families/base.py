@@ -206,11 +206,10 @@ class Family(ABC):
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         lam = np.asarray(self.natural(mu) if lam is None else lam, dtype=np.float64)
-        centre = sum(v * (member - mu[0]) for v, member in zip(w, mu, strict=True))
-        total = np.zeros(mu.shape[1:])
-        for v, member, other in zip(w, mu, lam, strict=True):
-            total -= v * (other - lam[0]) * (member - mu[0] - centre)
-        return np.maximum(total.sum(axis=self.axes), 0.0)
+        centred = mu - mu[0]
+        centred -= np.tensordot(w, centred, 1)
+        covariance = np.tensordot(w, (lam - lam[0]) * centred, 1)
+        return np.maximum(-covariance.sum(axis=self.axes), 0.0)
 
 
 class MarginalFamily(Family):
@@ -382,19 +381,16 @@ def smooth_towards_pooled(
     Returns
     -------
     smooth : ndarray of shape (..., K, d, m)
-        Classes that agree are left as they are.
     pooled : ndarray of shape (..., 1, d, m)
     """
     share = weight / weight.sum(axis=-1, keepdims=True)
-    pooled = np.einsum("...k,...kdm->...dm", share, mu)
-    total = weight + smoothing
-    own = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 0.0)
-    smooth = own[..., None, None] * mu
-    # a share that rounds to one leaves the pooled mean its digits
-    rest = np.where(own < 1.0, 1.0 - own, smoothing / np.where(total > 0, total, 1.0))
-    for place in np.ndindex(own.shape):
-        smooth[place] += rest[place] * pooled[place[:-1]]
-    return smooth, pooled[..., None, :, :]
+    pooled = np.einsum("...k,...kdm->...dm", share, mu)[..., None, :, :]
+    if not smoothing:
+        return mu.copy(), pooled
+    total = (weight + smoothing)[..., None, None]
+    smooth = weight[..., None, None] / total * mu
+    smooth += smoothing / total * pooled
+    return smooth, pooled
 
 
 def check_domain(

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
 from memdlib._types import MatrixLike
-from memdlib.divergences import itakura_saito, kl_terms, log_ratio
+from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
     ROUNDING,
@@ -51,6 +51,10 @@ class CountFamily(MarginalFamily):
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        # terms that are never negative, and do not cancel
+        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
@@ -108,23 +112,15 @@ class Bernoulli(CountFamily):
 
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            (mu > 0) & (mu < 1),
-            mu,
-            "mean",
-            "a Bernoulli density needs a mean strictly between 0 and 1; "
-            "use smoothing > 0",
-        )
+        remedy = "a Bernoulli density needs a mean strictly between 0 and 1"
+        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use smoothing > 0")
         return 0.0 - logit(mu)  # not -0.0
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
-        tail = np.copysign(lam, -1.0, out=np.empty_like(lam))
-        np.log1p(np.exp(tail, out=tail), out=tail)
-        return np.subtract(tail, lam, out=tail, where=lam < 0)[()]
+        return np.logaddexp(0.0, -np.asarray(lam, dtype=np.float64)[..., 0])
 
     def entropy(self, mu: ArrayLike) -> Array:
         mu = _share(mu)
@@ -135,11 +131,6 @@ class Bernoulli(CountFamily):
         change = mu2 - mu1
         absent = kl_terms(1.0 - mu1, 1.0 - mu2, -change)
         return kl_terms(mu1, mu2, change) + absent
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = _share(mu1), _share(mu2)
-        log_odds = log_ratio(mu1, mu2) - log_ratio(1.0 - mu1, 1.0 - mu2)
-        return (mu1 - mu2) * log_odds
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
@@ -190,7 +181,7 @@ class Poisson(CountFamily):
     name: ClassVar[str] = "poisson"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return 0.0 - np.log(_positive_mean(mu, "Poisson"))
+        return 0.0 - np.log(_positive(mu, self.name))
 
     def mean(self, lam: ArrayLike) -> Array:
         return np.exp(-np.asarray(lam, dtype=np.float64))
@@ -202,18 +193,12 @@ class Poisson(CountFamily):
         return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "Poisson")[..., 0]
+        mu = _positive(mu, self.name)[..., 0]
         return mu + entr(mu)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
-        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
+        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
-        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
-        return (mu1 - mu2) * log_ratio(mu1, mu2)
 
     def largest_count(self, mu: Array) -> Array:
         # Bernstein: P(X >= mu + t) <= exp(-t^2 / (2 mu + 2 t / 3))
@@ -236,54 +221,34 @@ class Geometric(CountFamily):
     name: ClassVar[str] = "geometric"
 
     def natural(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "geometric")
-        # log(1 + 1 / mu), also where 1 / mu overflows
-        small = mu < 1.0
-        inner = np.where(small, mu, 1.0 / np.maximum(mu, 1.0))
-        return np.log1p(inner) - np.where(small, np.log(mu), 0.0)
+        return np.log1p(1.0 / _positive(mu, self.name))
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
-        check_domain(
-            lam > 0, lam, "lambda", "exp(-lambda x) is summable only for lambda > 0"
-        )
+        remedy = "exp(-lambda x) is summable only for lambda > 0"
+        check_domain(lam > 0, lam, "lambda", remedy)
         return np.exp(-lam) / -np.expm1(-lam)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
-        # either form cancels where the other does not
-        near = np.minimum(lam, 1.0), np.maximum(lam, 0.5)
-        value = np.log(-np.expm1(-near[0])), np.log1p(-np.exp(-near[1]))
-        return -np.where(lam < 0.7, *value)
+        return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "geometric")
+        mu = _positive(mu, self.name)
         return (np.log1p(mu) + mu * self.natural(mu))[..., 0]
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "geometric")[..., 0]
-        mu2 = _positive_mean(mu2, "geometric")[..., 0]
+        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
         # that of 1 + mu_1 coins of bias q, which are tossed on average
         heads = mu2 / (1.0 + mu2) * (1.0 + mu1)
         tails = itakura_saito(1.0 + mu1, 1.0 + mu2)
         return kl_terms(mu1, heads, (mu2 - mu1) / (1.0 + mu2)) + tails
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "geometric")[..., 0]
-        mu2 = _positive_mean(mu2, "geometric")[..., 0]
-        change = mu1 - mu2
-        # q_1 / q_2 - 1, in an order that neither overflows nor underflows
-        growth = change / (1.0 + mu1) / mu2
-        near = np.abs(growth) <= 0.5
-        far = log_ratio(mu1 / (1.0 + mu1), mu2 / (1.0 + mu2))
-        return change * np.where(near, np.log1p(np.where(near, growth, 0.0)), far)
 
     def largest_count(self, mu: Array) -> Array:
         return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
 
 
 @dataclass(frozen=True)
-class Multinomial(CountFamily):
+class Multinomial(Poisson):
     """Counts of one document as a whole: word probabilities theta, given its length.
 
     The mean parameters of the d features are the expected counts of a document of
@@ -301,38 +266,15 @@ class Multinomial(CountFamily):
 
     name: ClassVar[str] = "multinomial"
 
-    def natural(self, mu: ArrayLike) -> Array:
-        mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            mu > 0,
-            mu,
-            "theta",
-            "a multinomial density needs word probabilities above zero; use "
-            "smoothing > 0",
-        )
-        return 0.0 - np.log(mu)
-
-    def mean(self, lam: ArrayLike) -> Array:
-        return np.exp(-np.asarray(lam, dtype=np.float64))
-
     def log_normaliser(self, lam: ArrayLike) -> Array:
         return np.zeros(np.shape(lam)[:-1])
-
-    def log_base_measure(self, x: ArrayLike) -> Array:
-        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
         return entr(np.asarray(mu, dtype=np.float64)[..., 0])
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
-        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
+        mu1, mu2 = (np.asarray(mu, dtype=np.float64)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
-        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
-        return (mu1 - mu2) * log_ratio(mu1, mu2)
 
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
@@ -385,7 +327,7 @@ def check_nonnegative_data(X: MatrixLike, name: str) -> None:
         )
 
 
-def _positive_mean(mu: ArrayLike, name: str) -> Array:
+def _positive(mu: ArrayLike, name: str) -> Array:
     mu = np.asarray(mu, dtype=np.float64)
     remedy = f"a {name} density needs a mean above zero; use smoothing > 0"
     check_domain(mu > 0, mu, "mean", remedy)
@@ -394,9 +336,8 @@ def _positive_mean(mu: ArrayLike, name: str) -> Array:
 
 def _share(mu: ArrayLike) -> Array:
     mu = np.asarray(mu, dtype=np.float64)[..., 0]
-    check_domain(
-        (mu >= 0) & (mu <= 1), mu, "mean", "a probability lies between 0 and 1"
-    )
+    valid = (mu >= 0) & (mu <= 1)
+    check_domain(valid, mu, "mean", "a probability lies between 0 and 1")
     return mu
 
 

@@ -145,20 +145,15 @@ class Normal(MarginalFamily):
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         variance = self._positive_variance(mu)
-        heaviest = int(np.argmax(w))
-        centre = self.centre(mu, location, heaviest)
-        centre -= np.tensordot(w, centre, 1)
-        v_0 = variance[heaviest]
-        between, wider, total = np.zeros((3, *mu.shape[1:-1]))
-        for share, c, v in zip(w, centre, variance, strict=True):
-            between += share * c**2
-            wider += share * (v - v_0)
-        for share, c, v in zip(w, centre, variance, strict=True):
-            # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
-            change = v - v_0
-            total += share * ((change / v) * ((change - wider) / v_0))
-            total += share * ((c**2 + between) / v)
-        return 0.5 * np.maximum(total, 0.0)
+        centre = self.centre(mu, w, location)
+        square = (centre - np.tensordot(w, centre, 1)) ** 2
+        # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
+        v_0 = variance[np.argmax(w)]
+        change = variance - v_0
+        wider = change - np.tensordot(w, change, 1)
+        total = change / variance * (wider / v_0)
+        total += (square + np.tensordot(w, square, 1)) / variance
+        return 0.5 * np.maximum(np.tensordot(w, total, 1), 0.0)
 
     @np.errstate(over="ignore")
     def jensen_shannon(
@@ -175,7 +170,7 @@ class Normal(MarginalFamily):
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         mu, location = mu[w > 0], None if location is None else location[w > 0]
-        centre = self.centre(mu, location)
+        centre = self.centre(mu, w[w > 0], location)
         deviation = np.sqrt(self._positive_variance(mu))
         panels = centre[..., None] + deviation[..., None] * _PANELS
         edges = np.sort(np.concatenate(panels, axis=1))
@@ -236,14 +231,11 @@ class Normal(MarginalFamily):
         -------
         ndarray of bool of shape (d,)
         """
-        perfect = np.ones(moments.sums.shape[1], dtype=bool)
-        for weight, sums in zip(moments.weight, moments.sums, strict=True):
-            if weight > 0:
-                perfect &= self.class_variance(sums / weight) == 0
+        mean, weight = moments.mean, moments.weight
+        constant = (self.class_variance(mean) == 0) | (weight == 0)[:, None]
+        perfect = constant.all(axis=0)
         if perfect.any():
-            some = moments.select(perfect)
-            differs, _ = self._between(some.mean, some.weight, some.location)
-            perfect[perfect] = differs[0]
+            perfect &= self._between(mean, weight, moments.location)[0][0]
         return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
@@ -276,37 +268,29 @@ class Normal(MarginalFamily):
         return np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
 
     @staticmethod
-    def centre(
-        mu: Array, location: Array | None, reference: int | None = None
-    ) -> Array:
-        """Means (..., K, d) about one point for all classes.
+    def centre(mu: Array, weight: Array, location: Array | None) -> Array:
+        """Means (..., K, d) about the location of the heaviest class.
 
         Parameters
         ----------
         mu : ndarray of shape (..., K, d, 2)
+        weight : ndarray of shape (..., K)
         location : ndarray of shape (..., K, d) or None
             Points that the classes are taken about; None means the same.
-        reference : int, default=None
-            Class whose location is that point, where there are no leading axes; None
-            takes the location nearest to zero, for each feature: there every class
-            keeps the digits of its data.
 
         Returns
         -------
         ndarray of shape (..., K, d)
         """
         if location is None:
-            return mu[..., 0].copy()
-        if reference is None:
-            nearest = np.abs(location).argmin(axis=-2)[..., None, :]
-            origin = np.take_along_axis(location, nearest, axis=-2)
-        else:
-            origin = location[reference]
+            return mu[..., 0]
+        heaviest = weight.argmax(axis=-1)[..., None, None]
+        origin = np.take_along_axis(location, heaviest, axis=-2)
         return (location - origin) + mu[..., 0]
 
     def _between(self, mu, weight, location):
         """Whether class means differ, and their variance, (..., 1, d)."""
-        share, centre = _shares(weight), self.centre(mu, location)
+        share, centre = _shares(weight), self.centre(mu, weight, location)
         centre = np.where(weight[..., None] > 0, centre - share @ centre, 0.0)
         rounding = np.sqrt(share @ (ROUNDING * mu[..., 1]))
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding

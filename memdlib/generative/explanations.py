@@ -28,9 +28,8 @@ from memdlib.generative.correlated.ridge import (
     with_one_more_row,
 )
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
-from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.memd.documents import MultinomialMeMdClassifier
-from memdlib.generative.scores import scores_by_feature
+from memdlib.generative.documents import MultinomialMeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.weighting import weighted_rows
 from memdlib.validation import check_integer, checked_data
 
@@ -307,21 +306,15 @@ def _(model: Pipeline, X):
 def _(model: MeMdClassifier, X):
     fitted = model._fitted
     X = fitted.marginals.family.observe(checked_rows(model, X))
-    features = fitted.order[: fitted.n_selected]
-    return JointByFeature(*scores_by_feature(fitted.scores, X, features))
+    return JointByFeature(*fitted.scores.by_feature(X))
 
 
 @joint_by_feature.register
 def _(model: MultinomialMeMdClassifier, X):
     fitted, X = model._fitted, checked_rows(model, X)
     X = fitted.marginals.family.observe(X)
-    log_prior, features = fitted.scores.log_prior, fitted.order[: fitted.n_selected]
-    # a score linear in the counts is known from the documents of one word
-    words = fitted.scores.total(sparse.eye_array(X.shape[1], format="csr"), features)
-    words = words - np.where(np.isfinite(log_prior), log_prior, 0.0)
-    words = np.where(np.isfinite(log_prior), words, 0.0)
-    values = [X @ sparse.diags_array(column) for column in words.T]
-    return JointByFeature(log_prior, values)
+    values = [X @ sparse.diags_array(column) for column in fitted.scores.slopes.T]
+    return JointByFeature(fitted.scores.log_prior, values)
 
 
 @joint_by_feature.register
@@ -343,7 +336,7 @@ def _(model: RidgeDiscriminantClassifier, X):
     if fitted.marginals is not None and fitted.multipliers[1]:
         scores, sure = with_one_more_row(fitted.marginals), fitted.multipliers[1]
         counts = fitted.marginals.family.observe(X)
-        second = scores_by_feature(scores, counts, np.arange(X.shape[1]))
+        second = scores.by_feature(counts)
         base = base + sure * second[0]
         values = [v + sure * w for v, w in zip(values, second[1], strict=True)]
     if fitted.known is not None:

@@ -288,7 +288,7 @@ class GreedyGaussianRanker(RankedSelector):
         self.order_, self.gains_ = greedy_gaussian(
             covariances,
             variance,
-            Normal.centre(mu, moments.location),
+            Normal.centre(mu, moments.weight, moments.location),
             moments.prior,
             size,
         )

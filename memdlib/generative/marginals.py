@@ -38,7 +38,7 @@ def family_moments(
     X : ndarray or sparse of shape (n, d)
         Observed data, as :meth:`Family.observe` returns them.
     codes, n_classes, weight
-        As in :func:`memdlib.moments.sums.class_moments`.
+        As in :func:`memdlib.moments.class_moments`.
 
     Returns
     -------
@@ -239,7 +239,7 @@ class ClassMarginals:
         if divergence != "js":
             return np.where(perfect, np.inf, value)
         some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, some.location)
+        centre = self.family.centre(some.mean, some.weight, some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))

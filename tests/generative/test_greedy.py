@@ -16,7 +16,7 @@ from memdlib.generative.greedy import (
     greedy_gaussian,
     greedy_information,
 )
-from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.joint import JointMaxEntClassifier
 
 BOTH = pytest.mark.parametrize(
     "ranker", [GreedyGaussianRanker, GreedyInformationRanker]

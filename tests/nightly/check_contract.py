@@ -27,7 +27,7 @@ from memdlib.generative import (
     RegularisedMeMdClassifier,
     RidgeDiscriminantClassifier,
 )
-from memdlib.generative.memd.joint import COVARIANCES
+from memdlib.generative.joint import COVARIANCES
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 from memdlib.topics.embedding import KINDS

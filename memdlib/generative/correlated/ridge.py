@@ -21,7 +21,7 @@ sparse or dense.
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -176,7 +176,7 @@ def marginal_scores(marginals: ClassMarginals, X: MatrixLike) -> Array:
         rows of a fold do not hold.
     """
     X = marginals.family.observe(X)
-    return with_one_more_row(marginals).total(X, np.arange(X.shape[1]))
+    return with_one_more_row(marginals).total(X)
 
 
 def with_one_more_row(marginals: ClassMarginals) -> MarginalScores:
@@ -192,9 +192,8 @@ def with_one_more_row(marginals: ClassMarginals) -> MarginalScores:
     """
     moments = marginals.moments
     log_prior = np.log(moments.weight + 1.0 / len(moments.weight))
-    return MarginalScores(
-        marginals.family, marginals.natural_params, moments.location, log_prior
-    )
+    scores = MarginalScores.of(marginals, np.arange(moments.sums.shape[1]))
+    return replace(scores, log_prior=log_prior)
 
 
 # Residual of the smallest penalty in the folds, which only serve the choice: that of

@@ -19,7 +19,7 @@ from memdlib.estimator import finite_scores, fitted
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.classifier import PooledClassifier
 from memdlib.generative.correlated.pooled import PooledMoments, WhitenedMeans
-from memdlib.generative.memd.classifier import size_grid, smallest_best
+from memdlib.generative.memd import size_grid, smallest_best
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import LinearScores
 from memdlib.holdout import content_positions, folds

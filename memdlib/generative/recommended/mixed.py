@@ -26,7 +26,7 @@ from memdlib._types import Estimator, MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_posterior
 from memdlib.generative.calibration import fit_calibration
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
-from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.recommended.held_out import HeldOut, TrainingRows, settings
 from memdlib.generative.recommended.weights import fit_mixture_weights
 from memdlib.holdout import MOST_HELD_OUT, content_positions, folds

@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from memdlib.generative.correlated.regularised import RegularisedMeMdClassifier
 from memdlib.generative.correlated.ridge import RidgeDiscriminantClassifier
 from memdlib.generative.correlated.whitened import CorrelatedMeMdClassifier
-from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.recommended.features import KernelFeatures, LinearSplines
 from memdlib.generative.recommended.mixed import MixedMeMdClassifier
 from memdlib.generative.recommended.samples import normal_scores

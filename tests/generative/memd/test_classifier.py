@@ -20,7 +20,7 @@ from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.densities import RoundedMomentsError
 from memdlib.families import Polynomial, get
 from memdlib.generative import scores
-from memdlib.generative.memd.classifier import (
+from memdlib.generative.memd import (
     held_out_accuracy,
     size_grid,
     smallest_best,

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from memdlib import MeMdClassifier
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
-from memdlib.generative.memd.joint import COVARIANCES, JointMaxEntClassifier
+from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier
 from memdlib.moments import joint
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)

@@ -13,7 +13,7 @@ from memdlib.estimator import log_posterior
 from memdlib.families import Binomial, Normal, Poisson
 from memdlib.generative import MultinomialMeMdClassifier
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.memd.model import MarginalModel
+from memdlib.generative.memd import MarginalModel
 from memdlib.moments import joint_moments
 
 

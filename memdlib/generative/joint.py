@@ -23,8 +23,8 @@ from memdlib.families.multivariate import (
 )
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.memd.model import MarginalModel, MomentClassifier
-from memdlib.generative.scores import LinearScores
+from memdlib.generative.memd import MarginalModel, MomentClassifier
+from memdlib.generative.scores import LinearScores, MarginalScores
 from memdlib.moments import JointMoments, joint_moments
 from memdlib.validation import UNIT, Words, check_parameters, labelled_data
 
@@ -232,7 +232,8 @@ class JointMaxEntClassifier(MomentClassifier):
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
             marginals = ClassMarginals(moments, Normal(), self.shrinkage)
-            return _DiagonalModel.of(classes, marginals)
+            scores = MarginalScores.of(marginals, np.arange(moments.sums.shape[1]))
+            return _DiagonalModel(classes, marginals, scores)
         pooled = self.covariance == "pooled"
         centres, covariances, shrinkage = MultivariateNormal().regularise(
             moments.mean,

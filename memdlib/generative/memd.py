@@ -10,29 +10,35 @@ which is linear in the sufficient statistics phi(x).
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import all_or_nothing, fitted
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.families import MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
-from memdlib.generative.memd.model import MarginalModel, MomentClassifier
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
     RankedSelector,
     describe_input,
+    rank,
 )
-from memdlib.holdout import content_positions
-from memdlib.moments import ClassMoments
+from memdlib.generative.scores import MarginalScores
+from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.validation import (
     Number,
     Words,
@@ -40,6 +46,7 @@ from memdlib.validation import (
     check_parameters,
     check_priors,
     count_features,
+    labelled_batch,
     labelled_data,
 )
 
@@ -50,6 +57,157 @@ _DENSE, _STEP = 64, 1.03
 
 # Fractional weights add up to equal accuracies only within rounding.
 _TIE = 1e-12
+
+# What families without a closed form raise where a density is not found.
+_NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
+
+
+@dataclass(frozen=True)
+class MarginalModel:
+    """What a fit finds: class marginals, and scores by some of the features.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    marginals : ClassMarginals
+    scores : MarginalScores or DocumentScores
+    """
+
+    classes: NDArray[Any]
+    marginals: ClassMarginals
+    scores: Any
+
+    @property
+    def moments(self) -> ClassMoments:
+        """Of the data."""
+        return self.marginals.moments
+
+    @property
+    def class_prior(self) -> Array:
+        """Class probabilities, shape (K,)."""
+        return self.marginals.prior
+
+    @property
+    def shrinkage(self) -> float:
+        """Shrinkage in use."""
+        return np.float64(self.marginals.shrinkage)
+
+    @property
+    def mean_params(self) -> Array:
+        """Mean parameters about zero, shape (K, d, m)."""
+        location = self.moments.location
+        return translate(self.marginals.mean_params, np.ones(1), location)
+
+    @property
+    def natural_params(self) -> Array:
+        """Natural parameters about zero, shape (K, d, m)."""
+        location = self.moments.location
+        return translate_natural(self.marginals.natural_params, location)
+
+    def joint_log_density(self, X: MatrixLike) -> Array:
+        """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
+        return self.scores.total(self.marginals.family.observe(X))
+
+
+@dataclass(frozen=True)
+class RankedModel(MarginalModel):
+    """The same, with the order of the features, and how many of them are used.
+
+    Parameters
+    ----------
+    classes, marginals, scores
+        As in :class:`MarginalModel`.
+    feature_divergences : ndarray of shape (d,)
+    order : ndarray of shape (d,)
+        Feature indices, the most divergent first.
+    n_selected : int
+    validation_n_features, validation_curve : ndarray of shape (G,) or None
+        Numbers of features, and the accuracy on held-out rows with each.
+    """
+
+    feature_divergences: Array
+    order: NDArray[np.intp]
+    n_selected: int
+    validation_n_features: NDArray[np.intp] | None = None
+    validation_curve: Array | None = None
+
+
+class MomentClassifier(BayesClassifier):
+    """Bayes classifier that is a function of class moments, so that batches add up.
+
+    A subclass supplies :meth:`_collect` and :meth:`_estimate`.
+    """
+
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    mean_params_: Array = fitted("mean_params")
+    natural_params_: Array = fitted("natural_params")
+    shrinkage_: float | Array = fitted("shrinkage")
+
+    @abstractmethod
+    def _collect(self, X, codes, n_classes, weight):
+        """Moments of valid data."""
+
+    @abstractmethod
+    def _estimate(self, moments, classes):
+        """Everything that follows from the moments: the fitted model."""
+
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add a batch; the result is that of one fit on all batches together.
+
+        Parameters other than those that say what moments are collected may change from
+        batch to batch. A batch that fails changes nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like of shape (K,), default=None
+            All classes that will ever occur; required on the first call.
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As ``fit``; and if ``classes`` is missing on the first call or changes
+            later, or if a label is not among them.
+        """
+        check_parameters(self)
+        old = getattr(self, "_fitted", None)
+        known = None if old is None else old.classes
+        moments, classes = self._batch_moments(X, y, sample_weight, classes, known)
+        if old is not None:
+            moments = old.moments.merge(moments)
+        self._fitted = self._estimate(moments, classes)
+        return self
+
+    def _batch_moments(self, X, y, weight, classes, known):
+        """Moments of a batch, and the classes."""
+        X, codes, weight, classes = labelled_batch(
+            self, X, y, weight, classes, known, **self._batch_options()
+        )
+        return self._collect(X, codes, len(classes), weight), classes
+
+    def _batch_options(self) -> dict[Any, Any]:
+        """How a batch is to be validated."""
+        return {}
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
 
 
 def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
@@ -98,39 +256,55 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
     return grid
 
 
-def held_out_accuracy(
-    estimate: Callable[[ClassMoments], MarginalModel],
-    data: tuple[Any, ...],
-    fold: NDArray[np.intp],
-    exclusive: list[ClassMoments],
-    grid: NDArray[np.intp],
-) -> Array | None:
-    """Accuracy on held-out rows with the best S features, for each S of a grid.
+def held_out_folds(
+    codes: NDArray[np.intp],
+    validation: float,
+    random_state: int | np.random.RandomState | None,
+) -> tuple[NDArray[np.intp], int]:
+    """Fold of each row, and how many folds are held out; stratified by class.
 
     Parameters
     ----------
-    estimate : callable
-        Makes a model of moments.
-    data : tuple
-        X (observed), codes and weight of all rows.
-    fold : ndarray of int, shape (n,)
-    exclusive : list of ClassMoments
-        Of all rows but those of a fold; the folds to hold out come first.
-    grid : ndarray of int, shape (G,)
+    codes : ndarray of shape (n,)
+        Class indices.
+    validation : float in (0, 1) or int >= 2
+        A share of the rows, once, but one row of each class at least; or all rows, in
+        so many folds.
+    random_state : int, RandomState or None
 
     Returns
     -------
-    ndarray of shape (G,), or None
-        None if there is no row to hold out, or none but these.
+    fold : ndarray of int, shape (n,)
+        Folds 0 to ``n_held_out - 1`` are held out in turn, the next one never: it has
+        the only rows of their classes, and what a share leaves.
+    n_held_out : int
+
+    Examples
+    --------
+    >>> fold, n = held_out_folds(np.array([0, 0, 0, 0, 1, 1, 2]), 2, 0)
+    >>> n, np.sort(fold[:4]).tolist(), fold[6].tolist()
+    (2, [0, 0, 1, 1], 2)
     """
-    correct, tested = np.zeros(len(grid)), 0.0
-    for f, moments in enumerate(exclusive):
-        test = fold == f
-        if test.any() and moments.weight.any():
-            part = [values[test] for values in data]
-            correct += estimate(moments).correct_weight(*part, grid)
-            tested += part[-1].sum()
-    return correct / tested if tested else None
+    size = np.bincount(codes)
+    rows = np.flatnonzero(size[codes] > 1)
+    fold = np.zeros(len(codes), dtype=np.intp)
+    if not rows.size:
+        return fold, 0
+    if validation < 1:
+        n_classes = np.count_nonzero(size > 1)
+        asked = math.ceil(validation * len(rows))
+        asked = int(np.clip(asked, n_classes, len(rows) - n_classes))
+        splitter = StratifiedShuffleSplit(1, test_size=asked, random_state=random_state)
+    else:
+        n_folds = min(int(validation), int(size.max()))
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():  # classes of fewer rows are in some folds only
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        tests = [rows[test] for _, test in splitter.split(rows, codes[rows])]
+    fold += len(tests)
+    for f, test in enumerate(tests):
+        fold[test] = f
+    return fold, len(tests)
 
 
 def smallest_best(grid: NDArray[np.intp], accuracy: Array) -> int:
@@ -170,15 +344,16 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
-        them, all (None), or the smallest S of highest accuracy on training rows that
-        the ranking did not see ("auto"; in ``partial_fit`` all features, because rows
-        that have gone by cannot be held out).
+        them, all (None), or the smallest S of highest accuracy on rows held out from
+        the ranking ("auto"; in ``partial_fit`` all features, because rows that have
+        gone by cannot be held out).
     n_features_grid : None, "every" or array-like of int, default=None
         Which S "auto" tries: every S up to 64, then steps of 3 per cent, and d (None);
         every S ("every", as in the paper); or those listed.
     validation : float in (0, 1) or int >= 2, default=0.2
-        How "auto" sets rows aside: a share of them once (the paper's rule for text),
-        or that many cross-validation folds (its rule for genes).
+        How "auto" holds rows out, stratified by class: a share of them once (the
+        paper's rule for text), or that many folds in turn (its rule for genes). The
+        only row of a class is never held out.
     shrinkage : float in [0, 1] or "auto", default=0.0
         "normal" only: replaces each class variance v_k by (1 - shrinkage) v_k +
         shrinkage v_within. At 0 the moments are left as they are, except that a
@@ -196,7 +371,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Multiplies the weights of the instances of each class; "balanced" gives all
         classes the same weight (not in ``partial_fit``).
     random_state : int, RandomState or None, default=None
-        Draws the rows that "auto" sets aside.
+        Draws the rows that "auto" holds out.
 
     Attributes
     ----------
@@ -219,8 +394,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         The shrinkage in use.
     validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
         Numbers S tried, and the held-out accuracy with the top S features; None unless
-        n_features="auto", or with too few rows to hold any out (all features are then
-        used).
+        n_features="auto", or if no class has two rows (all features are then used).
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
@@ -245,8 +419,6 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.955
     """
-
-    feature_divergences_: Array
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | {
         "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
@@ -289,6 +461,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     n_selected_: int = fitted("n_selected")
     validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
+
+    _kind_of_scores: ClassVar[Any] = MarginalScores
 
     @all_or_nothing
     def fit(
@@ -371,9 +545,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         )
         known = np.isin(seen, self.classes_)
         position = np.where(known, np.searchsorted(self.classes_, seen), -1)
-        grid = size_grid(n_features_grid, X.shape[1])
-        X = self._fitted.marginals.family.observe(X)
-        correct = self._fitted.correct_weight(X, position[codes], weight, grid)
+        grid, model = size_grid(n_features_grid, X.shape[1]), self._fitted
+        scores = self._kind_of_scores.of(model.marginals, model.order[: grid[-1]])
+        X = model.marginals.family.observe(X)
+        correct = scores.correct_weight(X, position[codes], weight, grid)
         return grid, correct / weight.sum()
 
     def __sklearn_tags__(self) -> Tags:
@@ -400,7 +575,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         family = get(self.family)
         return family_moments(family, family.observe(X), codes, n_classes, weight)
 
-    def _estimate(self, moments, classes) -> MarginalModel:
+    def _estimate(self, moments, classes, size=None) -> RankedModel:
         marginals = ClassMarginals(
             moments,
             get(self.family),
@@ -408,40 +583,37 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             self.smoothing,
             check_priors(self.priors, len(classes)),
         )
-        model = MarginalModel.of(classes, marginals, self.divergence)
-        if self.n_features == "auto":
-            return model
-        size = count_features(self.n_features, len(model.order), "n_features")
-        return replace(model, n_selected=size)
+        if size is None:
+            asked = None if self.n_features == "auto" else self.n_features
+            size = count_features(asked, moments.sums.shape[1], "n_features")
+        try:
+            divergences = marginals.divergences(self.divergence)
+            order = rank(divergences)
+            scores = self._kind_of_scores.of(marginals, order[:size])
+        except _NOT_FOUND as error:
+            raise _named(error, marginals, classes) from error
+        return RankedModel(classes, marginals, scores, divergences, order, size)
 
-    def _choose_size(self, X, codes, weight, classes) -> MarginalModel:
+    def _choose_size(self, X, codes, weight, classes) -> RankedModel:
         """Model of the smallest size of highest accuracy on rows held out."""
-        family = get(self.family)
-        data = X, codes, weight = family.observe(X), codes, weight
-        at = content_positions(*data, check_random_state(self.random_state))
-        once = self.validation < 1
-        n_folds = 2 if once else int(self.validation)
-        fold = (at >= self.validation if once else at * n_folds).astype(np.intp)
-        moments, training = fold_moments(
-            family, X, codes, len(classes), weight, fold, n_folds
-        )
-        grid = size_grid(self.n_features_grid, X.shape[1])
-        accuracy = held_out_accuracy(
-            lambda part: self._estimate(part, classes),
-            data,
-            fold,
-            training[:1] if once else training,
-            grid,
-        )
-        model = self._estimate(moments, classes)
-        if accuracy is None:
-            return model
-        return replace(
-            model,
-            n_selected=smallest_best(grid, accuracy),
-            validation_n_features=grid,
-            validation_curve=accuracy,
-        )
+        family, grid = get(self.family), size_grid(self.n_features_grid, X.shape[1])
+        fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
+        if not n_held_out:
+            moments = self._collect(X, codes, len(classes), weight)
+            return self._estimate(moments, classes)
+        X, correct, tested = family.observe(X), 0.0, 0.0
+        data = X, codes, len(classes), weight, fold, fold.max() + 1
+        moments, training = fold_moments(family, *data)
+        for f, part in enumerate(training[:n_held_out]):
+            test = np.flatnonzero(fold == f)
+            scores = self._estimate(part, classes, grid[-1]).scores
+            correct = correct + scores.correct_weight(
+                X[test], codes[test], weight[test], grid
+            )
+            tested += weight[test].sum()
+        accuracy = correct / tested
+        model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        return replace(model, validation_n_features=grid, validation_curve=accuracy)
 
     def _warn_of_single_rows(self, codes):
         """Warn of classes that have no variance; weighted rows may be several."""
@@ -455,3 +627,23 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _named(error, marginals, classes):
+    """The same error with the class and the feature of the first density that fails."""
+    family, mu, kind = marginals.family, marginals.mean_params, type(error)
+    for k, s in np.ndindex(mu.shape[:2]):
+        try:
+            family.natural(mu[k, s])
+        except kind:
+            break
+    told = mu[k, s].tolist()
+    why = (
+        f"rounding its moments {told} leaves the density of {family} in doubt; shift "
+        f"the feature and the support by {-told[0]:g}, towards zero, or use fewer "
+        "moments"
+        if kind is RoundedMomentsError
+        else f"there is no density of {family} with its moments {told}, or none was "
+        "found; use more smoothing, fewer moments or another family"
+    )
+    return kind(f"class {classes.tolist()[k]!r}, feature {s}: {why}")
