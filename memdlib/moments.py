@@ -362,11 +362,11 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
     if not np.any(shift):
         return lam
     powers = _powers(shift, m)
-    terms = [
-        [comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1)]
+    coefficients = [
+        sum(comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1))
         for i in range(1, m + 1)
     ]
-    return np.stack([np.sum(t, axis=0) for t in terms], axis=-1)
+    return np.stack(coefficients, axis=-1)
 
 
 def _powers(x, highest):

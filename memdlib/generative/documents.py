@@ -90,7 +90,7 @@ class DocumentScores:
             score = total
             if stop < len(order):
                 score = total + np.outer(left, rest[:, stop])
-            correct[place] = (score.argmax(axis=1) == codes) @ weight
+            correct[place] = weight[score.argmax(axis=1) == codes].sum()
             start = stop
         finite_scores(total, X)
         return correct

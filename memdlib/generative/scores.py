@@ -10,7 +10,6 @@ are taken about a point near to them, or a class far off would take their digits
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -139,16 +138,16 @@ class MarginalScores:
     features : ndarray of int, shape (f,)
         Columns of X.
     centre : ndarray of shape (f,)
-    slopes : ndarray of shape (f, m, K)
+    slopes : ndarray of shape (m, K, f)
         Zero where ``apart`` or ``far``, as ``constant`` is.
-    constant : ndarray of shape (f, K)
-    widest : ndarray of shape (f, m + 1)
+    constant : ndarray of shape (K, f)
+    widest : ndarray of shape (m + 1, f)
         Parameters that the scores are relative to, the log-normaliser last.
-    apart : ndarray of bool, shape (f, K)
+    apart : ndarray of bool, shape (K, f)
     far : ndarray of bool, shape (f,)
-    own : ndarray of shape (f, m + 1, K)
+    own : ndarray of shape (m + 1, K, f)
         Parameters about the locations, the log-normaliser last.
-    location : ndarray of shape (f, K)
+    location : ndarray of shape (K, f)
     """
 
     log_prior: Array
@@ -171,38 +170,37 @@ class MarginalScores:
         """Scores by some features (f,), in that order."""
         family, natural = marginals.family, marginals.natural_params[:, features]
         location = marginals.moments.location[:, features]
-        psi = family.log_normaliser(natural)
-        own = np.concatenate([natural, psi[..., None]], axis=-1)
-        about, centre = own, np.zeros(len(features))
-        apart, far = np.zeros(psi.shape, dtype=bool), np.zeros(len(features), bool)
+        psi, centre = family.log_normaliser(natural), np.zeros(len(features))
+        about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
+        far, apart = (
+            np.zeros(len(features), dtype=bool),
+            np.zeros(psi.shape, dtype=bool),
+        )
         if family.translates:
-            width = natural[..., -1]
+            width = own[-2]
             narrowest = location[width.argmax(axis=0), np.arange(len(features))]
             # where zeros of sparse data cost nothing, that is how it stays
             centre = np.where((location == 0).any(axis=0), 0.0, narrowest)
             moved = translate_natural(natural, location - centre)
-            moved_psi = family.log_normaliser(moved)
-            about = np.concatenate([moved, moved_psi[..., None]], axis=-1)
-            distance = np.abs(moved_psi - psi)
-            apart = ~(distance <= _REACH)
+            about = [*np.moveaxis(moved, -1, 0), family.log_normaliser(moved)]
+            distance = np.abs(about[-1] - psi)
+            about, apart = np.stack(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-        widest = np.where(apart[..., None], np.inf, about).min(axis=0)
-        relative = np.where((apart | far)[..., None], 0.0, widest - about)
-        widest[far] = 0.0
-        slopes, constant = relative[..., :-1], relative[..., -1]
+        widest = np.where(apart, np.inf, about).min(axis=1)
+        relative = np.where(apart | far, 0.0, widest[:, None] - about)
         return cls(
             np.log(marginals.prior),
             family.nonnegative,
-            np.asarray(features),
+            features,
             centre,
-            np.ascontiguousarray(np.moveaxis(slopes, 0, -1)),
-            np.ascontiguousarray(constant.T),
+            relative[:-1],
+            relative[-1],
             widest,
-            (apart & ~far).T,
+            apart & ~far,
             far,
-            np.moveaxis(own, 0, -1),
-            location.T,
+            own,
+            location,
         )
 
     def total(self, X: MatrixLike) -> Array:
@@ -257,7 +255,7 @@ class MarginalScores:
         for place, last in enumerate(grid):
             part = slice(first, last)
             total += self._take(part)._sum(columns[:, part])
-            correct[place] = (total.argmax(axis=1) == codes) @ weight
+            correct[place] = weight[total.argmax(axis=1) == codes].sum()
             first = last
         finite_scores(total, X)
         return correct
@@ -278,13 +276,16 @@ class MarginalScores:
         """
         K, d = len(self.log_prior), X.shape[1]
         if self.nonnegative:
-            slopes = np.zeros((d, *self.slopes.shape[1:]))
-            slopes[self.features] = self.slopes
-            values = []
-            for k in range(K):
-                terms = zip(_powers(X), slopes[..., k].T, strict=False)
-                values.append(sum(p @ sparse.diags_array(w) for p, w in terms))
-            return self.log_prior + self.constant.sum(axis=0), values
+            slopes = np.zeros((*self.slopes.shape[:2], d))
+            slopes[..., self.features] = self.slopes
+            values = [
+                sum(
+                    _power(X, j) @ sparse.diags_array(slope)
+                    for j, slope in enumerate(slopes[:, k], start=1)
+                )
+                for k in range(K)
+            ]
+            return self.log_prior + self.constant.sum(axis=1), values
         X = X.toarray() if sparse.issparse(X) else X
         values = np.zeros((K, *X.shape))
         for place, s in enumerate(self.features):
@@ -294,12 +295,12 @@ class MarginalScores:
     @property
     def _dense(self) -> NDArray[np.bool_]:
         """Features that a value of zero does not leave at their constants."""
-        return (self.centre != 0) | self.far | self.apart.any(axis=1)
+        return (self.centre != 0) | self.far | self.apart.any(axis=0)
 
     def _take(self, part) -> "MarginalScores":
         """Some of the features."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
-        return replace(self, **{name: array[part] for name, array in arrays.items()})
+        return replace(self, **{name: a[..., part] for name, a in arrays.items()})
 
     @np.errstate(over="ignore", invalid="ignore")
     def _sum(self, X) -> Array:
@@ -317,29 +318,29 @@ class MarginalScores:
         return np.concatenate([self._dense_sum(block.toarray()) for block in blocks])
 
     def _linear(self, z) -> Array:
-        terms = zip(_powers(z), np.moveaxis(self.slopes, 1, 0), strict=False)
-        return self.constant.sum(axis=0) + sum(power @ slope for power, slope in terms)
+        score = self.constant.sum(axis=1) + z @ self.slopes[0].T
+        for j, slope in enumerate(self.slopes[1:], start=2):
+            score += _power(z, j) @ slope.T
+        return score
 
     def _dense_sum(self, X) -> Array:
         z = X - self.centre
         score = self._linear(z)
-        for k in np.flatnonzero(self.apart.any(axis=0)):
-            s = self.apart[:, k]
-            density = _log_density(X[:, s] - self.location[s, k], self.own[s, :, k].T)
-            widest = _log_density(z[:, s], self.widest[s].T)
+        for k in np.flatnonzero(self.apart.any(axis=1)):
+            s = self.apart[k]
+            density = _log_density(X[:, s] - self.location[k, s], self.own[:, k, s])
+            widest = _log_density(z[:, s], self.widest[:, s])
             score[:, k] += (density - widest).sum(axis=1)
         for s in np.flatnonzero(self.far):
-            density = _log_density(X[:, [s]] - self.location[s], self.own[s])
+            density = _log_density(X[:, [s]] - self.location[:, s], self.own[..., s])
             possible = density[:, np.isfinite(self.log_prior)]
             score += density - possible.max(axis=1, keepdims=True)
         return score
 
 
-def _powers(z):
-    """Yield z, z^2, ... of dense or sparse values."""
-    yield z
-    for j in count(2):
-        yield z.power(j) if sparse.issparse(z) else z**j
+def _power(z, j: int):
+    """Power j of dense or sparse values."""
+    return z.power(j) if sparse.issparse(z) else z**j
 
 
 def _log_density(z, parameters):
