@@ -268,8 +268,8 @@ def held_out_folds(
     codes : ndarray of shape (n,)
         Class indices.
     validation : float in (0, 1) or int >= 2
-        A share of the rows, once, but one row of each class at least; or all rows, in
-        so many folds.
+        A share of the rows, once, and as many as there are classes at least; or all
+        rows, in so many folds.
     random_state : int, RandomState or None
 
     Returns
@@ -635,8 +635,9 @@ def _named(error, marginals, classes):
     for k, s in np.ndindex(mu.shape[:2]):
         try:
             family.natural(mu[k, s])
-        except kind:
-            break
+        except _NOT_FOUND as found:
+            if isinstance(found, kind):
+                break
     told = mu[k, s].tolist()
     why = (
         f"rounding its moments {told} leaves the density of {family} in doubt; shift "

@@ -1,6 +1,5 @@
 import math
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,17 +14,19 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from memdlib import DivergenceRanker, MeMdClassifier
+from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
-from memdlib.densities import RoundedMomentsError
-from memdlib.families import Polynomial, get
-from memdlib.generative import scores
-from memdlib.generative.memd import (
-    held_out_accuracy,
-    size_grid,
-    smallest_best,
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
 )
-from memdlib.holdout import content_positions
+from memdlib.estimator import log_posterior
+from memdlib.families import Binomial, Normal, Poisson, Polynomial, get
+from memdlib.generative import MultinomialMeMdClassifier, scores
+from memdlib.generative.marginals import family_moments
+from memdlib.generative.memd import held_out_folds, size_grid, smallest_best
+from memdlib.moments import joint_moments
 
 
 def wine():
@@ -132,16 +133,15 @@ def test_accuracy_curve_is_a_fit_for_every_size(
 def test_sparse_and_dense_are_one():
     X, y = words()
     for family in ("bernoulli", "normal"):
-        dense = MeMdClassifier(family=family, n_features=30).fit(X.toarray(), y)
+        dense = MeMdClassifier(family=family, n_features=None).fit(X.toarray(), y)
         for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
-            model = MeMdClassifier(family=family, n_features=30).fit(kind(X), y)
+            model = MeMdClassifier(family=family, n_features=None).fit(kind(X), y)
             np.testing.assert_allclose(
                 model.feature_divergences_,
                 dense.feature_divergences_,
                 rtol=1e-8,
                 atol=1e-13,
             )
-            model._fitted = replace(model._fitted, order=dense.order_)
             np.testing.assert_allclose(
                 model.predict_log_proba(kind(X)),
                 dense.predict_log_proba(X.toarray()),
@@ -149,16 +149,15 @@ def test_sparse_and_dense_are_one():
                 atol=1e-7,
             )
             curve = model.accuracy_curve(kind(X), y)[1]
-            np.testing.assert_allclose(curve, dense.accuracy_curve(X.toarray(), y)[1])
+            np.testing.assert_allclose(curve[-1], dense.score(X.toarray(), y))
 
 
 def held_out_weight(model, X, y, weight, held_out):
     """Weight of the rows found right by a model of the others, for every S."""
-    inner = sklearn.clone(model).set_params(n_features=1)
-    inner.fit(X[~held_out], y[~held_out], weight[~held_out])
     right = []
     for size in range(1, X.shape[1] + 1):
-        inner._fitted = replace(inner._fitted, n_selected=size)
+        inner = sklearn.clone(model).set_params(n_features=size)
+        inner.fit(X[~held_out], y[~held_out], weight[~held_out])
         hit = inner.predict(X[held_out]) == y[held_out]
         # exact sums: the same rows found right have the same weight
         right.append(math.fsum(weight[held_out][hit]))
@@ -184,11 +183,8 @@ def test_the_number_of_features_is_chosen_on_unseen_rows(
     weight = np.random.default_rng([7, 5]).uniform(0.1, 1, len(y)) ** weighted
     model = MeMdClassifier(divergence, family, validation=validation, random_state=5)
     model.fit(X, y, weight)
-    at = content_positions(X, y, weight, np.random.RandomState(5))
-    if validation >= 2:
-        parts = [(at * validation).astype(int) == f for f in range(validation)]
-    else:
-        parts = [at < validation]
+    fold, n_held_out = held_out_folds(y, validation, 5)
+    parts = [fold == f for f in range(n_held_out)]
     right = sum(held_out_weight(model, X, y, weight, part) for part in parts)
     curve = right / sum(weight[part].sum() for part in parts)
     np.testing.assert_allclose(model.validation_curve_, curve, rtol=1e-12)
@@ -196,21 +192,6 @@ def test_the_number_of_features_is_chosen_on_unseen_rows(
     whole = sklearn.clone(model).set_params(n_features=1).fit(X, y, weight)
     np.testing.assert_array_equal(model.order_, whole.order_)
     np.testing.assert_allclose(model.mean_params_, whole.mean_params_, rtol=1e-12)
-
-
-def test_of_equal_accuracies_the_smallest_size_wins_under_any_weights():
-    ties = 0
-    for seed in range(60):
-        rng = np.random.default_rng([7, 6, seed])
-        X, y = rng.normal(size=(120, 23)), rng.integers(0, 2, 120)
-        X[:, 3] += 4 * y
-        weight = rng.uniform(0.1, 1, 120)
-        model = MeMdClassifier(validation=0.4, random_state=seed).fit(X, y, weight)
-        at = content_positions(X, y, weight, np.random.RandomState(seed))
-        right = held_out_weight(model, X, y, weight, at < 0.4)
-        assert model.n_selected_ == right.argmax() + 1
-        ties += np.sum(right == right.max()) > 1
-    assert ties > 10
 
 
 def test_weights_that_differ_by_rounding_are_a_tie(monkeypatch):
@@ -224,26 +205,49 @@ def test_weights_that_differ_by_rounding_are_a_tie(monkeypatch):
         assert model.n_selected_ == 2
 
 
-def test_copies_order_and_weights_give_one_model():
+def test_copies_order_and_weights_give_one_model_of_a_fixed_size():
     X, y, _, _ = wine()
     rng = np.random.default_rng([7, 7])
     weight, shuffled = rng.integers(1, 4, len(y)), rng.permutation(len(y))
-    for validation in (0.3, 3):
-        model = MeMdClassifier(validation=validation, random_state=2)
-        one = sklearn.clone(model).fit(X, y, weight)
-        for other in (
-            sklearn.clone(model).fit(np.repeat(X, weight, 0), np.repeat(y, weight)),
-            sklearn.clone(model).fit(X[shuffled], y[shuffled], weight[shuffled]),
-        ):
-            assert other.n_selected_ == one.n_selected_
-            np.testing.assert_allclose(other.validation_curve_, one.validation_curve_)
-            np.testing.assert_allclose(
-                other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-9
-            )
+    one = MeMdClassifier(n_features=5).fit(X, y, weight)
+    for other in (
+        MeMdClassifier(n_features=5).fit(np.repeat(X, weight, 0), np.repeat(y, weight)),
+        MeMdClassifier(n_features=5).fit(X[shuffled], y[shuffled], weight[shuffled]),
+    ):
+        np.testing.assert_allclose(
+            other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-9
+        )
 
 
-def test_too_few_rows_to_hold_any_out_keep_all_features():
-    model = MeMdClassifier().fit([[0.0, 1], [1, 3], [5, 4], [7, 9]], [0, 0, 1, 1])
+@pytest.mark.parametrize("validation", [0.1, 0.2, 0.9, 2, 5, 10])
+def test_rows_are_held_out_by_class(validation):
+    y = np.repeat([4, 0, 3, 1, 2], [60, 20, 7, 2, 1])
+    fold, n_held_out = held_out_folds(y, validation, 0)
+    assert n_held_out == (1 if validation < 1 else validation)
+    assert (fold[y == 2] == n_held_out).all()  # the only row of its class
+    for k, size in ((4, 60), (0, 20), (3, 7), (1, 2)):
+        held = np.bincount(fold[y == k], minlength=n_held_out + 1)
+        if validation < 1:
+            assert abs(held[0] - validation * size) < 2
+        else:
+            assert np.ptp(held[:-1]) <= 1 and held[-1] == 0
+    np.testing.assert_array_equal(held_out_folds(y, validation, 0)[0], fold)
+    assert (held_out_folds(y, validation, 1)[0] != fold).any()
+
+
+@pytest.mark.parametrize("validation", [0.2, 5])
+def test_rows_that_repeat_are_held_out_one_by_one(validation):
+    y = np.repeat([0, 1, 0, 1], [640, 160, 40, 160])
+    X = np.repeat([[0.0], [1.0]], [800, 200], axis=0)
+    model = MeMdClassifier(family="bernoulli", validation=validation, random_state=0)
+    found = model.fit(X, y).predict_proba([[0.0], [1.0]])[:, 1]
+    np.testing.assert_allclose(found, [0.2, 0.8], atol=0.01)
+    assert model.validation_curve_[0] == pytest.approx(0.8, abs=0.05)
+
+
+def test_without_two_rows_of_any_class_all_features_are_kept():
+    with pytest.warns(UserWarning, match="one row only of class 0, 1"):
+        model = MeMdClassifier().fit([[0.0, 1], [7, 9]], [0, 1])
     assert model.validation_curve_ is None
     assert model.n_selected_ == 2
 
@@ -823,32 +827,6 @@ def test_of_equal_accuracies_the_smallest_size_wins(accuracy, size):
     assert smallest_best(np.array([10, 20, 30]), np.array(accuracy)) == size
 
 
-class Told:
-    """A model whose accuracy with S features is known: S rows of its fold are right."""
-
-    def correct_weight(self, X, codes, weight, grid):
-        return np.array([weight[:S].sum() for S in grid])
-
-
-class Moments:
-    def __init__(self, weight):
-        self.weight = np.asarray(weight)
-
-
-def test_folds_count_by_the_weight_of_their_rows():
-    weight = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    data = np.zeros((5, 3)), np.zeros(5, dtype=int), weight
-    fold, grid = np.array([0, 1, 0, 1, 1]), np.array([1, 2])
-    parts = [Moments([1, 1]), Moments([1, 1])]
-    found = held_out_accuracy(lambda part: Told(), data, fold, parts, grid)
-    np.testing.assert_allclose(found, [(1 + 2) / 31, (1 + 4 + 2 + 8) / 31])
-    # only the first fold is held out; nothing is left without it
-    found = held_out_accuracy(lambda part: Told(), data, fold, parts[:1], grid)
-    np.testing.assert_allclose(found, [1 / 5, 1.0])
-    nothing = [Moments([0, 0])]
-    assert held_out_accuracy(lambda part: Told(), data, fold, nothing, grid) is None
-
-
 def test_an_accuracy_curve_is_of_the_features_of_the_fit():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = MeMdClassifier().fit(X, y)
@@ -909,3 +887,60 @@ def test_a_curve_weighs_rows_of_classes_in_any_order(family):
     right = model.predict(X[rows]) == asked[rows]
     assert S.tolist() == [2]
     assert accuracy[0] == pytest.approx(np.average(right, weights=weight[rows]))
+
+
+def rows():
+    rng = np.random.default_rng([18, 9])
+    y = np.arange(60) % 3
+    return rng.poisson(2.0 + y[:, None], size=(60, 4)).astype(float), y
+
+
+def of_pairs(X, y):
+    return joint_moments(X, y, 3)
+
+
+def of_family(family):
+    return lambda X, y: family_moments(family, X, y, 3, np.ones(len(y)))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "collect"),
+    [
+        (MeMdClassifier(n_features=2), of_family(Normal())),
+        (MultinomialMeMdClassifier(n_features=2), of_family(Binomial())),
+        (JointMaxEntClassifier(), of_pairs),
+        (JointMaxEntClassifier("diagonal"), of_family(Normal())),
+    ],
+)
+def test_moments_of_two_halves_give_the_fit(estimator, collect):
+    X, y = rows()
+    moments = collect(X[:25], y[:25]).merge(collect(X[25:], y[25:]))
+    model = estimator._estimate(moments, np.unique(y))
+    assert not vars(estimator).keys() - estimator.get_params().keys()
+    found = log_posterior(model.joint_log_density(X))
+    np.testing.assert_allclose(
+        found, estimator.fit(X, y).predict_log_proba(X), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", [InfeasibleMomentsError, NotConvergedError])
+@pytest.mark.parametrize(("k", "s"), [(0, 1), (1, 3), (2, 0), (2, 2), (2, 3)])
+def test_the_first_density_that_is_not_found_is_named(monkeypatch, kind, k, s):
+    natural = Poisson.natural
+
+    def refuse(self, mu):
+        if (mu > 500).any():
+            raise kind("not this one")
+        if (mu > 50).any():
+            raise RoundedMomentsError("another")
+        return natural(self, mu)
+
+    monkeypatch.setattr(Poisson, "natural", refuse)
+    X, y = rows()
+    X[y == 0, 0] = 100
+    X[y == k, s] = X[y == 2, 3] = 1000
+    model = MeMdClassifier(family="poisson", smoothing=0.0, n_features=None)
+    named = f"^class '{'abc'[k]}', feature {s}: there is no density of Poisson"
+    with pytest.raises(kind, match=named + r".* moments \[1000\.0\]") as caught:
+        model.fit(X, np.array(list("abc"))[y])
+    assert isinstance(caught.value.__cause__, kind)
