@@ -24,7 +24,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from memdlib import (
     PLSA,
@@ -51,7 +50,7 @@ from memdlib.nml import (
     NMLFeatureSelector,
 )
 from memdlib.topics import GenerativeEmbedding
-from tests.scikit_learn import public, run
+from tests.scikit_learn import EQUIVALENCE, checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
@@ -95,26 +94,12 @@ def test_defaults_that_are_documented_are_those_of_the_signature(kind):
     assert {name for name, _ in told} & given.keys()
 
 
-EQUIVALENCE = [
-    f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")
-]
-HELD_OUT = (MeMdClassifier, MultinomialMeMdClassifier)
-
-
-def expected_failures(estimator):
-    """Checks that an estimator fails, with the reason."""
-    if isinstance(estimator, HELD_OUT) and estimator.n_features == "auto":
-        reason = "rows are held out by number, so a weight of two is not the row twice"
-        return dict.fromkeys(EQUIVALENCE, reason)
-    return {}
-
-
-@parametrize_with_checks(DEFAULTS, expected_failed_checks=expected_failures)
+@pytest.mark.parametrize(("estimator", "check"), checks(DEFAULTS))
 def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
 
 
-@pytest.mark.parametrize("kind", HELD_OUT)
+@pytest.mark.parametrize("kind", [MeMdClassifier, MultinomialMeMdClassifier])
 @pytest.mark.parametrize("name", EQUIVALENCE)
 def test_of_a_fixed_size_weights_are_copies(kind, name):
     run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))

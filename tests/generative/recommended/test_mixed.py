@@ -208,21 +208,6 @@ def test_jobs_and_words_change_nothing(capfd):
     np.testing.assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))
 
 
-def test_weights_are_copies():
-    X, y, Z, _ = wine()
-    weight = 1 + np.arange(len(y)) % 2
-    one = MixedMeMdClassifier(random_state=2).fit(X, y, weight)
-    two = MixedMeMdClassifier(random_state=2)
-    two.fit(X.repeat(weight, axis=0), y.repeat(weight))
-    for name in ("log_loss", "accuracy", "weight"):
-        np.testing.assert_allclose(
-            one.cv_results_[name], two.cv_results_[name], rtol=1e-6, atol=1e-7
-        )
-    np.testing.assert_allclose(
-        one.predict_proba(Z), two.predict_proba(Z), rtol=0, atol=1e-7
-    )
-
-
 def test_hardly_any_rows():
     X = np.array([[0.0, 1.0], [3.0, 2.0]])
     clf = MixedMeMdClassifier().fit(X, ["a", "b"])

@@ -148,7 +148,7 @@ def test_genes_select_where_few_features_carry_everything(differ_in):
     table = model.cv_results_
     uses_all = [name.startswith("correlated") for name in table["name"]]
     assert table["weight"][uses_all].sum() < 0.2
-    assert model.score(X[60:], y) > 0.95
+    assert model.score(X[60:], y) >= 0.95
 
 
 def test_tables_weight_class_covariances_by_the_data():
