@@ -65,10 +65,7 @@ class ClassMoments:
 
     @property
     def mean(self) -> Array:
-        """Mean parameters E (x - location)^j, shape (..., K, d, m).
-
-        A class without instances gets the mean of all classes: it says nothing.
-        """
+        """Mean parameters E (x - location)^j, of all classes where one is empty."""
         mean = self.sums / np.where(self.weight > 0, self.weight, 1.0)[..., None, None]
         for *pair, k in np.argwhere(self.weight == 0):
             classes = self._take(tuple(pair))
@@ -82,22 +79,16 @@ class ClassMoments:
         return self.weight / self.weight.sum(axis=-1, keepdims=True)
 
     def merge(self, other: "ClassMoments") -> "ClassMoments":
-        """Moments of both data sets together.
+        """Moments of both data sets together, about the locations here.
 
         Parameters
         ----------
         other : ClassMoments
-            Same classes, features and order; its classes are moved to the locations
-            here, but for those without instances here.
+            Same classes, features and order, or ValueError.
 
         Returns
         -------
         ClassMoments
-
-        Raises
-        ------
-        ValueError
-            If the shapes differ.
         """
         if other.sums.shape != self.sums.shape:
             raise ValueError(
@@ -110,14 +101,7 @@ class ClassMoments:
         return type(self)(self.weight + other.weight, sums, location)
 
     def one_vs_rest(self) -> "ClassMoments":
-        """Moments of each class beside those of all the other classes together.
-
-        Returns
-        -------
-        ClassMoments
-            ``weight`` (K, 2), ``sums`` (K, 2, d, m) and ``location`` (K, 2, d): class k
-            first, then its complement, summed from the other classes: nothing cancels.
-        """
+        """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
         classes = self.split(len(self.weight))
         rest = leave_one_out(classes)
         weight, sums, location = (
@@ -155,9 +139,7 @@ class ClassMoments:
 
 @dataclass(frozen=True)
 class JointMoments(ClassMoments):
-    """Weighted sums of x and x x^T of every class about a location of its own.
-
-    They add like :class:`ClassMoments`.
+    """Weighted sums of x and x x^T of every class; they add like :class:`ClassMoments`.
 
     Parameters
     ----------
@@ -166,12 +148,6 @@ class JointMoments(ClassMoments):
     sums : ndarray of shape (K, d, d + 1)
         Sums of (x - location) in column 0, of their products in columns 1..d.
     location : ndarray of shape (K, d)
-
-    Examples
-    --------
-    >>> a = joint_moments(np.array([[1.0], [3.0], [5.0]]), [0, 0, 1], 2)
-    >>> (a.location + a.mean[..., 0]).ravel().tolist()
-    [2.0, 5.0]
     """
 
     def select(self, features: Index) -> "JointMoments":
@@ -219,12 +195,7 @@ def class_moments(
     Returns
     -------
     ClassMoments
-        Accumulated in float64 whatever the type of X.
-
-    Raises
-    ------
-    ValueError
-        If the powers overflow; names the feature.
+        In float64. A ValueError names a feature whose powers overflow.
 
     Examples
     --------
@@ -285,12 +256,11 @@ def joint_moments(
 
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
-    """Moments of all parts but each, from 3 K merges and no subtraction.
+    """Moments of all parts (two or more) but each, by merges and no subtraction.
 
     Parameters
     ----------
     parts : sequence of ClassMoments
-        K of them, two or more, of the same shape.
 
     Returns
     -------
@@ -316,9 +286,8 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     ----------
     sums : ndarray of shape (..., d, m)
         Power sums j = 1..m, or mean parameters.
-    weight : ndarray, broadcast against (..., d)
-        Power sum j = 0: total weight, or 1 for mean parameters.
-    shift : ndarray, broadcast against (..., d)
+    weight, shift : ndarray, broadcast against (..., d)
+        Power sum j = 0 (total weight, or 1 for mean parameters); and how far to move.
 
     Returns
     -------
@@ -350,7 +319,6 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
     Returns
     -------
     ndarray of shape (..., m)
-        Coefficients of x, ..., x^m in lambda . phi(x - location).
 
     Examples
     --------

@@ -46,7 +46,7 @@ class CountFamily(MarginalFamily):
         """Add ``smoothing`` instances at the pooled mean to every class.
 
         A feature that is zero throughout gets the mean 1 in every class, so that it
-        carries no information. ``shrinkage`` has no effect.
+        carries no information.
         """
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
@@ -56,11 +56,9 @@ class CountFamily(MarginalFamily):
         # terms that are never negative, and do not cancel
         return self.kl(mu1, mu2) + self.kl(mu2, mu1)
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu = np.asarray(mu, dtype=np.float64)
-        lam = self.natural(mu) if lam is None else lam
+        lam = self.natural(mu)
         last = self.largest_count(mu).max(axis=0)
         if last.max() > _MOST_CELLS:
             feature = int(np.argmax(last))
@@ -82,16 +80,7 @@ class CountFamily(MarginalFamily):
         return value, np.full(len(value), _TAIL)
 
     def largest_count(self, mu: Array) -> Array:
-        """Count beyond which a member has next to no probability.
-
-        Parameters
-        ----------
-        mu : ndarray of shape (..., 1)
-
-        Returns
-        -------
-        ndarray of shape (...)
-        """
+        """Count (...) beyond which members mu (..., 1) have next to no probability."""
         raise NotImplementedError(f"{type(self).__name__} must bound its tail")
 
 
@@ -132,9 +121,7 @@ class Bernoulli(CountFamily):
         absent = kl_terms(1.0 - mu1, 1.0 - mu2, -change)
         return kl_terms(mu1, mu2, change) + absent
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu = _share(mu)
         cells = np.stack([mu, 1.0 - mu], axis=-1)
         value = discrete_jensen_shannon(cells.swapaxes(0, 1), weights)
@@ -153,9 +140,8 @@ class Bernoulli(CountFamily):
     ) -> Array:
         """Add ``smoothing`` instances at the pooled mean to every class.
 
-        A feature that is present everywhere or nowhere has no density inside the
-        family; all classes then get the same mean 1/2, so that it carries no
-        information. ``shrinkage`` has no effect.
+        A feature that is present everywhere or nowhere gets the mean 1/2 in every
+        class, so that it carries no information.
         """
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         if smoothing > 0:  # what is added to a mean of one may be lost in rounding
@@ -276,9 +262,7 @@ class Multinomial(Poisson):
         mu1, mu2 = (np.asarray(mu, dtype=np.float64)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         theta = np.asarray(mu, dtype=np.float64)[..., 0]
         w = np.asarray(weights, dtype=np.float64)
         offset = theta - theta[:1]
@@ -307,18 +291,7 @@ class Multinomial(Poisson):
 
 
 def check_nonnegative_data(X: MatrixLike, name: str) -> None:
-    """Raise ValueError, naming the smallest value, if one is negative.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-    name : str
-        Name of the family, for the message.
-
-    Returns
-    -------
-    None
-    """
+    """Raise ValueError, naming the smallest value, if one is negative."""
     values = X.data if sparse.issparse(X) else X
     if values.size and values.min() < 0:
         raise ValueError(

@@ -54,20 +54,12 @@ class Normal(MarginalFamily):
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
         variance = self._positive_variance(mu)
-        lam = np.empty((2, *variance.shape))
-        np.divide(mu[..., 0], variance, out=lam[0, ...])
-        np.negative(lam[0], out=lam[0, ...])
-        np.divide(0.5, variance, out=lam[1, ...])
-        return np.moveaxis(lam, 0, -1)
+        return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
-        check_domain(
-            lam[..., 1] > 0,
-            lam[..., 1],
-            "lambda_2",
-            "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0",
-        )
+        remedy = "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0"
+        check_domain(lam[..., 1] > 0, lam[..., 1], "lambda_2", remedy)
         variance = 0.5 / lam[..., 1]
         return self.mean_parameters(-lam[..., 0] * variance, variance)
 
@@ -114,22 +106,17 @@ class Normal(MarginalFamily):
 
     @np.errstate(over="ignore")
     def js_gm(
-        self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
     ) -> Array:
         """JS_GM of K members, from differences of means and variances.
 
+        With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
+        the sum of w_k ((m_k - m)^2 + Var_w(m)) / v_k, less Cov_w(v, 1/v).
+
         Parameters
         ----------
-        mu : array_like of shape (K, ..., 2)
-            Mean parameters; the first axis runs over the classes.
-        weights : array_like of shape (K,)
-            Class weights that sum to one.
-        lam : None
-            Not needed.
+        mu, weights
+            As in :meth:`Family.js_gm`.
         location : array_like of shape (K, ...), default=None
             Points that the members are taken about; None means the same.
 
@@ -137,11 +124,6 @@ class Normal(MarginalFamily):
         -------
         ndarray of shape (...)
             Nats; infinite where it overflows.
-
-        Notes
-        -----
-        With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
-        the sum of w_k ((m_k - m)^2 + Var_w(m)) / v_k, less Cov_w(v, 1/v).
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         variance = self._positive_variance(mu)
@@ -157,17 +139,9 @@ class Normal(MarginalFamily):
 
     @np.errstate(over="ignore")
     def jensen_shannon(
-        self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
     ) -> tuple[Array, Array]:
-        """JS of K members by quadrature, about the location nearest to zero.
-
-        Parameters and results are those of :meth:`Family.jensen_shannon`; ``location``
-        is that of :meth:`js_gm`.
-        """
+        """JS of K members by quadrature; ``location`` as in :meth:`js_gm`."""
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         mu, location = mu[w > 0], None if location is None else location[w > 0]
         centre = self.centre(mu, w[w > 0], location)
@@ -202,10 +176,8 @@ class Normal(MarginalFamily):
         rounding error of its own computation counts as zero and is replaced by the
         feature's within-class variance; if every class is constant, by its total
         variance; if the feature itself is constant, by 1, so that it carries no
-        information. Each rule is free of scale: multiplying a feature by a constant
-        changes nothing. Means stay as they are. ``smoothing`` has no effect;
-        ``location`` (..., K, d) holds the points that the classes are taken about,
-        None the same.
+        information. Means stay as they are. ``location`` (..., K, d) holds the points
+        that the classes are taken about; None means the same.
         """
         variance = self.class_variance(mu)
         if shrinkage == 0 and variance.all():
@@ -220,17 +192,7 @@ class Normal(MarginalFamily):
         return self.mean_parameters(mu[..., 0], variance)
 
     def is_perfect(self, moments: ClassMoments) -> NDArray[np.bool_]:
-        """Features that are constant in every class, but not the same in all.
-
-        Parameters
-        ----------
-        moments : ClassMoments
-            Of K classes and d features; a class of weight zero does not matter.
-
-        Returns
-        -------
-        ndarray of bool of shape (d,)
-        """
+        """Features (d,) that are constant in every class, but not the same in all."""
         mean, weight = moments.mean, moments.weight
         constant = (self.class_variance(mean) == 0) | (weight == 0)[:, None]
         perfect = constant.all(axis=0)
@@ -269,19 +231,7 @@ class Normal(MarginalFamily):
 
     @staticmethod
     def centre(mu: Array, weight: Array, location: Array | None) -> Array:
-        """Means (..., K, d) about the location of the heaviest class.
-
-        Parameters
-        ----------
-        mu : ndarray of shape (..., K, d, 2)
-        weight : ndarray of shape (..., K)
-        location : ndarray of shape (..., K, d) or None
-            Points that the classes are taken about; None means the same.
-
-        Returns
-        -------
-        ndarray of shape (..., K, d)
-        """
+        """Means (..., K, d) about the location of the heaviest class."""
         if location is None:
             return mu[..., 0]
         heaviest = weight.argmax(axis=-1)[..., None, None]
@@ -298,13 +248,12 @@ class Normal(MarginalFamily):
 
     def _positive_variance(self, mu: ArrayLike) -> Array:
         variance = self.variance(mu)
-        check_domain(
-            (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance),
-            variance,
-            "variance",
+        remedy = (
             "a normal density needs a variance above zero; drop the feature, rescale "
-            "it or regularise its variance",
+            "it or regularise its variance"
         )
+        valid = (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance)
+        check_domain(valid, variance, "variance", remedy)
         return variance
 
 

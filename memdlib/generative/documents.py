@@ -69,11 +69,7 @@ class DocumentScores:
         weight: Array,
         grid: Sequence[int],
     ) -> Array:
-        """Weight of the documents classified rightly with the first S words.
-
-        Parameters and result are those of
-        :meth:`memdlib.generative.scores.MarginalScores.correct_weight`.
-        """
+        """Weight of the documents classified rightly with the first S words."""
         order = np.append(
             self.features, np.setdiff1d(np.arange(X.shape[1]), self.features)
         )

@@ -44,18 +44,7 @@ class _DiagonalModel(MarginalModel):
 
 @dataclass(frozen=True)
 class _JointModel:
-    """Joint normal densities of the classes.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (K,)
-    moments : JointMoments
-    means, rest : ndarray of shape (K, d)
-        Their sum has the digits of the data where these are far from zero.
-    covariances, whitening : ndarray of shape (K, d, d)
-        (d, d) if all classes share one.
-    shrinkage : ndarray of shape (K,) or ()
-    """
+    """Joint normal densities of the classes; one whitening matrix if pooled."""
 
     classes: NDArray
     moments: JointMoments
@@ -199,14 +188,7 @@ class JointMaxEntClassifier(MomentClassifier):
         Returns
         -------
         self
-
-        Raises
-        ------
-        TypeError
-            On sparse X with covariance="full" or "pooled".
-        ValueError
-            On a single class, a covariance that is singular without shrinkage, or a
-            parameter out of range.
+            A ValueError names a class whose covariance is singular without shrinkage.
         """
         check_parameters(self)
         X, codes, weight, classes = labelled_data(

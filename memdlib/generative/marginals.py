@@ -30,20 +30,7 @@ def family_moments(
     n_classes: int,
     weight: Array,
 ) -> ClassMoments:
-    """Class moments that a family needs, about locations that it allows.
-
-    Parameters
-    ----------
-    family : Family
-    X : ndarray or sparse of shape (n, d)
-        Observed data, as :meth:`Family.observe` returns them.
-    codes, n_classes, weight
-        As in :func:`memdlib.moments.class_moments`.
-
-    Returns
-    -------
-    ClassMoments
-    """
+    """Class moments of observed data, about locations that the family allows."""
     return class_moments(
         X,
         codes,
@@ -63,34 +50,7 @@ def fold_moments(
     fold: NDArray[np.intp],
     n_folds: int,
 ) -> tuple[ClassMoments, list[ClassMoments]]:
-    """Class moments of all rows, and of those outside each fold, in one pass.
-
-    Parameters
-    ----------
-    family, X, codes, n_classes, weight
-        As in :func:`family_moments`.
-    fold : ndarray of int of shape (n,)
-        Fold of each row, 0..n_folds-1.
-    n_folds : int
-        Two or more; a held-out share is fold 0 of two.
-
-    Returns
-    -------
-    total : ClassMoments
-    training : list of ClassMoments
-        Entry f leaves fold f out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memdlib.families import Poisson
-    >>> X, codes, fold = np.array([[1.0], [2], [5], [9]]), [0, 1, 0, 1], [0, 0, 1, 1]
-    >>> total, training = fold_moments(
-    ...     Poisson(), X, np.array(codes), 2, np.ones(4), np.array(fold), 2
-    ... )
-    >>> total.sums.ravel().tolist(), training[0].sums.ravel().tolist()
-    ([6.0, 11.0], [5.0, 9.0])
-    """
+    """Class moments of all rows, and of those outside each of two folds or more."""
     cell = fold * n_classes + codes
     parts = family_moments(family, X, cell, n_folds * n_classes, weight).split(n_folds)
     training = leave_one_out(parts)
@@ -168,24 +128,14 @@ class ClassMarginals:
         Returns
         -------
         ndarray of shape (d,)
-            Nats, nonnegative.
-
-        Raises
-        ------
-        ValueError
-            If there is no such divergence.
+            Nats, nonnegative. Of a normal feature that is constant in every class, but
+            not the same in all, J and JS_GM are infinite, and JS is the entropy of the
+            groups of classes of equal value.
 
         Warns
         -----
         ConvergenceWarning
             If the quadrature of "js" may be off by more than 1e-6 nats.
-
-        Notes
-        -----
-        A feature that is constant in every class, but not the same in all, tells
-        classes apart without error. In families that translate (the normal one) J and
-        JS_GM are infinite there, and JS is the entropy of the shares of the classes,
-        or of the groups of classes of equal value.
 
         References
         ----------
@@ -200,8 +150,7 @@ class ClassMarginals:
             factor = self.prior.prod() if divergence == "js_gm" else 1.0
             value = factor * self.family.jeffreys(*self.mean_params, **located)
         elif divergence == "js_gm":
-            lam = None if self.family.translates else self.natural_params
-            value = self.family.js_gm(self.mean_params, self.prior, lam, **located)
+            value = self.family.js_gm(self.mean_params, self.prior, **located)
         else:
             moments = self.moments
             if not np.array_equal(self.prior, moments.prior):
@@ -213,9 +162,8 @@ class ClassMarginals:
         return self._with_perfect(value, divergence)
 
     def _jensen_shannon(self, **located) -> Array:
-        lam = None if self.family.translates else self.natural_params
         value, error = self.family.jensen_shannon(
-            self.mean_params, self.prior, lam, **located
+            self.mean_params, self.prior, **located
         )
         if error.max() > _ERROR:
             feature = int(np.argmax(error))

@@ -61,18 +61,6 @@ class LinearScores:
         Scores at the points.
     place : ndarray of int, shape (K,)
         Which point is near to each class.
-
-    Examples
-    --------
-    >>> means = np.array([[0.0], [1.0], [1e9]])
-    >>> centre = means.mean(axis=0)
-    >>> scores = LinearScores.of(
-    ...     np.ones(3), means, centre, lambda point: means - point, np.copy
-    ... )
-    >>> scores.place.tolist()
-    [1, 1, 2]
-    >>> scores(np.array([[0.75]]))[0, :2].tolist()
-    [0.0, 0.25]
     """
 
     points: Array
@@ -128,26 +116,21 @@ class MarginalScores:
     class: what the classes share drops out, however large x is. A narrow class out of
     reach of the centre is ``apart`` there, and its density taken about its own
     location; a feature whose classes all lie ``far`` from each other is scored class by
-    class.
+    class. ``slopes`` and ``constant`` are zero there.
 
     Parameters
     ----------
     log_prior : ndarray of shape (K,)
     nonnegative : bool
         Whether values are zero or above.
-    features : ndarray of int, shape (f,)
-        Columns of X.
-    centre : ndarray of shape (f,)
+    features, centre, far : ndarray of shape (f,)
+        Columns of X, and where their powers are taken about.
     slopes : ndarray of shape (m, K, f)
-        Zero where ``apart`` or ``far``, as ``constant`` is.
-    constant : ndarray of shape (K, f)
+    constant, apart, location : ndarray of shape (K, f)
     widest : ndarray of shape (m + 1, f)
         Parameters that the scores are relative to, the log-normaliser last.
-    apart : ndarray of bool, shape (K, f)
-    far : ndarray of bool, shape (f,)
     own : ndarray of shape (m + 1, K, f)
-        Parameters about the locations, the log-normaliser last.
-    location : ndarray of shape (K, f)
+        Parameters about the locations.
     """
 
     log_prior: Array
@@ -204,21 +187,7 @@ class MarginalScores:
         )
 
     def total(self, X: MatrixLike) -> Array:
-        """Joint log density log pi_k + sum over the features, but for what is shared.
-
-        Parameters
-        ----------
-        X : ndarray or csr of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-
-        Raises
-        ------
-        ValueError
-            If a row overflows in every class; names its largest value.
-        """
+        """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
         return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
 
     def correct_weight(
@@ -242,11 +211,6 @@ class MarginalScores:
         Returns
         -------
         ndarray of shape (len(grid),)
-
-        Raises
-        ------
-        ValueError
-            If a row overflows in every class; names its largest value.
         """
         total = np.tile(self.log_prior, (X.shape[0], 1))
         correct, first = np.empty(len(grid)), 0

@@ -128,4 +128,3 @@ def test_js_gm_is_the_sum_over_pairs_of_classes():
         w[k] * w[j] * f.jeffreys(mu[k], mu[j]) for k in range(3) for j in range(k)
     )
     np.testing.assert_allclose(f.js_gm(mu, w), pairs, rtol=1e-10)
-    np.testing.assert_allclose(f.js_gm(mu, w, f.natural(mu)), pairs, rtol=1e-10)
