@@ -234,8 +234,10 @@ class Normal(MarginalFamily):
         """Means (..., K, d) about the location of the heaviest class."""
         if location is None:
             return mu[..., 0]
-        heaviest = weight.argmax(axis=-1)[..., None, None]
-        origin = np.take_along_axis(location, heaviest, axis=-2)
+        heaviest = weight.argmax(axis=-1)
+        if weight.ndim == 1:
+            return (location - location[heaviest]) + mu[..., 0]
+        origin = np.take_along_axis(location, heaviest[..., None, None], axis=-2)
         return (location - origin) + mu[..., 0]
 
     def _between(self, mu, weight, location):

@@ -3,7 +3,6 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,39 +142,23 @@ class ClassMarginals:
            (JS_GM).
         """
         check_choice(divergence, "divergence", DIVERGENCES)
-        located = self._located(self.moments.location)
+        family, mu, prior = self.family, self.mean_params, self.prior
+        located = self._located(self.moments)
         if divergence == "js":
-            value = self._jensen_shannon(**located)
-        elif len(self.prior) == 2:
-            factor = self.prior.prod() if divergence == "js_gm" else 1.0
-            value = factor * self.family.jeffreys(*self.mean_params, **located)
+            value, error = family.jensen_shannon(mu, prior, **located)
+            _warn_of_errors(value, error)
+        elif len(prior) == 2:
+            factor = prior.prod() if divergence == "js_gm" else 1.0
+            value = factor * family.jeffreys(*mu, **located)
         elif divergence == "js_gm":
-            value = self.family.js_gm(self.mean_params, self.prior, **located)
+            value = family.js_gm(mu, prior, **located)
         else:
-            moments = self.moments
-            if not np.array_equal(self.prior, moments.prior):
-                moments = moments.reweighted(self.prior)
-            pairs = moments.one_vs_rest()
-            mu = self._regularise(pairs)
-            located = self._located(pairs.location.swapaxes(0, 1))
-            value = self.prior @ self.family.jeffreys(mu[:, 0], mu[:, 1], **located)
+            pairs = self.moments.reweighted(prior).one_vs_rest()
+            pair = self._regularise(pairs).swapaxes(0, 1)
+            if located:
+                located = {"location": pairs.location.swapaxes(0, 1)}
+            value = prior @ family.jeffreys(*pair, **located)
         return self._with_perfect(value, divergence)
-
-    def _jensen_shannon(self, **located) -> Array:
-        value, error = self.family.jensen_shannon(
-            self.mean_params, self.prior, **located
-        )
-        if error.max() > _ERROR:
-            feature = int(np.argmax(error))
-            warnings.warn(
-                f"the Jensen-Shannon divergence of feature {feature} is "
-                f"{value[feature]:.6g} +- {error[feature]:.1g} nats: its class "
-                "densities differ too much in width for the quadrature; use "
-                'shrinkage > 0, or rank by "js_gm"',
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return value
 
     def _with_perfect(self, value: Array, divergence: str) -> Array:
         """Divergences with those of features that tell classes apart without error."""
@@ -200,9 +183,22 @@ class ClassMarginals:
             moments.weight,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
-            **self._located(moments.location),
+            **self._located(moments),
         )
 
-    def _located(self, location: Array) -> dict[Any, Any]:
+    def _located(self, moments) -> dict[str, Array]:
         """Points that mean parameters are about, for families that need to know."""
-        return {"location": location} if self.family.translates else {}
+        return {"location": moments.location} if self.family.translates else {}
+
+
+def _warn_of_errors(value, error):
+    """Warn of the divergence of the largest error, if it is one."""
+    s = int(np.argmax(error))
+    if error[s] > _ERROR:
+        warnings.warn(
+            f"the Jensen-Shannon divergence of feature {s} is {value[s]:.6g} +- "
+            f"{error[s]:.1g} nats: its class densities differ too much in width for "
+            'the quadrature; use shrinkage > 0, or rank by "js_gm"',
+            ConvergenceWarning,
+            stacklevel=4,
+        )

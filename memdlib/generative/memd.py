@@ -42,7 +42,6 @@ from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.validation import (
     Number,
     Words,
-    check_integer,
     check_parameters,
     check_priors,
     count_features,
@@ -134,6 +133,35 @@ class MomentClassifier(BayesClassifier):
         """Everything that follows from the moments: the fitted model."""
 
     @all_or_nothing
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Estimate the class densities, and whatever is to be chosen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite values inside the support of the family.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice, but where rows
+            are held out.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        data = labelled_data(self, X, y, sample_weight, **self._options())
+        self._fitted = self._fit(*data)
+        return self
+
+    def _fit(self, X, codes, weight, classes):
+        """The fitted model of valid data."""
+        return self._estimate(self._collect(X, codes, len(classes), weight), classes)
+
+    @all_or_nothing
     def partial_fit(
         self,
         X: MatrixLike,
@@ -170,12 +198,12 @@ class MomentClassifier(BayesClassifier):
     def _batch_moments(self, X, y, weight, classes, known):
         """Moments of a batch, and the classes."""
         X, codes, weight, classes = labelled_batch(
-            self, X, y, weight, classes, known, **self._batch_options()
+            self, X, y, weight, classes, known, **self._options()
         )
         return self._collect(X, codes, len(classes), weight), classes
 
-    def _batch_options(self) -> dict[Any, Any]:
-        """How a batch is to be validated."""
+    def _options(self) -> dict[str, Any]:
+        """How data are to be validated."""
         return {}
 
     def _joint_log_density(self, X):
@@ -204,7 +232,6 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
     >>> size_grid(None, 10000)[60:70].tolist(), len(size_grid(None, 10000))
     ([61, 62, 63, 64, 66, 68, 71, 74, 77, 80], 228)
     """
-    d = check_integer(d, "d")
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
         while grid[-1] < d:
@@ -212,8 +239,7 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
         return np.array(grid)
     if isinstance(asked, str):
         return np.arange(1, d + 1)
-    grid = np.asarray(asked)
-    grid = np.unique(grid) if grid.dtype.kind in "iu" else grid.ravel()
+    grid = np.unique(asked)
     if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
         raise ValueError(
             f"n_features_grid={asked!r} must hold integers from 1 to {d}, the number "
@@ -408,21 +434,15 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
     _kind_of_scores: ClassVar[Any] = MarginalScores
 
-    @all_or_nothing
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Estimate the class marginals, rank the features and choose how many to use.
+        """Rank the features, choose how many to use, and estimate their marginals.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Finite values inside the support of the family.
-        y : array-like of shape (n,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice, but where rows
-            are held out.
+        X, y, sample_weight
+            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse.
 
         Returns
         -------
@@ -433,17 +453,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         UserWarning
             If a class has one row only, under the normal family.
         """
-        check_parameters(self)
-        X, codes, weight, classes = labelled_data(
-            self, X, y, sample_weight, class_weight=self.class_weight
-        )
-        if self.n_features == "auto":
-            self._fitted = self._choose_size(X, codes, weight, classes)
-        else:
-            moments = self._collect(X, codes, len(classes), weight)
-            self._fitted = self._estimate(moments, classes)
-        if sample_weight is None:
-            self._warn_of_single_rows(codes)
+        super().fit(X, y, sample_weight)
+        if sample_weight is None and self.class_weight is None:
+            self._warn_of_single_rows()
         return self
 
     def accuracy_curve(
@@ -487,7 +499,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         tags.classifier_tags.poor_score = get(self.family).nonnegative
         return tags
 
-    def _batch_options(self):
+    def _options(self):
+        return {"class_weight": self.class_weight}
+
+    def _batch_moments(self, *batch):
         old, family = getattr(self, "_fitted", None), get(self.family)
         if old is not None and old.marginals.family != family:
             raise ValueError(
@@ -499,7 +514,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
                 'class_weight="balanced" needs all rows at once; in partial_fit give '
                 "priors, or a dict of weights"
             )
-        return {"class_weight": self.class_weight}
+        return super()._batch_moments(*batch)
 
     def _collect(self, X, codes, n_classes, weight):
         family = get(self.family)
@@ -524,30 +539,31 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             raise _named(error, marginals, classes) from error
         return RankedModel(classes, marginals, scores, divergences, order, size)
 
-    def _choose_size(self, X, codes, weight, classes) -> RankedModel:
-        """Model of the smallest size of highest accuracy on rows held out."""
-        family, grid = get(self.family), size_grid(self.n_features_grid, X.shape[1])
+    def _fit(self, X, codes, weight, classes) -> RankedModel:
+        """Model of a given size, or the smallest of highest accuracy held out."""
+        if self.n_features != "auto":
+            return super()._fit(X, codes, weight, classes)
+        grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
         if not n_held_out:
-            moments = self._collect(X, codes, len(classes), weight)
-            return self._estimate(moments, classes)
-        X, correct, tested = family.observe(X), 0.0, 0.0
-        data = X, codes, len(classes), weight, fold, fold.max() + 1
+            return super()._fit(X, codes, weight, classes)
+        family, correct, tested = get(self.family), 0.0, 0.0
+        X, n_folds = family.observe(X), fold.max() + 1
+        data = X, codes, len(classes), weight, fold, n_folds
         moments, training = fold_moments(family, *data)
         for f, part in enumerate(training[:n_held_out]):
             test = np.flatnonzero(fold == f)
+            rows = X[test], codes[test], weight[test]
             scores = self._estimate(part, classes, grid[-1]).scores
-            correct = correct + scores.correct_weight(
-                X[test], codes[test], weight[test], grid
-            )
+            correct = correct + scores.correct_weight(*rows, grid)
             tested += weight[test].sum()
         accuracy = correct / tested
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
         return replace(model, validation_n_features=grid, validation_curve=accuracy)
 
-    def _warn_of_single_rows(self, codes):
-        """Warn of classes that have no variance; weighted rows may be several."""
-        single = np.bincount(codes) == 1
+    def _warn_of_single_rows(self):
+        """Warn of classes that have no variance."""
+        single = self._fitted.moments.weight == 1
         if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
@@ -555,7 +571,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
                 "takes that within the other classes; add rows, leave the class out, "
                 "or use shrinkage=1.0, with which all classes share their variances",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
 

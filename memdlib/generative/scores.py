@@ -239,16 +239,10 @@ class MarginalScores:
             What each feature adds; zero for those that are not used.
         """
         K, d = len(self.log_prior), X.shape[1]
-        if self.nonnegative:
-            slopes = np.zeros((*self.slopes.shape[:2], d))
-            slopes[..., self.features] = self.slopes
-            values = [
-                sum(
-                    _power(X, j) @ sparse.diags_array(slope)
-                    for j, slope in enumerate(slopes[:, k], start=1)
-                )
-                for k in range(K)
-            ]
+        if self.nonnegative and len(self.slopes) == 1:
+            slopes = np.zeros((K, d))
+            slopes[:, self.features] = self.slopes[0]
+            values = [X @ sparse.diags_array(slope) for slope in slopes]
             return self.log_prior + self.constant.sum(axis=1), values
         X = X.toarray() if sparse.issparse(X) else X
         values = np.zeros((K, *X.shape))

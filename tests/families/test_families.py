@@ -660,7 +660,7 @@ def test_families_read_numbers_of_any_type_in_double_precision(name):
     x = np.array([0.0, 1.0], dtype=np.float32)
     calls = [(f.natural, single), (f.entropy, single), (f.kl, *single)]
     calls += [(f.jeffreys, *single), (f.js_gm, single, w.astype(np.float32))]
-    calls += [(f.js_gm, mu, w, lam), (f.mean, lam), (f.log_normaliser, lam)]
+    calls += [(f.mean, lam), (f.log_normaliser, lam)]
     calls += [(f.log_density, x, lam), (f.log_base_measure, x)]
     calls += [(f.jensen_shannon, single, w)]
     for method, *parts in calls:

@@ -267,7 +267,7 @@ class MixedMeMdClassifier(BayesClassifier):
     >>> X, y = load_wine(return_X_y=True)
     >>> clf = MixedMeMdClassifier(random_state=0).fit(X[::2], y[::2])
     >>> clf.names_, clf.estimator_weights_.round(2).tolist()
-    (['correlated', 'shrunken'], [0.85, 0.15])
+    (['correlated', 'shrunken'], [0.9, 0.1])
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.966
     """
