@@ -23,7 +23,7 @@ from memdlib.validation import checked_data
 def log_posterior(
     joint: NDArray[np.float64], uniform_share: float = 0.0
 ) -> NDArray[np.float64]:
-    """Bayes' rule: log posteriors from log joint densities, in nats.
+    """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ def log_posterior(
     Returns
     -------
     ndarray of shape (n, K)
-
-    Examples
-    --------
-    >>> np.exp(log_posterior(np.array([[0.0, -100.0]]), 0.1)).round(3).tolist()
-    [[0.95, 0.05]]
     """
     with np.errstate(over="ignore"):  # further below the first than any number
         log_p = log_softmax(joint, axis=1)
@@ -97,43 +92,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return log_posterior(joint)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Predict the class (n,) of each row of X (n, d)."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Log posterior probability of each class, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-        """
+        """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return log_posterior(self._scores(X), self._uniform_share)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Posterior probability of each class, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-        """
+        """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X):

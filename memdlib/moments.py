@@ -4,11 +4,9 @@ For every class k and feature s these are the weighted power sums
 
     S_kj = sum_i w_i [y_i = k] (x_is - c_ks)^j,    j = 1..m,
 
-about a location c of the class's own, among its data, so that variances keep their
-digits however far the classes lie apart. They are exact sufficient statistics of every
-family in the book and they *add*: over batches, over workers, over cross-validation
-folds, and over the classes that make up "all but class k". One pass over (X, y)
-collects them; nothing else touches the data.
+about a location c of the class's own, among its data: variances keep their digits
+however far the classes lie apart. They are exact sufficient statistics of every family
+here and they *add*: over batches, workers, folds, and over "all but class k".
 """
 
 from collections.abc import Sequence
@@ -79,17 +77,7 @@ class ClassMoments:
         return self.weight / self.weight.sum(axis=-1, keepdims=True)
 
     def merge(self, other: "ClassMoments") -> "ClassMoments":
-        """Moments of both data sets together, about the locations here.
-
-        Parameters
-        ----------
-        other : ClassMoments
-            Same classes, features and order, or ValueError.
-
-        Returns
-        -------
-        ClassMoments
-        """
+        """Moments of two data sets, of the same shape, together."""
         if other.sums.shape != self.sums.shape:
             raise ValueError(
                 f"moments of shape {other.sums.shape} cannot be added to those of "
@@ -144,7 +132,6 @@ class JointMoments(ClassMoments):
     Parameters
     ----------
     weight : ndarray of shape (K,)
-        Total instance weight of each class.
     sums : ndarray of shape (K, d, d + 1)
         Sums of (x - location) in column 0, of their products in columns 1..d.
     location : ndarray of shape (K, d)
@@ -238,11 +225,6 @@ def joint_moments(
     -------
     JointMoments
         About a row of each class.
-
-    Examples
-    --------
-    >>> joint_moments(np.array([[1.0, 0], [0, 3]]), [0, 0], 1).sums[0].tolist()
-    [[1.0, 1.0, -3.0], [-3.0, -3.0, 9.0]]
     """
     X, codes, weight, total = _read(X, codes, n_classes, sample_weight)
     sums = np.zeros((n_classes, X.shape[1], X.shape[1] + 1))
@@ -256,23 +238,7 @@ def joint_moments(
 
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
-    """Moments of all parts (two or more) but each, by merges and no subtraction.
-
-    Parameters
-    ----------
-    parts : sequence of ClassMoments
-
-    Returns
-    -------
-    list of ClassMoments
-
-    Examples
-    --------
-    >>> x = np.array([[1.0], [2.0], [4.0]])
-    >>> rest = leave_one_out(class_moments(x, [0, 1, 2], 3, order=1).split(3))
-    >>> [float((r.location + r.mean[..., 0])[0, 0]) for r in rest]
-    [3.0, 2.5, 1.5]
-    """
+    """Moments of all parts (two or more) but each, by merges and no subtraction."""
     before = list(accumulate(parts[:-1], ClassMoments.merge))
     after = list(accumulate(parts[:0:-1], ClassMoments.merge))[::-1]
     inner = [b.merge(a) for b, a in zip(before[:-1], after[1:], strict=True)]
@@ -292,11 +258,6 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     Returns
     -------
     ndarray of shape (..., d, m)
-
-    Examples
-    --------
-    >>> translate(np.array([[1.0, 5.0]]), np.ones(1), np.array([10.0])).tolist()
-    [[11.0, 125.0]]
     """
     if not np.any(shift):
         return sums
@@ -309,22 +270,7 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
 
 
 def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
-    """Natural parameters of x, given those of x - location.
-
-    Parameters
-    ----------
-    lam : array_like of shape (..., m)
-    location : array_like, broadcast against (...)
-
-    Returns
-    -------
-    ndarray of shape (..., m)
-
-    Examples
-    --------
-    >>> translate_natural([0.0, 1.0], 3.0).tolist()
-    [-6.0, 1.0]
-    """
+    """Natural parameters (..., m) of x, given those of x - location (...)."""
     lam = np.asarray(lam, dtype=np.float64)
     shift, m = -np.asarray(location, dtype=np.float64), lam.shape[-1]
     if not np.any(shift):

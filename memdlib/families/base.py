@@ -32,7 +32,7 @@ def jensen_shannon_quadrature(
     *,
     tol: float = 1e-10,
 ) -> tuple[Array, Array]:
-    """Jensen-Shannon divergence of K densities, for d features at once.
+    """JS of K densities and its error (d,), nats, by panels that are halved as needed.
 
     Parameters
     ----------
@@ -44,12 +44,11 @@ def jensen_shannon_quadrature(
     weights : ndarray of shape (K,)
         Positive, of sum one.
     tol : float, default=1e-10
-        Error, in nats, above which panels are halved, four times at most.
+        Error above which panels are halved, four times at most.
 
     Returns
     -------
     value, error : ndarray of shape (d,)
-        Nats; the error is the difference of two rules.
     """
     value, error = np.empty((2, len(edges)))
     pending = np.arange(len(edges))
@@ -144,21 +143,7 @@ class Family(ABC):
         return np.maximum(gap + ((lam2 - lam1) * mu1).sum(axis=self.axes), 0.0)
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2), in nats.
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., m)
-            Mean parameters.
-
-        Returns
-        -------
-        ndarray of shape (...)
-
-        References
-        ----------
-        .. [1] Dukkipati et al., ICDM 2013, Remark 1 (eq. 19).
-        """
+        """J(p_1, p_2) in nats: eq. 19 of Dukkipati et al., ICDM 2013."""
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(
             axis=self.axes
@@ -216,18 +201,7 @@ class MarginalFamily(Family):
         return np.zeros(np.shape(x))
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        """Check data against the support; return what the moments are taken of.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n, d)
-            If sparse, without entries that are stored in parts.
-
-        Returns
-        -------
-        ndarray or sparse matrix of shape (n, d)
-            A ValueError names a value outside the support.
-        """
+        """Check X (n, d) against the support; return what the moments are taken of."""
         return X
 
     def regularise(
@@ -276,10 +250,6 @@ class MarginalFamily(Family):
         -------
         value, error : ndarray of shape (d,)
             Nats, and an estimate of the error.
-
-        References
-        ----------
-        .. [1] Dukkipati et al., ICDM 2013, eq. 6 and 22.
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         mu, w = mu[w > 0], w[w > 0]

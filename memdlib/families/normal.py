@@ -81,19 +81,7 @@ class Normal(MarginalFamily):
     def jeffreys(
         self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
     ) -> Array:
-        """J(p_1, p_2) in nats; infinite where it overflows.
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., 2)
-            Mean parameters.
-        location : array_like of shape (2, ...), default=None
-            Points that the two are taken about; None means the same.
-
-        Returns
-        -------
-        ndarray of shape (...)
-        """
+        """J(p_1, p_2) in nats; ``location`` (2, ...) if taken about two points."""
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]

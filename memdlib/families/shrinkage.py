@@ -20,13 +20,7 @@ def shrinkage_intensity(
     Returns
     -------
     ndarray
-        1 where that is undefined.
-
-    References
-    ----------
-    .. [1] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
-       estimation, Statistical Applications in Genetics and Molecular Biology 4
-       (2005), eq. 8.
+        Of Schaefer & Strimmer (2005), eq. 8; 1 where that is undefined.
     """
     n, distance = np.asarray(degrees_of_freedom), np.asarray(distance)
     share = np.maximum(n, 0.0) * distance
@@ -39,8 +33,7 @@ def correlation_intensity(
     """Shrinkage intensity of correlations.
 
     Under the normal density a product of two standardised features has the variance
-    1 + r_st^2. So the intensity is at least 2 / degrees_of_freedom (or 1), and the
-    shrunken matrix is positive definite whatever the data.
+    1 + r_st^2, so that the shrunken matrix is positive definite whatever the data.
 
     Parameters
     ----------

@@ -37,8 +37,7 @@ class DocumentScores:
     theta : ndarray of shape (K, d)
         Word probabilities of each class.
     slopes : ndarray of shape (d, K)
-        Log probabilities of the words that are kept, that of the rest for all others;
-        less what all classes share.
+        Log probabilities of kept words, of the rest for others, less what is shared.
     """
 
     log_prior: Array
@@ -127,14 +126,9 @@ feature_names_in_
 
     Notes
     -----
-    Words are ranked one at a time. Their divergences do not add up, so that the S best
-    need not be the best S; see the book on additivity.
-
-    The rest is trusted as much as the words that were kept. On newsgroups that may gain
-    or lose twenty points of accuracy with thirty words: it gains where they are typical
-    of one class, and loses where files sent as text fill a few documents. With S chosen
-    by accuracy there is next to no difference. So compare this classifier with
-    ``MeMdClassifier(family="multinomial")`` on held-out documents.
+    The rest is trusted as much as the words that were kept: with thirty words of
+    newsgroups that may gain or lose twenty points of accuracy. So compare this
+    classifier with ``MeMdClassifier(family="multinomial")`` on held-out documents.
 
     References
     ----------

@@ -65,17 +65,11 @@ class ClassMarginals:
     moments : ClassMoments
         Of K classes and d features.
     family : Family
-        Family of the marginals.
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float >= 0, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
     prior : ndarray of shape (K,), default=None
         Class probabilities; None takes the shares of the weight.
-
-    Raises
-    ------
-    ValueError
-        If shrinkage or smoothing is out of range, or a density does not exist.
 
     Examples
     --------

@@ -171,8 +171,7 @@ class MomentClassifier(BayesClassifier):
     ) -> Self:
         """Add a batch; the result is that of one fit on all batches together.
 
-        Parameters other than those that say what moments are collected may change from
-        batch to batch. A batch that fails changes nothing.
+        A batch that fails changes nothing.
 
         Parameters
         ----------
@@ -214,23 +213,18 @@ class MomentClassifier(BayesClassifier):
 
 
 def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
-    """Numbers of features to try, increasing.
+    """Numbers of features to try, increasing: those asked for, or by steps up to d.
+
+    None takes every number up to 64, then steps of 3 per cent, and d; "every" all.
 
     Parameters
     ----------
     asked : None, "every" or array-like of int
-        None: every number up to 64, then steps of 3 per cent, and d.
     d : int
-        Number of features there are.
 
     Returns
     -------
     ndarray of int
-
-    Examples
-    --------
-    >>> size_grid(None, 10000)[60:70].tolist(), len(size_grid(None, 10000))
-    ([61, 62, 63, 64, 66, 68, 71, 74, 77, 80], 228)
     """
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
@@ -255,6 +249,9 @@ def held_out_folds(
 ) -> tuple[NDArray[np.intp], int]:
     """Fold of each row, and how many folds are held out; stratified by class.
 
+    Folds 0 to ``n_held_out - 1`` are held out in turn, the next one never: it has the
+    only rows of their classes, and what a share leaves.
+
     Parameters
     ----------
     codes : ndarray of shape (n,)
@@ -267,8 +264,6 @@ def held_out_folds(
     Returns
     -------
     fold : ndarray of int, shape (n,)
-        Folds 0 to ``n_held_out - 1`` are held out in turn, the next one never: it has
-        the only rows of their classes, and what a share leaves.
     n_held_out : int
     """
     size = np.bincount(codes)
@@ -442,16 +437,12 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse.
+            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse. Under
+            the normal family a UserWarning names classes of one row.
 
         Returns
         -------
         self
-
-        Warns
-        -----
-        UserWarning
-            If a class has one row only, under the normal family.
         """
         super().fit(X, y, sample_weight)
         if sample_weight is None and self.class_weight is None:

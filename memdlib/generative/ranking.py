@@ -40,21 +40,7 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Order features from largest to smallest divergence; ties keep column order.
-
-    Parameters
-    ----------
-    divergences : ndarray of shape (d,)
-
-    Returns
-    -------
-    ndarray of shape (d,)
-
-    Examples
-    --------
-    >>> rank(np.array([0.5, 2.0, 0.5])).tolist()
-    [1, 0, 2]
-    """
+    """Features (d,) from largest to smallest divergence; ties keep column order."""
     return np.argsort(-divergences, kind="stable")
 
 
@@ -156,7 +142,6 @@ class DivergenceRanker(RankedSelector):
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights.
 
         Returns
         -------
@@ -192,7 +177,7 @@ def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float
     Returns
     -------
     ndarray of shape (d,)
-        Nats. There are no p-values.
+        Nats; no p-values.
     """
     return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
 

@@ -197,21 +197,7 @@ class MarginalScores:
         weight: Array,
         grid: Sequence[int],
     ) -> Array:
-        """Weight of the rows classified rightly by the first S features.
-
-        Parameters
-        ----------
-        X : ndarray or sparse of shape (n, d)
-        codes : ndarray of shape (n,)
-            Class indices; one that is no class counts as an error.
-        weight : ndarray of shape (n,)
-        grid : sequence of int
-            Values of S, ascending.
-
-        Returns
-        -------
-        ndarray of shape (len(grid),)
-        """
+        """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         total = np.tile(self.log_prior, (X.shape[0], 1))
         correct, first = np.empty(len(grid)), 0
         columns = X.tocsc() if sparse.issparse(X) else X
