@@ -145,10 +145,6 @@ class Normal(MarginalFamily):
         equal = (centre == centre[0]) & (deviation == deviation[0])
         return np.where(equal.all(axis=0), 0.0, value), error
 
-    def panels(self, mu: Array) -> Array:
-        deviation = np.sqrt(self._positive_variance(mu))
-        return mu[..., :1] + deviation[..., None] * _PANELS
-
     def regularise(
         self,
         mu: Array,

@@ -135,7 +135,7 @@ def test_a_tie_goes_to_the_first_class(kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_many_narrow_classes_are_scored_exactly_and_fast(kind):
+def test_many_narrow_classes_are_scored_exactly_and_few_cells_by_themselves(kind):
     """Two rows a class leave variances of all sizes, about places of their own."""
     rng = np.random.default_rng([55, 4])
     y = np.repeat(np.arange(60), 2)
