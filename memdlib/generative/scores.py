@@ -10,6 +10,7 @@ are taken about a point near to them, or a class far off would take their digits
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -272,14 +273,19 @@ class MarginalScores:
         score = self._linear(z)
         for k in np.flatnonzero(self.apart.any(axis=1)):
             s = self.apart[k]
-            density = _log_density(X[:, s] - self.location[k, s], self.own[:, k, s])
             widest = _log_density(z[:, s], self.widest[:, s])
-            score[:, k] += (density - widest).sum(axis=1)
-        for s in np.flatnonzero(self.far):
-            density = _log_density(X[:, [s]] - self.location[:, s], self.own[..., s])
-            possible = density[:, np.isfinite(self.log_prior)]
-            score += density - possible.max(axis=1, keepdims=True)
+            score[:, k] += (self._own(X[:, s], k, s) - widest).sum(axis=1)
+        if self.far.any():
+            X, possible = X[:, self.far], np.flatnonzero(np.isfinite(self.log_prior))
+            densities = (self._own(X, k, self.far) for k in possible)
+            best = reduce(np.maximum, densities)
+            for k in range(len(self.log_prior)):
+                score[:, k] += (self._own(X, k, self.far) - best).sum(axis=1)
         return score
+
+    def _own(self, X, k: int, s) -> Array:
+        """Log densities of class k about its locations, for some features X (n, f)."""
+        return _log_density(X - self.location[k, s], self.own[:, k, s])
 
 
 def _power(z, j: int):
