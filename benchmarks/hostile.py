@@ -67,7 +67,7 @@ from memdlib.generative import (
     js_score,
     normal_scores,
 )
-from memdlib.generative.memd.classifier import size_grid
+from memdlib.generative.memd import size_grid
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from memdlib._types import EstimatorT
-from memdlib.generative.memd.model import MomentClassifier
+from memdlib.generative.memd import MomentClassifier
 from memdlib.validation import check_parameters
 
 try:

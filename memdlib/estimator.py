@@ -23,13 +23,12 @@ from memdlib.validation import checked_data
 def log_posterior(
     joint: NDArray[np.float64], uniform_share: float = 0.0
 ) -> NDArray[np.float64]:
-    """Bayes' rule: log posteriors from log joint densities.
+    """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats.
 
     Parameters
     ----------
     joint : ndarray of shape (n, K)
-        Up to a constant a row; minus infinity for a class that is impossible, and that
-        stays so.
+        Up to a constant a row; minus infinity for a class that is impossible.
     uniform_share : float in [0, 1], default=0.0
         Share of rows that come from elsewhere, with equal shares of the possible
         classes.
@@ -37,12 +36,6 @@ def log_posterior(
     Returns
     -------
     ndarray of shape (n, K)
-        Nats. The class of largest joint density stays the most probable.
-
-    Examples
-    --------
-    >>> np.exp(log_posterior(np.array([[0.0, -100.0]]), 0.1)).round(3).tolist()
-    [[0.95, 0.05]]
     """
     with np.errstate(over="ignore"):  # further below the first than any number
         log_p = log_softmax(joint, axis=1)
@@ -72,7 +65,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`; one that is
     calibrated also ``_uniform_share``, which posteriors are mixed with and decisions
-    and scores are not.
+    are not.
     """
 
     _uniform_share = 0.0
@@ -82,7 +75,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Log-odds of the second of two classes, or one score a class.
+        """Log-odds of the second of two classes, or log posteriors, in nats.
 
         Parameters
         ----------
@@ -91,8 +84,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n,) for two classes, else (n, K)
-            Nats. With more than two classes the scores are the log posteriors, before
-            any mixture with uniform ones.
+            Before any mixture with uniform posteriors.
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
@@ -100,45 +92,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return log_posterior(joint)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Predict the class (n,) of each row of X (n, d)."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Log posterior probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
+        """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return log_posterior(self._scores(X), self._uniform_share)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
+        """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X):
@@ -155,29 +118,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method so that a failure leaves its estimator unchanged.
-
-    Parameters
-    ----------
-    method : callable
-        ``fit`` or ``partial_fit``; it may replace attributes, not change them in place.
-
-    Returns
-    -------
-    callable
-        The number and names of the features, which scikit-learn sets while it checks
-        X, are put back too.
-
-    Examples
-    --------
-    >>> from memdlib import MeMdClassifier
-    >>> model = MeMdClassifier(n_features=1).fit([[0], [1], [5], [7]], [0, 0, 1, 1])
-    >>> try:
-    ...     model.fit([[0, 1], [1, 2]], [3, 3])
-    ... except ValueError:
-    ...     print(model.n_features_in_, model.classes_.tolist())
-    1 [0, 1]
-    """
+    """Decorate ``fit`` or ``partial_fit``: a failure leaves the estimator unchanged."""
 
     @wraps(method)
     def wrapped(self, *args, **kwargs):
@@ -193,17 +134,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fitted(name: str) -> Any:
-    """Read an attribute of the object that ``fit`` assigned to ``_fitted``.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    property
-        Raises NotFittedError before ``fit``.
-    """
+    """Read an attribute of the object that ``fit`` assigned to ``_fitted``."""
 
     def read(self):
         check_is_fitted(self)

@@ -6,6 +6,7 @@ Other settings: ``make test-nightly``.
 import ast
 import pickle
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils import estimator_checks, get_tags
 
 from memdlib import (
     PLSA,
@@ -49,7 +49,7 @@ from memdlib.nml import (
     NMLFeatureSelector,
 )
 from memdlib.topics import GenerativeEmbedding
-from tests.scikit_learn import public, run
+from tests.scikit_learn import EQUIVALENCE, checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
@@ -92,17 +92,15 @@ def test_defaults_that_are_documented_are_those_of_the_signature(kind):
     assert {name for name, _ in told} & given.keys()
 
 
-# Folds are drawn by rows: a weight of two is no copy where held-out rows choose.
-NOT_PROMISED = {(MixtureClassifier, "check_sample_weight_equivalence_on_dense_data")}
-
-
-@parametrize_with_checks(DEFAULTS)
+@pytest.mark.parametrize(("estimator", "check"), checks(DEFAULTS))
 def test_scikit_learn_contract(estimator, check):
-    if (type(estimator), check.func.__name__) in NOT_PROMISED:
-        with pytest.raises((AssertionError, ValueError)):
-            run(check, estimator)
-    else:
-        run(check, estimator)
+    run(check, estimator)
+
+
+@pytest.mark.parametrize("kind", [MeMdClassifier, MultinomialMeMdClassifier])
+@pytest.mark.parametrize("name", EQUIVALENCE)
+def test_of_a_fixed_size_weights_are_copies(kind, name):
+    run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))
 
 
 def test_every_public_estimator_is_checked():

@@ -20,7 +20,7 @@ from memdlib.densities.standard import (
 )
 from memdlib.densities.support import Support, powers, read_support
 from memdlib.densities.table import Table
-from memdlib.moments.sums import translate_natural
+from memdlib.moments import translate_natural
 from memdlib.validation import (
     check_integer,
     check_positive,

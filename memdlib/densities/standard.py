@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from memdlib.densities.moment_problem import InfeasibleMomentsError, RoundedMomentsError
 from memdlib.densities.support import Support, powers
-from memdlib.moments.sums import translate
+from memdlib.moments import translate
 
 Array = NDArray[np.float64]
 

@@ -54,18 +54,12 @@ _REGISTRY: dict[str, MarginalFamily] = {
 
 
 def names() -> list[str]:
-    """Names of the registered families.
-
-    Examples
-    --------
-    >>> names()
-    ['bernoulli', 'exponential', ..., 'normal', 'poisson', ...]
-    """
+    """Names of the registered families, in alphabetical order."""
     return sorted(_REGISTRY)
 
 
 def get(family: str | MarginalFamily) -> MarginalFamily:
-    """Return a family by name, or the family itself.
+    """Return a family of single features by name, or the family itself.
 
     Parameters
     ----------
@@ -74,12 +68,7 @@ def get(family: str | MarginalFamily) -> MarginalFamily:
     Returns
     -------
     MarginalFamily
-
-    Raises
-    ------
-    ValueError
-        If no family has that name, or if it is none of single features; lists those
-        that exist.
+        Of another name there is a ValueError, which lists those that exist.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
 from memdlib._types import MatrixLike
-from memdlib.divergences import itakura_saito, kl_terms, log_ratio
+from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
     ROUNDING,
@@ -46,17 +46,19 @@ class CountFamily(MarginalFamily):
         """Add ``smoothing`` instances at the pooled mean to every class.
 
         A feature that is zero throughout gets the mean 1 in every class, so that it
-        carries no information. ``shrinkage`` has no effect.
+        carries no information.
         """
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        # terms that are never negative, and do not cancel
+        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
+
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu = np.asarray(mu, dtype=np.float64)
-        lam = self.natural(mu) if lam is None else lam
+        lam = self.natural(mu)
         last = self.largest_count(mu).max(axis=0)
         if last.max() > _MOST_CELLS:
             feature = int(np.argmax(last))
@@ -78,16 +80,7 @@ class CountFamily(MarginalFamily):
         return value, np.full(len(value), _TAIL)
 
     def largest_count(self, mu: Array) -> Array:
-        """Count beyond which a member has next to no probability.
-
-        Parameters
-        ----------
-        mu : ndarray of shape (..., 1)
-
-        Returns
-        -------
-        ndarray of shape (...)
-        """
+        """Count (...) beyond which members mu (..., 1) have next to no probability."""
         raise NotImplementedError(f"{type(self).__name__} must bound its tail")
 
 
@@ -108,23 +101,15 @@ class Bernoulli(CountFamily):
 
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            (mu > 0) & (mu < 1),
-            mu,
-            "mean",
-            "a Bernoulli density needs a mean strictly between 0 and 1; "
-            "use smoothing > 0",
-        )
+        remedy = "a Bernoulli density needs a mean strictly between 0 and 1"
+        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use smoothing > 0")
         return 0.0 - logit(mu)  # not -0.0
 
     def mean(self, lam: ArrayLike) -> Array:
         return expit(-np.asarray(lam, dtype=np.float64))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
-        tail = np.copysign(lam, -1.0, out=np.empty_like(lam))
-        np.log1p(np.exp(tail, out=tail), out=tail)
-        return np.subtract(tail, lam, out=tail, where=lam < 0)[()]
+        return np.logaddexp(0.0, -np.asarray(lam, dtype=np.float64)[..., 0])
 
     def entropy(self, mu: ArrayLike) -> Array:
         mu = _share(mu)
@@ -136,14 +121,7 @@ class Bernoulli(CountFamily):
         absent = kl_terms(1.0 - mu1, 1.0 - mu2, -change)
         return kl_terms(mu1, mu2, change) + absent
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = _share(mu1), _share(mu2)
-        log_odds = log_ratio(mu1, mu2) - log_ratio(1.0 - mu1, 1.0 - mu2)
-        return (mu1 - mu2) * log_odds
-
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu = _share(mu)
         cells = np.stack([mu, 1.0 - mu], axis=-1)
         value = discrete_jensen_shannon(cells.swapaxes(0, 1), weights)
@@ -162,9 +140,8 @@ class Bernoulli(CountFamily):
     ) -> Array:
         """Add ``smoothing`` instances at the pooled mean to every class.
 
-        A feature that is present everywhere or nowhere has no density inside the
-        family; all classes then get the same mean 1/2, so that it carries no
-        information. ``shrinkage`` has no effect.
+        A feature that is present everywhere or nowhere gets the mean 1/2 in every
+        class, so that it carries no information.
         """
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         if smoothing > 0:  # what is added to a mean of one may be lost in rounding
@@ -190,7 +167,7 @@ class Poisson(CountFamily):
     name: ClassVar[str] = "poisson"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return 0.0 - np.log(_positive_mean(mu, "Poisson"))
+        return 0.0 - np.log(_positive(mu, self.name))
 
     def mean(self, lam: ArrayLike) -> Array:
         return np.exp(-np.asarray(lam, dtype=np.float64))
@@ -202,18 +179,12 @@ class Poisson(CountFamily):
         return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "Poisson")[..., 0]
+        mu = _positive(mu, self.name)[..., 0]
         return mu + entr(mu)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
-        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
+        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "Poisson")[..., 0]
-        mu2 = _positive_mean(mu2, "Poisson")[..., 0]
-        return (mu1 - mu2) * log_ratio(mu1, mu2)
 
     def largest_count(self, mu: Array) -> Array:
         # Bernstein: P(X >= mu + t) <= exp(-t^2 / (2 mu + 2 t / 3))
@@ -236,54 +207,34 @@ class Geometric(CountFamily):
     name: ClassVar[str] = "geometric"
 
     def natural(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "geometric")
-        # log(1 + 1 / mu), also where 1 / mu overflows
-        small = mu < 1.0
-        inner = np.where(small, mu, 1.0 / np.maximum(mu, 1.0))
-        return np.log1p(inner) - np.where(small, np.log(mu), 0.0)
+        return np.log1p(1.0 / _positive(mu, self.name))
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
-        check_domain(
-            lam > 0, lam, "lambda", "exp(-lambda x) is summable only for lambda > 0"
-        )
+        remedy = "exp(-lambda x) is summable only for lambda > 0"
+        check_domain(lam > 0, lam, "lambda", remedy)
         return np.exp(-lam) / -np.expm1(-lam)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
-        # either form cancels where the other does not
-        near = np.minimum(lam, 1.0), np.maximum(lam, 0.5)
-        value = np.log(-np.expm1(-near[0])), np.log1p(-np.exp(-near[1]))
-        return -np.where(lam < 0.7, *value)
+        return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive_mean(mu, "geometric")
+        mu = _positive(mu, self.name)
         return (np.log1p(mu) + mu * self.natural(mu))[..., 0]
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "geometric")[..., 0]
-        mu2 = _positive_mean(mu2, "geometric")[..., 0]
+        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
         # that of 1 + mu_1 coins of bias q, which are tossed on average
         heads = mu2 / (1.0 + mu2) * (1.0 + mu1)
         tails = itakura_saito(1.0 + mu1, 1.0 + mu2)
         return kl_terms(mu1, heads, (mu2 - mu1) / (1.0 + mu2)) + tails
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = _positive_mean(mu1, "geometric")[..., 0]
-        mu2 = _positive_mean(mu2, "geometric")[..., 0]
-        change = mu1 - mu2
-        # q_1 / q_2 - 1, in an order that neither overflows nor underflows
-        growth = change / (1.0 + mu1) / mu2
-        near = np.abs(growth) <= 0.5
-        far = log_ratio(mu1 / (1.0 + mu1), mu2 / (1.0 + mu2))
-        return change * np.where(near, np.log1p(np.where(near, growth, 0.0)), far)
 
     def largest_count(self, mu: Array) -> Array:
         return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
 
 
 @dataclass(frozen=True)
-class Multinomial(CountFamily):
+class Multinomial(Poisson):
     """Counts of one document as a whole: word probabilities theta, given its length.
 
     The mean parameters of the d features are the expected counts of a document of
@@ -301,42 +252,17 @@ class Multinomial(CountFamily):
 
     name: ClassVar[str] = "multinomial"
 
-    def natural(self, mu: ArrayLike) -> Array:
-        mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            mu > 0,
-            mu,
-            "theta",
-            "a multinomial density needs word probabilities above zero; use "
-            "smoothing > 0",
-        )
-        return 0.0 - np.log(mu)
-
-    def mean(self, lam: ArrayLike) -> Array:
-        return np.exp(-np.asarray(lam, dtype=np.float64))
-
     def log_normaliser(self, lam: ArrayLike) -> Array:
         return np.zeros(np.shape(lam)[:-1])
-
-    def log_base_measure(self, x: ArrayLike) -> Array:
-        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
         return entr(np.asarray(mu, dtype=np.float64)[..., 0])
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
-        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
+        mu1, mu2 = (np.asarray(mu, dtype=np.float64)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1 = np.asarray(mu1, dtype=np.float64)[..., 0]
-        mu2 = np.asarray(mu2, dtype=np.float64)[..., 0]
-        return (mu1 - mu2) * log_ratio(mu1, mu2)
-
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         theta = np.asarray(mu, dtype=np.float64)[..., 0]
         w = np.asarray(weights, dtype=np.float64)
         offset = theta - theta[:1]
@@ -365,18 +291,7 @@ class Multinomial(CountFamily):
 
 
 def check_nonnegative_data(X: MatrixLike, name: str) -> None:
-    """Raise ValueError, naming the smallest value, if one is negative.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-    name : str
-        Name of the family, for the message.
-
-    Returns
-    -------
-    None
-    """
+    """Raise ValueError, naming the smallest value, if one is negative."""
     values = X.data if sparse.issparse(X) else X
     if values.size and values.min() < 0:
         raise ValueError(
@@ -385,7 +300,7 @@ def check_nonnegative_data(X: MatrixLike, name: str) -> None:
         )
 
 
-def _positive_mean(mu: ArrayLike, name: str) -> Array:
+def _positive(mu: ArrayLike, name: str) -> Array:
     mu = np.asarray(mu, dtype=np.float64)
     remedy = f"a {name} density needs a mean above zero; use smoothing > 0"
     check_domain(mu > 0, mu, "mean", remedy)
@@ -394,9 +309,8 @@ def _positive_mean(mu: ArrayLike, name: str) -> Array:
 
 def _share(mu: ArrayLike) -> Array:
     mu = np.asarray(mu, dtype=np.float64)[..., 0]
-    check_domain(
-        (mu >= 0) & (mu <= 1), mu, "mean", "a probability lies between 0 and 1"
-    )
+    valid = (mu >= 0) & (mu <= 1)
+    check_domain(valid, mu, "mean", "a probability lies between 0 and 1")
     return mu
 
 

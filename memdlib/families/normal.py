@@ -13,7 +13,7 @@ from memdlib.families.base import (
     check_domain,
     jensen_shannon_quadrature,
 )
-from memdlib.moments.sums import ClassMoments
+from memdlib.moments import ClassMoments
 
 Array = NDArray[np.float64]
 
@@ -54,20 +54,12 @@ class Normal(MarginalFamily):
     def natural(self, mu: ArrayLike) -> Array:
         mu = np.asarray(mu, dtype=np.float64)
         variance = self._positive_variance(mu)
-        lam = np.empty((2, *variance.shape))
-        np.divide(mu[..., 0], variance, out=lam[0, ...])
-        np.negative(lam[0], out=lam[0, ...])
-        np.divide(0.5, variance, out=lam[1, ...])
-        return np.moveaxis(lam, 0, -1)
+        return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
-        check_domain(
-            lam[..., 1] > 0,
-            lam[..., 1],
-            "lambda_2",
-            "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0",
-        )
+        remedy = "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0"
+        check_domain(lam[..., 1] > 0, lam[..., 1], "lambda_2", remedy)
         variance = 0.5 / lam[..., 1]
         return self.mean_parameters(-lam[..., 0] * variance, variance)
 
@@ -89,19 +81,7 @@ class Normal(MarginalFamily):
     def jeffreys(
         self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
     ) -> Array:
-        """J(p_1, p_2) in nats; infinite where it overflows.
-
-        Parameters
-        ----------
-        mu1, mu2 : array_like of shape (..., 2)
-            Mean parameters.
-        location : array_like of shape (2, ...), default=None
-            Points that the two are taken about; None means the same.
-
-        Returns
-        -------
-        ndarray of shape (...)
-        """
+        """J(p_1, p_2) in nats; ``location`` (2, ...) if taken about two points."""
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
@@ -114,22 +94,17 @@ class Normal(MarginalFamily):
 
     @np.errstate(over="ignore")
     def js_gm(
-        self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
     ) -> Array:
         """JS_GM of K members, from differences of means and variances.
 
+        With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
+        the sum of w_k ((m_k - m)^2 + Var_w(m)) / v_k, less Cov_w(v, 1/v).
+
         Parameters
         ----------
-        mu : array_like of shape (K, ..., 2)
-            Mean parameters; the first axis runs over the classes.
-        weights : array_like of shape (K,)
-            Class weights that sum to one.
-        lam : None
-            Not needed.
+        mu, weights
+            As in :meth:`Family.js_gm`.
         location : array_like of shape (K, ...), default=None
             Points that the members are taken about; None means the same.
 
@@ -137,45 +112,27 @@ class Normal(MarginalFamily):
         -------
         ndarray of shape (...)
             Nats; infinite where it overflows.
-
-        Notes
-        -----
-        With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
-        the sum of w_k ((m_k - m)^2 + Var_w(m)) / v_k, less Cov_w(v, 1/v).
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         variance = self._positive_variance(mu)
-        heaviest = int(np.argmax(w))
-        centre = self.centre(mu, location, heaviest)
-        centre -= np.tensordot(w, centre, 1)
-        v_0 = variance[heaviest]
-        between, wider, total = np.zeros((3, *mu.shape[1:-1]))
-        for share, c, v in zip(w, centre, variance, strict=True):
-            between += share * c**2
-            wider += share * (v - v_0)
-        for share, c, v in zip(w, centre, variance, strict=True):
-            # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
-            change = v - v_0
-            total += share * ((change / v) * ((change - wider) / v_0))
-            total += share * ((c**2 + between) / v)
-        return 0.5 * np.maximum(total, 0.0)
+        centre = self.centre(mu, w, location)
+        square = (centre - np.tensordot(w, centre, 1)) ** 2
+        # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
+        v_0 = variance[np.argmax(w)]
+        change = variance - v_0
+        wider = change - np.tensordot(w, change, 1)
+        total = change / variance * (wider / v_0)
+        total += (square + np.tensordot(w, square, 1)) / variance
+        return 0.5 * np.maximum(np.tensordot(w, total, 1), 0.0)
 
     @np.errstate(over="ignore")
     def jensen_shannon(
-        self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
     ) -> tuple[Array, Array]:
-        """JS of K members by quadrature, about the location nearest to zero.
-
-        Parameters and results are those of :meth:`Family.jensen_shannon`; ``location``
-        is that of :meth:`js_gm`.
-        """
+        """JS of K members by quadrature; ``location`` as in :meth:`js_gm`."""
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         mu, location = mu[w > 0], None if location is None else location[w > 0]
-        centre = self.centre(mu, location)
+        centre = self.centre(mu, w[w > 0], location)
         deviation = np.sqrt(self._positive_variance(mu))
         panels = centre[..., None] + deviation[..., None] * _PANELS
         edges = np.sort(np.concatenate(panels, axis=1))
@@ -187,10 +144,6 @@ class Normal(MarginalFamily):
         value, error = jensen_shannon_quadrature(log_density, edges, w[w > 0] / w.sum())
         equal = (centre == centre[0]) & (deviation == deviation[0])
         return np.where(equal.all(axis=0), 0.0, value), error
-
-    def panels(self, mu: Array) -> Array:
-        deviation = np.sqrt(self._positive_variance(mu))
-        return mu[..., :1] + deviation[..., None] * _PANELS
 
     def regularise(
         self,
@@ -207,10 +160,8 @@ class Normal(MarginalFamily):
         rounding error of its own computation counts as zero and is replaced by the
         feature's within-class variance; if every class is constant, by its total
         variance; if the feature itself is constant, by 1, so that it carries no
-        information. Each rule is free of scale: multiplying a feature by a constant
-        changes nothing. Means stay as they are. ``smoothing`` has no effect;
-        ``location`` (..., K, d) holds the points that the classes are taken about,
-        None the same.
+        information. Means stay as they are. ``location`` (..., K, d) holds the points
+        that the classes are taken about; None means the same.
         """
         variance = self.class_variance(mu)
         if shrinkage == 0 and variance.all():
@@ -225,25 +176,12 @@ class Normal(MarginalFamily):
         return self.mean_parameters(mu[..., 0], variance)
 
     def is_perfect(self, moments: ClassMoments) -> NDArray[np.bool_]:
-        """Features that are constant in every class, but not the same in all.
-
-        Parameters
-        ----------
-        moments : ClassMoments
-            Of K classes and d features; a class of weight zero does not matter.
-
-        Returns
-        -------
-        ndarray of bool of shape (d,)
-        """
-        perfect = np.ones(moments.sums.shape[1], dtype=bool)
-        for weight, sums in zip(moments.weight, moments.sums, strict=True):
-            if weight > 0:
-                perfect &= self.class_variance(sums / weight) == 0
+        """Features (d,) that are constant in every class, but not the same in all."""
+        mean, weight = moments.mean, moments.weight
+        constant = (self.class_variance(mean) == 0) | (weight == 0)[:, None]
+        perfect = constant.all(axis=0)
         if perfect.any():
-            some = moments.select(perfect)
-            differs, _ = self._between(some.mean, some.weight, some.location)
-            perfect[perfect] = differs[0]
+            perfect &= self._between(mean, weight, moments.location)[0][0]
         return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
@@ -276,37 +214,19 @@ class Normal(MarginalFamily):
         return np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
 
     @staticmethod
-    def centre(
-        mu: Array, location: Array | None, reference: int | None = None
-    ) -> Array:
-        """Means (..., K, d) about one point for all classes.
-
-        Parameters
-        ----------
-        mu : ndarray of shape (..., K, d, 2)
-        location : ndarray of shape (..., K, d) or None
-            Points that the classes are taken about; None means the same.
-        reference : int, default=None
-            Class whose location is that point, where there are no leading axes; None
-            takes the location nearest to zero, for each feature: there every class
-            keeps the digits of its data.
-
-        Returns
-        -------
-        ndarray of shape (..., K, d)
-        """
+    def centre(mu: Array, weight: Array, location: Array | None) -> Array:
+        """Means (..., K, d) about the location of the heaviest class."""
         if location is None:
-            return mu[..., 0].copy()
-        if reference is None:
-            nearest = np.abs(location).argmin(axis=-2)[..., None, :]
-            origin = np.take_along_axis(location, nearest, axis=-2)
-        else:
-            origin = location[reference]
+            return mu[..., 0]
+        heaviest = weight.argmax(axis=-1)
+        if weight.ndim == 1:
+            return (location - location[heaviest]) + mu[..., 0]
+        origin = np.take_along_axis(location, heaviest[..., None, None], axis=-2)
         return (location - origin) + mu[..., 0]
 
     def _between(self, mu, weight, location):
         """Whether class means differ, and their variance, (..., 1, d)."""
-        share, centre = _shares(weight), self.centre(mu, location)
+        share, centre = _shares(weight), self.centre(mu, weight, location)
         centre = np.where(weight[..., None] > 0, centre - share @ centre, 0.0)
         rounding = np.sqrt(share @ (ROUNDING * mu[..., 1]))
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
@@ -314,13 +234,12 @@ class Normal(MarginalFamily):
 
     def _positive_variance(self, mu: ArrayLike) -> Array:
         variance = self.variance(mu)
-        check_domain(
-            (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance),
-            variance,
-            "variance",
+        remedy = (
             "a normal density needs a variance above zero; drop the feature, rescale "
-            "it or regularise its variance",
+            "it or regularise its variance"
         )
+        valid = (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance)
+        check_domain(valid, variance, "variance", remedy)
         return variance
 
 

@@ -12,7 +12,7 @@ from memdlib.densities.moment_problem import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import MarginalFamily, smooth_towards_pooled
-from memdlib.moments.sums import translate, translate_natural
+from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
@@ -91,12 +91,10 @@ class Polynomial(MarginalFamily):
             terms = p * (np.expm1(ratio) - ratio)
         return terms.sum(axis=1).reshape(shape[:-1])
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         if self._support.levels is None:
-            return super().jensen_shannon(mu, weights, lam)
-        lam = np.asarray(self.natural(mu) if lam is None else lam)
+            return super().jensen_shannon(mu, weights)
+        lam = self.natural(mu)
         log_p = self.log_density(np.array(self._support.levels), lam[..., None, :])
         value = discrete_jensen_shannon(np.exp(log_p).swapaxes(0, 1), weights)
         return value, np.zeros_like(value)

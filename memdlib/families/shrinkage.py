@@ -9,31 +9,18 @@ Array = NDArray[np.float64]
 def shrinkage_intensity(
     variation: ArrayLike, distance: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> Array:
-    """Intensity that minimises the mean squared error of a shrunken estimate.
+    """Intensity min(1, variation / (degrees_of_freedom distance)) of least error.
 
     Parameters
     ----------
-    variation : array_like
-        Sum over the entries of the sampling variance that one degree of freedom has.
-    distance : array_like
-        Sum over the entries of the squared distance from estimate to target.
-    degrees_of_freedom : array_like
+    variation, distance, degrees_of_freedom : array_like
+        Sum over the entries of the sampling variance that one degree of freedom has,
+        and of the squared distance from estimate to target.
 
     Returns
     -------
     ndarray
-        min(1, variation / (degrees_of_freedom distance)); 1 where that is undefined.
-
-    References
-    ----------
-    .. [1] Schaefer & Strimmer, A shrinkage approach to large-scale covariance matrix
-       estimation, Statistical Applications in Genetics and Molecular Biology 4
-       (2005), eq. 8.
-
-    Examples
-    --------
-    >>> shrinkage_intensity(3.0, [1.0, 0.0], 30).tolist()
-    [0.1, 1.0]
+        Of Schaefer & Strimmer (2005), eq. 8; 1 where that is undefined.
     """
     n, distance = np.asarray(degrees_of_freedom), np.asarray(distance)
     share = np.maximum(n, 0.0) * distance
@@ -45,29 +32,17 @@ def correlation_intensity(
 ) -> Array:
     """Shrinkage intensity of correlations.
 
+    Under the normal density a product of two standardised features has the variance
+    1 + r_st^2, so that the shrunken matrix is positive definite whatever the data.
+
     Parameters
     ----------
-    squares : array_like
-        Sum of r_st^2 over all ordered pairs s != t.
-    n_varying : array_like
-        Number of features that are not constant.
-    degrees_of_freedom : array_like
+    squares, n_varying, degrees_of_freedom : array_like
+        Sum of r_st^2 over all ordered pairs s != t; features that are not constant.
 
     Returns
     -------
     ndarray
-
-    Notes
-    -----
-    The sampling variance of r_st is that of the mean of products of two standardised
-    features; the maximum-entropy density gives each product the variance 1 + r_st^2.
-    So the intensity is at least 2 / degrees_of_freedom (or 1), and the shrunken
-    matrix is positive definite whatever the data.
-
-    Examples
-    --------
-    >>> correlation_intensity(2.0, 2, 40).tolist()
-    0.05
     """
     n_varying = np.asarray(n_varying)
     variation = n_varying * (n_varying - 1.0) + squares

@@ -6,15 +6,15 @@ from memdlib.generative.displays import (
     AccuracyCurveDisplay,
     RankingDisplay,
 )
+from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.explanations import contributions
 from memdlib.generative.greedy import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
 )
+from memdlib.generative.joint import JointMaxEntClassifier
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.memd.documents import MultinomialMeMdClassifier
-from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.ranking import (
     DivergenceRanker,

@@ -3,7 +3,6 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,20 +29,7 @@ def family_moments(
     n_classes: int,
     weight: Array,
 ) -> ClassMoments:
-    """Class moments that a family needs, about locations that it allows.
-
-    Parameters
-    ----------
-    family : Family
-    X : ndarray or sparse of shape (n, d)
-        Observed data, as :meth:`Family.observe` returns them.
-    codes, n_classes, weight
-        As in :func:`memdlib.moments.sums.class_moments`.
-
-    Returns
-    -------
-    ClassMoments
-    """
+    """Class moments of observed data, about locations that the family allows."""
     return class_moments(
         X,
         codes,
@@ -63,34 +49,7 @@ def fold_moments(
     fold: NDArray[np.intp],
     n_folds: int,
 ) -> tuple[ClassMoments, list[ClassMoments]]:
-    """Class moments of all rows, and of those outside each fold, in one pass.
-
-    Parameters
-    ----------
-    family, X, codes, n_classes, weight
-        As in :func:`family_moments`.
-    fold : ndarray of int of shape (n,)
-        Fold of each row, 0..n_folds-1.
-    n_folds : int
-        Two or more; a held-out share is fold 0 of two.
-
-    Returns
-    -------
-    total : ClassMoments
-    training : list of ClassMoments
-        Entry f leaves fold f out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memdlib.families import Poisson
-    >>> X, codes, fold = np.array([[1.0], [2], [5], [9]]), [0, 1, 0, 1], [0, 0, 1, 1]
-    >>> total, training = fold_moments(
-    ...     Poisson(), X, np.array(codes), 2, np.ones(4), np.array(fold), 2
-    ... )
-    >>> total.sums.ravel().tolist(), training[0].sums.ravel().tolist()
-    ([6.0, 11.0], [5.0, 9.0])
-    """
+    """Class moments of all rows, and of those outside each of two folds or more."""
     cell = fold * n_classes + codes
     parts = family_moments(family, X, cell, n_folds * n_classes, weight).split(n_folds)
     training = leave_one_out(parts)
@@ -106,17 +65,11 @@ class ClassMarginals:
     moments : ClassMoments
         Of K classes and d features.
     family : Family
-        Family of the marginals.
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float >= 0, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
     prior : ndarray of shape (K,), default=None
         Class probabilities; None takes the shares of the weight.
-
-    Raises
-    ------
-    ValueError
-        If shrinkage or smoothing is out of range, or a density does not exist.
 
     Examples
     --------
@@ -168,24 +121,14 @@ class ClassMarginals:
         Returns
         -------
         ndarray of shape (d,)
-            Nats, nonnegative.
-
-        Raises
-        ------
-        ValueError
-            If there is no such divergence.
+            Nats, nonnegative. Of a normal feature that is constant in every class, but
+            not the same in all, J and JS_GM are infinite, and JS is the entropy of the
+            groups of classes of equal value.
 
         Warns
         -----
         ConvergenceWarning
             If the quadrature of "js" may be off by more than 1e-6 nats.
-
-        Notes
-        -----
-        A feature that is constant in every class, but not the same in all, tells
-        classes apart without error. In families that translate (the normal one) J and
-        JS_GM are infinite there, and JS is the entropy of the shares of the classes,
-        or of the groups of classes of equal value.
 
         References
         ----------
@@ -193,41 +136,23 @@ class ClassMarginals:
            (JS_GM).
         """
         check_choice(divergence, "divergence", DIVERGENCES)
-        located = self._located(self.moments.location)
+        family, mu, prior = self.family, self.mean_params, self.prior
+        located = self._located(self.moments)
         if divergence == "js":
-            value = self._jensen_shannon(**located)
-        elif len(self.prior) == 2:
-            factor = self.prior.prod() if divergence == "js_gm" else 1.0
-            value = factor * self.family.jeffreys(*self.mean_params, **located)
+            value, error = family.jensen_shannon(mu, prior, **located)
+            _warn_of_errors(value, error)
+        elif len(prior) == 2:
+            factor = prior.prod() if divergence == "js_gm" else 1.0
+            value = factor * family.jeffreys(*mu, **located)
         elif divergence == "js_gm":
-            lam = None if self.family.translates else self.natural_params
-            value = self.family.js_gm(self.mean_params, self.prior, lam, **located)
+            value = family.js_gm(mu, prior, **located)
         else:
-            moments = self.moments
-            if not np.array_equal(self.prior, moments.prior):
-                moments = moments.reweighted(self.prior)
-            pairs = moments.one_vs_rest()
-            mu = self._regularise(pairs)
-            located = self._located(pairs.location.swapaxes(0, 1))
-            value = self.prior @ self.family.jeffreys(mu[:, 0], mu[:, 1], **located)
+            pairs = self.moments.reweighted(prior).one_vs_rest()
+            pair = self._regularise(pairs).swapaxes(0, 1)
+            if located:
+                located = {"location": pairs.location.swapaxes(0, 1)}
+            value = prior @ family.jeffreys(*pair, **located)
         return self._with_perfect(value, divergence)
-
-    def _jensen_shannon(self, **located) -> Array:
-        lam = None if self.family.translates else self.natural_params
-        value, error = self.family.jensen_shannon(
-            self.mean_params, self.prior, lam, **located
-        )
-        if error.max() > _ERROR:
-            feature = int(np.argmax(error))
-            warnings.warn(
-                f"the Jensen-Shannon divergence of feature {feature} is "
-                f"{value[feature]:.6g} +- {error[feature]:.1g} nats: its class "
-                "densities differ too much in width for the quadrature; use "
-                'shrinkage > 0, or rank by "js_gm"',
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return value
 
     def _with_perfect(self, value: Array, divergence: str) -> Array:
         """Divergences with those of features that tell classes apart without error."""
@@ -239,7 +164,7 @@ class ClassMarginals:
         if divergence != "js":
             return np.where(perfect, np.inf, value)
         some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, some.location)
+        centre = self.family.centre(some.mean, some.weight, some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))
@@ -252,9 +177,22 @@ class ClassMarginals:
             moments.weight,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
-            **self._located(moments.location),
+            **self._located(moments),
         )
 
-    def _located(self, location: Array) -> dict[Any, Any]:
+    def _located(self, moments) -> dict[str, Array]:
         """Points that mean parameters are about, for families that need to know."""
-        return {"location": location} if self.family.translates else {}
+        return {"location": moments.location} if self.family.translates else {}
+
+
+def _warn_of_errors(value, error):
+    """Warn of the divergence of the largest error, if it is one."""
+    s = int(np.argmax(error))
+    if error[s] > _ERROR:
+        warnings.warn(
+            f"the Jensen-Shannon divergence of feature {s} is {value[s]:.6g} +- "
+            f"{error[s]:.1g} nats: its class densities differ too much in width for "
+            'the quadrature; use shrinkage > 0, or rank by "js_gm"',
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -28,7 +28,7 @@ from memdlib._types import MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
-from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.validation import (
     POSITIVE,
     Number,

@@ -40,23 +40,7 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
 def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Order features from largest to smallest divergence; ties keep column order.
-
-    Parameters
-    ----------
-    divergences : ndarray of shape (d,)
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Feature indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank(np.array([0.5, 2.0, 0.5])).tolist()
-    [1, 0, 2]
-    """
+    """Features (d,) from largest to smallest divergence; ties keep column order."""
     return np.argsort(-divergences, kind="stable")
 
 
@@ -89,27 +73,22 @@ class DivergenceRanker(RankedSelector):
     Parameters
     ----------
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
-        Divergence between the class marginals. For two classes the first two rank
-        alike; "js" is the Jensen-Shannon divergence itself, by quadrature.
+        For two classes the first two rank alike; "js" is the Jensen-Shannon divergence
+        itself, by quadrature.
     family : str or Family, default="normal"
         Maximum-entropy family of the marginals.
     n_features : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
     shrinkage : float in [0, 1] or "auto", default=0.0
-        Pull of class variances towards the pooled one; see
-        :class:`memdlib.MeMdClassifier`. 0, as in the paper: a variance by itself is
-        never singular.
     smoothing : float, default=1.0
-        Weight, in instances, of the pooled mean in each class (count families).
+        As in :class:`memdlib.MeMdClassifier`.
 
     Attributes
     ----------
     feature_divergences_ : ndarray of shape (d,)
         Nats.
-    order_ : ndarray of shape (d,)
-        Feature indices, the most divergent first.
-    ranking_ : ndarray of shape (d,)
-        Rank of each feature, 1 the most divergent.
+    order_, ranking_ : ndarray of shape (d,)
+        Feature indices, the most divergent first; rank of each feature, from 1.
     n_selected_ : int
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
@@ -123,7 +102,6 @@ class DivergenceRanker(RankedSelector):
 
     Examples
     --------
-    >>> from memdlib import DivergenceRanker
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> DivergenceRanker(n_features=2).fit(X, y).get_feature_names_out().tolist()
@@ -164,16 +142,10 @@ class DivergenceRanker(RankedSelector):
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On a single class, values outside the support, or a parameter out of range.
         """
         check_parameters(self)
         family = get(self.family)
@@ -205,64 +177,18 @@ def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float
     Returns
     -------
     ndarray of shape (d,)
-        Nats. There are no p-values.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.feature_selection import SelectKBest
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SelectKBest(js_gm_score, k=2).fit(X, y).get_support(indices=True).tolist()
-    [2, 3]
+        Nats; no p-values.
     """
     return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
 
 
 def jeffreys_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score features by the Jeffreys divergence J, one-vs-rest for several classes.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, d)
-    y : array-like of shape (n,)
-        Class labels.
-    **options
-        As for :func:`js_gm_score`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Nats.
-
-    Examples
-    --------
-    >>> jeffreys_score([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1]).tolist()
-    [16.0]
-    """
+    """Score by J, one-vs-rest for several classes, as :func:`js_gm_score` does."""
     return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
 
 
 def js_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score features by Jensen-Shannon divergence, their information about the class.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, d)
-    y : array-like of shape (n,)
-        Class labels.
-    **options
-        As for :func:`js_gm_score`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Nats, at most the entropy of the class.
-
-    Examples
-    --------
-    >>> js_score([[0.0], [2.0], [40.0], [42.0]], [0, 0, 1, 1]).round(3).tolist()
-    [0.693]
-    """
+    """Score by JS, the information about the class, as :func:`js_gm_score` does."""
     return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
 
 

@@ -19,8 +19,8 @@ from sklearn.preprocessing import (
 from sklearn.utils import Tags, check_array
 
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
-from memdlib.generative.memd.classifier import MeMdClassifier
-from memdlib.generative.memd.documents import MultinomialMeMdClassifier
+from memdlib.generative.documents import MultinomialMeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter

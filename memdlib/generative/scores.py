@@ -1,17 +1,16 @@
 """Scores of instances: sums of log densities of class marginals, linear in phi(x).
 
 Only differences between classes matter. They are taken before anything is multiplied by
-x: what the classes of a feature share drops out, however large x is. The powers of x
-are those about one location for all classes, so that one matrix product does the work;
-features whose classes lie too far apart for that are scored class by class.
+x, and once for all: what the classes of a feature share drops out, however large x is,
+and prediction is one matrix product for each power.
 
 Classes of one covariance have linear scores, too. Those of classes near to each other
 are taken about a point near to them, or a class far off would take their digits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,21 +19,17 @@ from scipy import sparse
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import finite_scores
-from memdlib.families import Family
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.moments.sums import translate_natural
+from memdlib.moments import translate_natural
 
 Array = NDArray[np.float64]
 
 # Entries of (rows, features, classes) arrays handled at a time: a MiB of doubles.
 _BLOCK = 2**17
 
-# Scores that are added up feature by feature, faster than a product for them would be.
-_FEW = 2**13
-
 # Half the square of the distance, in standard deviations, up to which a class may lie
-# from the point that scores are taken about: they are exact to some 1e-12 nats.
-_REACH = 2.0**10
+# from the point that scores are taken about: they are exact to some 1e-11 nats.
+_REACH = 2.0**14
 
 
 def about_best(
@@ -67,18 +62,6 @@ class LinearScores:
         Scores at the points.
     place : ndarray of int, shape (K,)
         Which point is near to each class.
-
-    Examples
-    --------
-    >>> means = np.array([[0.0], [1.0], [1e9]])
-    >>> centre = means.mean(axis=0)
-    >>> scores = LinearScores.of(
-    ...     np.ones(3), means, centre, lambda point: means - point, np.copy
-    ... )
-    >>> scores.place.tolist()
-    [1, 1, 2]
-    >>> scores(np.array([[0.75]]))[0, :2].tolist()
-    [0.0, 0.25]
     """
 
     points: Array
@@ -128,345 +111,192 @@ class LinearScores:
 
 @dataclass(frozen=True)
 class MarginalScores:
-    """Log densities of the class marginals, linear in the powers of x - location.
+    """Log densities of the class marginals of some features, built once.
+
+    About one centre a feature they are linear in its powers, relative to the widest
+    class: what the classes share drops out, however large x is. A narrow class out of
+    reach of the centre is ``apart`` there, and its density taken about its own
+    location; a feature whose classes all lie ``far`` from each other is scored class by
+    class. ``slopes`` and ``constant`` are zero there.
 
     Parameters
     ----------
-    family : Family
-    natural : ndarray of shape (K, d, m)
-        Natural parameters in x - location.
-    location : ndarray of shape (K, d)
     log_prior : ndarray of shape (K,)
+    nonnegative : bool
+        Whether values are zero or above.
+    features, centre, far : ndarray of shape (f,)
+        Columns of X, and where their powers are taken about.
+    slopes : ndarray of shape (m, K, f)
+    constant, apart, location : ndarray of shape (K, f)
+    widest : ndarray of shape (m + 1, f)
+        Parameters that the scores are relative to, the log-normaliser last.
+    own : ndarray of shape (m + 1, K, f)
+        Parameters about the locations.
     """
 
-    family: Family
-    natural: Array
-    location: Array
     log_prior: Array
+    nonnegative: bool
+    features: NDArray[np.intp]
+    centre: Array
+    slopes: Array
+    constant: Array
+    widest: Array
+    apart: NDArray[np.bool_]
+    far: NDArray[np.bool_]
+    own: Array
+    location: Array
 
     @classmethod
-    def of(cls, marginals: ClassMarginals) -> "MarginalScores":
-        """Scores of class marginals.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def of(
+        cls, marginals: ClassMarginals, features: NDArray[np.intp]
+    ) -> "MarginalScores":
+        """Scores by some features (f,), in that order."""
+        family, natural = marginals.family, marginals.natural_params[:, features]
+        location = marginals.moments.location[:, features]
+        psi, centre = family.log_normaliser(natural), np.zeros(len(features))
+        about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
+        far, apart = (
+            np.zeros(len(features), dtype=bool),
+            np.zeros(psi.shape, dtype=bool),
+        )
+        if family.translates:
+            width = own[-2]
+            narrowest = location[width.argmax(axis=0), np.arange(len(features))]
+            # where zeros of sparse data cost nothing, that is how it stays
+            centre = np.where((location == 0).any(axis=0), 0.0, narrowest)
+            moved = translate_natural(natural, location - centre)
+            about = [*np.moveaxis(moved, -1, 0), family.log_normaliser(moved)]
+            distance = np.abs(about[-1] - psi)
+            about, apart = np.stack(about), ~(distance <= _REACH)
+            far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
+            far |= apart.all(axis=0)
+        widest = np.where(apart, np.inf, about).min(axis=1)
+        relative = np.where(apart | far, 0.0, widest[:, None] - about)
+        return cls(
+            np.log(marginals.prior),
+            family.nonnegative,
+            features,
+            centre,
+            relative[:-1],
+            relative[-1],
+            widest,
+            apart & ~far,
+            far,
+            own,
+            location,
+        )
 
-        Parameters
-        ----------
-        marginals : ClassMarginals
+    def total(self, X: MatrixLike) -> Array:
+        """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
+        return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
 
-        Returns
-        -------
-        MarginalScores
-        """
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(marginals.prior)
-        location = marginals.moments.location
-        return cls(marginals.family, marginals.natural_params, location, log_prior)
-
-    @cached_property
-    def log_normaliser(self) -> Array:
-        """Log-normalisers of the marginals, shape (K, d)."""
-        return self.family.log_normaliser(self.natural)
-
-    @np.errstate(over="ignore", invalid="ignore")
-    def total(self, X: MatrixLike, features: NDArray[np.intp]) -> Array:
-        """Joint log density log pi_k + sum over some features.
-
-        What is the same for all classes is left out: the base measure, and the log
-        density of a row under one class of each feature.
-
-        Parameters
-        ----------
-        X : ndarray or csr of shape (n, d)
-        features : ndarray of int
-            Which features to sum over.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-
-        Raises
-        ------
-        ValueError
-            If a row overflows in every class; names its largest value.
-        """
-        linear = self._linear(features, sparse.issparse(X))
-        X = X[:, features]
-        if sparse.issparse(X):
-            X = X.tocsr().astype(np.float64)
-        score = self.log_prior + linear.change(X, slice(None))
-        if linear.far.any():
-            score += self._class_by_class(X[:, linear.far], features[linear.far])
-        return finite_scores(score, X)
-
-    @np.errstate(over="ignore", invalid="ignore")
     def correct_weight(
         self,
         X: MatrixLike,
         codes: NDArray[np.intp],
         weight: Array,
-        order: NDArray[np.intp],
         grid: Sequence[int],
     ) -> Array:
-        """Weight of the rows classified rightly by the top S features.
-
-        Parameters
-        ----------
-        X : ndarray or sparse of shape (n, d)
-        codes : ndarray of shape (n,)
-            Class indices; one that is no class counts as an error.
-        weight : ndarray of shape (n,)
-        order : ndarray of int of shape (d,)
-            Features, the best first.
-        grid : sequence of int
-            Values of S, ascending, such as :func:`memdlib.generative.size_grid` gives.
-
-        Returns
-        -------
-        ndarray of shape (len(grid),)
-
-        Raises
-        ------
-        ValueError
-            If a row overflows in every class; names its largest value.
-        """
-        grid, order = np.asarray(grid), order[: grid[-1]]
+        """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         total = np.tile(self.log_prior, (X.shape[0], 1))
-        steps = self._sparse_steps if sparse.issparse(X) else self._dense_steps
-        correct = np.empty(len(grid))
-        for sizes, right in steps(X, order, grid, total, codes):
-            correct[sizes] = right @ weight
+        correct, first = np.empty(len(grid)), 0
+        columns = X.tocsc() if sparse.issparse(X) else X
+        columns = columns[:, self.features[: grid[-1]]]
+        for place, last in enumerate(grid):
+            part = slice(first, last)
+            total += self._take(part)._sum(columns[:, part])
+            correct[place] = weight[total.argmax(axis=1) == codes].sum()
+            first = last
         finite_scores(total, X)
         return correct
 
-    def _linear(self, features, thin: bool) -> "_Linear":
-        """Relative scores; of sparse data about zero, where zeros cost nothing."""
-        natural, location = self.natural[:, features], self.location[:, features]
-        K, n_features, m = natural.shape
-        common, far = np.zeros(n_features), np.zeros(n_features, dtype=bool)
-        if self.family.translates and not thin:  # that of the narrowest class
-            narrowest = natural[..., -1].argmax(axis=0)
-            common = location[narrowest, np.arange(n_features)]
-        slopes = [np.empty((n_features, K)) for _ in range(m)]
-        constant = np.empty((K, n_features))
-        step = max(1, _BLOCK // (4 * K))
-        for first in range(0, n_features, step):
-            part = slice(first, first + step)
-            lam = natural[:, part]
-            psi = self.family.log_normaliser(lam)
-            if self.family.translates:
-                lam = translate_natural(lam, location[:, part] - common[part])
-                own, psi = psi, self.family.log_normaliser(lam)
-                far[part] = ~(np.abs(psi - own) <= _REACH).all(axis=0)
-            # the widest class, which wins where x is large, comes to zero
-            for j, slope in enumerate(slopes):
-                slope[part] = (lam[..., j].min(axis=0) - lam[..., j]).T
-            np.subtract(psi.min(axis=0), psi, out=constant[:, part])
-        for relative in (*slopes, constant.T):
-            relative[far] = 0.0
-        return _Linear(slopes, constant, common, far)
+    def by_feature(self, X: MatrixLike) -> tuple[Array, list[Any]]:
+        """Joint log density feature by feature, but for what the classes share.
 
-    def _class_by_class(self, X, features) -> Array:
-        """Scores (n, K) of features about a location of each class."""
-        lam = self.natural[:, None, features]
-        location = self.location[:, None, features]
-        constant = self.log_normaliser[:, None, features]
-        possible = np.isfinite(self.log_prior)
-        score = np.empty((X.shape[0], len(possible)))
-        step = max(1, _BLOCK // constant.size)
-        for start in range(0, X.shape[0], step):
-            rows = X[start : start + step]
-            rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, float)
-            centred = rows - location
-            log_density, power = -constant, centred
-            for j in range(lam.shape[-1]):
-                log_density = log_density - lam[..., j] * power
-                power = power * centred
-            log_density = log_density - log_density[possible].max(axis=0)
-            score[start : start + step] = log_density.sum(axis=2).T
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n, d), float64
+
+        Returns
+        -------
+        base : ndarray of shape (K,)
+            Log priors, of nonnegative values with the scores of a row of zeros.
+        values : list of K {ndarray, csr_array} of shape (n, d)
+            What each feature adds; zero for those that are not used.
+        """
+        K, d = len(self.log_prior), X.shape[1]
+        if self.nonnegative and len(self.slopes) == 1:
+            slopes = np.zeros((K, d))
+            slopes[:, self.features] = self.slopes[0]
+            values = [X @ sparse.diags_array(slope) for slope in slopes]
+            return self.log_prior + self.constant.sum(axis=1), values
+        X = X.toarray() if sparse.issparse(X) else X
+        values = np.zeros((K, *X.shape))
+        for place, s in enumerate(self.features):
+            values[:, :, s] = self._take([place])._sum(X[:, [s]]).T
+        return self.log_prior, list(values)
+
+    @property
+    def _dense(self) -> NDArray[np.bool_]:
+        """Features that a value of zero does not leave at their constants."""
+        return (self.centre != 0) | self.far | self.apart.any(axis=0)
+
+    def _take(self, part) -> "MarginalScores":
+        """Some of the features."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
+        return replace(self, **{name: a[..., part] for name, a in arrays.items()})
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _sum(self, X) -> Array:
+        """What the features, the columns of X (n, f), add to the scores (n, K)."""
+        if not sparse.issparse(X):
+            return self._dense_sum(X)
+        dense = self._dense
+        if not dense.any():
+            return self._linear(X.astype(np.float64, copy=False))
+        if not dense.all():
+            some, others = self._take(dense), self._take(~dense)
+            return some._sum(X[:, dense]) + others._sum(X[:, ~dense])
+        X, step = X.tocsr(), max(1, _BLOCK // X.shape[1])
+        blocks = (X[start : start + step] for start in range(0, X.shape[0], step))
+        return np.concatenate([self._dense_sum(block.toarray()) for block in blocks])
+
+    def _linear(self, z) -> Array:
+        score = self.constant.sum(axis=1) + z @ self.slopes[0].T
+        for j, slope in enumerate(self.slopes[1:], start=2):
+            score += _power(z, j) @ slope.T
         return score
 
-    def _dense_steps(self, X, order, grid, total, codes):
-        """Add to the scores ``total``; yield sizes, and which rows are then right."""
-        linear, start = self._linear(order, thin=False), 0
-        for sizes, one_by_one in _stretches(grid, total.size):
-            part = slice(start, grid[sizes.stop - 1])
-            start, features = part.stop, order[part]
-            block = X[:, features]
-            if one_by_one:
-                running = linear.changes(block, part)
-            else:
-                running = linear.change(block, part)[None]
-            far = np.flatnonzero(linear.far[part])
-            step = np.minimum(far, len(running) - 1)
-            for s in np.unique(step):
-                those = far[step == s]
-                running[s] += self._class_by_class(block[:, those], features[those])
-            running[0] += total
-            np.cumsum(running, axis=0, out=running)
-            total[:] = running[-1]
-            if one_by_one:
-                running = running[grid[sizes] - 1 - part.start]
-            yield sizes, running.argmax(axis=-1) == codes
-
-    def _sparse_steps(self, X, order, grid, total, codes):
-        """The same, where a size moves few rows beside what its constants do to all."""
-        X, n_sizes = X.tocsr(), len(grid)
-        size = np.full(X.shape[1], n_sizes)
-        size[order] = np.searchsorted(grid, np.arange(len(order)), side="right")
-        linear = self._linear(slice(None), thin=True)
-        shift = [np.bincount(size, c, n_sizes + 1) for c in linear.constant]
-        shift = np.ascontiguousarray(np.transpose(shift))
-        far = np.bincount(size[linear.far], minlength=n_sizes + 1) > 0
-        moves_all = (far | shift.any(axis=1)).tolist()
-        # entries by size, and by row within: a group is what one size adds to one row
-        entry = np.arange(X.nnz), size[X.indices], X.indptr
-        entry = sparse.csr_array(entry, (X.shape[0], n_sizes + 1)).tocsc()
-        opens = np.ones(X.nnz + 1, dtype=bool)
-        opens[1:-1] = np.diff(entry.indices) != 0
-        opens[entry.indptr] = True
-        first = np.flatnonzero(opens)
-        row, ends = entry.indices[first[:-1]], np.searchsorted(first, entry.indptr)
-        right, last = total.argmax(axis=1) == codes, 0
-        for s in range(n_sizes):
-            if s == last:  # multiply the groups of some sizes at a time
-                most = ends[s] + 2 * _BLOCK // total.shape[1]
-                last = max(s + 1, np.searchsorted(ends[:-1], most, side="right") - 1)
-                start, groups = ends[s], first[ends[s] : ends[last] + 1]
-                at = entry.data[groups[0] : groups[-1]]
-                part = X.data[at].astype(np.float64), X.indices[at], groups - groups[0]
-                part = sparse.csr_array(part, (len(groups) - 1, X.shape[1]))
-                change = linear.powers(part, slice(None))
-            rows = row[ends[s] : ends[s + 1]]
-            score = total.take(rows, axis=0)
-            score += change[ends[s] - start : ends[s + 1] - start]
-            total[rows] = score
-            if moves_all[s]:
-                total += shift[s]
-                if far[s]:
-                    those = np.flatnonzero(linear.far & (size == s))
-                    total += self._class_by_class(X[:, those], those)
-                right = total.argmax(axis=1) == codes
-            else:
-                right[rows] = score.argmax(axis=1) == codes.take(rows)
-            yield s, right
-
-
-@dataclass(frozen=True)
-class _Linear:
-    """Scores relative to what the classes of each feature share, about one location.
-
-    ``slopes``, of shape (f, K) for each of the m powers, and ``constant`` (K, f) are
-    zero in features that are ``far``, out of reach of the location (f,).
-    """
-
-    slopes: list[Array]
-    constant: Array
-    location: Array
-    far: NDArray[np.bool_]
-
-    def change(self, X, part: slice) -> Array:
-        """What some features of X (n, f) add to the scores, (n, K)."""
-        return self.powers(X, part) + self.constant[:, part].sum(axis=1)
-
-    def changes(self, X, part: slice) -> Array:
-        """What each of some features of a dense X adds to the scores, (f, n, K)."""
-        values, powers = np.ascontiguousarray(self._values(X, part).T), []
-        for _ in self.slopes:
-            powers.append(powers[-1] * values if powers else values)
-        score = np.empty((*values.shape, len(self.constant)))
-        # class by class: two of them make a poor innermost loop
-        for k, constant in enumerate(self.constant):
-            own = constant[part, None]
-            for power, slope in zip(powers, self.slopes, strict=True):
-                own = own + power * slope[part, k, None]
-            score[..., k] = own
+    def _dense_sum(self, X) -> Array:
+        z = X - self.centre
+        score = self._linear(z)
+        for k in np.flatnonzero(self.apart.any(axis=1)):
+            s = self.apart[k]
+            widest = _log_density(z[:, s], self.widest[:, s])
+            score[:, k] += (self._own(X[:, s], k, s) - widest).sum(axis=1)
+        if self.far.any():
+            X, possible = X[:, self.far], np.flatnonzero(np.isfinite(self.log_prior))
+            densities = (self._own(X, k, self.far) for k in possible)
+            best = reduce(np.maximum, densities)
+            for k in range(len(self.log_prior)):
+                score[:, k] += (self._own(X, k, self.far) - best).sum(axis=1)
         return score
 
-    def powers(self, X, part: slice) -> Array:
-        """What some features of X add but for the constants, (n, K)."""
-        values = self._values(X, part)
-        score, power = 0.0, values
-        for j, slope in enumerate(self.slopes):
-            power = power * values if j else values
-            if sparse.issparse(X):
-                power_of_X = sparse.csr_array((power, X.indices, X.indptr), X.shape)
-                product = power_of_X @ slope[part]
-            else:
-                product = power @ slope[part]
-            score = score + product if j else product
-        return score
-
-    def _values(self, X, part: slice) -> Array:
-        """Values to take powers of."""
-        if sparse.issparse(X):
-            return X.data
-        return np.asarray(X, np.float64) - self.location[part]
+    def _own(self, X, k: int, s) -> Array:
+        """Log densities of class k about its locations, for some features X (n, f)."""
+        return _log_density(X - self.location[k, s], self.own[:, k, s])
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def scores_by_feature(
-    scores: MarginalScores, X: MatrixLike, features: NDArray[np.intp]
-) -> tuple[Array, list[Any]]:
-    """Joint log density feature by feature, but for what the classes share.
-
-    Parameters
-    ----------
-    scores : MarginalScores
-    X : {ndarray, csr_array} of shape (n, d), float64
-        As :meth:`memdlib.families.Family.observe` returns it.
-    features : ndarray of int
-        Which features to sum over; the others add nothing.
-
-    Returns
-    -------
-    base : ndarray of shape (K,)
-        Log priors; in families of values zero or above with the scores of a row of
-        zeros.
-    values : list of K {ndarray, csr_array} of shape (n, d)
-        What each feature adds; sparse where X is, in families of values zero or above.
-
-    Examples
-    --------
-    >>> from memdlib.families import Poisson
-    >>> lam = -np.log([[[1.0], [2.0]], [[3.0], [2.0]]])
-    >>> scores = MarginalScores(Poisson(), lam, np.zeros((2, 2)), np.log([0.5, 0.5]))
-    >>> base, values = scores_by_feature(scores, np.array([[4.0, 9.0]]), np.arange(2))
-    >>> np.exp(values[1] - values[0]).round(6).tolist()  # 3 ** 4, 1
-    [[81.0, 1.0]]
-    """
-    linear = scores._linear(features, thin=False)
-    if scores.family.nonnegative:
-        base = scores.log_prior + linear.constant.sum(axis=1)
-        values = []
-        for k in range(len(base)):
-            total, power = 0.0, 1.0
-            for slope in linear.slopes:
-                weight = np.zeros(X.shape[1])
-                weight[features] = slope[:, k]
-                power = X * power
-                total = power @ sparse.diags_array(weight) + total
-            values.append(total)
-        return base, values
-    X = X.toarray() if sparse.issparse(X) else X
-    change = np.zeros((len(scores.log_prior), *X.shape))
-    near = np.moveaxis(linear.changes(X[:, features], slice(None)), 0, -1)
-    change[:, :, features] = np.moveaxis(near, 1, 0)
-    for s in features[linear.far]:
-        change[:, :, s] = scores._class_by_class(X[:, [s]], np.array([s])).T
-    return scores.log_prior, list(change)
+def _power(z, j: int):
+    """Power j of dense or sparse values."""
+    return z.power(j) if sparse.issparse(z) else z**j
 
 
-def _stretches(grid, n_scores: int):
-    """Slices of a grid, and whether their features are added one by one.
-
-    They are where the features of a size are one, or few beside the scores, in runs
-    that stay in the cache.
-    """
-    gap = np.diff(grid, prepend=0)
-    few = (gap == 1) | (gap * n_scores <= _FEW)
-    first = 0
-    while first < len(grid):
-        last, most = first + 1, grid[first] - gap[first] + _BLOCK // n_scores
-        while few[first] and last < len(grid) and few[last] and grid[last] <= most:
-            last += 1
-        yield slice(first, last), bool(few[first])
-        first = last
+def _log_density(z, parameters):
+    """Log density at z, of parameters (m + 1, ...) about zero, log-normaliser last."""
+    *natural, psi = parameters
+    total = natural[-1]
+    for lam in natural[-2::-1]:
+        total = total * z + lam
+    return -(total * z + psi)

@@ -17,7 +17,7 @@ from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result
 from compendium.ledger.tables import FILTERED, run_of
 from compendium.study.protocols import repeated_accuracy
-from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 from tests.data import load_or_skip
 
 ROOT = Path(__file__).parents[2]

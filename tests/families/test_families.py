@@ -25,7 +25,7 @@ from memdlib.families import (
     get,
     names,
 )
-from memdlib.moments.sums import translate_natural
+from memdlib.moments import translate_natural
 
 TRUNCATED_NORMALS = {
     (float(law.moment(1)), float(law.moment(2))): law
@@ -560,8 +560,6 @@ def test_smoothing_adds_pooled_instances():
     np.testing.assert_allclose(
         found.ravel(), [(2 + 2 * pooled) / 12, (24 + 2 * pooled) / 32]
     )
-    empty = Bernoulli().regularise(mu, weight * [0, 1], shrinkage=0.0, smoothing=0.0)
-    np.testing.assert_array_equal(empty, [[[0.8]], [[0.8]]])
     ends = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
     found = Bernoulli().regularise(ends, weight, shrinkage=0.0, smoothing=0.0)
     np.testing.assert_array_equal(found, 0.5)
@@ -604,7 +602,7 @@ def test_presence_is_observed_in_dense_and_sparse():
         (lambda: Geometric().mean([0.0]), r"lambda = 0\.0 .*summable"),
         (lambda: Exponential().jeffreys([1.0], [-1.0]), r"mean = -1\.0 .*expon"),
         (lambda: Exponential().mean([-2.0]), r"lambda = -2\.0 .*integrable"),
-        (lambda: Multinomial().natural([[0.5], [0.0]]), r"theta = 0\.0 at index"),
+        (lambda: Multinomial().natural([[0.5], [0.0]]), r"mean = 0\.0 at index"),
         (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
         (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
         (lambda: TruncatedExponential(1.0, 1.0), r"a=1\.0, b=1\.0 .*, a below b"),
@@ -662,7 +660,7 @@ def test_families_read_numbers_of_any_type_in_double_precision(name):
     x = np.array([0.0, 1.0], dtype=np.float32)
     calls = [(f.natural, single), (f.entropy, single), (f.kl, *single)]
     calls += [(f.jeffreys, *single), (f.js_gm, single, w.astype(np.float32))]
-    calls += [(f.js_gm, mu, w, lam), (f.mean, lam), (f.log_normaliser, lam)]
+    calls += [(f.mean, lam), (f.log_normaliser, lam)]
     calls += [(f.log_density, x, lam), (f.log_base_measure, x)]
     calls += [(f.jensen_shannon, single, w)]
     for method, *parts in calls:
@@ -692,8 +690,7 @@ def test_bernoulli_divergences_on_the_boundary():
     assert f.entropy([0.0]) == 0
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_jensen_shannon_on_levels_is_that_of_their_probabilities(known):
+def test_jensen_shannon_on_levels_is_that_of_their_probabilities():
     levels, w = np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.2, 0.3, 0.5])
     P = np.random.default_rng([9, 5]).dirichlet(np.ones(4), size=3)
     f = Polynomial(2, tuple(levels))
@@ -702,21 +699,19 @@ def test_jensen_shannon_on_levels_is_that_of_their_probabilities(known):
     p = np.exp(f.log_density(levels, lam))
     np.testing.assert_allclose(p.sum(axis=-1), 1, rtol=1e-8)
     expected = stats.entropy(w @ p) - w @ stats.entropy(p, axis=1)
-    value, error = f.jensen_shannon(mu, w, lam if known else None)
+    value, error = f.jensen_shannon(mu, w)
     assert value.shape == error.shape == (1,)
     assert value[0] == pytest.approx(expected, rel=1e-6)
     assert error[0] == 0
 
 
-def test_class_means_about_the_location_nearest_to_zero():
+def test_class_means_about_the_location_of_the_heaviest_class():
     location = np.array([[5.0, -1e9, 0.25], [1e9, 3.0, -7.0]])
     mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
-    means = location + mu[..., 0]
-    centred = Normal.centre(mu, location)
-    nearest = np.array([5.0, 3.0, 0.25])
-    np.testing.assert_array_equal(centred, means - nearest)
-    np.testing.assert_array_equal(Normal.centre(mu, location, 1), means - location[1])
-    np.testing.assert_array_equal(Normal.centre(mu, None), mu[..., 0])
+    means, weight = location + mu[..., 0], np.array([1.0, 2.0])
+    found = Normal.centre(mu, weight, location)
+    np.testing.assert_array_equal(found, means - location[1])
+    np.testing.assert_array_equal(Normal.centre(mu, weight, None), mu[..., 0])
 
 
 def test_normal_divergences_of_classes_about_points_of_their_own():

@@ -11,7 +11,7 @@ from memdlib.generative.greedy import (
     GreedyInformationRanker,
     greedy_gaussian,
 )
-from memdlib.generative.memd.joint import JointMaxEntClassifier
+from memdlib.generative.joint import JointMaxEntClassifier
 
 BOTH = pytest.mark.parametrize(
     "ranker", [GreedyGaussianRanker, GreedyInformationRanker]

@@ -17,7 +17,7 @@ from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import Normal
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import jeffreys_score, js_gm_score, js_score, rank
-from memdlib.moments.collect import class_moments
+from memdlib.moments import class_moments
 
 
 def classes(n_classes, seed=0, d=12):

@@ -3,7 +3,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.special import log_softmax
 
 from memdlib import MeMdClassifier
@@ -11,16 +11,14 @@ from memdlib.estimator import finite_scores
 from memdlib.families import get
 from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import (
-    MarginalScores,
-    scores_by_feature,
-)
+from memdlib.generative.scores import MarginalScores
 
 
-def fitted(X, y, family="normal", n_classes=None, **options):
+def fitted(X, y, family="normal", n_classes=None, features=None):
     family, n_classes = get(family), n_classes or int(y.max()) + 1
     moments = family_moments(family, family.observe(X), y, n_classes, None)
-    return MarginalScores.of(ClassMarginals(moments, family, **options))
+    features = np.arange(X.shape[1]) if features is None else features
+    return MarginalScores.of(ClassMarginals(moments, family), features)
 
 
 def exact_posterior(X, y, row):
@@ -57,7 +55,7 @@ def columns(offset, n=60, seed=0):
 def test_posteriors_against_fifty_digits(kind, offset):
     X, y = columns(offset)
     X[:2, 2] = 0  # not stored, if sparse
-    score = fitted(kind(X), y).total(kind(X), np.arange(3))
+    score = fitted(kind(X), y).total(kind(X))
     proba = np.exp(log_softmax(score, axis=1))
     for i in range(0, 60, 4):
         np.testing.assert_allclose(
@@ -73,8 +71,8 @@ def test_sparse_and_dense_scores_agree(offset):
     new = X.copy()
     new[::7, 0] = 0  # far from every class, and not stored
     for rows in (X, new):
-        a = log_softmax(dense.total(rows, np.arange(3)), axis=1)
-        b = log_softmax(other.total(sparse.csr_array(rows), np.arange(3)), axis=1)
+        a = log_softmax(dense.total(rows), axis=1)
+        b = log_softmax(other.total(sparse.csr_array(rows)), axis=1)
         np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-8)
 
 
@@ -89,65 +87,71 @@ def test_what_classes_share_adds_nothing(kind):
     # a class of the same values in the first feature, two that differ
     X = np.array([[1.0, 0], [2, 1], [1, 5], [2, 6], [1.4, 5], [1.6, 6]])
     y = np.repeat([0, 1, 2], 2)
-    score = fitted(kind(X), y).total(kind(np.array([[1e9, 5.5]])), np.arange(2))
+    score = fitted(kind(X), y).total(kind(np.array([[1e9, 5.5]])))
     assert log_softmax(score[0, :2])[0] == pytest.approx(-50.0, abs=1e-6)
 
 
 def test_a_class_without_rows_is_impossible_and_in_nobodys_way():
     X, y = columns(1e8)
     with_empty, without = fitted(X, y, n_classes=4), fitted(X, y)
-    features = np.arange(3)
-    found = log_softmax(with_empty.total(X, features), axis=1)
+    found = log_softmax(with_empty.total(X), axis=1)
     assert np.isneginf(found[:, 3]).all()
-    expected = log_softmax(without.total(X, features), axis=1)
+    expected = log_softmax(without.total(X), axis=1)
     np.testing.assert_allclose(found[:, :3], expected, rtol=1e-14, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("block", [2**17, 300, 1])
-@pytest.mark.parametrize("far", [False, True])
-def test_the_curve_is_a_prediction_for_every_size(
-    monkeypatch, family, kind, block, far
-):
-    monkeypatch.setattr(scores, "_BLOCK", block)
-    if far:
-        monkeypatch.setattr(scores, "_REACH", 0.3)
+@pytest.mark.parametrize("reach", [0.3, 2.0**14])
+def test_the_curve_is_a_prediction_for_every_size(monkeypatch, family, kind, reach):
+    monkeypatch.setattr(scores, "_REACH", reach)
+    monkeypatch.setattr(scores, "_BLOCK", 300)
     rng = np.random.default_rng([55, 2])
     y = np.arange(90) % 4
     X = rng.poisson(rng.uniform(0.2, 2, size=(4, 40))[y]).astype(float)
     observed = get(family).observe(kind(X))
-    model = fitted(kind(X), y, family)
-    if far and family == "normal":
-        assert model._linear(np.arange(40), kind is not np.asarray).far.any()
-    order = rng.permutation(40)
-    weight = rng.uniform(0.5, 2, 90)
+    rows = observed.tocsr() if sparse.issparse(observed) else observed
+    order, weight = rng.permutation(40), rng.uniform(0.5, 2, 90)
+    model = fitted(kind(X), y, family, features=order)
+    if family == "normal":
+        assert (model.far | model.apart.any(axis=0)).any() == (reach == 0.3)
+    right = [
+        weight
+        @ (fitted(kind(X), y, family, features=order[:S]).total(rows).argmax(1) == y)
+        for S in range(1, 41)
+    ]
+    assert len(set(right)) > 1
     for grid in (np.arange(1, 41), np.array([3, 4, 17, 40]), np.array([5, 9])):
-        found = model.correct_weight(observed, y, weight, order, grid)
-        expected = [
-            weight @ (model.total(observed.tocsr() if sparse.issparse(observed)
-                                  else observed, order[:S]).argmax(axis=1) == y)
-            for S in grid
-        ]  # fmt: skip
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-        assert len(set(found)) > 1
+        found = model.correct_weight(observed, y, weight, grid)
+        np.testing.assert_allclose(found, np.take(right, grid - 1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_a_tie_goes_to_the_first_class(kind):
     X, y = np.array([[1.0], [2], [1], [2]]), np.array([0, 0, 1, 1])
     for family in ("normal", "poisson"):
-        correct = fitted(kind(X), y, family).correct_weight(
-            kind(X), y, np.array([1.0, 2, 4, 8]), np.arange(1), [1]
-        )
-        assert correct.tolist() == [3.0]
+        weight = np.array([1.0, 2, 4, 8])
+        assert fitted(kind(X), y, family).correct_weight(kind(X), y, weight, [1]) == [3]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_many_narrow_classes_are_scored_exactly_and_few_cells_by_themselves(kind):
+    """Two rows a class leave variances of all sizes, about places of their own."""
+    rng = np.random.default_rng([55, 4])
+    y = np.repeat(np.arange(60), 2)
+    X = rng.normal(size=(120, 30)) + rng.normal(size=(60, 30))[y]
+    new = rng.normal(size=(40, 30))
+    model = fitted(kind(X), y)
+    assert 0 < model.apart.mean() < 0.2 and not model.far.any()
+    joint = np.stack([stats.norm(X[y == k].mean(0), X[y == k].std(0)).logpdf(new).sum(1)
+                      for k in range(60)], axis=1)  # fmt: skip
+    found = log_softmax(model.total(kind(new)), axis=1)
+    np.testing.assert_allclose(found, log_softmax(joint, axis=1), rtol=1e-9, atol=1e-9)
 
 
 def test_labels_that_are_no_class_count_as_errors():
     X, y = columns(0.0)
-    found = fitted(X, y).correct_weight(
-        X, np.full(60, -1), np.ones(60), np.arange(3), [1, 3]
-    )
+    found = fitted(X, y).correct_weight(X, np.full(60, -1), np.ones(60), [1, 3])
     assert found.tolist() == [0, 0]
 
 
@@ -158,17 +162,15 @@ def test_small_integers_have_squares(kind, family):
     y = rng.permutation(np.arange(60) % 3)
     X = rng.poisson(np.array([3, 20, 90])[y, None], size=(60, 2)).clip(0, 120)
     small, exact = kind(X.astype(np.int8)), kind(X.astype(float))
-    model, features = fitted(exact, y, family), np.arange(2)
-    np.testing.assert_array_equal(
-        model.total(small.tocsr() if sparse.issparse(small) else small, features),
-        model.total(exact.tocsr() if sparse.issparse(exact) else exact, features),
-    )
+    model = fitted(exact, y, family)
+    rows = [Z.tocsr() if sparse.issparse(Z) else Z for Z in (small, exact)]
+    np.testing.assert_array_equal(*map(model.total, rows))
     for grid in ([1, 2], [2]):
         found, expected = (
-            model.correct_weight(Z, y, np.ones(60), features, grid)
+            model.correct_weight(Z, y, np.ones(60), grid).tolist()
             for Z in (small, exact)
         )
-        assert found.tolist() == expected.tolist() and found[-1] > 50
+        assert found == expected and found[-1] > 50
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -176,11 +178,10 @@ def test_the_first_row_that_overflows_is_named_by_its_largest_value(kind):
     X, y = columns(0.0)
     model, wild = fitted(kind(X), y), X.copy()
     wild[3, 1], wild[3, 0], wild[9, 2] = -1.2345678e300, 5e299, 1e305
-    for size in (2, 3):
-        with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
-            model.total(kind(wild), np.arange(size))
     with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
-        model.correct_weight(kind(wild), y, np.ones(60), np.arange(3), [1, 3])
+        model.total(kind(wild))
+    with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
+        model.correct_weight(kind(wild), y, np.ones(60), [1, 3])
     scored = finite_scores(np.array([[0.0, -np.inf], [-np.inf, 2.0]]), X[:2])
     assert scored.tolist() == [[0.0, -np.inf], [-np.inf, 2.0]]
 
@@ -190,11 +191,11 @@ def test_features_of_a_choice_add_up_to_its_scores(kind):
     for family, offset in (("normal", 0.0), ("normal", 1e9), ("poisson", 0.0)):
         X, y = columns(offset)
         X = X if family == "normal" else abs(X).round()
-        model, features = fitted(X, y, family), np.array([2, 0])
+        model = fitted(X, y, family, features=np.array([2, 0]))
         rows = sparse.csr_array(X) if kind is sparse.csr_array else X
-        base, values = scores_by_feature(model, rows, features)
+        base, values = model.by_feature(rows)
         total = base + np.column_stack([v.sum(axis=1) for v in values])
-        expected = model.total(X, features)
+        expected = model.total(X)
         np.testing.assert_allclose(
             log_softmax(total, axis=1), log_softmax(expected, axis=1), rtol=0, atol=1e-7
         )

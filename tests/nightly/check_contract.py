@@ -4,10 +4,7 @@ Run them by ``make test-nightly``; those of default settings are in
 ``tests/test_contract.py``.
 """
 
-from sklearn.utils.estimator_checks import (
-    estimator_checks_generator,
-    parametrize_with_checks,
-)
+import pytest
 
 from memdlib import (
     PLSA,
@@ -26,11 +23,11 @@ from memdlib.generative import (
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
 )
-from memdlib.generative.memd.joint import COVARIANCES
+from memdlib.generative.joint import COVARIANCES
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 from memdlib.topics.embedding import KINDS
-from tests.scikit_learn import run
+from tests.scikit_learn import checks, run
 
 WIDE = (-1e3, 1e3)
 ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, smoothing=0.1)
@@ -107,18 +104,17 @@ VARIANTS = [
 ]
 
 
-@parametrize_with_checks(VARIANTS)
+@pytest.mark.parametrize(("estimator", "check"), checks(VARIANTS))
 def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
 
 
-def test_scikit_learn_contract_of_a_fixed_size():
-    checks = [
-        (estimator, check)
-        for estimator, check in estimator_checks_generator(MeMdClassifier(n_features=1))
-        # asks for an accuracy that takes two features
-        if "check_classifiers_train" not in str(check)
-    ]
-    assert len(checks) > 50
-    for estimator, check in checks:
-        check(estimator)
+def of_a_fixed_size():
+    # training asks for an accuracy that takes two features
+    found = checks([MeMdClassifier(n_features=1)])
+    return [param for param in found if "check_classifiers_train" not in param.id]
+
+
+@pytest.mark.parametrize(("estimator", "check"), of_a_fixed_size())
+def test_scikit_learn_contract_of_a_fixed_size(estimator, check):
+    run(check, estimator)

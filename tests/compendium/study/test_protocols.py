@@ -18,7 +18,7 @@ from compendium.study.protocols import (
     repeated_accuracy,
     stratified_folds,
 )
-from memdlib.generative.memd.classifier import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier
 
 SEEN = []
 

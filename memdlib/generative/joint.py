@@ -8,14 +8,13 @@ products of two features) Gaussian naive Bayes.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from memdlib._types import MatrixLike
-from memdlib.estimator import all_or_nothing, finite_scores, fitted
+from memdlib.estimator import finite_scores, fitted
 from memdlib.families.multivariate import (
     MultivariateNormal,
     log_determinant,
@@ -23,10 +22,10 @@ from memdlib.families.multivariate import (
 )
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.memd.model import MarginalModel, MomentClassifier
-from memdlib.generative.scores import LinearScores
-from memdlib.moments.joint import JointMoments, joint_moments
-from memdlib.validation import UNIT, Words, check_parameters, labelled_data
+from memdlib.generative.memd import MarginalModel, MomentClassifier
+from memdlib.generative.scores import LinearScores, MarginalScores
+from memdlib.moments import JointMoments, joint_moments
+from memdlib.validation import UNIT, Words
 
 Array = NDArray[np.float64]
 
@@ -44,18 +43,7 @@ class _DiagonalModel(MarginalModel):
 
 @dataclass(frozen=True)
 class _JointModel:
-    """Joint normal densities of the classes.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (K,)
-    moments : JointMoments
-    means, rest : ndarray of shape (K, d)
-        Their sum has the digits of the data where these are far from zero.
-    covariances, whitening : ndarray of shape (K, d, d)
-        (d, d) if all classes share one.
-    shrinkage : ndarray of shape (K,) or ()
-    """
+    """Joint normal densities of the classes; one whitening matrix if pooled."""
 
     classes: NDArray
     moments: JointMoments
@@ -181,47 +169,12 @@ class JointMaxEntClassifier(MomentClassifier):
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
 
-    @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Estimate the class densities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Finite; sparse only if "diagonal".
-        y : array-like of shape (n,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            On sparse X with covariance="full" or "pooled".
-        ValueError
-            On a single class, a covariance that is singular without shrinkage, or a
-            parameter out of range.
-        """
-        check_parameters(self)
-        X, codes, weight, classes = labelled_data(
-            self, X, y, sample_weight, **self._batch_options()
-        )
-        moments = self._collect(X, codes, len(classes), weight)
-        self._fitted = self._estimate(moments, classes)
-        return self
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
 
-    def _batch_options(self):
+    def _options(self):
         return {"sparse_too": self.covariance == "diagonal"}
 
     def _collect(self, X, codes, n_classes, weight):
@@ -232,7 +185,8 @@ class JointMaxEntClassifier(MomentClassifier):
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
             marginals = ClassMarginals(moments, Normal(), self.shrinkage)
-            return _DiagonalModel.of(classes, marginals)
+            scores = MarginalScores.of(marginals, np.arange(moments.sums.shape[1]))
+            return _DiagonalModel(classes, marginals, scores)
         pooled = self.covariance == "pooled"
         centres, covariances, shrinkage = MultivariateNormal().regularise(
             moments.mean,

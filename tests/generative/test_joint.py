@@ -13,11 +13,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 
-from memdlib import MeMdClassifier
+from memdlib import MeMdClassifier, moments
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
-from memdlib.generative.memd.joint import COVARIANCES, JointMaxEntClassifier
-from memdlib.moments import joint
+from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
 
@@ -222,7 +221,7 @@ def test_a_far_origin_costs_few_digits(covariance):
 def test_blocks_and_single_precision(covariance, monkeypatch):
     X, y = blobs()
     one = JointMaxEntClassifier(covariance).fit(X, y)
-    monkeypatch.setattr(joint, "_BLOCK", 28)
+    monkeypatch.setattr(moments, "_BLOCK", 28)
     other = JointMaxEntClassifier(covariance).fit(X, y)
     np.testing.assert_allclose(other.mean_params_, one.mean_params_, rtol=1e-11)
     single = JointMaxEntClassifier(covariance).fit(X.astype(np.float32), y)

@@ -1,0 +1,587 @@
+"""MeMd: generative maximum-entropy classification with maximum discrimination.
+
+Class marginals are maximum-entropy densities of a few moments, features are ranked by
+the divergence between them, and the top S features enter the Bayes rule
+
+    argmax_k  log pi_k + sum_{s <= S} log p*_k(x_(s)),
+
+which is linear in the sufficient statistics phi(x).
+"""
+
+import math
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from memdlib._types import MatrixLike
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    RoundedMomentsError,
+)
+from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.families import MarginalFamily, Normal, get
+from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
+from memdlib.generative.ranking import (
+    MARGINAL_CONSTRAINTS,
+    SIZE_CONSTRAINTS,
+    RankedSelector,
+    describe_input,
+    rank,
+)
+from memdlib.generative.scores import MarginalScores
+from memdlib.moments import ClassMoments, translate, translate_natural
+from memdlib.validation import (
+    Number,
+    Words,
+    check_parameters,
+    check_priors,
+    count_features,
+    labelled_batch,
+    labelled_data,
+)
+
+Array = NDArray[np.float64]
+
+# Every number up to here, and then steps of this ratio.
+_DENSE, _STEP = 64, 1.03
+
+# Fractional weights add up to equal accuracies only within rounding.
+_TIE = 1e-12
+
+# What families without a closed form raise where a density is not found.
+_NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
+
+
+@dataclass(frozen=True)
+class MarginalModel:
+    """What a fit finds: class marginals, and scores by some of the features."""
+
+    classes: NDArray[Any]
+    marginals: ClassMarginals
+    scores: Any
+
+    @property
+    def moments(self) -> ClassMoments:
+        """Of the data."""
+        return self.marginals.moments
+
+    @property
+    def class_prior(self) -> Array:
+        """Class probabilities, shape (K,)."""
+        return self.marginals.prior
+
+    @property
+    def shrinkage(self) -> float:
+        """Shrinkage in use."""
+        return np.float64(self.marginals.shrinkage)
+
+    @property
+    def mean_params(self) -> Array:
+        """Mean parameters about zero, shape (K, d, m)."""
+        location = self.moments.location
+        return translate(self.marginals.mean_params, np.ones(1), location)
+
+    @property
+    def natural_params(self) -> Array:
+        """Natural parameters about zero, shape (K, d, m)."""
+        location = self.moments.location
+        return translate_natural(self.marginals.natural_params, location)
+
+    def joint_log_density(self, X: MatrixLike) -> Array:
+        """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
+        return self.scores.total(self.marginals.family.observe(X))
+
+
+@dataclass(frozen=True)
+class RankedModel(MarginalModel):
+    """The same, with the order of the features, and how many of them are used."""
+
+    feature_divergences: Array
+    order: NDArray[np.intp]
+    n_selected: int
+    validation_n_features: NDArray[np.intp] | None = None
+    validation_curve: Array | None = None
+
+
+class MomentClassifier(BayesClassifier):
+    """Bayes classifier that is a function of class moments, so that batches add up.
+
+    A subclass supplies :meth:`_collect` and :meth:`_estimate`.
+    """
+
+    classes_: NDArray[Any] = fitted("classes")
+    class_prior_: Array = fitted("class_prior")
+    mean_params_: Array = fitted("mean_params")
+    natural_params_: Array = fitted("natural_params")
+    shrinkage_: float | Array = fitted("shrinkage")
+
+    @abstractmethod
+    def _collect(self, X, codes, n_classes, weight):
+        """Moments of valid data."""
+
+    @abstractmethod
+    def _estimate(self, moments, classes):
+        """Everything that follows from the moments: the fitted model."""
+
+    @all_or_nothing
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Estimate the class densities, and whatever is to be chosen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite values inside the support of the family.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice, but where rows
+            are held out.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        data = labelled_data(self, X, y, sample_weight, **self._options())
+        self._fitted = self._fit(*data)
+        return self
+
+    def _fit(self, X, codes, weight, classes):
+        """The fitted model of valid data."""
+        return self._estimate(self._collect(X, codes, len(classes), weight), classes)
+
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add a batch; the result is that of one fit on all batches together.
+
+        A batch that fails changes nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like of shape (K,), default=None
+            All classes that will ever occur; required on the first call.
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        old = getattr(self, "_fitted", None)
+        known = None if old is None else old.classes
+        moments, classes = self._batch_moments(X, y, sample_weight, classes, known)
+        if old is not None:
+            moments = old.moments.merge(moments)
+        self._fitted = self._estimate(moments, classes)
+        return self
+
+    def _batch_moments(self, X, y, weight, classes, known):
+        """Moments of a batch, and the classes."""
+        X, codes, weight, classes = labelled_batch(
+            self, X, y, weight, classes, known, **self._options()
+        )
+        return self._collect(X, codes, len(classes), weight), classes
+
+    def _options(self) -> dict[str, Any]:
+        """How data are to be validated."""
+        return {}
+
+    def _joint_log_density(self, X):
+        return self._fitted.joint_log_density(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+
+def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
+    """Numbers of features to try, increasing: those asked for, or by steps up to d.
+
+    None takes every number up to 64, then steps of 3 per cent, and d; "every" all.
+
+    Parameters
+    ----------
+    asked : None, "every" or array-like of int
+    d : int
+
+    Returns
+    -------
+    ndarray of int
+    """
+    if asked is None:
+        grid = list(range(1, min(d, _DENSE) + 1))
+        while grid[-1] < d:
+            grid.append(min(d, math.ceil(grid[-1] * _STEP)))
+        return np.array(grid)
+    if isinstance(asked, str):
+        return np.arange(1, d + 1)
+    grid = np.unique(asked)
+    if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
+        raise ValueError(
+            f"n_features_grid={asked!r} must hold integers from 1 to {d}, the number "
+            'of features of X; or give "every", or None'
+        )
+    return grid
+
+
+def held_out_folds(
+    codes: NDArray[np.intp],
+    validation: float,
+    random_state: int | np.random.RandomState | None,
+) -> tuple[NDArray[np.intp], int]:
+    """Fold of each row, and how many folds are held out; stratified by class.
+
+    Folds 0 to ``n_held_out - 1`` are held out in turn, the next one never: it has the
+    only rows of their classes, and what a share leaves.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class indices.
+    validation : float in (0, 1) or int >= 2
+        A share of the rows, once, and as many as there are classes at least; or all
+        rows, in so many folds.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    fold : ndarray of int, shape (n,)
+    n_held_out : int
+    """
+    size = np.bincount(codes)
+    rows = np.flatnonzero(size[codes] > 1)
+    fold = np.zeros(len(codes), dtype=np.intp)
+    if not rows.size:
+        return fold, 0
+    if validation < 1:
+        n_classes = np.count_nonzero(size > 1)
+        asked = math.ceil(validation * len(rows))
+        asked = int(np.clip(asked, n_classes, len(rows) - n_classes))
+        splitter = StratifiedShuffleSplit(1, test_size=asked, random_state=random_state)
+    else:
+        n_folds = min(int(validation), int(size.max()))
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():  # classes of fewer rows are in some folds only
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        tests = [rows[test] for _, test in splitter.split(rows, codes[rows])]
+    fold += len(tests)
+    for f, test in enumerate(tests):
+        fold[test] = f
+    return fold, len(tests)
+
+
+def smallest_best(grid: NDArray[np.intp], accuracy: Array) -> int:
+    """Return the smallest number of a grid (G,) of highest accuracy (G,)."""
+    return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
+
+
+class MeMdClassifier(RankedSelector, MomentClassifier):
+    """Maximum-entropy Bayes classifier on the features that discriminate most.
+
+    Parameters
+    ----------
+    divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
+        Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
+        more than two classes. For two classes they are one algorithm. "js" is the
+        Jensen-Shannon divergence itself, by quadrature.
+    family : str or Family, default="normal"
+        Maximum-entropy family of the class marginals, by name (see
+        :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
+        of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
+        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``.
+    n_features : "auto", int, float in (0, 1] or None, default="auto"
+        How many of the ranked features enter the Bayes rule: a number S, a share of
+        them, all (None), or the smallest S of highest accuracy on rows held out from
+        the ranking ("auto"; in ``partial_fit`` all features, because rows that have
+        gone by cannot be held out).
+    n_features_grid : None, "every" or array-like of int, default=None
+        Which S "auto" tries: every S up to 64, then steps of 3 per cent, and d (None);
+        every S ("every", as in the paper); or those listed.
+    validation : float in (0, 1) or int >= 2, default=0.2
+        How "auto" holds rows out, stratified by class: a share of them once (the
+        paper's rule for text), or that many folds in turn (its rule for genes). The
+        only row of a class is never held out.
+    shrinkage : float in [0, 1] or "auto", default=0.0
+        "normal" only: replaces each class variance v_k by (1 - shrinkage) v_k +
+        shrinkage v_within. At 0 the moments are left as they are, except that a
+        variance of zero is replaced (see :meth:`memdlib.families.Normal.regularise`);
+        "auto" estimates it (see :meth:`memdlib.families.Normal.choose_shrinkage`).
+        The default is the paper's plain moments, which single variances allow; where a
+        covariance could be singular, the default is "auto".
+    smoothing : float >= 0, default=1.0
+        All other families: weight, in instances, of the pooled mean added to each
+        class, which keeps it off the boundary of the family.
+    priors : array-like of shape (K,), default=None
+        Class probabilities, in the order of ``classes_``, for Bayes' rule and for the
+        divergences; None takes the shares of the instance weight.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the weights of the instances of each class; "balanced" gives all
+        classes the same weight (not in ``partial_fit``).
+    random_state : int, RandomState or None, default=None
+        Draws the rows that "auto" holds out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_prior_ : ndarray of shape (K,)
+        ``priors``, or shares of the instance weight.
+    mean_params_ : ndarray of shape (K, d, m)
+        Mean parameters E x^j of the class marginals, regularised.
+    natural_params_ : ndarray of shape (K, d, m)
+        Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
+    feature_divergences_, feature_importances_ : ndarray of shape (d,)
+        Nats; the second name is the one that scikit-learn's selectors look for.
+    order_ : ndarray of shape (d,)
+        Feature indices, the most divergent first.
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature, 1 the most divergent.
+    n_selected_ : int
+        S, the number of features in use.
+    shrinkage_ : float
+        The shrinkage in use.
+    validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
+        Numbers S tried, and the held-out accuracy with the top S features; None unless
+        n_features="auto", or if no class has two rows (all features are then used).
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Only when X has string column names.
+
+    See Also
+    --------
+    memdlib.DivergenceRanker : the ranking alone, in front of any classifier.
+
+    References
+    ----------
+    .. [1] Dukkipati, Pandey, Ghoshdastidar, Koley, Sriram, Generative maximum entropy
+       learning for multiclass classification, ICDM 2013, algorithms 1-3.
+
+    Examples
+    --------
+    >>> from memdlib import MeMdClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> clf = MeMdClassifier(n_features=5).fit(X[::2], y[::2])
+    >>> clf.order_[:5].tolist()
+    [6, 9, 11, 12, 10]
+    >>> round(clf.score(X[1::2], y[1::2]), 3)
+    0.955
+    """
+
+    _parameter_constraints = MARGINAL_CONSTRAINTS | {
+        "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
+        "n_features_grid": [None, Words("every"), "array-like"],
+        "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
+        "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        divergence: str = "js_gm",
+        family: str | MarginalFamily = "normal",
+        n_features: float | int | str | None = "auto",
+        validation: float | int = 0.2,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        *,
+        n_features_grid: ArrayLike | str | None = None,
+        priors: ArrayLike | None = None,
+        class_weight: dict[Any, Any] | str | None = None,
+    ) -> None:
+        self.divergence = divergence
+        self.family = family
+        self.n_features = n_features
+        self.validation = validation
+        self.shrinkage = shrinkage
+        self.smoothing = smoothing
+        self.random_state = random_state
+        self.n_features_grid = n_features_grid
+        self.priors = priors
+        self.class_weight = class_weight
+
+    feature_divergences_: Array
+    feature_importances_: Array
+    feature_divergences_ = feature_importances_ = fitted("feature_divergences")
+    order_: NDArray[np.intp] = fitted("order")
+    n_selected_: int = fitted("n_selected")
+    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_curve_: Array | None = fitted("validation_curve")
+
+    _kind_of_scores: ClassVar[Any] = MarginalScores
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Rank the features, choose how many to use, and estimate their marginals.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse. Under
+            the normal family a UserWarning names classes of one row.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y, sample_weight)
+        if sample_weight is None and self.class_weight is None:
+            self._warn_of_single_rows()
+        return self
+
+    def accuracy_curve(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        n_features_grid: ArrayLike | str | None = None,
+    ) -> tuple[NDArray[np.intp], Array]:
+        """Accuracy with the top S features, for many S, from one pass over X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Labels; one that the fit has not seen counts as an error.
+        sample_weight : array-like of shape (n,), default=None
+        n_features_grid : None, "every" or array-like of int, default=None
+            Which S, as for the estimator.
+
+        Returns
+        -------
+        n_features : ndarray of int, shape (G,)
+        accuracy : ndarray of shape (G,)
+        """
+        check_is_fitted(self)
+        X, codes, weight, seen = labelled_data(
+            self, X, y, sample_weight, reset=False, several=False
+        )
+        known = np.isin(seen, self.classes_)
+        position = np.where(known, np.searchsorted(self.classes_, seen), -1)
+        grid, model = size_grid(n_features_grid, X.shape[1]), self._fitted
+        scores = self._kind_of_scores.of(model.marginals, model.order[: grid[-1]])
+        X = model.marginals.family.observe(X)
+        correct = scores.correct_weight(X, position[codes], weight, grid)
+        return grid, correct / weight.sum()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = describe_input(super().__sklearn_tags__(), self.family)
+        # continuous test data mean little to a family of counts
+        tags.classifier_tags.poor_score = get(self.family).nonnegative
+        return tags
+
+    def _options(self):
+        return {"class_weight": self.class_weight}
+
+    def _batch_moments(self, *batch):
+        old, family = getattr(self, "_fitted", None), get(self.family)
+        if old is not None and old.marginals.family != family:
+            raise ValueError(
+                f"family={family} differs from that of the batches before, "
+                f"{old.marginals.family}; set it back, or call fit"
+            )
+        if self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight="balanced" needs all rows at once; in partial_fit give '
+                "priors, or a dict of weights"
+            )
+        return super()._batch_moments(*batch)
+
+    def _collect(self, X, codes, n_classes, weight):
+        family = get(self.family)
+        return family_moments(family, family.observe(X), codes, n_classes, weight)
+
+    def _estimate(self, moments, classes, size=None) -> RankedModel:
+        marginals = ClassMarginals(
+            moments,
+            get(self.family),
+            self.shrinkage,
+            self.smoothing,
+            check_priors(self.priors, len(classes)),
+        )
+        if size is None:
+            asked = None if self.n_features == "auto" else self.n_features
+            size = count_features(asked, moments.sums.shape[1], "n_features")
+        try:
+            divergences = marginals.divergences(self.divergence)
+            order = rank(divergences)
+            scores = self._kind_of_scores.of(marginals, order[:size])
+        except _NOT_FOUND as error:
+            raise _named(error, marginals, classes) from error
+        return RankedModel(classes, marginals, scores, divergences, order, size)
+
+    def _fit(self, X, codes, weight, classes) -> RankedModel:
+        """Model of a given size, or the smallest of highest accuracy held out."""
+        if self.n_features != "auto":
+            return super()._fit(X, codes, weight, classes)
+        grid = size_grid(self.n_features_grid, X.shape[1])
+        fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
+        if not n_held_out:
+            return super()._fit(X, codes, weight, classes)
+        family, correct, tested = get(self.family), 0.0, 0.0
+        X, n_folds = family.observe(X), fold.max() + 1
+        data = X, codes, len(classes), weight, fold, n_folds
+        moments, training = fold_moments(family, *data)
+        for f, part in enumerate(training[:n_held_out]):
+            test = np.flatnonzero(fold == f)
+            rows = X[test], codes[test], weight[test]
+            scores = self._estimate(part, classes, grid[-1]).scores
+            correct = correct + scores.correct_weight(*rows, grid)
+            tested += weight[test].sum()
+        accuracy = correct / tested
+        model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        return replace(model, validation_n_features=grid, validation_curve=accuracy)
+
+    def _warn_of_single_rows(self):
+        """Warn of classes that have no variance."""
+        single = self._fitted.moments.weight == 1
+        if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
+            names = ", ".join(map(repr, self.classes_[single].tolist()))
+            warnings.warn(
+                f"one row only of class {names}: it has no variance of its own and "
+                "takes that within the other classes; add rows, leave the class out, "
+                "or use shrinkage=1.0, with which all classes share their variances",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _named(error, marginals, classes):
+    """The same error with the class and the feature of the first density that fails."""
+    family, mu, kind = marginals.family, marginals.mean_params, type(error)
+    for k, s in np.ndindex(mu.shape[:2]):
+        try:
+            family.natural(mu[k, s])
+        except _NOT_FOUND as found:
+            if isinstance(found, kind):
+                break
+    told = mu[k, s].tolist()
+    why = (
+        f"rounding its moments {told} leaves the density of {family} in doubt; shift "
+        f"the feature and the support by {-told[0]:g}, towards zero, or use fewer "
+        "moments"
+        if kind is RoundedMomentsError
+        else f"there is no density of {family} with its moments {told}, or none was "
+        "found; use more smoothing, fewer moments or another family"
+    )
+    return kind(f"class {classes.tolist()[k]!r}, feature {s}: {why}")

@@ -1,1 +1,0 @@
-"""MeMd itself: one feature at a time, whole documents, or all features jointly."""

@@ -1,0 +1,347 @@
+"""Class moments: sufficient statistics that add.
+
+For every class k and feature s these are the weighted power sums
+
+    S_kj = sum_i w_i [y_i = k] (x_is - c_ks)^j,    j = 1..m,
+
+about a location c of the class's own, among its data: variances keep their digits
+however far the classes lie apart. They are exact sufficient statistics of every family
+here and they *add*: over batches, workers, folds, and over "all but class k".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from memdlib._types import Index, MatrixLike
+from memdlib.validation import sum_duplicates
+
+__all__ = [
+    "ClassMoments",
+    "JointMoments",
+    "class_moments",
+    "joint_moments",
+    "leave_one_out",
+    "translate",
+    "translate_natural",
+]
+
+Array = NDArray[np.float64]
+
+# Entries of a class handled at a time: a MiB of doubles stays in the cache.
+_BLOCK = 2**17
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Weighted power sums of every class about a location of its own.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (..., K)
+        Total instance weight of each class.
+    sums : ndarray of shape (..., K, d, m)
+        Power sums of (x - location)^j, j = 1..m.
+    location : ndarray of shape (..., K, d)
+        Points about which the powers are taken.
+
+    Examples
+    --------
+    >>> a = class_moments(np.array([[1.0], [3.0], [5.0]]), [0, 0, 1], 2, order=1)
+    >>> (a.location + a.mean[..., 0]).ravel().tolist()
+    [2.0, 5.0]
+    """
+
+    weight: Array
+    sums: Array
+    location: Array
+
+    @property
+    def mean(self) -> Array:
+        """Mean parameters E (x - location)^j, of all classes where one is empty."""
+        mean = self.sums / np.where(self.weight > 0, self.weight, 1.0)[..., None, None]
+        for *pair, k in np.argwhere(self.weight == 0):
+            classes = self._take(tuple(pair))
+            everything = classes._about(classes.location[k]).sum(axis=0)
+            mean[(*pair, k)] = everything / classes.weight.sum()
+        return mean
+
+    @property
+    def prior(self) -> Array:
+        """Class shares pi_k of the total weight, shape (..., K)."""
+        return self.weight / self.weight.sum(axis=-1, keepdims=True)
+
+    def merge(self, other: "ClassMoments") -> "ClassMoments":
+        """Moments of two data sets, of the same shape, together."""
+        if other.sums.shape != self.sums.shape:
+            raise ValueError(
+                f"moments of shape {other.sums.shape} cannot be added to those of "
+                f"shape {self.sums.shape}; classes, features and order must agree"
+            )
+        here = self.weight[..., None] > 0
+        location = np.where(here, self.location, other.location)
+        sums = self._about(location) + other._about(location)
+        return type(self)(self.weight + other.weight, sums, location)
+
+    def one_vs_rest(self) -> "ClassMoments":
+        """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
+        classes = self.split(len(self.weight))
+        rest = leave_one_out(classes)
+        weight, sums, location = (
+            np.stack([np.concatenate([getattr(m, name) for m in part])
+                      for part in (classes, rest)], axis=1)
+            for name in ("weight", "sums", "location")
+        )  # fmt: skip
+        return type(self)(weight, sums, location)
+
+    def reweighted(self, prior: Array) -> "ClassMoments":
+        """Moments of the same classes in other shares (K,) of the same total weight."""
+        old = np.where(self.weight > 0, self.weight, 1.0)
+        ratio = prior * self.weight.sum() / old * (self.weight > 0)
+        sums = ratio[:, None, None] * self.sums
+        return type(self)(ratio * self.weight, sums, self.location)
+
+    def split(self, n_parts: int) -> "list[ClassMoments]":
+        """Views of the first K / n_parts classes, of the next, ..."""
+        ends = np.linspace(0, len(self.weight), n_parts + 1).astype(int)
+        return [self._take(slice(first, last)) for first, last in pairwise(ends)]
+
+    def select(self, features: Index) -> "ClassMoments":
+        """Moments of some features, given by a mask or by indices."""
+        return ClassMoments(
+            self.weight, self.sums[..., features, :], self.location[..., features]
+        )
+
+    def _take(self, index) -> "ClassMoments":
+        return type(self)(self.weight[index], self.sums[index], self.location[index])
+
+    def _about(self, location: Array) -> Array:
+        """Sums about other locations."""
+        return translate(self.sums, self.weight[..., None], self.location - location)
+
+
+@dataclass(frozen=True)
+class JointMoments(ClassMoments):
+    """Weighted sums of x and x x^T of every class; they add like :class:`ClassMoments`.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (K,)
+    sums : ndarray of shape (K, d, d + 1)
+        Sums of (x - location) in column 0, of their products in columns 1..d.
+    location : ndarray of shape (K, d)
+    """
+
+    def select(self, features: Index) -> "JointMoments":
+        """Joint moments of some features, given by a mask or by indices."""
+        own = np.arange(self.sums.shape[-2])[features]
+        sums = self.sums[..., own, :][..., np.r_[0, 1 + own]]
+        return JointMoments(self.weight, sums, self.location[..., own])
+
+    def _about(self, location: Array) -> Array:
+        shift = (self.location - location)[..., None]
+        first = self.sums[..., :1]
+        moved = first + self.weight[..., None, None] * shift
+        cross = first @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(moved, -1, -2)
+        return np.concatenate([moved, self.sums[..., 1:] + cross], axis=-1)
+
+
+def class_moments(
+    X: MatrixLike,
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    order: int,
+    sample_weight: ArrayLike | None = None,
+    about_zero: bool = False,
+) -> ClassMoments:
+    """Collect class moments in one pass.
+
+    Parameters
+    ----------
+    X : ndarray, memmap or sparse matrix/array of shape (n, d)
+        Data of size 1e100 at most. Sparse data are never densified.
+    codes : array_like of shape (n,)
+        Class of each row as an integer in 0..K-1.
+    n_classes : int
+        K.
+    order : int
+        Highest power m.
+    sample_weight : array_like of shape (n,), default=None
+        Nonnegative instance weights; None means 1 each.
+    about_zero : bool, default=False
+        Take the powers about zero, as families need that do not translate; otherwise
+        about a row of each class (zero, in a sparse column that does not store every
+        row of the class).
+
+    Returns
+    -------
+    ClassMoments
+        In float64. A ValueError names a feature whose powers overflow.
+
+    Examples
+    --------
+    >>> X = np.array([[1e9 + 1], [1e9 + 3], [7.0]])
+    >>> class_moments(X, [0, 0, 1], 2, order=2).weight.tolist()
+    [2.0, 1.0]
+    """
+    X, codes, weight, total = _read(X, codes, n_classes, sample_weight)
+    location = np.zeros((n_classes, X.shape[1]))
+    if not about_zero:
+        location = _locations(X, codes, n_classes)
+    collect = _sparse_sums if sparse.issparse(X) else _dense_sums
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.stack(collect(X, codes, weight, order, location), axis=-1)
+    lost = ~np.isfinite(sums).all(axis=(0, 2))
+    if lost.any():
+        raise ValueError(
+            f"the moments of feature {int(lost.argmax())} overflow; rescale it"
+        )
+    return ClassMoments(total, sums, location)
+
+
+def joint_moments(
+    X: NDArray[np.float64],
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> JointMoments:
+    """Collect the sums of x and x x^T of every class in one pass.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Of size 1e100 at most.
+    codes, n_classes, sample_weight
+        As in :func:`class_moments`.
+
+    Returns
+    -------
+    JointMoments
+        About a row of each class.
+    """
+    X, codes, weight, total = _read(X, codes, n_classes, sample_weight)
+    sums = np.zeros((n_classes, X.shape[1], X.shape[1] + 1))
+    location = _locations(X, codes, n_classes)
+    for k, rows in _rows_by_class(codes, n_classes, X.shape[1]):
+        centred = X[rows] - location[k]
+        weighted = weight[rows, None] * centred
+        sums[k, :, 0] += weighted.sum(axis=0)
+        sums[k, :, 1:] += weighted.T @ centred
+    return JointMoments(total, sums, location)
+
+
+def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
+    """Moments of all parts (two or more) but each, by merges and no subtraction."""
+    before = list(accumulate(parts[:-1], ClassMoments.merge))
+    after = list(accumulate(parts[:0:-1], ClassMoments.merge))[::-1]
+    inner = [b.merge(a) for b, a in zip(before[:-1], after[1:], strict=True)]
+    return [after[0], *inner, before[-1]]
+
+
+def translate(sums: Array, weight: Array, shift: Array) -> Array:
+    """Power sums about c, given those about c + shift (binomial theorem).
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., d, m)
+        Power sums j = 1..m, or mean parameters.
+    weight, shift : ndarray, broadcast against (..., d)
+        Power sum j = 0 (total weight, or 1 for mean parameters); and how far to move.
+
+    Returns
+    -------
+    ndarray of shape (..., d, m)
+    """
+    if not np.any(shift):
+        return sums
+    moved, powers = np.empty(sums.shape), _powers(shift, sums.shape[-1])
+    for j in range(1, sums.shape[-1] + 1):
+        moved[..., j - 1] = sums[..., j - 1] + weight * powers[j]
+        for i in range(1, j):
+            moved[..., j - 1] += (comb(j, i) * powers[j - i]) * sums[..., i - 1]
+    return moved
+
+
+def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
+    """Natural parameters (..., m) of x, given those of x - location (...)."""
+    lam = np.asarray(lam, dtype=np.float64)
+    shift, m = -np.asarray(location, dtype=np.float64), lam.shape[-1]
+    if not np.any(shift):
+        return lam
+    powers = _powers(shift, m)
+    coefficients = [
+        sum(comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1))
+        for i in range(1, m + 1)
+    ]
+    return np.stack(coefficients, axis=-1)
+
+
+def _powers(x, highest):
+    """Powers 0, 1, ..., highest of x by multiplication, which is faster than pow."""
+    found = [1.0, x]
+    while len(found) <= highest:
+        found.append(found[-1] * x)
+    return found
+
+
+def _read(X, codes, n_classes, weight):
+    """Data without repeated entries, codes, weights, and those of the classes."""
+    codes = np.asarray(codes).astype(np.intp, casting="same_kind")
+    weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, np.float64)
+    X = sum_duplicates(X)
+    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else X
+    return X, codes, weight, np.bincount(codes, weights=weight, minlength=n_classes)
+
+
+def _locations(X, codes, n_classes) -> Array:
+    """Points (K, d) of the data of each class, about which a constant is zero."""
+    example = np.zeros(n_classes, dtype=np.intp)
+    example[codes] = np.arange(len(codes))
+    if not sparse.issparse(X):
+        return np.asarray(X[example], dtype=np.float64)
+    # zero where the class has a row that is not stored, so that it adds nothing
+    stored = _by_class(X != 0, codes, np.ones(len(codes)), n_classes)
+    full = stored == np.bincount(codes, minlength=n_classes)[:, None]
+    return np.where(full & (stored > 0), X[example].toarray(), 0.0)
+
+
+def _rows_by_class(codes, n_classes, d):
+    """Yield each class with some of its rows at a time, which stay in the cache."""
+    by_class = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
+    step = max(1, _BLOCK // d)
+    for k, (first, last) in enumerate(pairwise(ends)):
+        for start in range(first, last, step):
+            yield k, by_class[start : min(start + step, last)]
+
+
+def _dense_sums(X, codes, weight, order, location) -> Array:
+    sums = np.zeros((order, *location.shape))
+    for k, rows in _rows_by_class(codes, *location.shape):
+        centred, share = X[rows] - location[k], weight[rows]
+        for j, power in enumerate(_powers(centred, order)[1:]):
+            sums[j, k] += share @ power
+    return sums
+
+
+def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
+    values = X.data
+    if location.any():
+        values = values - location[np.repeat(codes, np.diff(X.indptr)), X.indices]
+    powers = (sparse.csr_array((power, X.indices, X.indptr), X.shape)
+              for power in _powers(values, order)[1:])  # fmt: skip
+    return [_by_class(power, codes, weight, len(location)) for power in powers]
+
+
+def _by_class(X, codes, weight, n_classes) -> Array:
+    """Weighted sums (K, d) of the rows of each class of sparse data."""
+    member = weight, codes, np.arange(len(codes) + 1)
+    member = sparse.csr_array(member, (len(codes), n_classes))
+    return (member.T.tocsr() @ X).toarray()
