@@ -2,10 +2,12 @@
 
 P(1 | x) is the logistic function of a polynomial in the level value x, of degree m, by
 default without a constant term. What code lengths need of it is gathered here once: the
-levels that matter, the dimension of the model and well-conditioned bases.
+levels that matter, the dimension of the model and a well-conditioned basis.
 """
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -15,10 +17,11 @@ Array = NDArray[np.float64]
 
 # Most that a logit may be beside another one, so that fits have the digits they need.
 _MOST_AMPLIFIED = 1e12
+_LARGEST_INTEGER, _SAME = 10**4, 1e-13
 
 
-class NoMaximumError(ValueError):
-    """A maximum of the likelihood cannot be found and certified."""
+class UncertifiedError(ValueError):
+    """No number can be found that is certified, or trusted."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,6 @@ class LevelModel:
         Whether the polynomial has a constant term.
     order : ndarray of shape (L,)
         Indices of the active levels among those given.
-    n_fixed : int
-        Samples at the level 0 of a model without intercept, where P(1 | x) = 1/2.
     """
 
     counts: Array
@@ -46,93 +47,27 @@ class LevelModel:
     dimension: int
     intercept: bool
     order: NDArray[np.intp]
-    n_fixed: int
 
     @property
     def saturated(self) -> bool:
         """Whether every level has a probability of its own."""
         return self.dimension == len(self.values)
 
-    def of_degree(self, n_moments: int) -> "LevelModel":
-        """Model of another degree on the same levels.
-
-        Parameters
-        ----------
-        n_moments : int
-
-        Returns
-        -------
-        LevelModel
-
-        Raises
-        ------
-        ValueError
-            As for `level_model`.
-
-        Examples
-        --------
-        >>> model = level_model(np.array([8, 7, 8]), np.arange(1.0, 4.0), 1, False)
-        >>> model.of_degree(2).dimension, model.of_degree(6).dimension
-        (2, 3)
-        """
-        dimension = min(n_moments + bool(self.intercept), len(self.values))
-        levels = self.counts, self.values
-        model = LevelModel(*levels, dimension, self.intercept, self.order, self.n_fixed)
-        if not model.saturated:
-            values = tuple(self.values.tolist())
-            _check_evenness(values, dimension, bool(self.intercept))
-        return model
-
 
 def level_model(
     level_counts: NDArray[np.int64], values: Array, n_moments: int, intercept: bool
 ) -> LevelModel:
-    """Keep the levels that matter: occupied and, without intercept, not at zero.
-
-    Parameters
-    ----------
-    level_counts : ndarray of shape (L,)
-        Samples at each level.
-    values : ndarray of shape (L,)
-        Value of each level; distinct.
-    n_moments : int
-        Degree m of the polynomial.
-    intercept : bool
-
-    Returns
-    -------
-    LevelModel
-
-    Raises
-    ------
-    ValueError
-        If the model is not saturated and its levels are so uneven, or so close, that a
-        logit may be 10^12 times another: its labels need more digits than there are.
-
-    Examples
-    --------
-    Three of these five levels are active, which makes six moments saturated.
-
-    >>> model = level_model(
-    ...     np.array([8, 0, 7, 8, 7]), np.arange(-2.0, 3.0), 6, intercept=False
-    ... )
-    >>> model.values.tolist(), model.dimension, model.n_fixed
-    ([-2.0, 1.0, 2.0], 3, 7)
-    """
+    """Keep the levels that are occupied and, without intercept, not at zero."""
     active = level_counts > 0
     if not intercept:
         active &= values != 0
     order = np.flatnonzero(active)
     order = order[np.argsort(values[order])]
-    levels = LevelModel(
-        counts=level_counts[order].astype(np.float64),
-        values=values[order],
-        dimension=len(order),
-        intercept=intercept,
-        order=order,
-        n_fixed=int(level_counts.sum() - level_counts[order].sum()),
-    )
-    return levels.of_degree(n_moments)
+    dimension = min(n_moments + bool(intercept), len(order))
+    counts, values = level_counts[order].astype(np.float64), values[order]
+    if dimension < len(order):
+        _check_evenness(tuple(values.tolist()), dimension, bool(intercept))
+    return LevelModel(counts, values, dimension, intercept, order)
 
 
 @lru_cache(maxsize=1024)
@@ -144,8 +79,8 @@ def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) 
     x = _scaled(np.array(values))
     distance = np.abs(x[:, None] - x)
     np.fill_diagonal(distance, np.inf)
-    with np.errstate(over="ignore", divide="ignore"):  # infinite is too uneven
-        ratios = np.sort(np.maximum(x.max() - x, x - x.min()) / distance, axis=1)
+    ratios = np.sort(np.maximum(x.max() - x, x - x.min()) / distance, axis=1)
+    with np.errstate(over="ignore"):  # infinite is too uneven
         products = ratios[:, len(x) + 1 - dimension :].prod(axis=1)
         if not intercept:
             products = products * (np.abs(x).max() / np.abs(x))
@@ -159,34 +94,15 @@ def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) 
 
 
 def _scaled(values: Array) -> Array:
-    """Values over a power of two, so that no product of them overflows."""
+    """Values over a power of two, which keeps the digits of their differences."""
     return np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
 
 
 def orthonormal_basis(model: LevelModel) -> Array:
-    """Polynomials of the model, orthonormal under the level counts.
+    """Polynomials (L, p) of the model, orthonormal under the level counts.
 
-    Parameters
-    ----------
-    model : LevelModel
-
-    Returns
-    -------
-    ndarray of shape (L, p)
-
-    Notes
-    -----
-    Newton's polynomials at the Leja points of the counts: each vanishes at the points
-    before and is 1 at the next, where it is largest. Powers of x would lose all digits
-    at eight moments of ten levels.
-
-    Examples
-    --------
-    >>> counts = np.array([8, 7, 8, 7, 8])
-    >>> model = level_model(counts, np.arange(1.0, 6.0), 3, intercept=False)
-    >>> basis = orthonormal_basis(model)
-    >>> bool(np.allclose(basis.T * counts @ basis, np.eye(3)))
-    True
+    Newton's, at the Leja points of the counts: each vanishes at the points before.
+    Powers of x would lose all digits at eight moments of ten levels.
     """
     x, root, columns = _scaled(model.values), np.sqrt(model.counts), []
     column = np.ones_like(x) if model.intercept else x
@@ -197,3 +113,17 @@ def orthonormal_basis(model: LevelModel) -> Array:
     # a triangle, unlike a QR factorisation, keeps the digits of small entries
     found = np.array(columns).reshape(model.dimension, len(x))
     return np.linalg.solve(np.linalg.cholesky(found * model.counts @ found.T), found).T
+
+
+@lru_cache(maxsize=1024)
+def multiples(values: tuple[float, ...]) -> NDArray[np.int64] | None:
+    """Coprime integers in the same ratios as the values; None if there are none."""
+    x = np.array(values)
+    unit = np.abs(x[x != 0]).min()
+    ratios = [Fraction(float(v)).limit_denominator(1000) for v in x / unit]
+    scale = math.lcm(*(r.denominator for r in ratios))
+    if max(abs(r * scale) for r in ratios) > _LARGEST_INTEGER:
+        return None
+    found = np.array([int(r * scale) for r in ratios])
+    wrong = np.abs(found / scale - x / unit) > _SAME * np.abs(x / unit)
+    return None if wrong.any() else found // np.gcd.reduce(found)

@@ -11,9 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
-from memdlib.nml.codes.conditional import count_levels, feature_codelengths
-from memdlib.nml.codes.multinomial import multinomial_codelength
-from memdlib.nml.estimators.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
+from memdlib.nml.conditional import count_levels, feature_codelengths
+from memdlib.nml.multinomial import multinomial_codelength
+from memdlib.nml.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
 from memdlib.validation import (
     COUNT,
     Words,
@@ -30,7 +30,6 @@ CODE_CONSTRAINTS = {
     "intercept": ["boolean"],
     "criterion": [Words("nml", "error")],
     "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
 }
 
 # Digits after the point, in nats, that two ways to add the same terms agree in.
@@ -43,7 +42,7 @@ class NMLFeatureSelector(RankedSelector):
     Each feature is cut into levels. For every number m of moments, the labels have a
     code length under the conditional maximum-entropy model with P(1 | x) the logistic
     function of a polynomial of degree m in the level x; the best m is kept, and the
-    features are ranked by the code length it gives.
+    features are ranked by the code length it gives [1]_.
 
     Parameters
     ----------
@@ -61,12 +60,8 @@ class NMLFeatureSelector(RankedSelector):
         What is made least: error plus complexity, or the error alone, which is the
         minimax entropy principle.
     n_jobs : int, default=None
-        Workers for the complexities, in the meaning of joblib: None means 1 unless in
-        a `joblib.parallel_config` context, -1 all cores. They are
-        processes, which take seconds to start.
-    verbose : int, default=0
-        From 1 on a line is printed for each number of moments and for the complexities;
-        above 1 joblib reports as well.
+        Processes for the complexities, in the meaning of joblib; they take seconds to
+        start.
 
     Attributes
     ----------
@@ -78,11 +73,8 @@ class NMLFeatureSelector(RankedSelector):
         Training rows at each level of each feature, and those of the second class.
     errors_, complexities_, codelengths_ : ndarray of shape (d, M)
         In nats; the last is the sum of the others.
-    uncertainties_ : ndarray of shape (d, M)
-        Of the complexities, in nats: a bound, or the standard error of draws.
-    methods_ : ndarray of shape (d, M)
-        How each complexity was found; see
-        `memdlib.nml.conditional_complexity_estimate`.
+    uncertainties_, methods_ : ndarray of shape (d, M)
+        Of the complexities; see `memdlib.nml.ComplexityEstimate`.
     best_n_moments_ : ndarray of shape (d,)
         Of equally good m the smallest.
     feature_codelengths_ : ndarray of shape (d,)
@@ -100,13 +92,10 @@ class NMLFeatureSelector(RankedSelector):
 
     Notes
     -----
-    Complexities whose exact sum takes less than about a tenth of a second are exact.
-    The others of all features and moments share some seconds of a core and half a
-    million draws; see `memdlib.nml.feature_codelengths`. With some hundreds of rows
-    draws are off by some thousandths of a nat, which ``uncertainties_`` tells.
-
-    The choice among features and moments is not part of the code length. A code that
-    says which of d features and M moments it uses is log(d M) nats longer.
+    Complexities whose exact sum takes less than about a tenth of a second are exact,
+    others are drawn; see `memdlib.nml.feature_codelengths`. The choice among features
+    and moments is not part of the code length. A code that says which of d features and
+    M moments it uses is log(d M) nats longer.
 
     References
     ----------
@@ -125,8 +114,6 @@ class NMLFeatureSelector(RankedSelector):
     ['alcohol', 'proline']
     >>> selector.feature_codelengths_[selector.order_[:2]].round(3).tolist()
     [20.101, 23.182]
-    >>> round(selector.null_codelength_, 3)
-    47.24
     """
 
     classes_: NDArray[Any]
@@ -156,7 +143,6 @@ class NMLFeatureSelector(RankedSelector):
         intercept: bool = False,
         criterion: str = "nml",
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.n_moments = n_moments
         self.n_features = n_features
@@ -165,7 +151,6 @@ class NMLFeatureSelector(RankedSelector):
         self.intercept = intercept
         self.criterion = criterion
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -191,7 +176,10 @@ class NMLFeatureSelector(RankedSelector):
         X, y = checked_data(self, X, y, dtype=np.float64)
         self.classes_, codes = two_classes(y)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        self.n_moments_ = np.array(_numbers_of_moments(self.n_moments))
+        asked = self.n_moments
+        if isinstance(asked, Integral):
+            asked = range(1, asked + 1)
+        self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in asked])
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
         self.level_counts_, self.level_ones_ = count_levels(levels, codes, self.n_bins)
@@ -201,7 +189,6 @@ class NMLFeatureSelector(RankedSelector):
             self.n_moments_.tolist(),
             intercept=self.intercept,
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
         self.errors_, self.complexities_ = found.error, found.complexity
         self.uncertainties_, self.methods_ = found.uncertainty, found.method
@@ -223,39 +210,9 @@ class NMLFeatureSelector(RankedSelector):
 
 
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The two classes and the code, 0 or 1, of each label.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-
-    Returns
-    -------
-    classes : ndarray of shape (2,)
-    codes : ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If the labels are not of exactly two classes, or of types that have no order,
-        such as None beside numbers.
-
-    Examples
-    --------
-    >>> classes, codes = two_classes(np.array(["b", "a", "b"]))
-    >>> classes.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1])
-    """
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        of_type = {type(label): label for label in y.tolist()}
-        held = ", ".join(map(repr, of_type.values()))
-        raise ValueError(
-            f"y holds labels that have no order, such as {held}; leave out rows "
-            "without a label, and give all labels as strings or all as numbers"
-        ) from error
+    """The two classes and the code, 0 or 1, of each label; others are refused."""
     check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds one class only ({classes.tolist()[0]!r}); give two classes"
@@ -267,9 +224,3 @@ def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
             f"multiclass: y holds {len(classes)} classes; compare them two at a time"
         )
     return classes, codes
-
-
-def _numbers_of_moments(asked) -> list[int]:
-    if isinstance(asked, Integral):
-        return list(range(1, check_integer(asked, "n_moments") + 1))
-    return sorted({check_integer(m, "n_moments") for m in asked})

@@ -40,7 +40,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     strategy : {"uniform", "quantile", "kmeans"}, default="uniform"
         Intervals of equal width between the least and the largest training value; with
         equally many training rows, up to ties; or the clusters of least squared
-        distance from their means.
+        distance from their means, exactly [1]_.
 
     Attributes
     ----------
@@ -58,14 +58,15 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     thresholds at that value: its training rows are in level 0, and so is whatever is
     smaller later on; what is larger is in level L - 1.
 
+    References
+    ----------
+    .. [1] H. Wang and M. Song, Ckmeans.1d.dp: optimal k-means clustering in one
+       dimension by dynamic programming, The R Journal 3(2), 2011.
+
     Examples
     --------
     >>> X = [[0.0], [0.1], [0.2], [0.9], [1.0]]
-    >>> for strategy in ("uniform", "quantile", "kmeans"):
-    ...     levels = LevelQuantiser(2, strategy).fit_transform(X)
-    ...     print(levels.ravel().tolist())
-    [0, 0, 0, 1, 1]
-    [0, 0, 0, 1, 1]
+    >>> LevelQuantiser(2).fit_transform(X).ravel().tolist()
     [0, 0, 0, 1, 1]
     >>> LevelQuantiser(3).fit(X).transform([[-5.0], [0.5], [7.0]]).ravel().tolist()
     [0, 1, 2]
@@ -93,20 +94,16 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            If ``n_bins`` is below 1 or the strategy has another name.
         """
         check_parameters(self)
         X = checked_data(self, X, dtype=np.float64)
-        learn = {
-            "uniform": equal_width_thresholds,
-            "quantile": equal_frequency_thresholds,
-            "kmeans": kmeans_thresholds,
-        }
-        self.thresholds_ = learn[self.strategy](X, self.n_bins)
+        if self.strategy == "uniform":
+            self.thresholds_ = _equal_width(X, self.n_bins)
+        elif self.strategy == "quantile":
+            share = np.arange(1, self.n_bins) / self.n_bins
+            self.thresholds_ = np.quantile(X, share, axis=0).T
+        else:
+            self.thresholds_ = np.array([_clusters(x, self.n_bins) for x in X.T])
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -134,104 +131,33 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def equal_width_thresholds(X: Array, n_bins: int) -> Array:
-    """Thresholds that cut the range of each feature into equal parts.
+def _equal_width(X: Array, n_bins: int) -> Array:
+    """Thresholds (d, L - 1) of equal parts of each range.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_bins : int
-
-    Returns
-    -------
-    ndarray of shape (d, n_bins - 1)
-
-    Notes
-    -----
-    A threshold that a training value meets but for rounding is that value, so that
-    levels do not depend on the unit.
-
-    Examples
-    --------
-    >>> equal_width_thresholds(np.array([[0.0], [10.0], [1.0]]), 5).tolist()
-    [[2.0, 4.0, 6.0, 8.0]]
+    One that a training value meets but for rounding is that value, so that levels do
+    not depend on the unit.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    # halves, because ranges and distances may be beyond the largest float
-    near = 1e-3 * (0.5 * high - 0.5 * low)
-    near = np.minimum(0.5 * _ON * np.maximum(np.abs(low), np.abs(high)), near)
+    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
     found = np.zeros((X.shape[1], n_bins - 1))
     for i in range(1, n_bins):
         part = i / n_bins
-        # no sum of the two ends may leave the range
         cut = np.clip(low * (1 - part) + high * part, low, high)
-        on = np.where(np.abs(0.5 * X - 0.5 * cut) <= near, X, -np.inf).max(axis=0)
+        on = np.where(np.abs(X - cut) <= near, X, -np.inf).max(axis=0)
         found[:, i - 1] = np.where(on > -np.inf, on, cut)
     return found
 
 
-def equal_frequency_thresholds(X: Array, n_bins: int) -> Array:
-    """Quantiles of each feature; ties stay together and make the parts unequal.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_bins : int
-
-    Returns
-    -------
-    ndarray of shape (d, n_bins - 1)
-
-    Examples
-    --------
-    >>> equal_frequency_thresholds(np.array([[0.0], [10.0], [1.0]]), 2).tolist()
-    [[1.0]]
-    """
-    # halves, because the distance of neighbours may be beyond the largest float
-    share = np.arange(1, n_bins) / n_bins
-    return 2.0 * np.quantile(0.5 * X, share, axis=0).T
-
-
-def kmeans_thresholds(X: Array, n_bins: int) -> Array:
+def _clusters(column: Array, n_bins: int) -> Array:
     """Thresholds half-way between neighbouring clusters of an exact k-means solution.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_bins : int
-
-    Returns
-    -------
-    ndarray of shape (d, n_bins - 1)
-
-    Notes
-    -----
-    In one dimension the clusters are intervals of the sorted values, so the best ones
-    are found by dynamic programming: the cheapest partition of the first i distinct
-    values into l clusters extends one of the first j < i into l - 1. The best j does
-    not fall as i rises, so halving the range of i finds all in O(n log n) steps. Of
-    equally good ones the first clusters are the smallest. With fewer distinct values
-    than levels, the spare thresholds fall on the largest value, and their levels are
-    empty.
-
-    References
-    ----------
-    .. [1] H. Wang and M. Song, Ckmeans.1d.dp: optimal k-means clustering in one
-       dimension by dynamic programming, The R Journal 3(2), 2011.
-
-    Examples
-    --------
-    >>> kmeans_thresholds(np.array([[0.0], [9.0], [1.0], [10.0]]), 2).tolist()
-    [[5.0]]
+    The cheapest partition of the first i distinct values into l clusters extends one of
+    the first j < i into l - 1. With fewer distinct values than levels, the spare
+    thresholds fall on the largest value, and their levels are empty.
     """
-    return np.array([_clusters(column, n_bins) for column in X.T])
-
-
-def _clusters(column: Array, n_bins: int) -> Array:
     value, times = np.unique(column, return_counts=True)
     n = len(value)
-    # halves, because the range may be beyond the largest float
-    at = 0.5 * value - 0.5 * value[0]
+    at = value - value[0]
     at = at / max(at[-1], np.finfo(float).tiny)
     at = at - times @ at / times.sum()
     size = np.concatenate([[0], times.cumsum()])
@@ -258,17 +184,21 @@ def _clusters(column: Array, n_bins: int) -> Array:
         last = cut[k] = starts[k][last]
     below, above = value[cut - 1], value[np.minimum(cut, n - 1)]
     # half way, but never so close to the upper value as to be rounded to it
-    middle = 0.5 * below + 0.5 * above
+    middle = 0.5 * (below + above)
     return np.where(middle < above, middle, below)
 
 
 def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[np.intp]:
-    """First of the best starts of the last cluster of the first i values, i >= 2."""
+    """First of the best starts of the last cluster of the first i values, i >= 2.
+
+    They do not fall as i rises, so halving the range of i takes O(n log n) steps.
+    """
     n = len(best) - 1
     start = np.zeros(n + 1, dtype=np.intp)
-    low, high = np.array([2]), np.array([n])
-    least, most = np.array([1]), np.array([n - 1])
-    while low.size:
+    # ranges of i, and of their starts, one a row
+    ranges = np.array([[2, n, 1, n - 1]])
+    while ranges.size:
+        low, high, least, most = ranges.T
         middle = (low + high) // 2
         width = np.minimum(most, middle - 1) - least + 1
         head = np.cumsum(width) - width
@@ -277,17 +207,9 @@ def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[n
         found = best[j] + cost(j, middle[which])
         lowest = np.minimum.reduceat(found, head)
         hit = np.flatnonzero(found <= lowest[which] + tie)
-        chosen = j[hit[np.searchsorted(hit, head)]]
-        start[middle] = chosen
-        low, high, least, most = (
-            np.concatenate(pair)
-            for pair in (
-                (low, middle + 1),
-                (middle - 1, high),
-                (least, chosen),
-                (chosen, most),
-            )
-        )
-        kept = low <= high
-        low, high, least, most = (part[kept] for part in (low, high, least, most))
+        start[middle] = chosen = j[hit[np.searchsorted(hit, head)]]
+        left = np.column_stack([low, middle - 1, least, chosen])
+        right = np.column_stack([middle + 1, high, chosen, most])
+        ranges = np.vstack([left, right])
+        ranges = ranges[ranges[:, 0] <= ranges[:, 1]]
     return start

@@ -9,14 +9,13 @@ Label counts on the boundary have no finite maximum and are not for this module.
 """
 
 from copy import copy
-from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.special import expit
 
-from memdlib.nml._engine.level_model import LevelModel, NoMaximumError
+from memdlib.nml.level_model import LevelModel, UncertifiedError
 
 Array = NDArray[np.float64]
 
@@ -26,8 +25,8 @@ _BATCH = 8192
 _SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
-# Rough steps, further ones in the first pass, and in the second.
-_ROUGH, _FIRST, _SECOND = 3, 2, 6
+# Full steps in single precision, and in double.
+_ROUGH, _EXACT = 3, 8
 # Duality gap, in nats, that ends a search, and steps after which it is given up.
 _CLOSED, _STEPS = 1e-13, 100
 # Largest gap that counts, in nats, and what rounding adds to it for a sample.
@@ -65,20 +64,10 @@ def suprema(
 
     Raises
     ------
-    NoMaximumError
+    UncertifiedError
         If a gap is larger than 1e-9 nats and rounding.
-
-    Examples
-    --------
-    >>> from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-    >>> model = level_model(np.array([4, 4]), np.array([1.0, 2.0]), 1, intercept=False)
-    >>> basis = orthonormal_basis(model)
-    >>> value, state, _ = suprema(model, basis, np.c_[[4.0, 4.0]], np.c_[[1.0, 2.0]])
-    >>> logits = basis @ state
-    >>> value.round(12).tolist(), bool(np.isclose(logits[1, 0], 2 * logits[0, 0]))
-    ([-5.444603595881], True)
     """
-    value, state, rest = _full_steps(FullSteps(counts, basis), ones)
+    value, state, rest = _full_steps(_FullSteps(counts, basis), ones)
     if not rest.size:
         return value, state, _SETTLED
     n, k = np.broadcast_to(counts, ones.shape)[:, rest], ones[:, rest]
@@ -86,7 +75,7 @@ def suprema(
     wrong = np.flatnonzero(~(gap <= _LARGEST_GAP + _GAP_A_SAMPLE * n.sum(axis=0)))
     if wrong.size:
         first = [part[:, wrong[0]].astype(np.int64).tolist() for part in (k, n)]
-        raise NoMaximumError(
+        raise UncertifiedError(
             f"the labels {first[0]} of levels with {first[1]} samples need logits that "
             "cannot be computed to the end; join levels whose values are close, or use "
             "evenly spaced values or fewer moments"
@@ -94,18 +83,8 @@ def suprema(
     return value, state, max(_SETTLED, float(gap.max()))
 
 
-class FullSteps:
-    """Newton's method in one basis for all cases.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (L, 1) or (L, B)
-        Samples at each level, of all cases or of each.
-    basis : ndarray of shape (L, p)
-        Basis of the logits.
-    kind : type, default=numpy.float64
-        Of the numbers that it calculates with.
-    """
+class _FullSteps:
+    """Newton's method in one basis for all cases, in numbers of one kind."""
 
     def __init__(
         self, counts: Array, basis: Array, kind: DTypeLike = np.float64
@@ -113,9 +92,11 @@ class FullSteps:
         self.counts, self.basis = counts.astype(kind), basis.astype(kind)
         # not in single precision, where products warn by chance on some processors
         self.total = (basis.T @ counts).astype(kind)
-        self.products = _pairs(self.basis)
+        # of columns i >= j, one row each: weighted sums are one product
+        i, j = np.tril_indices(basis.shape[1])
+        self.products = np.ascontiguousarray((self.basis[:, i] * self.basis[:, j]).T)
 
-    def of(self, cases: slice | NDArray[np.intp]) -> "FullSteps":
+    def of(self, cases: slice | NDArray[np.intp]) -> "_FullSteps":
         """The same method for some of the cases."""
         if self.counts.shape[1] == 1:
             return self
@@ -143,12 +124,12 @@ class FullSteps:
         return _solve(self.products @ weight, gradient), q, weight
 
 
-def _full_steps(form: FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np.intp]]:
     """Suprema, coefficients, and the cases that full steps did not settle."""
     target = form.basis.T @ ones
     value, state = np.empty(target.shape[1]), np.empty_like(target)
     late = [np.empty(0, dtype=np.intp)]
-    rough = FullSteps(form.counts, form.basis, np.float32)
+    rough = _FullSteps(form.counts, form.basis, np.float32)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
         for at in range(0, value.size, _BATCH):
             here = slice(at, at + _BATCH)
@@ -159,26 +140,19 @@ def _full_steps(form: FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np.
             # what overflows in single precision starts where it was
             moved = np.where(np.isfinite(moved).all(axis=0), moved, start)
             value[here], state[:, here], rest = _settle(
-                form.of(here), target[:, here], moved.astype(np.float64), _FIRST
+                form.of(here), target[:, here], moved.astype(np.float64)
             )
             late.append(at + rest)
-        # stragglers of all batches together: few columns cost as much as many
-        rest = np.concatenate(late)
-        value[rest], state[:, rest], still = _settle(
-            form.of(rest), target[:, rest], state[:, rest], _SECOND
-        )
-    return value, state, rest[still]
+    return value, state, np.concatenate(late)
 
 
 def _settle(
-    form: FullSteps, target: Array, start: Array, n_steps: int
+    form: _FullSteps, target: Array, start: Array
 ) -> tuple[Array, Array, NDArray[np.intp]]:
     """Full steps from a start, until the expansion around the last one is exact."""
     value, state = np.empty(start.shape[1]), start
     active = np.arange(value.size)
-    for _ in range(n_steps):
-        if not active.size:
-            break
+    for _ in range(_EXACT):
         change, q, weight = form.step(start, target)
         reached = _dot(target, start) + _dot(form.counts, np.log(q))
         move = form.basis @ change
@@ -195,6 +169,8 @@ def _settle(
         else:
             value[active], state[:, active] = reached + gain, change
         active, form = active[left], form.of(left)
+        if not active.size:
+            break
         start, target = change.take(left, axis=1), target.take(left, axis=1)
     return value, state, active
 
@@ -208,7 +184,7 @@ def _search(
     feasible, the gap to the supremum is at most the quadratic form of the step.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        state = FullSteps(counts, basis).begin(ones)
+        state = _FullSteps(counts, basis).begin(ones)
     state = np.where(np.isfinite(state).all(axis=0), state, 0.0)
     gap, active = np.full(ones.shape[1], np.inf), np.arange(ones.shape[1])
     for _ in range(_STEPS):
@@ -277,22 +253,10 @@ def _dot(first: Array, second: Array) -> Array:
     return np.einsum("lb,lb->b", first, second)
 
 
-def _pairs(columns: Array) -> Array:
-    """Products of columns i >= j, one row each: weighted sums are one product."""
-    rows, others = _triangle(columns.shape[1])
-    return np.ascontiguousarray((columns[:, rows] * columns[:, others]).T)
-
-
-@lru_cache(maxsize=64)
-def _triangle(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.tril_indices(size)
-
-
 def _solve(packed: Array, right: Array) -> Array:
-    """Solve positive definite systems, one a column, by L D L^T.
+    """Solve positive definite systems, one a column, by L D L^T of the lower triangles.
 
-    ``packed`` has the rows of the lower triangles, one after the other, and is
-    overwritten.
+    ``packed`` has their rows one after the other, and is overwritten.
     """
     size, solution = len(right), right.copy()
     row = [i * (i + 1) // 2 for i in range(size)]

@@ -14,21 +14,14 @@ probability 1 of falling beyond an end when the parameter is that end.
 """
 
 import math
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
-from memdlib.nml.codes.checks import (
-    Range,
-    finite_range,
-    missing_end,
-    positive_range,
-)
-from memdlib.validation import check_choice, check_integer
+from memdlib.nml.checks import Range, check_range
+from memdlib.validation import check_choice, check_integer, check_positive
 
 Array = NDArray[np.float64]
 
@@ -39,6 +32,12 @@ _NODES, _PANEL = 24, 1.0
 _MOST_TERMS = 10**7
 # Mean below which exp(-1 / mean) / mean^2 is below rounding.
 _UNCUT = 1.0 / 45.0
+_OF_MEANS = "every stretch of means of the same length adds as much"
+_OF_RATIOS = "every doubling of the {} adds as much, or more"
+_OF_UNIT_ENDS = (
+    "means within a distance d of the end contribute like 1 / d, which has no finite "
+    "integral, although the support [0, 1] is bounded"
+)
 
 
 def gaussian_mean_complexity(
@@ -46,14 +45,14 @@ def gaussian_mean_complexity(
 ) -> float:
     """Complexity of normal densities with unknown mean and known scale.
 
-    log C of "data" is the logarithm of (b - a) sqrt(n / (2 pi)) / scale.
+    log C of "data" is the logarithm of (b - a) sqrt(n / (2 pi)) / scale [1]_.
 
     Parameters
     ----------
     n : int
         Number of observations.
     mean_range : tuple of float
-        Ends a < b of the range of the mean.
+        Ends a < b of the range of the mean, up to 1e100 in size.
     scale : float
         Known standard deviation.
     counted : {"data", "parameter"}, default="data"
@@ -76,22 +75,14 @@ def gaussian_mean_complexity(
 
     Examples
     --------
-    >>> round(float(np.exp(gaussian_mean_complexity(
-    ...     2, mean_range=(-1.5, 1.5), scale=1.0))), 6)
+    >>> found = gaussian_mean_complexity(2, mean_range=(-1.5, 1.5), scale=1.0)
+    >>> round(float(np.exp(found)), 6)
     1.692569
     """
-    n = check_integer(n, "n")
-    low, high = finite_range(
-        mean_range,
-        "mean_range",
-        "every stretch of means of the same length adds as much",
-    )
-    if not (isinstance(scale, Real) and 0.0 < scale < math.inf):
-        raise ValueError(f"scale={scale!r} must be a finite number above zero")
-    inside = (
-        math.log(high - low) - math.log(scale) + 0.5 * math.log(n / (2.0 * math.pi))
-    )
-    return _count(inside, counted)
+    n, scale = check_integer(n, "n"), check_positive(scale, "scale")
+    low, high = check_range(mean_range, "mean_range", _OF_MEANS)
+    inside = math.log(high - low) - math.log(scale)
+    return _count(inside + 0.5 * math.log(n / (2.0 * math.pi)), counted)
 
 
 def gaussian_scale_complexity(
@@ -99,7 +90,8 @@ def gaussian_scale_complexity(
 ) -> float:
     """Complexity of normal densities with known mean and unknown scale.
 
-    log C of "data" is the logarithm of 2 (n / (2 e))^(n/2) log(b / a) / Gamma(n / 2).
+    log C of "data" is the logarithm of 2 (n / (2 e))^(n/2) log(b / a) / Gamma(n / 2):
+    n s^2 / sigma^2 of the estimate s has a chi-square law [1]_.
 
     Parameters
     ----------
@@ -118,11 +110,6 @@ def gaussian_scale_complexity(
     ValueError
         If an end of the range is zero, missing or infinite.
 
-    Notes
-    -----
-    n s^2 / sigma^2 of the estimate s has a chi-square law of n degrees. Its density at
-    sigma = s is proportional to 1 / s: all scales count alike, on a logarithmic axis.
-
     References
     ----------
     .. [1] J. Rissanen, MDL denoising, IEEE Transactions on Information Theory 46(7),
@@ -134,7 +121,7 @@ def gaussian_scale_complexity(
     1.019978
     """
     n = check_integer(n, "n")
-    low, high = positive_range(scale_range, "scale_range", "scale")
+    low, high = check_range(scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0)
     inside = math.log(2.0 * _log_quotient(low, high)) + _log_gamma_peak(0.5 * n)
     return _count(inside, counted)
 
@@ -143,7 +130,8 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
     """Complexity of normal densities with unknown mean and unknown scale.
 
     Only data whose mean and standard deviation (dividing by n) lie in the ranges are
-    counted. C = 2 (b - a) (1/s - 1/t) (n / (2 e))^(n/2) / (sqrt(pi) Gamma((n-1)/2)).
+    counted. C = 2 (b - a) (1/s - 1/t) (n / (2 e))^(n/2) / (sqrt(pi) Gamma((n-1)/2))
+    [1]_.
 
     Parameters
     ----------
@@ -162,7 +150,8 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
     Raises
     ------
     ValueError
-        If an end other than t is missing or infinite, if s is zero, or if n is 1.
+        If an end other than t is missing or infinite, if s is zero, or if n is 1, where
+        the likelihood has no bound.
 
     References
     ----------
@@ -172,23 +161,14 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
 
     Examples
     --------
-    >>> round(float(np.exp(gaussian_complexity(
-    ...     2, mean_range=(-1, 1), scale_range=(0.5, 2)))), 6)
+    >>> found = gaussian_complexity(2, mean_range=(-1, 1), scale_range=(0.5, 2))
+    >>> round(float(np.exp(found)), 6)
     0.702598
     """
-    n = check_integer(n, "n")
-    if n < 2:
-        raise ValueError(
-            "n=1 has no finite complexity here: the standard deviation of a single "
-            "observation is zero, and its likelihood has no bound; give n >= 2"
-        )
-    left, right = finite_range(
-        mean_range,
-        "mean_range",
-        "every stretch of means of the same length adds as much",
-    )
-    low, high = positive_range(
-        scale_range, "scale_range", "scale", upper_may_be_infinite=True
+    n = check_integer(n, "n", minimum=2)
+    left, right = check_range(mean_range, "mean_range", _OF_MEANS)
+    low, high = check_range(
+        scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0, None
     )
     scales = -math.expm1(-_log_quotient(low, high)) if high < math.inf else 1.0
     width = math.log(2.0) + math.log(right - left) + math.log(scales) - math.log(low)
@@ -201,7 +181,7 @@ def exponential_complexity(
 ) -> float:
     """Complexity of exponential densities on [0, inf).
 
-    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n).
+    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n) [1]_.
 
     Parameters
     ----------
@@ -231,7 +211,7 @@ def exponential_complexity(
     0.764984
     """
     n = check_integer(n, "n")
-    low, high = positive_range(mean_range, "mean_range", "mean")
+    low, high = check_range(mean_range, "mean_range", _OF_RATIOS.format("mean"), 0.0)
     inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
     return _count(inside, counted)
 
@@ -262,20 +242,16 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
 
     Examples
     --------
-    >>> round(float(np.exp(truncated_exponential_complexity(
-    ...     1, mean_range=(0.1, 0.9)))), 6)
+    >>> found = truncated_exponential_complexity(1, mean_range=(0.1, 0.9))
+    >>> round(float(np.exp(found)), 6)
     1.25178
     """
     n = check_integer(n, "n")
-    low, high = finite_range(mean_range, "mean_range", _UNIT_ENDS)
-    for end, wrong in (("lower", low <= 0.0), ("upper", high >= 1.0)):
-        if wrong:
-            raise ValueError(missing_end("mean_range", end, mean_range, _UNIT_ENDS))
+    low, high = check_range(mean_range, "mean_range", _OF_UNIT_ENDS, 0.0, 1.0)
     # on the logit scale the integrand is level towards both ends
-    logit = np.log([low, *np.arange(1, n) / n, high])
-    logit -= np.log1p([-low, *-np.arange(1, n) / n, -high])
-    edges = np.clip(logit[1:-1], logit[0], logit[-1])
-    edges = np.unique([logit[0], *edges, logit[-1]])
+    knots = np.array([low, *np.arange(1, n) / n, high])
+    logit = np.log(knots) - np.log1p(-knots)
+    edges = np.unique(np.clip(logit, logit[0], logit[-1]))
     pieces = np.ceil(np.diff(edges) / _PANEL).astype(int)
     edges = np.concatenate(
         [
@@ -284,7 +260,7 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
         ]
         + [edges[-1:]]
     )
-    nodes, weights = gauss_legendre(_NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(edges)[:, None]
     u = (edges[:-1, None] + half * (nodes + 1.0)).ravel()
     # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not
@@ -295,36 +271,17 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
     entropy = 1.0 + log_mean
     cut = mean > _UNCUT
     entropy[cut] = TruncatedExponential().entropy(mean[cut, None])
-    log_terms = log_irwin_hall(n * mean, n) - n * entropy + slope
+    log_terms = _log_irwin_hall(n * mean, n) - n * entropy + slope
     return float(logsumexp(log_terms + np.log(half * weights).ravel()))
 
 
-def log_irwin_hall(s: Array, n: int) -> Array:
+def _log_irwin_hall(s: Array, n: int) -> Array:
     """Log density of the sum of n independent uniform variables on [0, 1].
 
-    Parameters
-    ----------
-    s : ndarray
-        Points; outside of (0, n) the density is zero.
-    n : int
-
-    Returns
-    -------
-    ndarray
-        Same shape as ``s``.
-
-    Notes
-    -----
-    By the recurrence of B-splines, whose terms are all positive,
-    (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1). The alternating sum of
-    the textbooks loses all digits beyond n = 25 or so.
-
-    Examples
-    --------
-    >>> float(np.exp(log_irwin_hall(np.array([1.0]), 2))[0])
-    1.0
+    The recurrence of B-splines has positive terms only,
+    (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1); the alternating sum of the
+    textbooks loses all digits beyond n = 25 or so.
     """
-    s = np.asarray(s, dtype=np.float64)
     shifted = s[..., None] - np.arange(n)
     with np.errstate(divide="ignore"):
         inside = (shifted >= 0.0) & (shifted < 1.0)
@@ -347,7 +304,7 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     ----------
     n : int
     largest_sum : int
-        S; the mean is at most S / n.
+        S, below ten million; the mean is at most S / n.
 
     Returns
     -------
@@ -357,8 +314,8 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     Raises
     ------
     ValueError
-        If ``largest_sum`` is missing or infinite: the terms fall like 1 / s only. If it
-        is ten million or more, too many terms to hold.
+        If ``largest_sum`` is missing, infinite or too large: the terms fall like 1 / s
+        only.
 
     Examples
     --------
@@ -366,27 +323,16 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     2.029132
     """
     n = check_integer(n, "n")
-    if largest_sum is None or largest_sum == math.inf:
+    if largest_sum is None or not 0 <= largest_sum < _MOST_TERMS:
         raise ValueError(
-            f"largest_sum={largest_sum!r}: log C is infinite without a largest sum, as "
-            "sums near s contribute like 1 / s, which has no finite total"
+            f"largest_sum={largest_sum!r} must be an integer, 0 or more and less than "
+            f"{_MOST_TERMS}: sums near s contribute like 1 / s, which has no finite "
+            "total, so that log C is infinite without a largest sum"
         )
-    largest_sum = check_integer(largest_sum, "largest_sum", minimum=0)
-    if largest_sum >= _MOST_TERMS:
-        raise ValueError(
-            f"largest_sum={largest_sum} is too large to add up its terms; give less "
-            f"than {_MOST_TERMS}"
-        )
-    s = np.arange(largest_sum + 1.0)
+    s = np.arange(check_integer(largest_sum, "largest_sum", minimum=0) + 1.0)
     log_number = gammaln(n + s) - gammaln(n) - gammaln(s + 1.0)
     log_terms = log_number - n * np.log1p(s / n) + xlogy(s, s / (n + s))
     return float(logsumexp(log_terms))
-
-
-_UNIT_ENDS = (
-    "means within a distance d of the end contribute like 1 / d, which has no finite "
-    "integral, although the support [0, 1] is bounded"
-)
 
 
 def _log_gamma_peak(k: float) -> float:
@@ -395,13 +341,12 @@ def _log_gamma_peak(k: float) -> float:
 
 
 def _log_quotient(low: float, high: float) -> float:
-    """Log of high / low for 0 < low < high, whatever their sizes."""
-    if high < 2.0 * low:
-        return math.log1p((high - low) / low)
-    return math.log(high) - math.log(low)
+    """Log of high / low, close to each other or not."""
+    return math.log1p((high - low) / low)
 
 
 def _count(inside: float, counted: str) -> float:
+    """Complexity of the data or, with the tails beyond both ends, of the parameter."""
     counted = check_choice(counted, "counted", CONVENTIONS)
     # the tails beyond the two ends, each under the end's parameter, add up to 1
     return inside if counted == "data" else float(np.logaddexp(inside, 0.0))

@@ -6,23 +6,17 @@ where levels hold many samples, only draws near the model do.
 """
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, expit, gammainc, gammaln, logsumexp, xlogy
-from scipy.stats import qmc
+from scipy.special import chdtri, expit, gammainc, logsumexp, poch
+from scipy.stats import binom, qmc
 
-from memdlib.nml._engine.boundary import complexity_bounds, on_boundary
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import (
-    LevelModel,
-    NoMaximumError,
-    orthonormal_basis,
-)
-from memdlib.nml._engine.saturated import saturated_complexity
+from memdlib.nml.boundary import complexity_bounds, on_boundary
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
+from memdlib.nml.saturated import saturated_complexity
 
 Array = NDArray[np.float64]
 
@@ -37,45 +31,18 @@ _ENTRIES = 2**21
 _EFFECTIVE, _LARGEST_SHARE = 200.0, 0.05
 # Log of the share of side A that must be near the model if it is alone.
 _OUT_OF_REACH = 9.0
-# Beyond it a remainder of Stirling's formula is its first two terms, to rounding.
-_LARGE = 1e3
 
 
-class Draws(NamedTuple):
-    """What random draws tell of a complexity.
-
-    Parameters
-    ----------
-    log_complexity, standard_error : float
-        Nats.
-    effective : float
-        Draws of equal weight that would be as good, (sum w)^2 / sum w^2.
-    largest_share : float
-        Of one draw in the sum of all weights.
-    """
-
-    log_complexity: float
-    standard_error: float
-    effective: float
-    largest_share: float
-
-    @property
-    def trustworthy(self) -> bool:
-        """Whether no few draws make the estimate, so that its error bar means much."""
-        return self.effective >= _EFFECTIVE and self.largest_share <= _LARGEST_SHARE
-
-
-def monte_carlo_complexity(
-    model: LevelModel, n_draws: int = 2**16, seed: int = 0
-) -> tuple[float, float]:
+def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, float]:
     """Log of an unbiased estimate of the complexity, with its standard error.
 
     Parameters
     ----------
     model : LevelModel
-    n_draws : int, default=65536
+        Not saturated.
+    n_draws : int
         Draws in all, rounded up to 32 times a power of two.
-    seed : int, default=0
+    seed : int
 
     Returns
     -------
@@ -84,39 +51,8 @@ def monte_carlo_complexity(
 
     Raises
     ------
-    ValueError
+    UncertifiedError
         If too few draws carry the estimate for its error bar to be trusted.
-
-    Examples
-    --------
-    >>> from memdlib.nml._engine.level_model import level_model
-    >>> counts = np.array([8, 8, 8, 7, 7])
-    >>> model = level_model(counts, np.arange(1.0, 6.0), 4, intercept=False)
-    >>> value, error = monte_carlo_complexity(model, 2**14)
-    >>> abs(value - 6.6753273094) < 5 * error, error < 0.01
-    (True, True)
-    """
-    found = draw_complexity(model, n_draws, seed)
-    if not found.trustworthy:
-        raise ValueError(
-            f"{n_draws} draws are worth {found.effective:.0f} of equal weight, too few "
-            'to trust their mean; raise n_draws, or use method="auto"'
-        )
-    return found.log_complexity, found.standard_error
-
-
-def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> Draws:
-    """Estimate, standard error, and what tells whether to trust them.
-
-    Parameters
-    ----------
-    model : LevelModel
-    n_draws : int
-    seed : int
-
-    Returns
-    -------
-    Draws
 
     Notes
     -----
@@ -131,72 +67,54 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> Draws:
 
     The prior's points are scrambled Sobol sequences, 16 of them, whose scatter gives
     the standard error.
-
-    Examples
-    --------
-    >>> from memdlib.nml._engine.level_model import level_model
-    >>> model = level_model(np.full(5, 10**6), np.arange(1.0, 6.0), 1, intercept=False)
-    >>> draw_complexity(model, 2**12, 0).trustworthy
-    True
     """
-    if model.saturated:
-        return Draws(saturated_complexity(model), 0.0, math.inf, 0.0)
     lower, upper = complexity_bounds(model)
-    sides = _Sides.of(model)
-    if sides.subsets is None and saturated_complexity(model) - upper > _OUT_OF_REACH:
-        return Draws(lower, math.inf, 0.0, 1.0)
-    n_sides = 1 + (sides.subsets is not None)
-    log_each = max(0, math.ceil(math.log2(n_draws / _REPLICATES / n_sides)))
-    weights = [
-        sides.log_weights(log_each, rng)
-        for rng in np.random.default_rng(seed).spawn(_REPLICATES)
-    ]
-    drawn = n_sides * 2**log_each
+    sides = _Sides(model)
+    reached = sides.both or saturated_complexity(model) - upper <= _OUT_OF_REACH
+    log_each = max(0, math.ceil(math.log2(n_draws / _REPLICATES / (1 + sides.both))))
+    rngs = np.random.default_rng(seed).spawn(_REPLICATES) if reached else []
+    weights = [sides.log_weights(log_each, rng) for rng in rngs]
     top = max((w.max(initial=-np.inf) for w in weights), default=-np.inf)
-    if top == -np.inf:
-        return Draws(lower, math.inf, 0.0, 1.0)
     # all weights relative to the largest, or at huge counts they overflow
     linear = [np.exp(w - top) for w in weights]
     sums = np.array([w.sum() for w in linear])
     total = math.fsum(sums)
-    square = math.fsum((w**2).sum() for w in linear)
+    effective = total**2 / math.fsum((w**2).sum() for w in linear) if total else 0.0
+    if effective < _EFFECTIVE or 1.0 / total > _LARGEST_SHARE:
+        raise UncertifiedError(
+            f"{n_draws} draws are worth {effective:.0f} of equal weight, too few "
+            'to trust their mean; raise n_draws, or use method="auto"'
+        )
     mean = float(sums.mean())
-    inside = math.log(mean / drawn) + float(top)
+    inside = math.log(mean / (1 + sides.both) / 2**log_each) + float(top)
     value = float(np.logaddexp(lower, inside))
     spread = float(sums.std(ddof=1)) / math.sqrt(_REPLICATES) / mean
-    error = spread * math.exp(inside - value)
-    return Draws(value, error, total**2 / square, 1.0 / total)
+    return value, spread * math.exp(inside - value)
 
 
-@dataclass(frozen=True)
 class _Sides:
     """Both ways to draw interior label counts of one model."""
 
-    model: LevelModel
-    basis: Array
-    subsets: NDArray[np.intp] | None
-    inverses: Array | None
-    log_sizes: Array | None
-
-    @classmethod
-    def of(cls, model: LevelModel) -> "_Sides":
-        basis, p = orthonormal_basis(model), model.dimension
-        if p == 0 or math.comb(len(model.counts), p) > _MOST_SUBSETS:
-            return cls(model, basis, None, None, None)
-        subsets = np.array(list(combinations(range(len(model.counts)), p)))
-        parts = basis[subsets]
-        log_sizes = np.linalg.slogdet(parts)[1] - p * math.log(math.pi)
-        return cls(model, basis, subsets, np.linalg.inv(parts), log_sizes)
+    def __init__(self, model: LevelModel) -> None:
+        self.model, self.basis, p = model, orthonormal_basis(model), model.dimension
+        self.both = math.comb(len(model.counts), p) <= _MOST_SUBSETS
+        if self.both:
+            self.sets = np.array(list(combinations(range(len(model.counts)), p)))
+            parts = self.basis[self.sets]
+            self.log_sizes = np.linalg.slogdet(parts)[1] - p * math.log(math.pi)
+            self.inverses = np.linalg.inv(parts)
 
     def log_weights(self, log_each: int, rng: np.random.Generator) -> Array:
         """Log weights of the interior ones among 2^log_each draws of each side."""
         counts = self.model.counts[:, None]
         whole, basis = counts.astype(np.int64), self.basis
-        share = _shares(len(counts), log_each, rng).T
+        # shares of the density 1 / (pi sqrt(s (1 - s))) are the sin^2 of even angles
+        points = qmc.Sobol(len(counts), scramble=True, rng=rng).random_base2(log_each)
+        share = (np.sin(0.5 * math.pi * points) ** 2).T
         ones = rng.binomial(whole, share).astype(np.float64)
         ones = ones[:, ~on_boundary(self.model, ones)]
-        first, theta = ones.shape[1], None
-        if self.subsets is not None:
+        first = ones.shape[1]
+        if self.both:
             theta = self._near(log_each, rng)
             other = rng.binomial(whole, expit(basis @ theta)).astype(np.float64)
             inside = ~on_boundary(self.model, other)
@@ -205,22 +123,24 @@ class _Sides:
             return np.empty(0)
         top = suprema(self.model, basis, counts, ones)[1]
         logits = basis @ top
+        # P(k) over the density of k on side A
+        log_a = _log_excess(counts, ones, logits)
+        if not self.both:
+            # theta is from r itself, which cancels
+            return log_a
         weight = counts * expit(logits) * expit(-logits)
         information = np.einsum("li,lj,lb->bij", basis, basis, weight)
         try:
             root = np.linalg.cholesky(information)
         except np.linalg.LinAlgError:
-            raise NoMaximumError(
+            raise UncertifiedError(
                 "drawn labels leave a parameter undetermined; join levels whose values "
                 "are close, or use fewer moments"
             ) from None
         p = basis.shape[1]
         normal = _in_ball(first, p, rng)
-        moved = np.linalg.solve(np.swapaxes(root[:first], 1, 2), normal[:, :, None])[
-            :, :, 0
-        ].T
-        if theta is not None:
-            moved = np.hstack([moved, theta - top[:, first:]])
+        moved = np.linalg.solve(root[:first].swapaxes(1, 2), normal[:, :, None])
+        moved = np.hstack([moved[:, :, 0].T, theta - top[:, first:]])
         # not by the difference of parameters, which may be far larger
         change = basis @ moved
         distance = (weight * change**2).sum(axis=0)
@@ -229,47 +149,38 @@ class _Sides:
         diagonal = np.diagonal(root, axis1=1, axis2=2)
         near = log_ball + np.log(diagonal).sum(axis=1) - 0.5 * distance
         near[distance > _RADIUS**2 * (1.0 + 1e-9)] = -np.inf
-        # P(k) over the density of k on side A, and P(k) over that of k given theta
-        log_a = _log_excess(counts, ones, logits)
-        if theta is None:
-            # theta is from r itself, which cancels
-            return log_a
+        # P(k) over the density of k given theta
         log_b = _log_ratio(counts, ones, logits, change)
         prior = self._log_prior(logits + change)
         return near - np.logaddexp(near - log_a, prior - log_b) + math.log(2.0)
 
     def _near(self, log_each: int, rng: np.random.Generator) -> Array:
         """Parameters whose logits at one of the sets of levels have the prior's law."""
-        sets, p = self.subsets, self.subsets.shape[1]
+        p = self.model.dimension
         points = qmc.Sobol(p + 1, scramble=True, rng=rng).random_base2(log_each)
-        weight = np.cumsum(np.sqrt(self.model.counts)[sets].prod(axis=1))
+        weight = np.cumsum(np.sqrt(self.model.counts)[self.sets].prod(axis=1))
         chosen = np.searchsorted(weight[:-1] / weight[-1], points[:, 0])
         angle = 0.5 * math.pi * np.clip(points[:, 1:], 1e-15, 1 - 1e-15)
         drawn = 2.0 * np.log(np.tan(angle))
         return np.einsum("njk,nk->jn", self.inverses[chosen], drawn)
 
     def _log_prior(self, logits: Array) -> Array:
-        sets = self.subsets
-        weight = np.log(self.model.counts)[sets].sum(axis=1) / 2.0
+        """Log density of the parameters of side B that have these logits."""
+        weight = np.log(self.model.counts)[self.sets].sum(axis=1) / 2.0
         size = weight - logsumexp(weight) + self.log_sizes
         level = -0.5 * (np.logaddexp(0.0, logits) + np.logaddexp(0.0, -logits))
-        step = max(1, _ENTRIES // sets.size)
-        found = np.empty(logits.shape[1])
-        for at in range(0, found.size, step):
-            parts = level[sets, at : at + step].sum(axis=1) + size[:, None]
-            top = parts.max(axis=0)
-            parts -= top
-            found[at : at + step] = top + np.log(np.exp(parts, out=parts).sum(axis=0))
-        return found
-
-
-def _shares(n: int, log_each: int, rng: np.random.Generator) -> Array:
-    """Shares with the density 1 / (pi sqrt(s (1 - s))), the sin^2 of even angles."""
-    points = qmc.Sobol(n, scramble=True, rng=rng).random_base2(log_each)
-    return np.sin(0.5 * math.pi * points) ** 2
+        step = max(1, _ENTRIES // self.sets.size)
+        parts = [
+            logsumexp(
+                level[self.sets, at : at + step].sum(axis=1) + size[:, None], axis=0
+            )
+            for at in range(0, logits.shape[1], step)
+        ]
+        return np.concatenate(parts)
 
 
 def _ball_mass(p: int) -> float:
+    """Mass of the ball under the standard normal law."""
     return float(gammainc(0.5 * p, 0.5 * _RADIUS**2))
 
 
@@ -284,7 +195,7 @@ def _in_ball(n: int, p: int, rng: np.random.Generator) -> Array:
 def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
     """Log of P(k) at the maximum over the density of k under the prior of all shares.
 
-    All terms are divergences or remainders, which lose no digits at large counts.
+    All terms are divergences or quotients, which lose no digits at large counts.
     """
     zeros = counts - ones
     divergence = np.zeros_like(ones)
@@ -296,32 +207,16 @@ def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
         near = np.log1p(np.maximum(excess, -0.5))
         part = observed * np.where(excess < -0.5, far, near)
         divergence += np.where(observed > 0, part, 0.0)
-    best = _remainder(counts) - _remainder(ones) - _remainder(zeros)
-    mixed = _log_half_ratio(ones) + _log_half_ratio(zeros) - math.log(math.pi)
+    # the law of k at its own share, over Gamma(k + 1/2) / Gamma(k + 1) of both / pi
+    best = np.log(binom.pmf(ones, counts, ones / counts))
+    mixed = np.log(poch(ones + 1.0, -0.5) * poch(zeros + 1.0, -0.5) / math.pi)
     return (divergence + best - mixed).sum(axis=0)
-
-
-def _remainder(k: Array) -> Array:
-    """Log k! - (k log k - k)."""
-    large = np.maximum(k, _LARGE)
-    stirling = 0.5 * np.log(2 * math.pi * large) + (1 - 1 / (30 * large**2)) / (
-        12 * large
-    )
-    return np.where(k > _LARGE, stirling, gammaln(k + 1.0) - xlogy(k, k) + k)
-
-
-def _log_half_ratio(k: Array) -> Array:
-    """Log of Gamma(k + 1/2) / Gamma(k + 1)."""
-    large = np.maximum(k, _LARGE)
-    expansion = -0.5 * np.log(large) - 1 / (8 * large) + 1 / (192 * large**3)
-    return np.where(k > _LARGE, expansion, gammaln(k + 0.5) - gammaln(k + 1.0))
 
 
 def _log_ratio(counts: Array, ones: Array, logits: Array, change: Array) -> Array:
     """Log-likelihood at logits less that at logits plus change, in digits of both."""
-    size = np.abs(change)
     # seen from the side to which the logit moves, nothing cancels
-    near = np.log1p(expit(np.sign(change) * logits) * np.expm1(np.minimum(size, 30)))
-    near += np.minimum(change, 0.0)
-    far = np.logaddexp(0.0, logits + change) - np.logaddexp(0.0, logits)
-    return (counts * np.where(size < 30, near, far) - ones * change).sum(axis=0)
+    grown = np.expm1(np.minimum(np.abs(change), 700.0))
+    terms = np.log1p(expit(np.sign(change) * logits) * grown)
+    terms += np.minimum(change, 0.0)
+    return (counts * terms - ones * change).sum(axis=0)

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.explanations import JointByFeature, joint_by_feature
-from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml.estimators.selector import (
+from memdlib.nml.boundary import on_boundary
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import level_model, orthonormal_basis
+from memdlib.nml.selector import (
     CODE_CONSTRAINTS,
     NMLFeatureSelector,
     two_classes,
@@ -43,7 +43,7 @@ class NMLClassifier(BayesClassifier):
     ----------
     n_features : int, float in (0, 1] or None, default=None
         How many of the ranked features to use: a number, a share of them, or all.
-    n_moments, n_bins, strategy, intercept, criterion, n_jobs, verbose
+    n_moments, n_bins, strategy, intercept, criterion, n_jobs
         As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
     smoothing : float, default=1.0
         Weight, in instances, of the class shares that are added to each level before
@@ -111,7 +111,6 @@ class NMLClassifier(BayesClassifier):
         criterion: str = "nml",
         smoothing: float = 1.0,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -121,7 +120,6 @@ class NMLClassifier(BayesClassifier):
         self.criterion = criterion
         self.smoothing = smoothing
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -152,7 +150,7 @@ class NMLClassifier(BayesClassifier):
         self.order_ = self.selector_.order_
         self.best_n_moments_ = self.selector_.best_n_moments_
         self.class_prior_ = np.bincount(codes) / len(codes)
-        self.evidence_ = level_evidence(
+        self.evidence_ = _level_evidence(
             self.selector_.level_counts_,
             self.selector_.level_ones_,
             self.best_n_moments_,
@@ -177,13 +175,6 @@ class NMLClassifier(BayesClassifier):
         n_features : ndarray of shape (d,)
             1, 2, ..., d.
         accuracy : ndarray of shape (d,)
-
-        Examples
-        --------
-        >>> X, y = [[0, 5], [1, 5], [2, 5], [3, 6]], [0, 0, 1, 1]
-        >>> S, accuracy = NMLClassifier(n_bins=2).fit(X, y).accuracy_curve(X, y)
-        >>> S.tolist(), accuracy.tolist()
-        ([1, 2], [1.0, 1.0])
         """
         check_is_fitted(self)
         X, y = checked_data(self, X, y, dtype=np.float64, reset=False)
@@ -218,52 +209,18 @@ def _(model: NMLClassifier, X):
     return JointByFeature(base, [np.zeros(X.shape), evidence])
 
 
-def level_evidence(
+def _level_evidence(
     counts: NDArray[np.int64],
     ones: NDArray[np.int64],
     n_moments: NDArray[np.int64],
     intercept: bool,
     smoothing: float,
 ) -> Array:
-    """Posterior log-odds of each level of each feature, less the prior log-odds.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (d, L)
-        Samples at each level, whose values are 1..L.
-    ones : ndarray of shape (d, L)
-        Labels 1 among them; as many for each feature, and neither none nor all.
-    n_moments : ndarray of shape (d,)
-        Degree of each polynomial.
-    intercept : bool
-    smoothing : float
-        Instances added to each occupied level, split as the labels are.
-
-    Returns
-    -------
-    ndarray of shape (d, L)
-        Zero at empty levels. Finite if ``smoothing`` is positive, or no feature
-        separates the labels.
-
-    Raises
-    ------
-    ValueError
-        If ``smoothing`` is zero and a feature has no finite fit.
-
-    Examples
-    --------
-    Two of ten labels are 1. Of the third level nothing is known, so it adds nothing.
-
-    >>> counts, ones = np.array([[5, 5, 0]]), np.array([[0, 2, 0]])
-    >>> evidence = level_evidence(counts, ones, np.array([2]), False, 1.0)
-    >>> np.exp(evidence).round(3).tolist()
-    [[0.138, 2.316, 1.0]]
-    """
+    """Posterior log-odds of each level of each feature, less the prior log-odds."""
     prior = ones[0].sum() / counts[0].sum()
     prior_logit = np.log(prior / (1.0 - prior))
-    n_features, n_levels = counts.shape
-    values = np.arange(1.0, n_levels + 1)
-    found = np.zeros((n_features, n_levels))
+    values = np.arange(1.0, counts.shape[1] + 1)
+    found = np.zeros(counts.shape)
     kind = np.column_stack([counts > 0, n_moments])
     distinct, which = np.unique(kind, axis=0, return_inverse=True)
     for i, (*occupied, m) in enumerate(distinct):

@@ -9,35 +9,30 @@ many quantised features, such as genes, both are found together.
 import math
 import warnings
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
 
-from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.complexity import (
+from memdlib.nml.boundary import on_boundary
+from memdlib.nml.checks import (
+    check_binary_labels,
+    check_finite,
+    check_levels,
+    check_ones,
+)
+from memdlib.nml.codelength import Codelength, ComplexityEstimate
+from memdlib.nml.complexity import (
     METHODS,
     MOST_OF_MANY,
     N_DRAWS,
     N_DRAWS_OF_MANY,
     complexities,
 )
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
-from memdlib.nml._engine.saturated import (
-    saturated_complexity,
-    saturated_log_likelihood,
-)
-from memdlib.nml.codes.checks import (
-    check_binary_labels,
-    check_boolean,
-    check_level_indices,
-    check_levels,
-    check_moments,
-    check_ones,
-)
-from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
-from memdlib.validation import check_choice, check_integer, check_real_array
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import level_model, orthonormal_basis
+from memdlib.nml.saturated import saturated_log_likelihood
+from memdlib.validation import check_choice, check_integer
 
 Array = NDArray[np.float64]
 
@@ -51,9 +46,7 @@ def conditional_complexity(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
-    n_classes: int = 2,
     n_jobs: int | None = None,
-    verbose: int = 0,
 ) -> float | Array:
     """Log complexity of the conditional model, from the level occupancies alone.
 
@@ -61,7 +54,7 @@ def conditional_complexity(
     ----------
     level_counts : array_like of shape (L,) or (G, L)
         Samples at each level, for one feature or for G of them. Equal rows are worked
-        out once, and exact results are kept for later calls.
+        out once, and results are kept for later calls.
     n_moments : int
         Number m of moments x, .., x^m, 1 or more.
     level_values : array_like of shape (L,), default=None
@@ -72,14 +65,8 @@ def conditional_complexity(
         "auto": an exact sum of up to four million terms, else random draws; "exact": a
         sum at the price of hours; "monte-carlo": draws. The error bar is what
         `conditional_complexity_estimate` also returns.
-    n_classes : int, default=2
-        More than two classes are possible where the model is saturated.
     n_jobs : int, default=None
-        Workers for G features, in the meaning of joblib: None means 1 unless in a
-        `joblib.parallel_config` context, -1 all cores. They are processes, which take
-        seconds to start.
-    verbose : int, default=0
-        Verbosity of joblib about them.
+        Processes for G features, in the meaning of joblib; they take seconds to start.
 
     Returns
     -------
@@ -90,10 +77,8 @@ def conditional_complexity(
     ------
     ValueError
         If counts are not nonnegative integers or all zero, level values not finite and
-        distinct or too uneven, ``n_moments`` below 1, ``intercept`` not
-        boolean or ``method`` unknown, if there are more than two classes and the model
-        is not saturated, or if the method asked for finds no number in the proved
-        bounds.
+        distinct or too uneven, another argument out of its range, or if the method
+        asked for finds no number in the proved bounds.
 
     Warns
     -----
@@ -118,45 +103,17 @@ def conditional_complexity(
     7.11887576
     7.11887576
     """
-    if check_integer(n_classes, "n_classes") == 2:
-        found = conditional_complexity_estimate(
-            level_counts,
-            n_moments,
-            level_values,
-            intercept,
-            method,
-            n_jobs=n_jobs,
-            verbose=verbose,
+    found = conditional_complexity_estimate(
+        level_counts, n_moments, level_values, intercept, method, n_jobs=n_jobs
+    )
+    doubt = np.max(found.uncertainty)
+    if method == "auto" and doubt > _DOUBTFUL:
+        warnings.warn(
+            f"a complexity may be off by {doubt:.2g} nats; "
+            "conditional_complexity_estimate tells which and how it was found",
+            stacklevel=2,
         )
-        doubt = np.max(found.uncertainty)
-        if method == "auto" and doubt > _DOUBTFUL:
-            warnings.warn(
-                f"a complexity may be off by {doubt:.2g} nats; "
-                "conditional_complexity_estimate tells which and how it was found",
-                stacklevel=2,
-            )
-        return found.complexity
-    counts, values = check_levels(level_counts, level_values)
-    m = check_integer(n_moments, "n_moments")
-    check_boolean(intercept, "intercept")
-    check_choice(method, "method", METHODS)
-    found = [
-        _of_several_classes(row, values, m, intercept, n_classes)
-        for row in np.atleast_2d(counts)
-    ]
-    return np.array(found) if counts.ndim == 2 else found[0]
-
-
-def _of_several_classes(
-    counts: NDArray[np.int64], values: Array, m: int, intercept: bool, n_classes: int
-) -> float:
-    model = level_model(counts, values, m, intercept)
-    if not model.saturated:
-        raise ValueError(
-            f"n_classes is {n_classes} and {model.dimension} parameters a class do not "
-            f"saturate {len(model.counts)} levels; raise n_moments to their number"
-        )
-    return saturated_complexity(model, n_classes)
+    return found.complexity
 
 
 def conditional_complexity_estimate(
@@ -168,18 +125,13 @@ def conditional_complexity_estimate(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     n_jobs: int | None = None,
-    verbose: int = 0,
 ) -> ComplexityEstimate:
     """Log complexity of the conditional model, its error bar, and how it was found.
 
     Parameters
     ----------
-    level_counts : array_like of shape (L,) or (G, L)
-        Samples at each level.
-    n_moments, level_values, intercept, n_jobs, verbose
+    level_counts, n_moments, level_values, intercept, method, n_jobs
         As for `conditional_complexity`.
-    method : {"auto", "exact", "monte-carlo"}, default="auto"
-        As there; "monte-carlo" is unbiased, with a standard error.
     n_draws : int, default=65536
         Draws for each model that needs some.
     seed : int, default=0
@@ -198,10 +150,10 @@ def conditional_complexity_estimate(
 
     Notes
     -----
-    ``kind`` of the result says what its uncertainty is. An exact sum is "saturated", in
-    closed form; a "table" over the sufficient statistics; or an "enumeration" of all
-    label counts. Where it has too many terms, "auto" draws; and where too few draws
-    carry the mean, it returns the middle between the bounds, with half their distance
+    An exact sum is "saturated", in closed form; a "table" over the sufficient
+    statistics; or an "enumeration" of all label counts. Where it has too many terms,
+    "auto" draws, without bias and with a standard error; and where too few draws carry
+    the mean, it returns the middle between the bounds, with half their distance
     ("bounds").
 
     Levels so uneven that a logit may be 10^12 times another, as over six decades with
@@ -210,20 +162,17 @@ def conditional_complexity_estimate(
     Examples
     --------
     >>> found = conditional_complexity_estimate([100] * 4, 3)
-    >>> found.method, found.kind, abs(found.complexity - 8.69698) < 0.01
-    ('monte-carlo', 'standard error', True)
+    >>> found.method, abs(found.complexity - 8.69698) < 0.01
+    ('monte-carlo', True)
     """
-    counts, values = check_levels(level_counts, level_values)
-    m = check_integer(n_moments, "n_moments")
-    check_boolean(intercept, "intercept")
+    counts, values = check_levels(level_counts, n_moments, level_values, intercept)
     rows, which = np.unique(np.atleast_2d(counts), axis=0, return_inverse=True)
     found = complexities(
-        [level_model(row, values, m, intercept) for row in rows],
+        [level_model(row, values, n_moments, intercept) for row in rows],
         check_choice(method, "method", METHODS),
         check_integer(n_draws, "n_draws"),
         seed,
         n_jobs,
-        verbose,
     )
     found = (part[which.ravel()] for part in found)
     if counts.ndim == 1:
@@ -260,12 +209,6 @@ def conditional_error(
         As for `conditional_complexity`, if ``ones`` is not between 0 and
         ``level_counts``, or if a maximum cannot be found and certified.
 
-    Notes
-    -----
-    Features with the same occupied levels share a model dimension and a basis, and are
-    solved together. A level of value 0 of a model without intercept costs log 2 for
-    each of its samples.
-
     Examples
     --------
     >>> round(conditional_error([20, 10, 8], [1, 4, 8], 2), 6)
@@ -273,16 +216,14 @@ def conditional_error(
     >>> conditional_error([20, 10, 8], [0, 0, 8], 2)
     0.0
     """
-    level_counts, values = check_levels(level_counts, level_values)
-    all_ones = np.atleast_2d(check_ones(ones, level_counts)).T
-    counts = np.atleast_2d(level_counts).T
-    m = check_integer(n_moments, "n_moments")
-    check_boolean(intercept, "intercept")
+    given, values = check_levels(level_counts, n_moments, level_values, intercept)
+    all_ones, counts = np.atleast_2d(check_ones(ones, given)).T, np.atleast_2d(given).T
     found = np.zeros(counts.shape[1])
+    # features with the same occupied levels share a basis, and are solved together
     occupied, which = np.unique(counts > 0, axis=1, return_inverse=True)
     for pattern, column in enumerate(occupied.T):
         here = np.flatnonzero(which == pattern)
-        model = level_model(column.astype(np.int64), values, m, intercept)
+        model = level_model(column.astype(np.int64), values, n_moments, intercept)
         n = counts[np.ix_(model.order, here)].astype(np.float64)
         k = all_ones[np.ix_(model.order, here)]
         fixed = counts[:, here].sum(axis=0) - n.sum(axis=0)
@@ -294,7 +235,7 @@ def conditional_error(
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0
-    return found if level_counts.ndim == 2 else float(found[0])
+    return found if given.ndim == 2 else float(found[0])
 
 
 def conditional_codelength(
@@ -331,13 +272,7 @@ def conditional_codelength(
     >>> round(found.error, 6), round(found.complexity, 6), round(found.total, 6)
     (1.386294, 2.571985, 3.958279)
     """
-    x = check_real_array(x, "x")
-    if x.ndim != 1 or not x.size:
-        raise ValueError(f"x has shape {x.shape}; give one level value a sample")
-    if not np.isfinite(x).all():
-        raise ValueError(
-            f"x holds {x[~np.isfinite(x)][0]}; leave out samples without a value"
-        )
+    x = check_finite(x, "x")
     y = check_binary_labels(labels, len(x))
     values, level = np.unique(x, return_inverse=True)
     counts, ones = np.bincount(level), np.bincount(level, weights=y)
@@ -347,23 +282,9 @@ def conditional_codelength(
     )
 
 
-class LevelCounts(NamedTuple):
-    """How many samples are at each level of each feature.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (d, L)
-    ones : ndarray of shape (d, L)
-        Those with label 1.
-    """
-
-    counts: NDArray[np.int64]
-    ones: NDArray[np.int64]
-
-
 def count_levels(
     levels: ArrayLike, labels: ArrayLike, n_levels: int | None = None
-) -> LevelCounts:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count samples and labels 1 at each level of each feature.
 
     Parameters
@@ -377,7 +298,8 @@ def count_levels(
 
     Returns
     -------
-    LevelCounts
+    counts, ones : ndarray of shape (d, L)
+        The second are those with label 1.
 
     Raises
     ------
@@ -391,7 +313,9 @@ def count_levels(
     >>> counts.tolist(), ones.tolist()
     ([[1, 1, 1], [0, 3, 0]], [[0, 0, 1], [0, 1, 0]])
     """
-    table = check_level_indices(levels)
+    table = check_array(levels, dtype=None, input_name="levels")
+    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
+        raise ValueError(f"levels is of {table.dtype}; give level indices 0, 1, ..")
     largest = int(table.max())
     n_levels = largest + 1 if n_levels is None else check_integer(n_levels, "n_levels")
     if largest >= n_levels:
@@ -399,12 +323,11 @@ def count_levels(
             f"levels holds {largest}, but n_levels is {n_levels}; indices start at 0"
         )
     y = check_binary_labels(labels, len(table)).astype(bool)
-    return LevelCounts(
-        *(
-            np.array([(part == level).sum(axis=0) for level in range(n_levels)]).T
-            for part in (table, table[y])
-        )
+    counts, ones = (
+        np.array([(part == level).sum(axis=0) for level in range(n_levels)]).T
+        for part in (table, table[y])
     )
+    return counts, ones
 
 
 def feature_codelengths(
@@ -414,7 +337,6 @@ def feature_codelengths(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     n_jobs: int | None = None,
-    verbose: int = 0,
 ) -> Codelength:
     """NML code length of the labels given each feature, for several moments.
 
@@ -425,17 +347,8 @@ def feature_codelengths(
         `count_levels`.
     n_moments : iterable of int, default=range(1, 8)
         Numbers of moments x, .., x^m, M of them.
-    level_values : array_like of shape (L,), default=None
-        Value of each level; None means 1..L.
-    intercept : bool, default=False
-        Whether the logit has a constant term as well.
-    n_jobs : int, default=None
-        Workers for the complexities, in the meaning of joblib: None means 1 unless in
-        a `joblib.parallel_config` context, -1 all cores. They are processes, which
-        take seconds to start.
-    verbose : int, default=0
-        From 1 on a line is printed for each number of moments and for the complexities;
-        above 1 joblib reports as well.
+    level_values, intercept, n_jobs
+        As for `conditional_complexity`.
 
     Returns
     -------
@@ -468,26 +381,19 @@ def feature_codelengths(
     >>> found.total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
-    counts = np.atleast_2d(check_real_array(counts, "counts"))
-    ones = np.atleast_2d(check_real_array(ones, "ones"))
-    moments = check_moments(n_moments)
-    check_boolean(intercept, "intercept")
-    checked, values = check_levels(counts, level_values)
-    errors = []
-    for m in moments:
-        if verbose:
-            print(f"[NML] errors for n_moments={m}: {len(counts)} features")
-        errors.append(conditional_error(counts, ones, m, level_values, intercept))
-    rows, which = np.unique(checked, axis=0, return_inverse=True)
-    first = [level_model(row, values, 1, intercept) for row in rows]
-    models = [model.of_degree(m) for m in moments for model in first]
-    if verbose:
-        print(f"[NML] complexities of {len(models)} models")
+    moments = list(n_moments)
+    if not moments:
+        raise ValueError("n_moments is empty; give at least one number of moments")
+    counts, ones = np.atleast_2d(counts), np.atleast_2d(ones)
+    errors = [
+        conditional_error(counts, ones, m, level_values, intercept) for m in moments
+    ]
+    counts, values = check_levels(counts, moments[0], level_values, intercept)
+    rows, which = np.unique(counts, axis=0, return_inverse=True)
     found = complexities(
-        models,
+        [level_model(row, values, m, intercept) for m in moments for row in rows],
         n_draws=N_DRAWS_OF_MANY,
         n_jobs=n_jobs,
-        verbose=max(verbose - 1, 0),
         most_terms=MOST_OF_MANY,
     )
     parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]

@@ -9,21 +9,16 @@ one fit for each statistic remains.
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from memdlib.nml._engine.boundary import boundary_sum, interior_patterns, on_boundary
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import LevelModel, orthonormal_basis
-from memdlib.nml._engine.saturated import (
-    log_binomials,
-    rounding,
-    saturated_complexity,
-    saturated_rounding,
-)
+from memdlib.nml.boundary import boundary_sum, interior_patterns, on_boundary
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
+from memdlib.nml.saturated import rounding, saturated_complexity, saturated_rounding
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,29 +31,12 @@ _MOST_PATTERNS = 3**9
 # beyond in the extended one of the machine, if it has any.
 _MOST_DOUBLE = 2000
 _MOST_SAMPLES = 2 * (np.finfo(np.longdouble).maxexp - 24)
-_LARGEST_INTEGER, _SAME = 10**4, 1e-13
+# Binomial coefficients up to here are integers made exactly, beyond by Stirling's sum.
+_MOST_EXACT = 2000
 
 
 def exact_way(model: LevelModel) -> tuple[str, float]:
-    """The way of fewest terms, and their number.
-
-    Parameters
-    ----------
-    model : LevelModel
-
-    Returns
-    -------
-    str, float
-        "saturated", "table" or "enumeration"; about how many suprema it needs.
-
-    Examples
-    --------
-    >>> from memdlib.nml._engine.level_model import level_model
-    >>> five = np.arange(1.0, 6.0)
-    >>> models = [level_model(np.full(5, 40), five, m, False) for m in (1, 2, 3, 5)]
-    >>> [exact_way(model)[0] for model in models]
-    ['table', 'table', 'enumeration', 'saturated']
-    """
+    """The way of fewest terms, and about how many suprema it needs."""
     if model.saturated:
         return "saturated", 0.0
     vectors = math.prod(n + 1.0 for n in model.counts.tolist()) / 2
@@ -69,32 +47,7 @@ def exact_way(model: LevelModel) -> tuple[str, float]:
 
 
 def exact_complexity(model: LevelModel, way: str) -> tuple[float, float]:
-    """Log complexity and its uncertainty, from rounding and what bounds the suprema.
-
-    Parameters
-    ----------
-    model : LevelModel
-    way : str
-        As by `exact_way`.
-
-    Returns
-    -------
-    float, float
-        Nats.
-
-    Raises
-    ------
-    NoMaximumError
-        If a maximum cannot be found and certified.
-
-    Examples
-    --------
-    >>> from memdlib.nml._engine.level_model import level_model
-    >>> model = level_model(np.full(5, 40), np.arange(1.0, 6.0), 1, intercept=False)
-    >>> value, uncertainty = exact_complexity(model, "table")
-    >>> print(f"{value:.10f}", uncertainty < 1e-12)
-    3.0330967090 True
-    """
+    """Log complexity and a bound of its error, by the way of `exact_way`, in nats."""
     if way == "saturated":
         return saturated_complexity(model), saturated_rounding(model)
     basis, counts = orthonormal_basis(model), model.counts[:, None]
@@ -128,12 +81,13 @@ def _by_counts(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         flat, ones = flat.take(kept), ones.take(kept, axis=1)
         log_number = np.zeros(kept.size)
         for size, k in zip(sizes.tolist(), ones, strict=True):
-            log_number += log_binomials(size - 1).take(k)
+            log_number += _log_binomials(size - 1).take(k)
         log_number[2 * flat == last] -= math.log(2.0)
         yield ones.astype(np.float64), log_number
 
 
 def _interior(model: LevelModel, ones: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether label counts are interior, by their patterns where these are few."""
     if 3 ** len(ones) > _MOST_PATTERNS:
         return ~on_boundary(model, ones.astype(np.float64))
     code = np.zeros(ones.shape[1], dtype=np.intp)
@@ -142,7 +96,8 @@ def _interior(model: LevelModel, ones: NDArray[np.intp]) -> NDArray[np.bool_]:
         kind[0], kind[-1] = 0, 2
         code *= 3
         code += kind.take(k)
-    return interior_patterns(model).ravel()[code]
+    values = tuple(model.values.tolist())
+    return interior_patterns(values, model.dimension, model.intercept)[code]
 
 
 def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
@@ -209,12 +164,21 @@ def _binomials(n: int) -> NDArray[np.longdouble]:
     return np.cumprod(np.concatenate([[first], (n - k) / (k + 1)]))
 
 
+@lru_cache(maxsize=4096)
+def _log_binomials(n: int) -> Array:
+    """Logarithms of the binomial coefficients."""
+    if n <= _MOST_EXACT:
+        return np.array([math.log(math.comb(n, k)) for k in range(n + 1)])
+    k = np.arange(n + 1.0)
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+
+
 def statistic_keys(model: LevelModel) -> Integers | None:
     """What a label 1 at each level adds to a whole number that tells the statistics."""
     if model.dimension > 2 or model.counts.sum() > _MOST_SAMPLES:
         return None
     origin = model.values[0] if model.intercept else 0.0
-    x = _multiples(tuple((model.values - origin).tolist()))
+    x = multiples(tuple((model.values - origin).tolist()))
     if x is None:
         return None
     first = np.ones_like(x) if model.intercept else x
@@ -224,17 +188,3 @@ def statistic_keys(model: LevelModel) -> Integers | None:
     second = first * (x - x[0])
     first, second = first // np.gcd.reduce(first), second // np.gcd.reduce(second)
     return first * (int(model.counts @ np.abs(second)) + 1) + second
-
-
-@lru_cache(maxsize=1024)
-def _multiples(given: tuple[float, ...]) -> Integers | None:
-    """Integers in the same ratios as the values."""
-    values = np.array(given)
-    unit = np.abs(values[values != 0]).min()
-    ratios = [Fraction(float(v)).limit_denominator(1000) for v in values / unit]
-    scale = math.lcm(*(r.denominator for r in ratios))
-    if max(abs(r * scale) for r in ratios) > _LARGEST_INTEGER:
-        return None
-    found = np.array([int(r * scale) for r in ratios])
-    wrong = np.abs(found / scale - values / unit) > _SAME * np.abs(values / unit)
-    return None if wrong.any() else found // np.gcd.reduce(found)

@@ -18,10 +18,11 @@ from memdlib.densities.moment_problem import (
     evaluate_dual,
     solve_dual,
 )
-from memdlib.nml._engine.saturated import EPSILON
-from memdlib.nml.codes.checks import check_counts
-from memdlib.nml.codes.codelength import Codelength
-from memdlib.validation import check_integer, check_real_array
+from memdlib.nml.checks import check_counts, check_finite
+from memdlib.nml.codelength import Codelength
+from memdlib.nml.level_model import multiples
+from memdlib.nml.saturated import EPSILON
+from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,8 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     Returns
     -------
     float
-        Nats, exact to rounding.
+        Nats, exact to rounding: a sum over types [1]_, of which those with equal
+        moments are merged where the levels are multiples of one unit.
 
     Raises
     ------
@@ -59,17 +61,9 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     NotConvergedError
         If the levels are so uneven that rounding hides the moments of some type.
 
-    Notes
-    -----
-    Types are built level by level. Those with equal moments have equal likelihoods
-    and are merged, wherever the levels are equidistant or otherwise multiples of one
-    unit.
-
     References
     ----------
-    .. [1] Y. Shtarkov, Universal sequential coding of single messages, Problems of
-       Information Transmission 23(3), 1987.
-    .. [2] G. Pandey and A. Dukkipati, Minimum description length principle for maximum
+    .. [1] G. Pandey and A. Dukkipati, Minimum description length principle for maximum
        entropy model selection, ISIT 2013.
 
     Examples
@@ -78,14 +72,8 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     1.370147
     """
     levels, n_moments = _check_model(levels, n_moments)
-    n = check_integer(n, "n")
-    if n >= _MAX_TYPES:
-        raise ValueError(
-            f"n={n} gives the first of the levels {n + 1} counts, too many to sum over "
-            "exactly"
-        )
-    types, log_number = _types(n, levels, n_moments)
-    return float(logsumexp(log_number - _error(types, levels, n_moments)))
+    types, log_number = _types(check_integer(n, "n"), np.sort(levels), n_moments)
+    return float(logsumexp(log_number - _error(types, np.sort(levels), n_moments)))
 
 
 def alphabet_codelength(
@@ -111,10 +99,8 @@ def alphabet_codelength(
 
     Raises
     ------
-    ValueError
+    ValueError, NotConvergedError
         As for `alphabet_complexity`, and if counts and levels do not match.
-    NotConvergedError
-        As for `alphabet_complexity`.
 
     Examples
     --------
@@ -124,7 +110,6 @@ def alphabet_codelength(
     >>> bool(np.isclose(code.error, 6 * np.log(2)))
     True
     """
-    order = np.argsort(check_real_array(levels, "levels").ravel(), kind="stable")
     levels, n_moments = _check_model(levels, n_moments)
     counts = check_counts(counts, "counts")
     if counts.shape != levels.shape:
@@ -132,10 +117,10 @@ def alphabet_codelength(
             f"counts has shape {counts.shape}; expected {levels.shape}, one count for "
             "each level"
         )
-    counts = counts[order]
+    order = np.argsort(levels)
     n = check_integer(int(counts.sum()), "n")
     return Codelength(
-        error=float(_error(counts[None], levels, n_moments)[0]),
+        error=float(_error(counts[order][None], levels[order], n_moments)[0]),
         complexity=alphabet_complexity(n, levels, n_moments),
         uncertainty=EPSILON * _ROUNDINGS * n * log(4.0 * n)
         + (_TOLERANCE if n_moments < len(levels) - 1 else 0.0),
@@ -163,7 +148,7 @@ def is_boundary(counts: ArrayLike, n_moments: int) -> NDArray[np.bool_]:
     The moments lie on the boundary if some polynomial of degree m or less is
     nonnegative on the levels, zero on the occupied ones, and not zero on all. A run of
     occupied levels at either end needs as many roots as it has levels, a run between
-    others an even number (Gale's evenness condition).
+    others an even number (Gale's evenness condition [1]_).
 
     References
     ----------
@@ -232,7 +217,9 @@ def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
 
 def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
     """Types, one for each moment vector, and log numbers of sequences that have it."""
-    units = _multiples(levels, n, n_moments)
+    units = multiples(tuple((levels - levels[0]).tolist()))
+    if units is None or n * float(units[-1]) ** n_moments >= _EXACT:
+        units = None
     types, log_number = np.zeros((1, 0)), np.zeros(1)
     for level in range(len(levels)):
         left = n - types.sum(axis=1).astype(np.intp)
@@ -250,7 +237,7 @@ def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
         types = np.column_stack([types[rows], new])
         log_number = log_number[rows] - gammaln(new + 1.0)
         if units is not None and level > n_moments:
-            powers = units[: level + 1, None] ** np.arange(n_moments + 1)
+            powers = units[: level + 1, None] ** np.arange(n_moments + 1.0)
             types, log_number = _merge(types, types @ powers, log_number)
     return types, log_number + gammaln(n + 1.0)
 
@@ -264,37 +251,18 @@ def _merge(types: Array, keys: Array, log_number: Array) -> tuple[Array, Array]:
     return types[order][starts], np.logaddexp.reduceat(log_number[order], starts)
 
 
-def _multiples(levels: Array, n: int, n_moments: int) -> Array | None:
-    """Levels as integer multiples of one unit; None if there is none, or sums round."""
-    if len(levels) < n_moments + 2:
-        return None
-    # a multiple beyond the largest float is none
-    with np.errstate(over="ignore"):
-        units = (levels - levels[0]) / np.diff(levels).min()
-        nearest = np.rint(units)
-        exact = n * nearest[-1] ** n_moments < _EXACT
-    same = np.allclose(units, nearest, rtol=0.0, atol=1e-9)
-    return nearest if exact and same else None
-
-
 def _orthonormal(levels: Array, n_moments: int) -> Array:
     """Polynomials of degree 1, .., m, orthonormal on the levels."""
-    # to the size of one, because the range may be beyond the largest float
-    levels = np.ldexp(levels, -np.frexp(np.abs(levels).max())[1])
     centred = 2.0 * (levels - levels[0]) / (levels[-1] - levels[0]) - 1.0
     powers = np.polynomial.chebyshev.chebvander(centred, n_moments)
     return np.sqrt(len(levels)) * np.linalg.qr(powers)[0][:, 1:]
 
 
 def _check_model(levels: ArrayLike, n_moments: int) -> tuple[Array, int]:
-    """Levels ascending, and no more moments than make a difference."""
-    levels = np.sort(check_real_array(levels, "levels").ravel())
-    if (
-        len(levels) < 2
-        or not np.isfinite(levels).all()
-        or (levels[1:] == levels[:-1]).any()
-    ):
+    """Levels, and no more moments than make a difference."""
+    levels = check_finite(levels, "levels")
+    if len(levels) < 2 or len(np.unique(levels)) < len(levels):
         raise ValueError(
-            f"levels={levels.tolist()} must be two or more finite, distinct numbers"
+            f"levels={levels.tolist()} must be two or more distinct numbers"
         )
     return levels, min(check_integer(n_moments, "n_moments"), len(levels) - 1)
