@@ -75,25 +75,28 @@ def boundary_sum(model: LevelModel) -> float:
     ways to place at most p - 1 - j changes of sign between the L - j other levels, and
     each face adds the product of C(2, n_l) - 2 over its free levels.
     """
-    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
-    n_levels, p = len(two), model.dimension
-    ways = [
-        2 * sum(math.comb(n_levels - j - 1, i) for i in range(p - j)) for j in range(p)
-    ]
-    return float(_elementary_symmetric(two - 2.0, p - 1) @ np.array(ways, float))
+    n_levels, p, total = len(model.counts), model.dimension, 0.0
+    for j, products in enumerate(_elementary_symmetric(model, 2.0, p - 1)):
+        ways = sum(math.comb(n_levels - j - 1, i) for i in range(p - j))
+        total += products * 2 * ways
+    return total
 
 
-def _elementary_symmetric(terms: Array, degree: int) -> Array:
-    """Elementary symmetric polynomials e_0..e_degree, the coefficients of a product."""
-    return np.poly(-terms)[: degree + 1]
+def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[float]:
+    """Elementary symmetric polynomials e_0..e_degree of the C(2, n_l), less a number."""
+    found = [1.0] + [0.0] * degree
+    # plain numbers: of most models there are few
+    for n in model.counts.tolist():
+        for j in range(degree, 0, -1):
+            found[j] += (two_outcome_sum(int(n)) - less) * found[j - 1]
+    return found
 
 
 def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     """Log of the boundary sum and of the truncated product; equal if saturated."""
     if model.saturated:
         return (saturated_complexity(model),) * 2
-    two = np.array([two_outcome_sum(int(n)) for n in model.counts])
-    upper = _elementary_symmetric(two - 1.0, model.dimension).sum()
+    upper = math.fsum(_elementary_symmetric(model, 1.0, model.dimension))
     return math.log(boundary_sum(model)), math.log(upper)
 
 

@@ -59,10 +59,9 @@ def solve(
     if method == "exact" and n_terms > _MOST:
         raise ValueError(
             f'method="exact" would take {n_terms:.1g} terms for levels of '
-            f'{model.counts.astype(np.int64).tolist()} samples; use method="auto", or '
+            f'{counts} samples; use method="auto", or '
             "fewer levels or moments"
         )
-    lower, upper = complexity_bounds(model)
     try:
         if way == "saturated" or method == "exact" or n_terms <= most_terms:
             value, uncertainty = exact_complexity(model, way)
@@ -71,13 +70,14 @@ def solve(
             way = "monte-carlo"
         if not within_bounds(model, value):
             raise UncertifiedError(
-                f"{value:.6g} is not between the proved bounds {lower:.6g} and "
-                f"{upper:.6g} for levels of {model.counts.astype(np.int64).tolist()} "
-                'samples; use method="auto"'
+                f"{value:.6g} is not between the proved bounds "
+                f"{complexity_bounds(model)} for levels of {counts} samples; use "
+                'method="auto"'
             )
     except UncertifiedError:
         if method != "auto":
             raise
+        lower, upper = complexity_bounds(model)
         return 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
     return value, uncertainty, way
 

@@ -215,8 +215,9 @@ def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
 
 def _log_ratio(counts: Array, ones: Array, logits: Array, change: Array) -> Array:
     """Log-likelihood at logits less that at logits plus change, in digits of both."""
+    size = np.abs(change)
     # seen from the side to which the logit moves, nothing cancels
-    grown = np.expm1(np.minimum(np.abs(change), 700.0))
-    terms = np.log1p(expit(np.sign(change) * logits) * grown)
-    terms += np.minimum(change, 0.0)
-    return (counts * terms - ones * change).sum(axis=0)
+    near = np.log1p(expit(np.sign(change) * logits) * np.expm1(np.minimum(size, 30)))
+    near += np.minimum(change, 0.0)
+    far = np.logaddexp(0.0, logits + change) - np.logaddexp(0.0, logits)
+    return (counts * np.where(size < 30, near, far) - ones * change).sum(axis=0)

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memdlib.nml import conditional_complexity, conditional_complexity_estimate
-from memdlib.nml._engine import sums
-from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.sums import exact_complexity, exact_way, statistic_keys
+from memdlib.nml import conditional_complexity, conditional_complexity_estimate, sums
+from memdlib.nml.level_model import level_model
+from memdlib.nml.sums import exact_complexity, exact_way, statistic_keys
 from tests.nml.literal import literal_complexity
 
 

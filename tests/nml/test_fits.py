@@ -3,86 +3,15 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import expit
 
-from memdlib.nml import conditional_complexity
-from memdlib.nml._engine import fits
-from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.fits import FullSteps, suprema
-from memdlib.nml._engine.level_model import (
-    NoMaximumError,
+from memdlib.nml import conditional_complexity, fits
+from memdlib.nml.boundary import on_boundary
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import (
+    UncertifiedError,
     level_model,
     orthonormal_basis,
 )
-
-BASIS = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, 5.0]])
-COUNTS = np.array([6.0, 9.0, 5.0, 7.0])
-
-
-def by_bfgs(counts, basis, ones):
-    def minus(b):
-        logits = basis @ b
-        slope = basis.T @ (counts * expit(logits) - ones)
-        return counts @ np.logaddexp(0, logits) - ones @ logits, slope
-
-    start = np.zeros(basis.shape[1])
-    found = minimize(minus, start, jac=True, options={"gtol": 1e-10})
-    return -found.fun, found.x
-
-
-def drawn(size):
-    rng = np.random.default_rng([5, 9])
-    return rng.integers(1, COUNTS[:, None], size=(4, size)).astype(float)
-
-
-def test_packed_systems_are_solved():
-    rng = np.random.default_rng([5, 10])
-    columns, weight = rng.normal(size=(6, 4)), rng.uniform(0.5, 2.0, size=(6, 3))
-    right = rng.normal(size=(4, 3))
-    packed = fits._pairs(columns) @ weight
-    assert packed.shape == (10, 3)
-    found = fits._solve(packed.copy(), right)
-    for j in range(3):
-        gram = columns.T @ (weight[:, [j]] * columns)
-        np.testing.assert_allclose(packed[:, j], gram[np.tril_indices(4)], rtol=1e-12)
-        expected = np.linalg.solve(gram, right[:, j])
-        np.testing.assert_allclose(found[:, j], expected, rtol=1e-10)
-
-
-def test_full_steps_reach_the_maximum():
-    ones, form = drawn(60), FullSteps(COUNTS[:, None], BASIS)
-    value, state, unsettled = fits._full_steps(form, ones)
-    assert unsettled.size == 0
-    for j, k in enumerate(ones.T):
-        expected, where = by_bfgs(COUNTS, BASIS, k)
-        assert value[j] == pytest.approx(expected, abs=1e-10)
-        np.testing.assert_allclose(state[:, j], where, rtol=0, atol=1e-5)
-
-
-def test_batches_are_one_search(monkeypatch):
-    ones, form = drawn(60), FullSteps(COUNTS[:, None], BASIS)
-
-    whole = fits._full_steps(form, ones)[0]
-    monkeypatch.setattr("memdlib.nml._engine.fits._BATCH", 7)
-    assert fits._full_steps(form, ones)[0] == pytest.approx(whole, abs=1e-13)
-
-
-def test_what_full_steps_do_not_settle_is_told():
-    form = FullSteps(np.c_[[5.0, 5.0]], np.c_[[1.0, 2.0]])
-    ones = np.array([[2.0, 5.0], [3.0, 5.0]])
-    *_, unsettled = fits._full_steps(form, ones)
-    assert unsettled.tolist() == [1]
-
-
-def test_some_of_the_cases_are_as_they_would_be_alone():
-    counts = COUNTS[:, None] + np.arange(5.0)
-    part = FullSteps(counts, BASIS, np.float32).of(np.array([3, 1]))
-    alone = FullSteps(counts[:, [3, 1]], BASIS, np.float32)
-    for name in ("counts", "basis", "total", "products"):
-        found, expected = getattr(part, name), getattr(alone, name)
-        assert found.dtype == np.float32
-        np.testing.assert_array_equal(found, expected)
 
 
 def best(model, ones):
@@ -288,5 +217,5 @@ def test_a_basis_of_levels_of_many_magnitudes_and_near_ties():
 def test_what_cannot_be_certified_is_refused(monkeypatch):
     monkeypatch.setattr(fits, "_STEPS", 1)
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)
-    with pytest.raises(NoMaximumError, match="join levels whose values are close"):
+    with pytest.raises(UncertifiedError, match="join levels whose values are close"):
         best(model, interior(model))

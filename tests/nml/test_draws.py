@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import expit, gammaln, xlogy
 
-from memdlib.nml import conditional_complexity_estimate, multinomial_complexity
-from memdlib.nml._engine import draws
-from memdlib.nml._engine.boundary import complexity_bounds
-from memdlib.nml._engine.draws import draw_complexity, monte_carlo_complexity
-from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.sums import exact_complexity
+from memdlib.nml import conditional_complexity_estimate, draws, multinomial_complexity
+from memdlib.nml.boundary import complexity_bounds
+from memdlib.nml.draws import draw_complexity
+from memdlib.nml.level_model import level_model
+from memdlib.nml.sums import exact_complexity
 
 CASES = [
     ([8, 8, 8, 7, 7], 1, False),
@@ -32,16 +31,15 @@ def model_of(counts, m, intercept=False):
 def test_draws_agree_with_the_exact_sum_within_their_error(counts, m, intercept):
     model = model_of(counts, m, intercept)
     exact = exact_complexity(model, "enumeration")[0]
-    found = draw_complexity(model, 2**13, 1)
-    assert found.trustworthy and found.standard_error < 0.02
-    assert abs(found.log_complexity - exact) < 5 * found.standard_error
+    found, error = draw_complexity(model, 2**13, 1)
+    assert error < 0.02 and abs(found - exact) < 5 * error
 
 
 def test_the_scatter_over_seeds_is_the_standard_error():
     model = model_of([6, 5, 6, 4], 2)
     exact = exact_complexity(model, "enumeration")[0]
     found = [draw_complexity(model, 2**11, seed) for seed in range(60)]
-    scores = [(f.log_complexity - exact) / f.standard_error for f in found]
+    scores = [(value - exact) / error for value, error in found]
     # of Student's law of 15 degrees, whose variance is 15 / 13
     assert abs(statistics.mean(scores)) < 4 * math.sqrt(15 / 13 / 60)
     assert 0.6 < statistics.stdev(scores) < 1.6
@@ -51,9 +49,9 @@ def test_the_scatter_over_seeds_is_the_standard_error():
 def test_two_levels_at_any_size(n):
     """Between bounds that hold for any n; 2^12 draws of a weight that hardly varies."""
     model = level_model(np.array([n, n]), np.array([1.0, 2.0]), 1, False)
-    found = draw_complexity(model, 2**12, 0)
+    found, error = draw_complexity(model, 2**12, 0)
     lower, upper = complexity_bounds(model)
-    assert lower < found.log_complexity < upper and found.standard_error < 0.01
+    assert lower < found < upper and error < 0.01
 
     # the volume, a line integral whose ends are exponentially small
     def integrand(t):
@@ -62,16 +60,7 @@ def test_two_levels_at_any_size(n):
 
     volume = float(mpmath.quad(integrand, [-60, -5, 0, 5, 60])) * math.sqrt(n)
     expected = math.log(volume + 2 / 3)
-    assert found.log_complexity == pytest.approx(
-        expected, abs=5 * found.standard_error + 2 / math.sqrt(n)
-    )
-
-
-def test_few_draws_are_not_trusted():
-    with pytest.raises(ValueError, match="too few to trust.*raise n_draws"):
-        monte_carlo_complexity(model_of([5, 6, 7], 1), 32)
-    with pytest.raises(ValueError, match="too few to trust"):
-        conditional_complexity_estimate([2] * 40, 4, method="monte-carlo")
+    assert found == pytest.approx(expected, abs=5 * error + 2 / math.sqrt(n))
 
 
 def test_nothing_is_drawn_of_a_saturated_model():
@@ -83,34 +72,8 @@ def test_nothing_is_drawn_of_a_saturated_model():
 def test_one_side_alone_where_sets_of_levels_are_many(monkeypatch):
     model = model_of([3] * 6, 4)
     monkeypatch.setattr(draws, "_MOST_SUBSETS", 1)
-    found = draw_complexity(model, 2**13, 0)
-    assert abs(found.log_complexity - exact_complexity(model, "enumeration")[0]) < (
-        5 * found.standard_error
-    )
-
-
-def test_parts_of_a_weight_in_many_digits():
-    n, logits = np.array([[1e6]]), np.array([[-3.0, 0.2, 9.0]])
-    change = np.array([[0.5, -2.0, -45.0]])
-    k = np.array([[47425.0, 549834.0, 999900.0]])
-
-    def log_likelihood(eta, ones):
-        return ones * eta - 10**6 * mpmath.log1p(mpmath.exp(eta))
-
-    with mpmath.workdps(40):
-        found = draws._log_ratio(n, k, logits, change)
-        for i in range(3):
-            eta, ones = mpmath.mpf(logits[0, i]), mpmath.mpf(k[0, i])
-            moved = eta + mpmath.mpf(change[0, i])
-            expected = log_likelihood(eta, ones) - log_likelihood(moved, ones)
-            assert found[i] == pytest.approx(float(expected), rel=1e-12, abs=1e-9)
-        for value in (0.0, 1.0, 7.0, 999.0, 1001.0, 1e6, 1e15):
-            v = mpmath.mpf(value)
-            rest = mpmath.loggamma(v + 1) - (v * mpmath.log(v) if v else 0) + v
-            half = mpmath.loggamma(v + mpmath.mpf(0.5)) - mpmath.loggamma(v + 1)
-            at = np.array([value])
-            assert draws._remainder(at)[0] == pytest.approx(float(rest), abs=2e-12)
-            assert draws._log_half_ratio(at)[0] == pytest.approx(float(half), abs=2e-12)
+    found, error = draw_complexity(model, 2**13, 0)
+    assert abs(found - exact_complexity(model, "enumeration")[0]) < 5 * error
 
 
 def test_the_mixture_of_all_shares():
@@ -135,6 +98,6 @@ def test_draws_near_large_parameters_are_near(monkeypatch, size):
     """A ball around a maximum that is small beside the maximum itself."""
     model = level_model(np.full(3, size), np.array([1.0, 2.0, 4.0]), 2, False)
     monkeypatch.setattr(draws, "_RADIUS", 1e-6)
-    found = draws._Sides.of(model).log_weights(8, np.random.default_rng(0))
+    found = draws._Sides(model).log_weights(8, np.random.default_rng(0))
     # side A comes first; few of its label counts are on the boundary
     assert np.isfinite(found[:200]).all()

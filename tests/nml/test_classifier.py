@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import optimize
 from scipy.special import expit, logit
@@ -8,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from compendium.study.preparations import ExpressionFilter
 from memdlib.generative import contributions
 from memdlib.nml import NMLClassifier, NMLFeatureSelector
-from memdlib.nml.estimators.classifier import level_evidence
+from memdlib.nml.classifier import _level_evidence
 from tests.data import load_or_skip
 
 
@@ -133,19 +132,10 @@ def test_features_in_any_order():
     valid = (counts[:, 4] >= ones[:, 4]) & (ones[:, 4] >= 0)
     counts, ones = counts[valid], ones[valid]
     m = rng.integers(1, 6, valid.sum())
-    whole = level_evidence(counts, ones, m, False, 0.5)
+    whole = _level_evidence(counts, ones, m, False, 0.5)
     for j in range(valid.sum()):
-        alone = level_evidence(counts[[j]], ones[[j]], m[[j]], False, 0.5)
+        alone = _level_evidence(counts[[j]], ones[[j]], m[[j]], False, 0.5)
         np.testing.assert_allclose(whole[j], alone[0], rtol=0, atol=1e-8)
-
-
-def test_progress_is_passed_on(capsys):
-    X, y = simulated()
-    quiet = NMLClassifier(n_moments=2).fit(X, y)
-    assert capsys.readouterr() == ("", "")
-    told = NMLClassifier(n_moments=2, n_jobs=2, verbose=1).fit(X, y)
-    assert capsys.readouterr().out.count("\n") == 3
-    np.testing.assert_array_equal(told.evidence_, quiet.evidence_)
 
 
 def test_leukemia():
@@ -161,17 +151,6 @@ def test_leukemia():
     _, curve = model.accuracy_curve(X[~train][:, best], bunch.y[~train])
     assert (curve[9:130] * 34).round().min() >= 31
     assert (curve[9:130] * 34).mean() > 32
-
-
-def test_what_to_put_in_front_is_said():
-    frame = pd.DataFrame({"a": pd.Categorical(["u", "v", "u", "v"])})
-    with pytest.raises(ValueError, match="could not convert string"):
-        NMLClassifier().fit(frame, [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="contains NaN"):
-        NMLClassifier().fit([[1.0], [np.nan]], [0, 1])
-    model = NMLClassifier().fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.accuracy_curve([[np.nan]], [0])
 
 
 def test_what_each_feature_adds_is_its_evidence():
@@ -205,7 +184,7 @@ def test_evidence_meets_the_moments_of_smoothed_labels(intercept, smoothing):
         counts[j] = np.bincount(level, minlength=5)
         ones[j] = np.bincount(level[:6], minlength=5)
     m = rng.integers(1, 5, size=24)
-    found = level_evidence(counts, ones, m, intercept, smoothing)
+    found = _level_evidence(counts, ones, m, intercept, smoothing)
     assert not found[counts == 0].any()
     for j in range(24):
         here = counts[j] > 0
@@ -226,11 +205,11 @@ def test_one_feature_that_separates_is_enough_to_have_no_odds(clean):
     if not clean:
         ones[1] = 0, 2, 4
         with pytest.raises(ValueError, match="smoothing=0 gives a feature that"):
-            level_evidence(counts, ones, np.array([2, 2]), True, 0.0)
-        return_to = level_evidence(counts, ones, np.array([2, 2]), True, 0.1)
+            _level_evidence(counts, ones, np.array([2, 2]), True, 0.0)
+        return_to = _level_evidence(counts, ones, np.array([2, 2]), True, 0.1)
         assert np.isfinite(return_to).all()
     else:
-        found = level_evidence(counts, ones, np.array([1, 1]), True, 0.0)
+        found = _level_evidence(counts, ones, np.array([1, 1]), True, 0.0)
         assert np.isfinite(found).all()
         np.testing.assert_allclose(found[0], 0, rtol=0, atol=1e-9)
 
@@ -256,7 +235,7 @@ def test_features_are_ranked_by_a_selector_of_the_same_settings(n_features):
     np.testing.assert_allclose(model.class_prior_, [16 / 24, 8 / 24])
     np.testing.assert_array_equal(
         model.evidence_,
-        level_evidence(
+        _level_evidence(
             peer.level_counts_, peer.level_ones_, peer.best_n_moments_, True, 1.0
         ),
     )

@@ -3,11 +3,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from memdlib.nml import conditional_complexity, conditional_complexity_estimate
-from memdlib.nml._engine import complexity
-from memdlib.nml._engine.complexity import complexities, forget
-from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.sums import exact_complexity
+from memdlib.nml import (
+    complexity,
+    conditional_complexity,
+)
+from memdlib.nml.complexity import complexities, solve
+from memdlib.nml.level_model import level_model
+from memdlib.nml.sums import exact_complexity
 
 CENTRED = (-1.5, -0.5, 0.5, 1.5)
 
@@ -22,7 +24,7 @@ def enumerated(model):
 )
 def test_what_is_kept_is_never_the_complexity_of_another_model(values):
     """Alike in counts, values or dimension, but for one of them, or the intercept."""
-    forget()
+    solve.cache_clear()
     counts = [(2, 3, 1, 4), (4, 1, 3, 2), (3, 2, 1, 4), (2, 3, 4, 1)]
     for row, m, intercept in product(counts, (1, 2, 3), (False, True)):
         model = level_model(np.array(row), np.array(values), m, intercept)
@@ -41,7 +43,7 @@ def test_what_is_kept_is_never_the_complexity_of_another_model(values):
     ],
 )
 def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_fits):
-    forget()
+    solve.cache_clear()
     done = []
     way = complexity.exact_complexity
     monkeypatch.setattr(
@@ -56,13 +58,13 @@ def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_f
     again = complexities(models)[0]
     assert len(done) == n_fits
     np.testing.assert_array_equal(again, found)
-    forget()
+    solve.cache_clear()
     complexities(models[:1])
     assert len(done) == n_fits + 1
 
 
 def test_saturated_levels_in_any_order_are_worked_out_once(monkeypatch):
-    forget()
+    solve.cache_clear()
     done = []
     way = complexity.exact_complexity
     monkeypatch.setattr(
@@ -75,18 +77,11 @@ def test_saturated_levels_in_any_order_are_worked_out_once(monkeypatch):
     assert found[0] == found[1] == found[2] < found[3]
 
 
-def test_one_complexity_whichever_function_finds_it():
-    forget()
-    found = conditional_complexity_estimate([4, 1, 3, 2], 1, CENTRED)
-    assert found.complexity == conditional_complexity([2, 3, 1, 4], 1, CENTRED)
-    assert found.complexity == conditional_complexity([[4, 1, 3, 2]], 1, CENTRED)[0]
-
-
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_rows_are_found_in_their_order(n_jobs):
     rng = np.random.default_rng([5, 11])
     rows = rng.integers(1, 5, size=(25, 3))
-    forget()
+    solve.cache_clear()
     models = [level_model(row, np.arange(1.0, 4.0), 1, False) for row in rows]
     found, uncertainty, method = complexities(models, n_jobs=n_jobs)
     for i, model in enumerate(models):
@@ -105,13 +100,3 @@ def test_the_number_of_terms_decides_between_sum_and_draws():
     (exact, rounding), (drawn, error) = found.values()
     assert abs(drawn - exact) < 5.0 * error
     assert rounding < 1e-11 and 1e-4 < error < 0.01
-
-
-def test_results_come_in_the_order_of_their_models():
-    rows = [[2, 1, 3], [1, 1, 1], [9, 9, 9], [2, 1, 3], [30, 30, 30], [1, 2, 2]]
-    cases = [(np.array(row), m) for row in rows for m in (1, 2, 3)]
-    models = [level_model(row, np.arange(1.0, 4.0), m, False) for row, m in cases]
-    together = complexities(models)[0]
-    forget()
-    alone = [complexities([model])[0][0] for model in models]
-    assert together == pytest.approx(alone, abs=1e-12)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from memdlib.nml._engine.boundary import boundary_sum, on_boundary
-from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.saturated import saturated_log_likelihood
-from tests.nml.engine.test_fits import CODINGS
+from memdlib.nml.boundary import boundary_sum, on_boundary
+from memdlib.nml.level_model import level_model
+from memdlib.nml.saturated import saturated_log_likelihood
+from tests.nml.test_fits import CODINGS, random_ones
 
 
 def separated(model, ones):
@@ -32,14 +32,6 @@ def separated(model, ones):
     return -found.fun > 1e-6
 
 
-def random_ones(rng, counts, size):
-    """Label counts with many pure levels among them."""
-    kind = rng.integers(0, 3, size=(len(counts), size))
-    ones = rng.integers(0, counts[:, None] + 1, size=kind.shape)
-    pure = np.where(kind == 0, 0, counts[:, None])
-    return np.where(kind == 1, ones, pure).astype(float)
-
-
 @pytest.mark.parametrize(("values", "intercept"), CODINGS)
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 6])
 def test_the_boundary_by_linear_programming(values, intercept, m):
@@ -51,7 +43,7 @@ def test_the_boundary_by_linear_programming(values, intercept, m):
 
 
 @pytest.mark.parametrize(("values", "intercept"), CODINGS)
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("m", [1, 2, 3])
 def test_the_sum_over_the_boundary(values, intercept, m):
     model = level_model(np.array([3, 1, 2, 4, 2]), values, m, intercept)
     sizes = model.counts.astype(int) + 1

@@ -5,12 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from memdlib.nml._engine.level_model import level_model
-from memdlib.nml._engine.saturated import (
-    log_multinomial_sum,
-    saturated_complexity,
+from memdlib.nml.multinomial import two_outcome_sum
+from memdlib.nml.saturated import (
     saturated_log_likelihood,
-    two_outcome_sum,
 )
 
 
@@ -26,20 +23,6 @@ def by_sequences(n, n_outcomes):
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
 def test_all_sequences_of_two_outcomes(n):
     assert two_outcome_sum(n) == pytest.approx(float(by_sequences(n, 2)), rel=1e-15)
-
-
-@pytest.mark.parametrize(("n", "n_outcomes"), [(1, 5), (4, 3), (6, 3), (4, 4)])
-def test_all_sequences_of_more_outcomes(n, n_outcomes):
-    expected = math.log(by_sequences(n, n_outcomes))
-    assert log_multinomial_sum(n, n_outcomes) == pytest.approx(expected, abs=1e-14)
-
-
-def test_levels_add_up():
-    model = level_model(np.array([3, 0, 2]), np.arange(1.0, 4.0), 3, intercept=False)
-    for n_classes in (2, 3):
-        expected = math.log(by_sequences(3, n_classes) * by_sequences(2, n_classes))
-        found = saturated_complexity(model, n_classes)
-        assert found == pytest.approx(expected, abs=1e-14)
 
 
 def test_a_probability_of_its_own_for_each_level():
