@@ -199,12 +199,10 @@ def _error(types: Array, levels: Array, n_moments: int) -> Array:
 
 
 def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
-    """Largest entropy under each row of moments, and a bound of its error.
-
-    The dual's value is an upper bound. One more Newton step in the probabilities,
-    p (1 + t) with t linear in phi, meets the moments exactly; its entropy is a lower
-    bound, and KL(p (1 + t) || p) <= E t^2 is the distance of the two.
-    """
+    """Largest entropy under each row of moments, and a bound of its error."""
+    # The dual's value is an upper bound. One more Newton step in the probabilities,
+    # p (1 + t) with t linear in phi, meets the moments exactly; its entropy is a lower
+    # bound, and KL(p (1 + t) || p) <= E t^2 is the distance of the two.
     log_weights = np.zeros(len(features))
     found = solve_dual(features, log_weights, mu)
     upper, mean, _ = evaluate_dual(features, log_weights, mu, found.natural)

@@ -31,14 +31,10 @@ _MOST_ROUNDING = 1e-10
 def on_boundary(
     model: LevelModel, ones: Array, counts: Array | None = None
 ) -> NDArray[np.bool_]:
-    """Whether label counts (L, B), of ``counts`` or else the model's, are on it.
-
-    A level is pure where its labels are all 1 (sign +) or all 0 (sign -), else mixed. A
-    face needs a polynomial of the model that vanishes at the mixed levels and has the
-    sign of every pure one, or vanishes there too. With r mixed levels, p - 1 - r of its
-    roots are left for the changes of sign that remain once the roots at mixed levels,
-    and the factor x of a model without intercept, are divided out.
-    """
+    """Whether label counts (L, B), of ``counts`` or else the model's, are on it."""
+    # a face needs a polynomial of the model that vanishes at the r mixed levels and has
+    # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
+    # changes of sign once those at mixed levels, and the factor x, are divided out
     counts = model.counts[:, None] if counts is None else counts
     kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
     if model.saturated:
@@ -69,12 +65,10 @@ def interior_patterns(
 
 
 def boundary_sum(model: LevelModel) -> float:
-    """Sum of the likelihoods of label sequences on the boundary, if not saturated.
-
-    Every set of j < p free levels carries the same number of faces, twice the number of
-    ways to place at most p - 1 - j changes of sign between the L - j other levels, and
-    each face adds the product of C(2, n_l) - 2 over its free levels.
-    """
+    """Sum of the likelihoods of label sequences on the boundary, if not saturated."""
+    # every set of j < p free levels carries as many faces as there are ways to place at
+    # most p - 1 - j changes of sign between the others, twice, and each adds the
+    # product of C(2, n_l) - 2 over its free levels
     n_levels, p, total = len(model.counts), model.dimension, 0.0
     for j, products in enumerate(_elementary_symmetric(model, 2.0, p - 1)):
         ways = sum(math.comb(n_levels - j - 1, i) for i in range(p - j))
@@ -83,7 +77,7 @@ def boundary_sum(model: LevelModel) -> float:
 
 
 def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[float]:
-    """Elementary symmetric polynomials e_0..e_degree of the C(2, n_l), less a number."""
+    """Elementary symmetric polynomials of the C(2, n_l), less a number each."""
     found = [1.0] + [0.0] * degree
     # plain numbers: of most models there are few
     for n in model.counts.tolist():

@@ -30,11 +30,7 @@ def complexities(
     n_jobs: int | None = None,
     most_terms: int | None = None,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
-    """Log complexity of each model in nats, its uncertainty, and how it was found.
-
-    Models that only differ in moments beyond saturation, or by a reversal of centred
-    levels, have the same complexity and are worked out once.
-    """
+    """Log complexity of each model in nats, its uncertainty, and how it was found."""
     keys = [_key(model) for model in models]
     distinct = list(dict.fromkeys(keys))
     # workers would take seconds to start

@@ -3,6 +3,16 @@
 The boundary is known in closed form; drawn are interior label counts, from two sides.
 Where the saturated model is not much larger than the model, its own mixture finds them;
 where levels hold many samples, only draws near the model do.
+
+C is the boundary sum plus the sum of P(k) over interior label counts k, their
+probability at the maximum theta(k). A pair of k and a parameter theta is drawn from one
+of two sides: (A) k from the mixture of all label shares under their Jeffreys prior,
+theta from a normal density r(theta | k) around theta(k), cut at three standard
+deviations; (B) theta from a mixture over sets of p levels whose shares have that prior,
+then k from its own law. With both sides together of density q, the mean of
+P(k) r(theta | k) / q over draws is the sum wanted, as r is a density. If there are too
+many sets of p levels, A is alone. The scatter of 16 Sobol sequences, scrambled each in
+its own way, gives the standard error.
 """
 
 import math
@@ -34,40 +44,7 @@ _OUT_OF_REACH = 9.0
 
 
 def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, float]:
-    """Log of an unbiased estimate of the complexity, with its standard error.
-
-    Parameters
-    ----------
-    model : LevelModel
-        Not saturated.
-    n_draws : int
-        Draws in all, rounded up to 32 times a power of two.
-    seed : int
-
-    Returns
-    -------
-    log_complexity, standard_error : float
-        Nats.
-
-    Raises
-    ------
-    UncertifiedError
-        If too few draws carry the estimate for its error bar to be trusted.
-
-    Notes
-    -----
-    C is the boundary sum B plus the sum of P(k) over interior label counts k, with P(k)
-    their probability at the maximum theta(k). A pair of k and a parameter theta is
-    drawn from one of two sides: (A) k from the mixture of all label shares under their
-    Jeffreys prior, theta from a normal density r(theta | k) around theta(k), cut at
-    three standard deviations; (B) theta from a mixture over sets of p levels whose
-    shares have that prior, pi(theta), then k from its own law P(k | theta). With both
-    sides together of density q, the mean of P(k) r(theta | k) / q over draws is the sum
-    wanted, as r is a density. If there are too many sets of p levels, A is alone.
-
-    The prior's points are scrambled Sobol sequences, 16 of them, whose scatter gives
-    the standard error.
-    """
+    """Log of an unbiased estimate and its standard error, in nats."""
     lower, upper = complexity_bounds(model)
     sides = _Sides(model)
     reached = sides.both or saturated_complexity(model) - upper <= _OUT_OF_REACH

@@ -276,12 +276,9 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
 
 
 def _log_irwin_hall(s: Array, n: int) -> Array:
-    """Log density of the sum of n independent uniform variables on [0, 1].
-
-    The recurrence of B-splines has positive terms only,
-    (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1); the alternating sum of the
-    textbooks loses all digits beyond n = 25 or so.
-    """
+    """Log density of the sum of n independent uniform variables on [0, 1]."""
+    # by the recurrence of B-splines, whose terms are positive,
+    # (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1)
     shifted = s[..., None] - np.arange(n)
     with np.errstate(divide="ignore"):
         inside = (shifted >= 0.0) & (shifted < 1.0)

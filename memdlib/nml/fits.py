@@ -40,33 +40,7 @@ _CUT, _CUTS = 0.25, 60
 def suprema(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, float]:
-    """Suprema of the log-likelihood, coefficients of the maxima, and a bound of error.
-
-    Parameters
-    ----------
-    model : LevelModel
-        Not saturated.
-    basis : ndarray of shape (L, p)
-        Its `orthonormal_basis`.
-    counts : ndarray of shape (L, 1) or (L, B)
-        Samples at each level, of all cases or of each.
-    ones : ndarray of shape (L, B)
-        Labels 1 among them; interior.
-
-    Returns
-    -------
-    value : ndarray of shape (B,)
-        Nats.
-    state : ndarray of shape (p, B)
-    doubt : float
-        Nats, but for rounding: the remainder below which each expansion ended, or the
-        largest gap of a search.
-
-    Raises
-    ------
-    UncertifiedError
-        If a gap is larger than 1e-9 nats and rounding.
-    """
+    """Suprema (B,), coefficients (p, B) of the maxima, and a bound of the errors."""
     value, state, rest = _full_steps(_FullSteps(counts, basis), ones)
     if not rest.size:
         return value, state, _SETTLED
@@ -178,11 +152,7 @@ def _settle(
 def _search(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, Array]:
-    """Damped Newton steps: log-likelihoods, coefficients, and bounds of what is left.
-
-    The expected counts of a step have the statistics of the labels; where they are
-    feasible, the gap to the supremum is at most the quadratic form of the step.
-    """
+    """Damped Newton steps: log-likelihoods, coefficients, and gaps that are left."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         state = _FullSteps(counts, basis).begin(ones)
     state = np.where(np.isfinite(state).all(axis=0), state, 0.0)
@@ -212,11 +182,9 @@ def _search(
 
 
 def _step(model: LevelModel, counts: Array, logits: Array, residual: Array) -> Array:
-    """Change of the logits by a Newton step for those at p levels of large weight.
-
-    Each of these pivots, weighted Leja points, is where the polynomial that vanishes at
-    those before is largest, so that small weights elsewhere cost no digits.
-    """
+    """Change of the logits by a Newton step for those at p levels of large weight."""
+    # Each of these pivots, weighted Leja points, is where the polynomial that vanishes
+    # at those before is largest, so that small weights elsewhere cost no digits.
     size, x = np.abs(logits), model.values / np.abs(model.values).max()
     log_weight = np.log(counts) - size - 2.0 * np.log1p(np.exp(-size))
     score = 0.5 * np.maximum(log_weight, _LEAST_LOG)
@@ -254,10 +222,7 @@ def _dot(first: Array, second: Array) -> Array:
 
 
 def _solve(packed: Array, right: Array) -> Array:
-    """Solve positive definite systems, one a column, by L D L^T of the lower triangles.
-
-    ``packed`` has their rows one after the other, and is overwritten.
-    """
+    """Solve positive definite systems, one a column, by L D L^T of packed rows."""
     size, solution = len(right), right.copy()
     row = [i * (i + 1) // 2 for i in range(size)]
     for j in range(size):

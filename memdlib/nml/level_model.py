@@ -26,27 +26,13 @@ class UncertifiedError(ValueError):
 
 @dataclass(frozen=True)
 class LevelModel:
-    """Active levels in increasing order of their value, and the model on them.
+    """Active levels in increasing order of their value, and the model on them."""
 
-    Parameters
-    ----------
-    counts : ndarray of shape (L,)
-        Samples at each active level, as floats; all positive.
-    values : ndarray of shape (L,)
-        Increasing; without an intercept the value 0 is not among them.
-    dimension : int
-        Number p of free parameters, at most L.
-    intercept : bool
-        Whether the polynomial has a constant term.
-    order : ndarray of shape (L,)
-        Indices of the active levels among those given.
-    """
-
-    counts: Array
-    values: Array
-    dimension: int
+    counts: Array  # samples at each, (L,), all positive
+    values: Array  # (L,); without an intercept 0 is not among them
+    dimension: int  # number p of free parameters, at most L
     intercept: bool
-    order: NDArray[np.intp]
+    order: NDArray[np.intp]  # indices (L,) among the levels given
 
     @property
     def saturated(self) -> bool:
@@ -72,10 +58,8 @@ def level_model(
 
 @lru_cache(maxsize=1024)
 def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) -> None:
-    """Refuse levels where Lagrange's formula may have a factor beyond 10^12.
-
-    The bound is for the logits of all levels as those of any p of them tell.
-    """
+    """Refuse levels whose logits may be 10^12 times those of p others."""
+    # by the factors of Lagrange's formula
     x = _scaled(np.array(values))
     distance = np.abs(x[:, None] - x)
     np.fill_diagonal(distance, np.inf)
@@ -99,11 +83,9 @@ def _scaled(values: Array) -> Array:
 
 
 def orthonormal_basis(model: LevelModel) -> Array:
-    """Polynomials (L, p) of the model, orthonormal under the level counts.
-
-    Newton's, at the Leja points of the counts: each vanishes at the points before.
-    Powers of x would lose all digits at eight moments of ten levels.
-    """
+    """Polynomials (L, p) of the model, orthonormal under the level counts."""
+    # Newton's, at the Leja points of the counts: powers of x would lose all digits at
+    # eight moments of ten levels
     x, root, columns = _scaled(model.values), np.sqrt(model.counts), []
     column = np.ones_like(x) if model.intercept else x
     for _ in range(model.dimension):

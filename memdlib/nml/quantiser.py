@@ -132,11 +132,8 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _equal_width(X: Array, n_bins: int) -> Array:
-    """Thresholds (d, L - 1) of equal parts of each range.
-
-    One that a training value meets but for rounding is that value, so that levels do
-    not depend on the unit.
-    """
+    """Thresholds (d, L - 1) of equal parts of each range."""
+    # one that a value meets but for rounding is that value, whatever the unit
     low, high = X.min(axis=0), X.max(axis=0)
     near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
     found = np.zeros((X.shape[1], n_bins - 1))
@@ -149,12 +146,9 @@ def _equal_width(X: Array, n_bins: int) -> Array:
 
 
 def _clusters(column: Array, n_bins: int) -> Array:
-    """Thresholds half-way between neighbouring clusters of an exact k-means solution.
-
-    The cheapest partition of the first i distinct values into l clusters extends one of
-    the first j < i into l - 1. With fewer distinct values than levels, the spare
-    thresholds fall on the largest value, and their levels are empty.
-    """
+    """Thresholds half-way between the clusters of an exact k-means solution."""
+    # the cheapest partition of the first i distinct values extends one of the first j;
+    # spare thresholds fall on the largest value
     value, times = np.unique(column, return_counts=True)
     n = len(value)
     at = value - value[0]
@@ -189,10 +183,8 @@ def _clusters(column: Array, n_bins: int) -> Array:
 
 
 def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[np.intp]:
-    """First of the best starts of the last cluster of the first i values, i >= 2.
-
-    They do not fall as i rises, so halving the range of i takes O(n log n) steps.
-    """
+    """First of the best starts of the last cluster of the first i values, i >= 2."""
+    # they do not fall as i rises, so halving the range of i takes O(n log n) steps
     n = len(best) - 1
     start = np.zeros(n + 1, dtype=np.intp)
     # ranges of i, and of their starts, one a row

@@ -62,11 +62,9 @@ def exact_complexity(model: LevelModel, way: str) -> tuple[float, float]:
 
 
 def _by_counts(model: LevelModel) -> Iterator[tuple[Array, Array]]:
-    """Half of the interior label counts, and logarithms of the numbers of sequences.
-
-    The label counts of the largest level change fastest, so that neighbours have close
-    maxima. Those in the middle, which mirror themselves, count half.
-    """
+    """Half of the interior label counts, and logarithms of the numbers of sequences."""
+    # Those of the largest level change fastest, so that neighbours have close maxima;
+    # those in the middle, which mirror themselves, count half.
     sizes = model.counts.astype(np.intp) + 1
     order, last = np.argsort(sizes)[::-1], math.prod(sizes.tolist()) - 1
     for at in range(0, last // 2 + 1, _BATCH):
