@@ -1,7 +1,7 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,23 +26,12 @@ from memdlib.topics.scores import (
 from memdlib.validation import Words, check_parameters, checked_data, labelled_data
 
 
-@dataclass(frozen=True)
-class Kind:
-    """An embedding: what it is made of, and of which models.
+class Kind(NamedTuple):
+    """An embedding: what it is made of, and of which models."""
 
-    Parameters
-    ----------
-    of_model : callable
-        Gets a fitted model and documents; gives (n, size) numbers.
-    by_class : bool
-        Whether there is one model a class, or one for all.
-    parts : tuple of str
-        Names of its blocks of one number a topic; "words" has one a word and topic.
-    """
-
-    of_model: object
-    by_class: bool
-    parts: tuple[str, ...]
+    of_model: Callable[..., Any]  # gets a model and documents; gives (n, size) numbers
+    by_class: bool  # whether there is one model a class, or one for all
+    parts: tuple[str, ...]  # of one number a topic; "words" has one a word and topic
 
 
 _GRADIENT = ("prior", "words")
@@ -60,7 +49,7 @@ KINDS = {
 
 
 class GenerativeEmbedding(TransformerMixin, BaseEstimator):
-    """Embed documents by what pLSA models of the training documents say about them.
+    """Embed documents by what pLSA models of training documents say about them [1]_.
 
     Parameters
     ----------
@@ -73,7 +62,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         - "FS": Fisher score, the gradient of the log-likelihood, of one model for all
           (Z (1 + W)); "LLR": the same of one model a class (K Z (1 + W));
         - "TOP": log-odds of the second of two classes, and their gradient
-          (1 + 2 Z (1 + W));
+          (1 + 2 Z (1 + W)); without the former it gives the linear kernel of "LLR";
         - "PD": posterior divergence, with one model for all (4 Z).
     plsa : PLSA, default=None
         Copied and fitted; None is ``PLSA()``.
@@ -94,18 +83,14 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Documents of the training set are treated like any others. Without the log-odds
-    themselves "TOP" is "LLR" with the signs of the first class changed, and gives the
-    same linear kernel. If some class can bear all topics of ``plsa``, one of fewer
-    different documents, or of fewer words, gets as many topics as it has of them.
+    Documents of the training set are treated like any others. If some class can bear
+    all topics of ``plsa``, one of fewer different documents, or of fewer words, gets as
+    many topics as it has of them.
 
     References
     ----------
     .. [1] Bicego et al., Combining information theoretic kernels with generative
        embeddings for classification, Neurocomputing 101 (2013), section 2.2.
-    .. [2] Tsuda, Kawanabe, Raetsch, Sonnenburg, Mueller, A new discriminative kernel
-       from probabilistic models, Neural Computation 14 (2002), on TOP.
-    .. [3] Smith, Gales, Speech recognition using SVMs, NIPS 2001, on LLR.
 
     Examples
     --------
@@ -227,11 +212,6 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         ndarray or csr_array of shape (n, size)
             Gradients are sparse if X is.
 
-        Raises
-        ------
-        ValueError
-            If a document has a feature that a model gives no probability, unless
-            ``kind`` is "MT-1" or "MT-2".
         """
         check_is_fitted(self)
         X = checked_data(
