@@ -265,9 +265,9 @@ def _masses(rows, name: str) -> Array:
     return total
 
 
-def _deformed_log(s, q: float, out=None):
+def _deformed_log(s, q: float, out=None, zeros: bool = True):
     """Factor of s in F_q(s) of :func:`_pair_sums`; finite where s is zero."""
-    L = np.maximum(s, _SMALLEST, out=out)
+    L = np.maximum(s, _SMALLEST, out=out) if zeros else s
     if abs(q - 1.0) == 0.5:
         L = np.sqrt(L, out=out)
         return L if q > 1.0 else np.reciprocal(L, out=out)
@@ -294,7 +294,7 @@ def _pair_sums(X, Y, q: float) -> Array:
 
 def _dense_sums(X: Array, Y: Array, q: float) -> Array:
     """The sums above the diagonal, if Y is X, or all, in blocks."""
-    n_x, (n_y, d) = len(X), Y.shape
+    n_x, (n_y, d), zeros = len(X), Y.shape, not (X.all() or Y.all())
     K = np.zeros((n_x, n_y))
     width = min(n_y, max(1, _BLOCK // d))
     room = np.empty((2, width, d))
@@ -303,7 +303,8 @@ def _dense_sums(X: Array, Y: Array, q: float) -> Array:
             other = Y[j : j + width]
             total, rest = room[:, : len(other)]
             np.add(X[i], other, out=total)
-            np.vecdot(total, _deformed_log(total, q, rest), out=K[i, j : j + width])
+            logs = _deformed_log(total, q, rest, zeros)
+            np.vecdot(total, logs, out=K[i, j : j + width])
     own_x, own_y = (np.vecdot(rows, _deformed_log(rows, q)) for rows in (X, Y))
     return K - own_x[:, None] - own_y
 
