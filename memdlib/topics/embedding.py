@@ -8,11 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-    check_non_negative,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
@@ -159,43 +155,28 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         model = clone(PLSA() if self.plsa is None else self.plsa)
         if self.random_state is not None:
             model.set_params(random_state=self.random_state)
-        if not kind.by_class:
+        if kind.by_class:
+            X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+            n_classes = len(self.classes_)
+            if self.kind == "TOP" and n_classes != 2:
+                raise ValueError(
+                    f"kind='TOP' is for two classes, and y holds {n_classes}; use "
+                    "kind='LLR'"
+                )
+            parts = [(X[codes == k], weight[codes == k]) for k in range(n_classes)]
+            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
+            if max(topics) < model.n_topics:  # too many for all, which its fit says
+                topics = [model.n_topics] * n_classes
+            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        else:
             X = checked_data(
                 self, X, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
-            self.models_ = [clone(model).fit(X, sample_weight=sample_weight)]
-        else:
-            if y is None:
-                raise ValueError(
-                    f"GenerativeEmbedding(kind={self.kind!r}) requires y to be passed, "
-                    "but the target y is None: it has one model a class"
-                )
-            X, codes, weight, classes = labelled_data(
-                self, X, y, sample_weight, several=False
-            )
-            check_non_negative(X, "GenerativeEmbedding (input X)")
-            if len(classes) < 2:
-                one = {"MT-1": "MT-2", "FESS-1": "FESS-2"}.get(self.kind, "FS")
-                raise ValueError(
-                    f"y holds one class only ({classes.tolist()[0]!r}), and "
-                    f"kind={self.kind!r} has one model a class; use kind={one!r}, "
-                    "which has one model for all"
-                )
-            if self.kind == "TOP" and len(classes) != 2:
-                raise ValueError(
-                    f"kind='TOP' is for two classes, and y holds {len(classes)}; use "
-                    "kind='LLR'"
-                )
-            parts = [(X[codes == k], weight[codes == k]) for k in range(len(classes))]
-            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
-            if max(topics) < model.n_topics:  # too many for all, which its fit says
-                topics = [model.n_topics] * len(parts)
-            self.models_ = [
-                clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
-                for n, (rows, own) in zip(topics, parts, strict=True)
-            ]
-            self.classes_ = classes
-            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+            parts, topics = [(X, sample_weight)], [model.n_topics]
+        self.models_ = [
+            clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
+            for n, (rows, own) in zip(topics, parts, strict=True)
+        ]
         self.kind_ = self.kind
         return self
 
@@ -214,14 +195,8 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
         """
         check_is_fitted(self)
-        X = checked_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        check_non_negative(X, "GenerativeEmbedding (input X)")
+        kinds = [np.float64, np.float32]
+        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=False)
         parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
         if self.kind_ == "TOP":
             logs = [log_likelihoods(model, X) for model in self.models_]
@@ -253,13 +228,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         for k, model in enumerate(self.models_):
             label = f"{self.classes_[k]}_" if kind.by_class else ""
             for part in kind.parts:
+                ends = [f"_{name}" for name in features] if part == "words" else [""]
                 for z in range(len(model.components_)):
-                    stem = f"{label}{part}{z}"
-                    names += (
-                        [f"{stem}_{name}" for name in features]
-                        if part == "words"
-                        else [stem]
-                    )
+                    names += [f"{label}{part}{z}{end}" for end in ends]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -274,12 +245,12 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
 def _most_topics(X, n_topics: int) -> int:
     """Number of topics, but no more than there are different documents, or words."""
+    rows = np.flatnonzero((X > 0).sum(axis=1))
     most = min(n_topics, max(np.count_nonzero((X > 0).sum(axis=0)), 1))
     different: set[bytes] = set()
-    for i in range(X.shape[0]):
+    for i in rows:
+        row = X[[i]].toarray() if sparse.issparse(X) else X[i]
+        different.add((row + 0.0).tobytes())
         if len(different) == most:
             break
-        row = X[i : i + 1].toarray() if sparse.issparse(X) else X[i]
-        if row.any():
-            different.add((row + 0.0).tobytes())
     return max(len(different), 1)
