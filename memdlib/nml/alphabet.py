@@ -97,11 +97,6 @@ def alphabet_codelength(
         models have to be fitted, the doubt about n H that a fit may leave; ``method``
         is "types".
 
-    Raises
-    ------
-    ValueError, NotConvergedError
-        As for `alphabet_complexity`, and if counts and levels do not match.
-
     Examples
     --------
     With moments up to L - 1 the model is free, and n H is that of the frequencies.

@@ -69,15 +69,6 @@ class NMLClassifier(BayesClassifier):
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
 
-    See Also
-    --------
-    memdlib.nml.NMLFeatureSelector : the ranking alone, in front of any classifier.
-
-    References
-    ----------
-    .. [1] Pandey and Dukkipati, Minimum description length principle for maximum
-       entropy model selection, ISIT 2013.
-
     Examples
     --------
     >>> from memdlib.nml import NMLClassifier
@@ -85,8 +76,6 @@ class NMLClassifier(BayesClassifier):
     >>> X, y = load_wine(return_X_y=True)
     >>> X, y = X[y < 2], y[y < 2]
     >>> model = NMLClassifier(n_features=5, n_moments=2).fit(X[::2], y[::2])
-    >>> model.order_[:3].tolist()
-    [12, 0, 9]
     >>> round(model.score(X[1::2], y[1::2]), 3)
     0.923
     """
@@ -137,7 +126,7 @@ class NMLClassifier(BayesClassifier):
         Raises
         ------
         ValueError
-            As there, and if ``smoothing`` is zero and a feature separates the classes.
+            If ``smoothing`` is zero and a feature separates the classes.
         """
         check_parameters(self)
         X, y = checked_data(self, X, y, dtype=np.float64)

@@ -52,7 +52,7 @@ def gaussian_mean_complexity(
     n : int
         Number of observations.
     mean_range : tuple of float
-        Ends a < b of the range of the mean, up to 1e100 in size.
+        Ends a < b of the range of the mean, up to 1e100 in size; ValueError without.
     scale : float
         Known standard deviation.
     counted : {"data", "parameter"}, default="data"
@@ -62,11 +62,6 @@ def gaussian_mean_complexity(
     -------
     float
         log C in nats; negative where the range is narrow and only its data count.
-
-    Raises
-    ------
-    ValueError
-        If an end of the range is missing or infinite, or an argument out of range.
 
     References
     ----------
@@ -95,20 +90,15 @@ def gaussian_scale_complexity(
 
     Parameters
     ----------
-    n : int
+    n, counted
+        As for `gaussian_mean_complexity`.
     scale_range : tuple of float
         Ends 0 < a < b of the range of the standard deviation.
-    counted : {"data", "parameter"}, default="data"
 
     Returns
     -------
     float
         log C in nats.
-
-    Raises
-    ------
-    ValueError
-        If an end of the range is zero, missing or infinite.
 
     References
     ----------
@@ -136,7 +126,7 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
     Parameters
     ----------
     n : int
-        2 or above.
+        2 or above: the likelihood of one observation has no bound.
     mean_range : tuple of float
         Ends a < b of the range of the mean.
     scale_range : tuple of float
@@ -146,12 +136,6 @@ def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> flo
     -------
     float
         log C in nats.
-
-    Raises
-    ------
-    ValueError
-        If an end other than t is missing or infinite, if s is zero, or if n is 1, where
-        the likelihood has no bound.
 
     References
     ----------
@@ -181,29 +165,19 @@ def exponential_complexity(
 ) -> float:
     """Complexity of exponential densities on [0, inf).
 
-    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n) [1]_.
+    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n).
 
     Parameters
     ----------
-    n : int
+    n, counted
+        As for `gaussian_mean_complexity`.
     mean_range : tuple of float
         Ends 0 < a < b of the range of the mean.
-    counted : {"data", "parameter"}, default="data"
 
     Returns
     -------
     float
         log C in nats.
-
-    Raises
-    ------
-    ValueError
-        If an end of the range is zero, missing or infinite.
-
-    References
-    ----------
-    .. [1] P. Gruenwald, The Minimum Description Length Principle, MIT Press, 2007,
-       chapter 11.
 
     Examples
     --------
@@ -234,11 +208,6 @@ def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
     -------
     float
         log C in nats, to about twelve digits.
-
-    Raises
-    ------
-    ValueError
-        If the range has no end strictly inside [0, 1] on either side.
 
     Examples
     --------
@@ -301,18 +270,12 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     ----------
     n : int
     largest_sum : int
-        S, below ten million; the mean is at most S / n.
+        S, below ten million; the terms fall like 1 / s only. The mean is at most S / n.
 
     Returns
     -------
     float
         log C in nats.
-
-    Raises
-    ------
-    ValueError
-        If ``largest_sum`` is missing, infinite or too large: the terms fall like 1 / s
-        only.
 
     Examples
     --------

@@ -42,11 +42,6 @@ def multinomial_complexity(n: int, n_levels: int) -> float:
     float
         Nats; 0.0 if ``n`` is 0 or ``n_levels`` is 1.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not an integer in its range.
-
     Notes
     -----
     The terms of C(2, n) = sum_k n! / ((n - k)! n^k) fall like exp(-k^2 / 2n), so
@@ -88,11 +83,6 @@ def multinomial_codelength(counts: ArrayLike) -> float:
     -------
     float
         Nats.
-
-    Raises
-    ------
-    ValueError
-        If ``counts`` is empty or holds anything but nonnegative integers.
 
     Examples
     --------

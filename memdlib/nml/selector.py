@@ -112,8 +112,6 @@ class NMLFeatureSelector(RankedSelector):
     >>> selector = selector.fit(X[two], y[two])
     >>> selector.get_feature_names_out().tolist()
     ['alcohol', 'proline']
-    >>> selector.feature_codelengths_[selector.order_[:2]].round(3).tolist()
-    [20.101, 23.182]
     """
 
     classes_: NDArray[Any]
@@ -166,11 +164,6 @@ class NMLFeatureSelector(RankedSelector):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            If there are not two classes, or a parameter is out of range.
         """
         check_parameters(self)
         X, y = checked_data(self, X, y, dtype=np.float64)

@@ -23,8 +23,8 @@ from memdlib.nml.saturated import rounding, saturated_complexity, saturated_roun
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Label counts held in memory at a time, and statistics traced back at a time.
-_BATCH, _TRACED = 2**17, 1024
+# Label counts held in memory at a time, and ways traced back at a time.
+_BATCH, _TRACED = 2**17, 2**21
 # Patterns that are tabulated; with more levels each batch finds its own.
 _MOST_PATTERNS = 3**9
 # A table counts up to 2^n sequences, from 2^(-n / 2) on: in double precision to here,
@@ -117,16 +117,12 @@ def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         tables.append(longer)
     log_scale = int((counts // 2).sum()) * math.log(2.0)
     found = np.flatnonzero(tables[-1])
-    for at in range(0, found.size, _BATCH):
-        key = found[at : at + _BATCH]
+    batch = max(1024, _TRACED // (int(counts.max()) + 1))
+    for at in range(0, found.size, batch):
+        key = found[at : at + batch]
         log_number = np.log(tables[-1][key]).astype(np.float64) + log_scale
         log_number[2 * key == last] -= math.log(2.0)
-        ones = np.hstack(
-            [
-                _likely_ones(counts, steps, order, tables, key[i : i + _TRACED])
-                for i in range(0, key.size, _TRACED)
-            ]
-        )
+        ones = _likely_ones(counts, steps, order, tables, key)
         # a label 1 of a negative step counts as a label 0 of a positive one
         ones[keys < 0] = counts[keys < 0, None] - ones[keys < 0]
         ones = ones.astype(np.float64)

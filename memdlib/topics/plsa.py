@@ -399,7 +399,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Fold documents in: their most likely topics under the words of the topics.
+        """Fold documents in, as :func:`memdlib.topics.fold_in` with its certificates.
 
         Parameters
         ----------
@@ -410,11 +410,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_topics)
             P(z | d); ``topic_prior_`` for a row that has no known word.
-
-        Warns
-        -----
-        ConvergenceWarning
-            As :func:`memdlib.topics.fold_in`, which also returns the certificates.
         """
         counts = self.read_counts(X)
         return fold_in(counts, self.components_, self.topic_prior_)[0]
@@ -435,13 +430,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _counts(self, X, reset):
-        X = checked_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=reset,
-        )
+        kinds = [np.float64, np.float32]
+        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 
@@ -463,7 +453,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _describe(self, found, table, columns):
         length = table.sum(axis=1)
-        occupied = table.sum(axis=0) > 0
         total = length.sum()
         expected = length @ found.theta
         # less than this of a count is rounding
@@ -477,7 +466,11 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.gaps_ = np.array(found.gaps) / total
         plain = log_terms(table, mixture(table, found.theta, found.words)).sum()
         self.log_likelihood_ = float(plain + xlogy(length, length / total).sum())
-        n_topics, n_rows, n_columns = len(alive), len(length), int(occupied.sum())
+        n_topics, n_rows, n_columns = (
+            len(alive),
+            len(length),
+            int((table.sum(axis=0) > 0).sum()),
+        )
         self.n_parameters_ = n_topics - 1 + n_topics * (n_rows + n_columns - 2)
         penalty = 0.5 * self.n_parameters_ * float(np.log(total))
         self.bic_ = penalty - self.log_likelihood_
