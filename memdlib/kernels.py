@@ -53,7 +53,7 @@ def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_x, n_cells)
-        Rows are distributions: nonnegative, of sum one.
+        Rows are distributions: nonnegative, of sum one; others are a ValueError.
     Y : {array-like, sparse matrix} of shape (n_y, n_cells), default=None
         None means X.
 
@@ -62,11 +62,6 @@ def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     ndarray of shape (n_x, n_y)
         Nats, between 0 (no common cell) and ln 2 (equal); a float for two vectors.
         Positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        If a row is no distribution; names the row.
 
     References
     ----------
@@ -92,19 +87,13 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
         As for :func:`js_kernel`.
     q : float in [0, 2], default=1.0
         Order. 0 counts common cells, 1 is the Jensen-Shannon kernel, 2 is half the
-        linear kernel.
+        linear kernel; above 2 Gram matrices have negative eigenvalues.
 
     Returns
     -------
     ndarray of shape (n_x, n_y)
         Between 0 (no common cell) and half the sum of both Tsallis norms; a float for
         two vectors. Positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        If a row is no distribution (names the row), or if q is out of range: orders
-        above 2 give Gram matrices with negative eigenvalues.
 
     Examples
     --------
@@ -157,21 +146,10 @@ def weighted_jt_kernel(
         Nonnegative, zero without a common cell; a float for two vectors. Positive
         semi-definite.
 
-    Raises
-    ------
-    ValueError
-        If a row is no measure, or if q or the version is out of range.
-
     Notes
     -----
-    B is the sum over cells of f_q. A is B times (u + v)^(-q), which is the mean of
-    e^(-tu) e^(-tv) over a Gamma law of t and so positive definite for every q > 0.
-    Products of such kernels are positive definite; hence A is so for all q in [0, 2],
-    of which [1]_ states the part [0, 1].
-
-    References
-    ----------
-    .. [1] Martins et al., JMLR 10 (2009), section 6.
+    B is the sum over cells of f_q, and A is B times (u + v)^(-q), the mean of
+    e^(-tu) e^(-tv) over a Gamma law of t: a product of kernels.
 
     Examples
     --------
@@ -207,11 +185,6 @@ def exponential_js_kernel(
     ndarray of shape (n_x, n_y)
         Between 2^(-t) and 1; a float for two vectors. Positive semi-definite, since JS
         is negative definite.
-
-    Raises
-    ------
-    ValueError
-        If a row is no distribution, or t is negative.
 
     Examples
     --------

@@ -141,12 +141,6 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On other than two classes for "TOP", a single class or a missing ``y`` for
-            the kinds with one model a class, or as :meth:`PLSA.fit`.
         """
         check_parameters(self)
         for stale in ("classes_", "class_prior_"):
@@ -186,13 +180,11 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, W)
-            Seen in :meth:`fit` or not.
 
         Returns
         -------
         ndarray or csr_array of shape (n, size)
             Gradients are sparse if X is.
-
         """
         check_is_fitted(self)
         kinds = [np.float64, np.float32]

@@ -368,12 +368,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self
 
-        Raises
-        ------
-        ValueError
-            On negative amounts, a table of zeros, more topics than rows or columns with
-            counts, or a parameter out of range. A fit that fails changes nothing.
-
         Warns
         -----
         ConvergenceWarning

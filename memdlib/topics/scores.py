@@ -37,12 +37,7 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     Returns
     -------
     ndarray of shape (n,)
-        sum_w c_w log P(w | d), in nats.
-
-    Raises
-    ------
-    ValueError
-        If a document has a word that the model gives no probability.
+        sum_w c_w log P(w | d), in nats; ValueError for a word without probability.
 
     Examples
     --------
@@ -189,12 +184,6 @@ def maxent_scores(
     ndarray of shape (n, d, m)
         Gradient of log p(x) in lambda: with p = exp(-lambda_0 - lambda . phi) it is
         minus (phi(x) - mu).
-
-    Raises
-    ------
-    ValueError
-        If the family is none of independent features, a value is outside, or a shape is
-        another.
 
     Examples
     --------
