@@ -301,17 +301,3 @@ def test_two_rows_give_a_number_and_tables_a_table(kernel):
     found = kernel(P[2], P[1])
     assert type(found) is float and found == pytest.approx(K[2, 1], rel=1e-12)
     assert kernel(P[:1], P[:1]).shape == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("function", "second", "options"),
-    [
-        (jt_kernel, "q", {"q": 1.0}),
-        (weighted_jt_kernel, "q", {"q": 1.0, "version": "A"}),
-        (exponential_js_kernel, "t", {"t": 1.0}),
-    ],
-)
-def test_what_is_not_given_is_as_documented(function, second, options):
-    X, Y = distributions(3, 4, seed=20), distributions(2, 4, seed=21)
-    np.testing.assert_array_equal(function(X, Y), function(X, Y, **options))
-    np.testing.assert_array_equal(function(X, Y), function(X, Y, options[second]))

@@ -46,7 +46,6 @@ def conditional_complexity(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
-    n_jobs: int | None = None,
 ) -> float | Array:
     """Log complexity of the conditional model, from the level occupancies alone.
 
@@ -65,8 +64,6 @@ def conditional_complexity(
         "auto": an exact sum of up to four million terms, else random draws; "exact": a
         sum at the price of hours; "monte-carlo": draws. The error bar is what
         `conditional_complexity_estimate` also returns.
-    n_jobs : int, default=None
-        Processes for G features, in the meaning of joblib; they take seconds to start.
 
     Returns
     -------
@@ -97,7 +94,7 @@ def conditional_complexity(
     [2.240172, 7.118876, 7.118876]
     """
     found = conditional_complexity_estimate(
-        level_counts, n_moments, level_values, intercept, method, n_jobs=n_jobs
+        level_counts, n_moments, level_values, intercept, method
     )
     doubt = np.max(found.uncertainty)
     if method == "auto" and doubt > _DOUBTFUL:
@@ -117,13 +114,12 @@ def conditional_complexity_estimate(
     method: str = "auto",
     n_draws: int = N_DRAWS,
     seed: int = 0,
-    n_jobs: int | None = None,
 ) -> ComplexityEstimate:
     """Log complexity of the conditional model, its error bar, and how it was found.
 
     Parameters
     ----------
-    level_counts, n_moments, level_values, intercept, method, n_jobs
+    level_counts, n_moments, level_values, intercept, method
         As for `conditional_complexity`.
     n_draws : int, default=65536
         Draws for each model that needs some.
@@ -156,7 +152,6 @@ def conditional_complexity_estimate(
         check_choice(method, "method", METHODS),
         check_integer(n_draws, "n_draws"),
         seed,
-        n_jobs,
     )
     found = (part[which.ravel()] for part in found)
     if counts.ndim == 1:
@@ -311,8 +306,11 @@ def feature_codelengths(
         `count_levels`.
     n_moments : iterable of int, default=range(1, 8)
         Numbers of moments x, .., x^m, M of them.
-    level_values, intercept, n_jobs
+    level_values, intercept
         As for `conditional_complexity`.
+    n_jobs : int, default=None
+        Processes for the complexities, in the meaning of joblib; they take seconds to
+        start.
 
     Returns
     -------

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import product
 from math import comb, factorial, prod
 
@@ -181,13 +180,6 @@ def test_the_code_lengths_of_all_sequences_add_up_to_one():
     assert total == pytest.approx(1.0, abs=1e-12)
 
 
-def test_complexity_grows_with_moments_and_length():
-    by_m = [alphabet_complexity(15, range(6), m) for m in range(1, 6)]
-    assert np.all(np.diff(by_m) > 0)
-    by_n = [alphabet_complexity(n, range(4), 2) for n in range(1, 16)]
-    assert np.all(np.diff(by_n) > 0)
-
-
 def test_one_observation_on_the_corner_of_a_face():
     # n = 1: every type is a single level; with m >= 2 all of them are certain
     assert alphabet_complexity(1, range(6), 2) == pytest.approx(np.log(6), abs=1e-13)
@@ -278,46 +270,6 @@ def test_rounding_of_a_long_sequence_is_told():
     assert abs(code.complexity - mp.log(q)) < code.uncertainty
     least = np.finfo(float).eps * n * np.log(n)
     assert least < code.uncertainty < 50 * least
-
-
-def test_the_doubt_of_a_fit_that_ended_far_off_is_that_of_one_more_step(monkeypatch):
-    """p (1 + t), with t linear in the features, has the moments, if it is a law."""
-    rng = np.random.default_rng([71, 6])
-    levels, solve = np.array([0.0, 1.0, 2.0, 4.0, 7.0]), alphabet.solve_dual
-    shares = rng.dirichlet(np.full(5, 3.0), size=60)
-    features = alphabet._orthonormal(levels, 2)
-    off = rng.normal(size=(60, 2)) * np.linspace(0.05, 1.5, 60)[:, None]
-    natural = solve(features, np.zeros(5), shares @ features).natural + off
-    p = np.exp(-natural @ features.T)
-    p /= p.sum(axis=1, keepdims=True)
-    linear = np.column_stack([np.ones(5), features])
-
-    def stopped(features, log_weights, mu):
-        found = solve(features, log_weights, mu)
-        centred = features - (p @ features)[:, None]
-        covariance = np.einsum("bn,bni,bnj->bij", p, centred, centred)
-        return replace(found, natural=natural, covariance=covariance)
-
-    monkeypatch.setattr(alphabet, "solve_dual", stopped)
-    upper, doubt = alphabet._largest_entropy(features, shares @ features)
-    for i, law in enumerate(p):
-        moments = linear.T * law @ linear
-        moved = law * (linear @ np.linalg.solve(moments, linear.T @ shares[i]))
-        np.testing.assert_allclose(
-            linear.T @ moved, linear.T @ shares[i], rtol=0, atol=1e-10
-        )
-        assert np.isfinite(doubt[i]) == (moved.min() >= 0)
-        if np.isfinite(doubt[i]):
-            assert upper[i] - doubt[i] <= -(moved * np.log(moved)).sum() <= upper[i]
-    assert 10 < np.isinf(doubt).sum() < 50
-
-
-def test_types_may_be_fitted_a_few_at_a_time(monkeypatch):
-    levels = [0, 1, 3, 4, 9]
-    together = [alphabet_complexity(7, levels, m) for m in (1, 2, 3)]
-    monkeypatch.setattr(alphabet, "_BATCH", 7)
-    again = [alphabet_complexity(7, levels, m) for m in (1, 2, 3)]
-    assert again == pytest.approx(together, abs=1e-12)
 
 
 def test_merging_types_of_equal_moments_changes_nothing(monkeypatch):

@@ -123,21 +123,6 @@ def test_an_unknown_level_leaves_the_prior():
     assert model.class_prior_.tolist() == [0.4, 0.6]
 
 
-def test_features_in_any_order():
-    rng = np.random.default_rng([73, 4])
-    counts = rng.integers(0, 6, (30, 5))
-    counts[:, 4] += 30 - counts.sum(axis=1)
-    ones = np.minimum(rng.integers(0, 4, (30, 5)), counts)
-    ones[:, 4] += 12 - ones.sum(axis=1)
-    valid = (counts[:, 4] >= ones[:, 4]) & (ones[:, 4] >= 0)
-    counts, ones = counts[valid], ones[valid]
-    m = rng.integers(1, 6, valid.sum())
-    whole = _level_evidence(counts, ones, m, False, 0.5)
-    for j in range(valid.sum()):
-        alone = _level_evidence(counts[[j]], ones[[j]], m[[j]], False, 0.5)
-        np.testing.assert_allclose(whole[j], alone[0], rtol=0, atol=1e-8)
-
-
 def test_leukemia():
     """Some dozens of genes classify nearly all 34 samples of the test set."""
     bunch = load_or_skip("leukemia")
@@ -195,23 +180,6 @@ def test_evidence_meets_the_moments_of_smoothed_labels(intercept, smoothing):
         np.testing.assert_allclose(powers.T @ (n * expit(z)), powers.T @ k, rtol=1e-7)
         fit = np.linalg.lstsq(powers, z, rcond=None)[0]
         np.testing.assert_allclose(powers @ fit, z, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("clean", [True, False])
-def test_one_feature_that_separates_is_enough_to_have_no_odds(clean):
-    """Beside another of the same levels; labels of one class at a level do no harm."""
-    counts = np.array([[4, 4, 4], [4, 4, 4]])
-    ones = np.array([[2, 2, 2], [2, 4, 0]])
-    if not clean:
-        ones[1] = 0, 2, 4
-        with pytest.raises(ValueError, match="smoothing=0 gives a feature that"):
-            _level_evidence(counts, ones, np.array([2, 2]), True, 0.0)
-        return_to = _level_evidence(counts, ones, np.array([2, 2]), True, 0.1)
-        assert np.isfinite(return_to).all()
-    else:
-        found = _level_evidence(counts, ones, np.array([1, 1]), True, 0.0)
-        assert np.isfinite(found).all()
-        np.testing.assert_allclose(found[0], 0, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_features", [None, 2, 0.5])

@@ -63,20 +63,6 @@ def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_f
     assert len(done) == n_fits + 1
 
 
-def test_saturated_levels_in_any_order_are_worked_out_once(monkeypatch):
-    solve.cache_clear()
-    done = []
-    way = complexity.exact_complexity
-    monkeypatch.setattr(
-        complexity, "exact_complexity", lambda *a: done.append(1) or way(*a)
-    )
-    rows = np.array([[1, 2, 3], [3, 1, 2], [2, 3, 1], [1, 2, 4]])
-    values = np.array([-1.0, 0.3, 2.0])
-    found = complexities([level_model(row, values, 3, False) for row in rows])[0]
-    assert len(done) == 2
-    assert found[0] == found[1] == found[2] < found[3]
-
-
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_rows_are_found_in_their_order(n_jobs):
     rng = np.random.default_rng([5, 11])

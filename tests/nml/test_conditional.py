@@ -299,13 +299,6 @@ def test_many_features_are_single_ones(values, intercept):
     assert constant == pytest.approx(constant[0], abs=1e-12)
 
 
-def test_more_levels_than_are_used():
-    levels = [[0], [1], [1]]
-    few = feature_codelengths(*count_levels(levels, [0, 1, 1]), [1])
-    more = feature_codelengths(*count_levels(levels, [0, 1, 1], 3), [1])
-    assert few.total == pytest.approx(more.total, abs=1e-14)
-
-
 def test_complexities_carry_the_error_of_their_way():
     counts = [[100] * 4, [110] * 4, [9, 0, 0, 391]]
     found = feature_codelengths(counts, [[7] * 4, [7] * 4, [7, 0, 0, 7]], [3])

@@ -252,59 +252,6 @@ def test_geometric_by_enumeration_of_all_data():
     assert geometric_complexity(5, largest_sum=0) == pytest.approx(0.0, abs=1e-15)
 
 
-def rate_integral(n, low, high):
-    """C of cut exponentials by its rate, with the textbooks' sum of Irwin and Hall."""
-    with mp.workdps(40):
-
-        def mean_of(r):
-            return 1 / r - 1 / mp.expm1(r) if abs(r) > 1e-12 else mp.mpf(1) / 2 - r / 12
-
-        def term(r):
-            mean = mean_of(r)
-            # d mean / d rate is minus the variance
-            variance = mp.mpf(1) / 12
-            log_z = -r / 2
-            if abs(r) > 1e-12:
-                variance = 1 / r**2 - mp.exp(r) / mp.expm1(r) ** 2
-                log_z = mp.log(-mp.expm1(-r) / r)
-            s = n * mean
-            density = mp.fsum(
-                (-1) ** k * mp.binomial(n, k) * (s - k) ** (n - 1)
-                for k in range(math.floor(s) + 1)
-            ) / mp.factorial(n - 1)
-            return density * mp.exp(-n * (log_z + r * mean)) * n * variance
-
-        def rate(mean):
-            mean = mp.mpf(mean)
-            near = 6 * (1 - 2 * mean) if 0.1 < mean < 0.9 else 1 / mean - 1 / (1 - mean)
-            return mp.findroot(lambda r: mean_of(r) - mean, near)
-
-        inner = [mp.mpf(k) / n for k in range(1, n) if low < k / n < high]
-        means = sorted([mp.mpf(low), *inner, mp.mpf(high)], reverse=True)
-        # between the knots the integrand is smooth; far ends take a panel for an e-fold
-        ends = [rate(m) if 2 * m != 1 else mp.mpf(0) for m in means]
-        cuts = [c * s for c in (2, 6, 18, 54, 162, 486, 1458, 4374) for s in (1, -1)]
-        ends += [mp.mpf(c) for c in cuts if ends[0] < c < ends[-1]]
-        ends = sorted(ends)
-    with mp.workdps(22):
-        return float(mp.log(mp.quad(term, ends, maxdegree=5)))
-
-
-@pytest.mark.parametrize(
-    ("n", "low", "high"),
-    [
-        (1, 2.0**-9, 0.3),
-        (1, 0.02, 0.9990234375),
-        (2, 0.25, 0.26),
-        (3, 0.01, 0.97),
-        (4, 0.6, 0.995),
-    ],
-)
-def test_cut_exponentials_by_quadrature_over_the_rate(n, low, high):
-    found = truncated_exponential_complexity(n, mean_range=(low, high))
-    assert found == pytest.approx(rate_integral(n, low, high), abs=3e-12)
-
-
 @pytest.mark.parametrize(
     ("low", "high"),
     [

@@ -77,20 +77,6 @@ def test_equal_values_share_a_level_whatever_their_place(strategy):
     )
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
-def test_levels_grow_with_the_value_and_with_nothing_else(strategy):
-    rng = np.random.default_rng([71, 5])
-    X = rng.normal(size=(30, 4))
-    model = LevelQuantiser(6, strategy).fit(X)
-    line = np.linspace(-9, 9, 500)[:, None] * np.ones(4)
-    levels = model.transform(line)
-    assert (np.diff(levels, axis=0) >= 0).all()
-    assert (levels[0] == 0).all()
-    assert (levels[-1] == 5).all()
-    for row, level in zip(line[::50], levels[::50], strict=True):
-        np.testing.assert_array_equal(model.transform(row[None])[0], level)
-
-
 def test_a_constant_feature_later_on():
     model = LevelQuantiser(5).fit([[2.0], [2.0], [2.0]])
     assert model.transform([[1.0], [2.0], [3.0]]).ravel().tolist() == [0, 0, 4]

@@ -98,25 +98,6 @@ def test_what_is_kept():
     assert NMLFeatureSelector([3, 1, 3]).fit(X, y).n_moments_.tolist() == [1, 3]
 
 
-def test_equal_features_keep_their_order():
-    X, y = simulated()
-    twice = np.hstack([X, X])
-    order = NMLFeatureSelector(3).fit(twice, y).order_
-    at = np.argsort(order)
-    assert (at[:6] < at[6:]).all()
-    np.testing.assert_array_equal(at[6:] - at[:6] > 0, np.full(6, True))
-
-
-def test_names_of_the_classes_do_not_matter():
-    X, y = simulated()
-    first = NMLFeatureSelector(3).fit(X, y)
-    second = NMLFeatureSelector(3).fit(X, np.where(y == 1, "a", "b"))
-    assert second.classes_.tolist() == ["a", "b"]
-    np.testing.assert_allclose(
-        first.codelengths_, second.codelengths_, rtol=0, atol=1e-11
-    )
-
-
 def test_with_one_occupancy_nml_ranks_by_error():
     """No ties and equal frequencies: all features pay the same complexity."""
     rng = np.random.default_rng([72, 5])

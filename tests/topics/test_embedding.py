@@ -227,18 +227,6 @@ def test_a_class_of_one_word_or_of_none_has_one_topic():
         model.fit(np.array([[0, 0], [0, 0], [1, 2], [3, 4]]), y)
 
 
-@pytest.mark.parametrize("kind", ["MT-2", "FESS-1", "TOP"])
-def test_precision_and_integers_of_counts_do_not_matter(kind):
-    X, y = (part[:20] for part in data(kind))
-    plsa = clone(QUICK).set_params(tol=1e-2)
-    expected = GenerativeEmbedding(kind, plsa).fit(X, y).transform(X)
-    for form in (np.float32, np.int64, lambda X: sparse.csc_array(np.float32(X))):
-        found = GenerativeEmbedding(kind, plsa).fit(form(X), y).transform(form(X))
-        found = found.toarray() if sparse.issparse(found) else found
-        assert found.dtype == np.float64
-        np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize("kind", SIZES)
 def test_tags_say_what_a_kind_asks_for(kind):
     tags = GenerativeEmbedding(kind).__sklearn_tags__()
