@@ -52,10 +52,11 @@ def solve(
     order = np.arange(len(counts))
     model = LevelModel(np.array(counts), np.array(values), dimension, intercept, order)
     way, n_terms = exact_way(model)
+    sizes = [int(n) for n in counts]
     if method == "exact" and n_terms > _MOST:
         raise ValueError(
             f'method="exact" would take {n_terms:.1g} terms for levels of '
-            f'{counts} samples; use method="auto", or '
+            f'{sizes} samples; use method="auto", or '
             "fewer levels or moments"
         )
     try:
@@ -67,7 +68,7 @@ def solve(
         if not within_bounds(model, value):
             raise UncertifiedError(
                 f"{value:.6g} is not between the proved bounds "
-                f"{complexity_bounds(model)} for levels of {counts} samples; use "
+                f"{complexity_bounds(model)} for levels of {sizes} samples; use "
                 'method="auto"'
             )
     except UncertifiedError:

@@ -25,8 +25,8 @@ _BATCH = 8192
 _SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
-# Full steps in single precision, and in double.
-_ROUGH, _EXACT = 3, 8
+# Rough steps, further ones in the first pass, and in the second.
+_ROUGH, _FIRST, _SECOND = 3, 2, 6
 # Duality gap, in nats, that ends a search, and steps after which it is given up.
 _CLOSED, _STEPS = 1e-13, 100
 # Largest gap that counts, in nats, and what rounding adds to it for a sample.
@@ -114,19 +114,26 @@ def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np
             # what overflows in single precision starts where it was
             moved = np.where(np.isfinite(moved).all(axis=0), moved, start)
             value[here], state[:, here], rest = _settle(
-                form.of(here), target[:, here], moved.astype(np.float64)
+                form.of(here), target[:, here], moved.astype(np.float64), _FIRST
             )
             late.append(at + rest)
-    return value, state, np.concatenate(late)
+        # stragglers of all batches together: few columns cost as much as many
+        rest = np.concatenate(late)
+        value[rest], state[:, rest], still = _settle(
+            form.of(rest), target[:, rest], state[:, rest], _SECOND
+        )
+    return value, state, rest[still]
 
 
 def _settle(
-    form: _FullSteps, target: Array, start: Array
+    form: _FullSteps, target: Array, start: Array, n_steps: int
 ) -> tuple[Array, Array, NDArray[np.intp]]:
     """Full steps from a start, until the expansion around the last one is exact."""
     value, state = np.empty(start.shape[1]), start
     active = np.arange(value.size)
-    for _ in range(_EXACT):
+    for _ in range(n_steps):
+        if not active.size:
+            break
         change, q, weight = form.step(start, target)
         reached = _dot(target, start) + _dot(form.counts, np.log(q))
         move = form.basis @ change
@@ -143,8 +150,6 @@ def _settle(
         else:
             value[active], state[:, active] = reached + gain, change
         active, form = active[left], form.of(left)
-        if not active.size:
-            break
         start, target = change.take(left, axis=1), target.take(left, axis=1)
     return value, state, active
 
