@@ -194,22 +194,8 @@ FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
         nml.conditional_error,
         (np.array([2, 3, 1]), np.array([1, 1, 0]), 2),
     ),
-    "criterion_codelengths": (
-        lambda counts, ones: nml.criterion_codelengths(counts, ones, (1, 2))["nml"],
-        (np.array([2, 3, 1]), np.array([1, 1, 0])),
-    ),
-    "factorised_codelength": (
-        nml.factorised_codelength,
-        (np.array([[2, 1], [0, 3], [1, 1]]),),
-    ),
-    "quotient_codelength": (
-        nml.quotient_codelength,
-        (np.array([[2, 1], [0, 3], [1, 1]]),),
-    ),
     "multinomial_codelength": (nml.multinomial_codelength, (np.array([2, 3, 1]),)),
-    "two_part_codelength": (nml.two_part_codelength, (np.array([2, 3, 1]),)),
     "multinomial_complexity": (nml.multinomial_complexity, (6, 3)),
-    "szpankowski_complexity": (nml.szpankowski_complexity, (6, 3)),
     "geometric_complexity": (
         lambda n, largest: nml.geometric_complexity(n, largest_sum=largest),
         (5, 12),

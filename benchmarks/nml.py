@@ -18,7 +18,7 @@ from memdlib.nml import (
     feature_codelengths,
     multinomial_complexity,
 )
-from memdlib.nml._engine.complexity import forget
+from memdlib.nml.complexity import solve
 
 OCCUPANCY = (8, 8, 8, 7, 7)
 N_SAMPLED = 100
@@ -55,13 +55,13 @@ def all_genes(levels, labels) -> list[Comparison]:
     def do():
         feature_codelengths(*count_levels(levels, labels), n_jobs=-1)
 
-    forget()
+    solve.cache_clear()
     return [against_goal(f"{N_GENES} simulated genes, m = 1..7", 30.0, do)]
 
 
 def afresh(counts, m):
     """Log complexity, whether it has been found before or not."""
-    forget()
+    solve.cache_clear()
     return conditional_complexity(counts, m)
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import gammaincc
 
-from memdlib.nml import conditional_complexity_estimate
-from memdlib.nml._engine import complexity
+from memdlib.nml import complexity, conditional_complexity_estimate
 
 # Calls with a seed of their own.
 BLOCK = 50

@@ -16,9 +16,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from memdlib.nml import conditional_complexity_estimate
-from memdlib.nml._engine.complexity import forget
-from memdlib.nml._engine.fits import suprema
-from memdlib.nml._engine.level_model import level_model, orthonormal_basis
+from memdlib.nml.complexity import solve
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import level_model, orthonormal_basis
 
 # Models with a seed of their own.
 BLOCK = 25
@@ -270,7 +270,7 @@ def outcomes(block: int, n_models: int = BLOCK) -> Counter[str]:
     for _ in range(n_models):
         call = random_model(rng)
         truth = reference(call)
-        forget()
+        solve.cache_clear()
         claim = conditional_complexity_estimate(*call)
         found[judged(claim, truth, call)] += 1
     return found

@@ -61,7 +61,6 @@ def comparisons() -> list[Comparison]:
         smoothing=0.0,
         tol=1e-9,
         max_iter=N_STEPS,
-        report=lambda *line: None,
     )
     # KL(X || n theta Q) = sum X log(X / n) - sum X log(theta Q)
     length = np.repeat(X.sum(axis=1), np.diff(X.indptr))

@@ -13,10 +13,10 @@ On these rest estimators to the scikit-learn contract: features quantised to lev
 ranked by the code length of the labels given one of them, and combined to a classifier.
 """
 
-from memdlib.nml.codes.alphabet import alphabet_codelength, alphabet_complexity
-from memdlib.nml.codes.codelength import Codelength, ComplexityEstimate
-from memdlib.nml.codes.conditional import (
-    LevelCounts,
+from memdlib.nml.alphabet import alphabet_codelength, alphabet_complexity
+from memdlib.nml.classifier import NMLClassifier
+from memdlib.nml.codelength import Codelength, ComplexityEstimate
+from memdlib.nml.conditional import (
     conditional_codelength,
     conditional_complexity,
     conditional_complexity_estimate,
@@ -24,12 +24,7 @@ from memdlib.nml.codes.conditional import (
     count_levels,
     feature_codelengths,
 )
-from memdlib.nml.codes.criteria import (
-    criterion_codelengths,
-    factorised_codelength,
-    quotient_codelength,
-)
-from memdlib.nml.codes.families import (
+from memdlib.nml.ends import (
     exponential_complexity,
     gaussian_complexity,
     gaussian_mean_complexity,
@@ -37,20 +32,13 @@ from memdlib.nml.codes.families import (
     geometric_complexity,
     truncated_exponential_complexity,
 )
-from memdlib.nml.codes.multinomial import (
-    multinomial_codelength,
-    multinomial_complexity,
-    szpankowski_complexity,
-    two_part_codelength,
-)
-from memdlib.nml.estimators.classifier import NMLClassifier
-from memdlib.nml.estimators.quantiser import LevelQuantiser
-from memdlib.nml.estimators.selector import NMLFeatureSelector
+from memdlib.nml.multinomial import multinomial_codelength, multinomial_complexity
+from memdlib.nml.quantiser import LevelQuantiser
+from memdlib.nml.selector import NMLFeatureSelector
 
 __all__ = [
     "Codelength",
     "ComplexityEstimate",
-    "LevelCounts",
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
@@ -61,9 +49,7 @@ __all__ = [
     "conditional_complexity_estimate",
     "conditional_error",
     "count_levels",
-    "criterion_codelengths",
     "exponential_complexity",
-    "factorised_codelength",
     "feature_codelengths",
     "gaussian_complexity",
     "gaussian_mean_complexity",
@@ -71,8 +57,5 @@ __all__ = [
     "geometric_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
-    "quotient_codelength",
-    "szpankowski_complexity",
     "truncated_exponential_complexity",
-    "two_part_codelength",
 ]

@@ -1,18 +1,14 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-    check_non_negative,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
@@ -26,23 +22,12 @@ from memdlib.topics.scores import (
 from memdlib.validation import Words, check_parameters, checked_data, labelled_data
 
 
-@dataclass(frozen=True)
-class Kind:
-    """An embedding: what it is made of, and of which models.
+class Kind(NamedTuple):
+    """An embedding: what it is made of, and of which models."""
 
-    Parameters
-    ----------
-    of_model : callable
-        Gets a fitted model and documents; gives (n, size) numbers.
-    by_class : bool
-        Whether there is one model a class, or one for all.
-    parts : tuple of str
-        Names of its blocks of one number a topic; "words" has one a word and topic.
-    """
-
-    of_model: object
-    by_class: bool
-    parts: tuple[str, ...]
+    of_model: Callable[..., Any]  # gets a model and documents; gives (n, size) numbers
+    by_class: bool  # whether there is one model a class, or one for all
+    parts: tuple[str, ...]  # of one number a topic; "words" has one a word and topic
 
 
 _GRADIENT = ("prior", "words")
@@ -60,7 +45,7 @@ KINDS = {
 
 
 class GenerativeEmbedding(TransformerMixin, BaseEstimator):
-    """Embed documents by what pLSA models of the training documents say about them.
+    """Embed documents by what pLSA models of training documents say about them [1]_.
 
     Parameters
     ----------
@@ -73,7 +58,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         - "FS": Fisher score, the gradient of the log-likelihood, of one model for all
           (Z (1 + W)); "LLR": the same of one model a class (K Z (1 + W));
         - "TOP": log-odds of the second of two classes, and their gradient
-          (1 + 2 Z (1 + W));
+          (1 + 2 Z (1 + W)); without the former it gives the linear kernel of "LLR";
         - "PD": posterior divergence, with one model for all (4 Z).
     plsa : PLSA, default=None
         Copied and fitted; None is ``PLSA()``.
@@ -94,18 +79,14 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Documents of the training set are treated like any others. Without the log-odds
-    themselves "TOP" is "LLR" with the signs of the first class changed, and gives the
-    same linear kernel. If some class can bear all topics of ``plsa``, one of fewer
-    different documents, or of fewer words, gets as many topics as it has of them.
+    Documents of the training set are treated like any others. If some class can bear
+    all topics of ``plsa``, one of fewer different documents, or of fewer words, gets as
+    many topics as it has of them.
 
     References
     ----------
     .. [1] Bicego et al., Combining information theoretic kernels with generative
        embeddings for classification, Neurocomputing 101 (2013), section 2.2.
-    .. [2] Tsuda, Kawanabe, Raetsch, Sonnenburg, Mueller, A new discriminative kernel
-       from probabilistic models, Neural Computation 14 (2002), on TOP.
-    .. [3] Smith, Gales, Speech recognition using SVMs, NIPS 2001, on LLR.
 
     Examples
     --------
@@ -160,12 +141,6 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On other than two classes for "TOP", a single class or a missing ``y`` for
-            the kinds with one model a class, or as :meth:`PLSA.fit`.
         """
         check_parameters(self)
         for stale in ("classes_", "class_prior_"):
@@ -174,43 +149,28 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         model = clone(PLSA() if self.plsa is None else self.plsa)
         if self.random_state is not None:
             model.set_params(random_state=self.random_state)
-        if not kind.by_class:
+        if kind.by_class:
+            X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+            n_classes = len(self.classes_)
+            if self.kind == "TOP" and n_classes != 2:
+                raise ValueError(
+                    f"kind='TOP' is for two classes, and y holds {n_classes}; use "
+                    "kind='LLR'"
+                )
+            parts = [(X[codes == k], weight[codes == k]) for k in range(n_classes)]
+            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
+            if max(topics) < model.n_topics:  # too many for all, which its fit says
+                topics = [model.n_topics] * n_classes
+            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        else:
             X = checked_data(
                 self, X, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
-            self.models_ = [clone(model).fit(X, sample_weight=sample_weight)]
-        else:
-            if y is None:
-                raise ValueError(
-                    f"GenerativeEmbedding(kind={self.kind!r}) requires y to be passed, "
-                    "but the target y is None: it has one model a class"
-                )
-            X, codes, weight, classes = labelled_data(
-                self, X, y, sample_weight, several=False
-            )
-            check_non_negative(X, "GenerativeEmbedding (input X)")
-            if len(classes) < 2:
-                one = {"MT-1": "MT-2", "FESS-1": "FESS-2"}.get(self.kind, "FS")
-                raise ValueError(
-                    f"y holds one class only ({classes.tolist()[0]!r}), and "
-                    f"kind={self.kind!r} has one model a class; use kind={one!r}, "
-                    "which has one model for all"
-                )
-            if self.kind == "TOP" and len(classes) != 2:
-                raise ValueError(
-                    f"kind='TOP' is for two classes, and y holds {len(classes)}; use "
-                    "kind='LLR'"
-                )
-            parts = [(X[codes == k], weight[codes == k]) for k in range(len(classes))]
-            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
-            if max(topics) < model.n_topics:  # too many for all, which its fit says
-                topics = [model.n_topics] * len(parts)
-            self.models_ = [
-                clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
-                for n, (rows, own) in zip(topics, parts, strict=True)
-            ]
-            self.classes_ = classes
-            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+            parts, topics = [(X, sample_weight)], [model.n_topics]
+        self.models_ = [
+            clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
+            for n, (rows, own) in zip(topics, parts, strict=True)
+        ]
         self.kind_ = self.kind
         return self
 
@@ -220,28 +180,15 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, W)
-            Seen in :meth:`fit` or not.
 
         Returns
         -------
         ndarray or csr_array of shape (n, size)
             Gradients are sparse if X is.
-
-        Raises
-        ------
-        ValueError
-            If a document has a feature that a model gives no probability, unless
-            ``kind`` is "MT-1" or "MT-2".
         """
         check_is_fitted(self)
-        X = checked_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        check_non_negative(X, "GenerativeEmbedding (input X)")
+        kinds = [np.float64, np.float32]
+        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=False)
         parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
         if self.kind_ == "TOP":
             logs = [log_likelihoods(model, X) for model in self.models_]
@@ -273,13 +220,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         for k, model in enumerate(self.models_):
             label = f"{self.classes_[k]}_" if kind.by_class else ""
             for part in kind.parts:
+                ends = [f"_{name}" for name in features] if part == "words" else [""]
                 for z in range(len(model.components_)):
-                    stem = f"{label}{part}{z}"
-                    names += (
-                        [f"{stem}_{name}" for name in features]
-                        if part == "words"
-                        else [stem]
-                    )
+                    names += [f"{label}{part}{z}{end}" for end in ends]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -294,12 +237,12 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
 def _most_topics(X, n_topics: int) -> int:
     """Number of topics, but no more than there are different documents, or words."""
+    rows = np.flatnonzero((X > 0).sum(axis=1))
     most = min(n_topics, max(np.count_nonzero((X > 0).sum(axis=0)), 1))
     different: set[bytes] = set()
-    for i in range(X.shape[0]):
+    for i in rows:
+        row = X[[i]].toarray() if sparse.issparse(X) else X[i]
+        different.add((row + 0.0).tobytes())
         if len(different) == most:
             break
-        row = X[i : i + 1].toarray() if sparse.issparse(X) else X[i]
-        if row.any():
-            different.add((row + 0.0).tobytes())
     return max(len(different), 1)

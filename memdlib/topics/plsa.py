@@ -15,10 +15,7 @@ the simplex is found by a primal-dual interior-point method, and certified by th
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +35,9 @@ from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.counts import (
     as_counts,
-    expected_ratios,
     log_terms,
     mixture,
+    ratios,
     times_rows,
 )
 from memdlib.validation import (
@@ -48,7 +45,6 @@ from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
     SHARE,
-    Number,
     check_parameters,
     check_sample_weight,
     checked_data,
@@ -60,31 +56,17 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-11
 
 
-@dataclass(frozen=True)
-class Found:
-    """Where EM stopped.
+class Found(NamedTuple):
+    """Where EM stopped."""
 
-    Parameters
-    ----------
-    theta : ndarray of shape (n_documents, n_topics)
-        P(z | d).
-    words : ndarray of shape (n_words, n_topics)
-        Q, transposed: P(w | z).
-    history : ndarray of shape (n_steps + 1,)
-        Objective at the start and after each step, in nats.
-    gaps : tuple of float
-        Nats that other topics of all documents, or other words of all topics, could
-        add to the objective at most, the other part being as it is.
-    """
-
-    theta: Array
-    words: Array
-    history: Array
-    gaps: tuple[float, float]
+    theta: Array  # P(z | d), (n_documents, n_topics)
+    words: Array  # P(w | z), (n_words, n_topics)
+    history: Array  # objective at the start and after each step, in nats
+    gaps: tuple[float, float]  # nats to gain by other topics, or by other words
 
 
 def climb(
-    counts: MatrixLike,
+    counts: sparse.csr_array,
     theta: Array,
     words: Array,
     *,
@@ -92,49 +74,23 @@ def climb(
     smoothing: float,
     tol: float,
     max_iter: int,
-    report: Callable[..., Any],
 ) -> Found:
-    """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw.
-
-    Parameters
-    ----------
-    counts : ndarray or csr_array of shape (n_documents, n_words)
-        No document without counts and, without smoothing, no such word.
-    theta : ndarray of shape (n_documents, n_topics)
-    words : ndarray of shape (n_words, n_topics)
-        Start; every sum over topics is positive.
-    beta, smoothing : float
-    tol : float
-        Gain of a step, in nats a count, to stop at.
-    max_iter : int
-    report : callable
-        Gets the number of steps, the objective and the gaps a count.
-
-    Returns
-    -------
-    Found
-
-    Raises
-    ------
-    ValueError
-        If a step lowers the objective by more than rounding, which EM cannot do.
-
-    Notes
-    -----
-    With the expected counts m_dw = sum of both kinds of responsibilities, and
-    rho_w = max_z (gradient in Q_zw) / m_z, log x <= x - 1 gives for every other Q that
-    the objective is larger by sum_w C_w log rho_w at most, where C_w = sum_z m_zw; the
-    same holds for theta. Where beta < 1 an entry of exactly zero has an infinite
-    gradient and yet stays zero: gaps are to parameters that have those zeros, too.
-    """
-    length = np.asarray(counts.sum(axis=1)).ravel()
-    used = np.asarray(counts.sum(axis=0)).ravel() + smoothing * words.shape[1]
+    """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw."""
+    # With the expected counts m_dw = sum of both kinds of responsibilities, and rho_w =
+    # max_z (gradient in Q_zw) / m_z, log x <= x - 1 gives for every other Q that the
+    # objective is larger by sum_w C_w log rho_w at most, where C_w = sum_z m_zw; the
+    # same holds for theta. Where beta < 1 an entry of exactly zero stays zero: gaps are
+    # to parameters that have those zeros, too.
+    length = counts.sum(axis=1)
+    used = counts.sum(axis=0) + smoothing * words.shape[1]
     total = float(length.sum())
     history: list[float] = []
     while True:
         own, given = (theta, words) if beta == 1 else (theta**beta, words**beta)
-        by_document, by_word, objective = expected_ratios(counts, own, given)
-        objective /= beta
+        probability = mixture(counts, own, given)
+        quotient = ratios(counts, probability)
+        by_document, by_word = quotient @ given, quotient.T @ own
+        objective = float(log_terms(counts, probability).sum()) / beta
         if beta < 1:
             by_document *= _tilt(theta, beta)
             by_word *= _tilt(words, beta)
@@ -155,10 +111,8 @@ def climb(
                 "few digits: drop the rarest words"
             )
         history.append(objective)
-        n_steps = len(history) - 1
-        report(n_steps, objective, tuple(gap / total for gap in gaps))
-        settled = n_steps > 0 and objective - history[-2] <= tol * total
-        if settled or n_steps == max_iter:
+        settled = len(history) > 1 and objective - history[-2] <= tol * total
+        if settled or len(history) > max_iter:
             return Found(theta, words, np.array(history), gaps)
         theta = new_theta / new_theta.sum(axis=1, keepdims=True)
         # a topic that gives no word any more keeps those it had
@@ -189,8 +143,8 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
 
     Parameters
     ----------
-    counts : ndarray or csr_array of shape (n_documents, n_words)
-        Nonnegative, of size 1e100 at most.
+    counts : {array-like, sparse matrix} of shape (n_documents, n_words)
+        Nonnegative.
     components : ndarray of shape (n_topics, n_words)
         Q_zw = P(w | z).
     prior : ndarray of shape (n_topics,)
@@ -210,16 +164,6 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     ConvergenceWarning
         If a gap is above 1e-9 nats a count.
 
-    Notes
-    -----
-    With g_z = sum_w c_w Q_zw / P_w and n counts, log x <= x - 1 gives for every other
-    theta' a log-likelihood that is larger by n log(max_z g_z / n) at most.
-
-    References
-    ----------
-    .. [1] Hofmann, Unsupervised learning by probabilistic latent semantic analysis,
-       Machine Learning 42 (2001), on folding-in.
-
     Examples
     --------
     >>> import numpy as np
@@ -228,6 +172,7 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     >>> theta.round(6).tolist(), bool(gap[0] < 1e-8)
     ([[0.75, 0.25]], True)
     """
+    counts = as_counts(counts)
     n = counts.shape[0]
     theta, gap = np.tile(prior, (n, 1)), np.zeros(n)
     used = np.flatnonzero(prior > 0)
@@ -235,19 +180,12 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     known = words.any(axis=1)
     worst = 0.0
     for d in range(n):
-        if sparse.issparse(counts):
-            part = slice(counts.indptr[d], counts.indptr[d + 1])
-            place, number = counts.indices[part], counts.data[part]
-        else:
-            place = np.flatnonzero(counts[d])
-            number = counts[d, place]
-        kept = known[place] & (number > 0)
-        place, number = place[kept], number[kept]
+        part = slice(counts.indptr[d], counts.indptr[d + 1])
+        place, number = counts.indices[part], counts.data[part]
+        place, number = place[known[place]], number[known[place]]
         if place.size:
             length = number.sum()
-            share = number / length
-            seen = share > 0  # others are lost beside the largest count
-            found, shortfall = _best_mixture(share[seen], words[place[seen]])
+            found, shortfall = _best_mixture(number / length, words[place])
             theta[d] = 0.0
             theta[d, used] = found
             gap[d] = length * shortfall
@@ -264,11 +202,9 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
 
 
 def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
-    """Maximise sum_w share_w log (members @ theta)_w; shares add up to one.
-
-    Newton on the conditions grad f = s, theta s = mu, where f is sum(theta) less the
-    objective: its minimum over theta >= 0 has sum one by itself.
-    """
+    """Maximise sum_w share_w log (members @ theta)_w; shares add up to one."""
+    # Newton on the conditions grad f = s, theta s = mu, where f is sum(theta) less the
+    # objective: its minimum over theta >= 0 has sum one by itself
     n_topics = members.shape[1]
     # a word of tiny probability under all topics would spoil the digits of the others
     members = members / members.max(axis=1, keepdims=True)
@@ -305,7 +241,7 @@ def _reach(at: Array, step: Array) -> float:
 
 
 class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Probabilistic latent semantic analysis by expectation maximisation.
+    """Probabilistic latent semantic analysis by expectation maximisation [1]_.
 
     Parameters
     ----------
@@ -327,8 +263,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     max_iter : int, default=500
     random_state : int, RandomState instance or None, default=None
         Of the starts, which do not depend on the order of the rows.
-    verbose : int, default=0
-        If not 0, a line is printed every so many steps.
 
     Attributes
     ----------
@@ -343,11 +277,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ``beta=1`` and ``smoothing=0`` the log-likelihood.
     n_iter_ : int
     gaps_ : ndarray of shape (2,)
-        Certificates in nats a count: other topics of the documents, with the words as
-        they are, or other words of the topics, with the documents as they are, have an
-        objective that is larger by no more (where ``beta`` is below 1, others with the
-        same zeros). Both are zero at a stationary point; there may be better ones
-        elsewhere.
+        Certificates in nats a count: other topics of the documents, or other words of
+        the topics, the rest as it is, have an objective that is larger by no more
+        (where ``beta`` is below 1, others with the same zeros). Both are zero at a
+        stationary point; there may be better ones elsewhere.
     log_likelihood_ : float
         sum C log P(w, d), in nats.
     n_parameters_ : int
@@ -359,18 +292,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Only when X has string column names.
 
-    Notes
-    -----
-    A step takes one pass over the counts and memory for one number a count. Up to a
-    constant the log-likelihood is minus the generalised Kullback-Leibler divergence of
-    non-negative matrix factorisation, which has the same stationary points.
-
     References
     ----------
     .. [1] Hofmann, Unsupervised learning by probabilistic latent semantic analysis,
        Machine Learning 42 (2001).
-    .. [2] Bicego et al., Combining information theoretic kernels with generative
-       embeddings for classification, Neurocomputing 101 (2013), section 2.1.
 
     Examples
     --------
@@ -402,7 +327,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "tol": [POSITIVE],
         "max_iter": [COUNT],
         "random_state": ["random_state"],
-        "verbose": [Number(Integral, 0, None)],
     }
 
     def __init__(
@@ -414,7 +338,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tol: float = 1e-5,
         max_iter: int = 500,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_topics = n_topics
         self.beta = beta
@@ -423,7 +346,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(
@@ -445,12 +367,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            On negative amounts, a table of zeros, more topics than rows or columns with
-            counts, or a parameter out of range. A fit that fails changes nothing.
 
         Warns
         -----
@@ -477,7 +393,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Fold documents in: their most likely topics under the words of the topics.
+        """Fold documents in, as :func:`memdlib.topics.fold_in` with its certificates.
 
         Parameters
         ----------
@@ -488,32 +404,12 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_topics)
             P(z | d); ``topic_prior_`` for a row that has no known word.
-
-        Raises
-        ------
-        ValueError
-            On negative amounts.
-
-        Warns
-        -----
-        ConvergenceWarning
-            As :func:`memdlib.topics.fold_in`, which also returns the certificates.
         """
         counts = self.read_counts(X)
         return fold_in(counts, self.components_, self.topic_prior_)[0]
 
-    def read_counts(self, X: MatrixLike) -> MatrixLike:
-        """Check documents as :meth:`transform` does, and bring them into its form.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray or csr_array of shape (n, n_features)
-            float64; sparse if few of its numbers are above zero.
-        """
+    def read_counts(self, X: MatrixLike) -> sparse.csr_array:
+        """Check documents as :meth:`transform` does, and give their table of counts."""
         check_is_fitted(self)
         return self._counts(X, reset=False)
 
@@ -528,13 +424,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _counts(self, X, reset):
-        X = checked_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=reset,
-        )
+        kinds = [np.float64, np.float32]
+        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 
@@ -542,16 +433,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """One start: words at random about their shares, all documents alike."""
         size = (self.n_features_in_, self.n_topics)
         noise = rng.standard_gamma(1.0, size=size)[columns]
-        share = np.asarray(table.sum(axis=0)).ravel() + self.smoothing
+        share = table.sum(axis=0) + self.smoothing
         words = np.maximum(noise, np.finfo(float).tiny) * share[:, None]
-
-        def report(step, objective, gaps):
-            if self.verbose and step % self.verbose == 0:
-                print(
-                    f"PLSA, step {step}: {objective:.8g} nats, to gain at most "
-                    f"{gaps[0]:.1e} by documents, {gaps[1]:.1e} by words, a count"
-                )
-
         return climb(
             table,
             np.full((table.shape[0], self.n_topics), 1.0 / self.n_topics),
@@ -560,12 +443,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             smoothing=self.smoothing,
             tol=self.tol,
             max_iter=self.max_iter,
-            report=report,
         )
 
     def _describe(self, found, table, columns):
-        length = np.asarray(table.sum(axis=1)).ravel()
-        occupied = np.asarray(table.sum(axis=0)).ravel() > 0
+        length = table.sum(axis=1)
         total = length.sum()
         expected = length @ found.theta
         # less than this of a count is rounding
@@ -579,7 +460,11 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.gaps_ = np.array(found.gaps) / total
         plain = log_terms(table, mixture(table, found.theta, found.words)).sum()
         self.log_likelihood_ = float(plain + xlogy(length, length / total).sum())
-        n_topics, n_rows, n_columns = len(alive), len(length), int(occupied.sum())
+        n_topics, n_rows, n_columns = (
+            len(alive),
+            len(length),
+            int((table.sum(axis=0) > 0).sum()),
+        )
         self.n_parameters_ = n_topics - 1 + n_topics * (n_rows + n_columns - 2)
         penalty = 0.5 * self.n_parameters_ * float(np.log(total))
         self.bic_ = penalty - self.log_likelihood_
@@ -587,9 +472,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 def _table(X, weight: Array, n_topics: int, every_word: bool):
     """Weighted counts of the rows, and of the columns, that hold any."""
-    rows = np.flatnonzero((weight > 0) & (np.asarray(X.sum(axis=1)).ravel() > 0))
+    rows = np.flatnonzero((weight > 0) & (X.sum(axis=1) > 0))
     X = times_rows(X[rows], weight[rows])
-    by_word = np.asarray(X.sum(axis=0)).ravel()
+    by_word = X.sum(axis=0)
     used = np.flatnonzero(by_word > 0)
     if not used.size:
         raise ValueError(
@@ -602,4 +487,4 @@ def _table(X, weight: Array, n_topics: int, every_word: bool):
             f"n_topics={min(len(rows), len(used))} or less"
         )
     columns = np.arange(X.shape[1]) if every_word else used
-    return as_counts(X if every_word else X[:, used]), columns
+    return X[:, columns], columns

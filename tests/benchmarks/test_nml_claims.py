@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks import nml_claims
-from memdlib.nml._engine.boundary import on_boundary
-from memdlib.nml._engine.level_model import level_model
+from memdlib.nml.boundary import on_boundary
+from memdlib.nml.level_model import level_model
 
 
 def test_no_error_is_larger_than_claimed(monkeypatch):

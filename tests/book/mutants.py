@@ -18,7 +18,7 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals
 from memdlib.generative.pooled import InverseRoot
-from memdlib.nml.codes import alphabet
+from memdlib.nml import alphabet
 
 
 def scaled(factor):

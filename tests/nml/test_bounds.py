@@ -1,5 +1,6 @@
 """Every complexity against its definition, or between the two sums that bound it."""
 
+import contextlib
 import math
 from unittest import mock
 
@@ -11,23 +12,21 @@ from hypothesis import strategies as st
 
 from benchmarks.nml_bounds import (
     judge,
-    outcomes,
     proved_bounds,
     random_call,
     two_outcomes,
 )
 from memdlib.nml import (
     NMLFeatureSelector,
+    complexity,
     conditional_codelength,
     conditional_complexity,
     conditional_complexity_estimate,
-    conditional_error,
 )
-from memdlib.nml._engine import boundary, complexity
-from memdlib.nml._engine.boundary import complexity_bounds, within_bounds
-from memdlib.nml._engine.draws import draw_complexity
-from memdlib.nml._engine.level_model import LevelModel, NoMaximumError, level_model
-from memdlib.nml._engine.sums import exact_complexity
+from memdlib.nml.boundary import complexity_bounds, within_bounds
+from memdlib.nml.draws import draw_complexity
+from memdlib.nml.level_model import UncertifiedError, level_model
+from memdlib.nml.sums import exact_complexity
 from tests.nml.literal import literal_complexity
 
 WAYS = ("auto", "exact", "monte-carlo")
@@ -135,43 +134,6 @@ def test_forty_levels_of_one_sample():
     assert 0.0 < found.uncertainty < 0.02 and found.method == "monte-carlo"
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: conditional_complexity([3, 2, 4], 2, [0.3, 0.1 * 3, 0.6]),
-            "0.3, 0.30000000000000004, 0.6] are too uneven.*join",
-        ),
-        (
-            lambda: conditional_complexity([3, 2, 4], 2, [1, 1 + 1e-12, 2]),
-            "1.0, 1.000000000001, 2.0] are too uneven.*join",
-        ),
-        (
-            lambda: conditional_error([3, 2, 1], [2, 1, 0], 1, [1, -4633, -1e16], True),
-            "-4633.0, 1.0] are too uneven for 2 parameters.*evenly spaced",
-        ),
-        (lambda: conditional_complexity([1e20, 5], 1), r"sums to 1e\+20.*exact up to"),
-        (
-            lambda: conditional_complexity([3, 5], 1, [1e20, 5]),
-            r"level values \[5.0, 1e\+20\] are too uneven for 1 parameters",
-        ),
-        (lambda: conditional_complexity([3, 5], 1, None, "no"), "intercept='no' must"),
-        (lambda: conditional_error([3], [1], 1, None, "no"), "intercept='no' must"),
-        (
-            lambda: conditional_complexity([3, 5], 2, method="nonsense", n_classes=3),
-            "method='nonsense' must be one of",
-        ),
-        (
-            lambda: conditional_complexity([10**4] * 5, 3, method="exact"),
-            r'method="exact" would take 5e\+19 terms.*method="auto"',
-        ),
-    ],
-)
-def test_what_cannot_be_computed_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 def test_levels_of_any_offset():
     shifted = 1.7e15 + np.array([0.0, 1.0, 2.0])
     found = conditional_complexity([3, 2, 4], 1, shifted, True)
@@ -219,9 +181,10 @@ def test_every_path_is_the_literal_sum(case):
         assert within_bounds(model, found.complexity)
         # the reference itself is off by 1e-7 or so at near ties
         assert abs(found.complexity - truth) < 1e-6
-    if (drawn := draw_complexity(model, 2**10, 0)).trustworthy:
-        error = 8 * drawn.standard_error + 1e-6
-        assert abs(drawn.log_complexity - truth) < error
+    if not model.saturated:
+        with contextlib.suppress(UncertifiedError):
+            drawn, error = draw_complexity(model, 2**10, 0)
+            assert abs(drawn - truth) < 8 * error + 1e-6
 
 
 def model_or_none(case):
@@ -271,12 +234,6 @@ def test_random_calls_keep_bounds_that_share_no_code(seed):
     assert not found.endswith(("below", "above", "error"))
 
 
-def test_a_table_of_random_calls(monkeypatch):
-    monkeypatch.setattr("benchmarks.nml_bounds.MOST_TERMS", 2**15)
-    found = outcomes(0, 10)
-    assert sum(found.values()) == 10
-
-
 @pytest.mark.parametrize("n", [300, 1000, 10**5, 10**11])
 def test_the_bounds_of_large_levels(n):
     """Against the integral of exp(-t) (1 + t / n)^n."""
@@ -295,40 +252,26 @@ def test_the_bounds_are_those_of_their_formulas(counts, m):
     assert complexity_bounds(model) == pytest.approx(expected, abs=1e-12)
 
 
-def test_bounds_beyond_the_range_of_doubles():
-    order = np.arange(90)
-    model = LevelModel(np.full(90, 1e9), order + 1.0, 60, False, order, 0)
-    lower, upper = complexity_bounds(model)
-    assert 600.0 < lower < upper < 800.0
-
-
-@pytest.mark.parametrize("m", [1, 4, 8])
-def test_bounds_by_sums_are_those_by_logarithms(monkeypatch, m):
-    counts = np.array([1, 1, 2, 10**7, 3, 5000, 10**11, 2, 40])
-    model = level_model(counts, np.arange(1.0, 10.0), m, False)
-    by_sums = complexity_bounds(model)
-    monkeypatch.setattr(boundary, "_LARGEST", 0.0)
-    assert complexity_bounds(model) == pytest.approx(by_sums, rel=1e-13)
-
-
 def test_a_number_outside_is_not_returned(monkeypatch):
-    for name in ("exact_complexity", "monte_carlo_complexity"):
+    for name in ("exact_complexity", "draw_complexity"):
         monkeypatch.setattr(complexity, name, lambda *_: (9.0, 0.0))
-    complexity.forget()
-    for method in WAYS:
-        with pytest.raises(ValueError, match="9 is not between the proved bounds 0.69"):
+    complexity.solve.cache_clear()
+    for method in ("exact", "monte-carlo"):
+        with pytest.raises(ValueError, match="9 is not between the proved bounds"):
             conditional_complexity([4, 4, 5], 1, method=method)
+    assert conditional_complexity_estimate([4, 4, 5], 1).method == "bounds"
+    complexity.solve.cache_clear()
 
 
 def test_a_sum_without_certificates_leaves_the_bounds(monkeypatch):
     def refuse(*_):
-        raise NoMaximumError("a fit")
+        raise UncertifiedError("a fit")
 
     monkeypatch.setattr(complexity, "exact_complexity", refuse)
-    complexity.forget()
+    complexity.solve.cache_clear()
     found = conditional_complexity_estimate([4, 4, 5], 1)
-    complexity.forget()
-    assert (found.method, found.kind) == ("bounds", "bound")
+    complexity.solve.cache_clear()
+    assert found.method == "bounds"
     with pytest.raises(ValueError, match="a fit"):
         conditional_complexity([4, 4, 5], 1, method="exact")
 

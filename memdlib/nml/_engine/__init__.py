@@ -1,1 +1,0 @@
-"""Exact complexities of the conditional model of labels on levels."""

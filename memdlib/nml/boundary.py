@@ -1,0 +1,102 @@
+"""Label counts whose maximum is at infinity, and the proved bounds that they make.
+
+The statistics that the labels of L levels can have form a zonotope, with one generator
+a level. Polynomial features put the generators in general position, p of them always
+independent, so each proper face is a parallelepiped on fewer than p free levels; its
+restricted model is saturated. Label counts therefore are of two kinds: on the boundary
+the supremum of the likelihood is the saturated one, elsewhere it is attained.
+
+The sum over the boundary has a closed form and bounds the complexity from below. From
+above it is bounded by the product of the C(2, n_l) over the levels, cut after as many
+factors as the model has parameters. No result is returned outside of these.
+"""
+
+import math
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memdlib.nml.level_model import LevelModel
+from memdlib.nml.multinomial import two_outcome_sum
+from memdlib.nml.saturated import rounding, saturated_complexity, saturated_rounding
+
+Array = NDArray[np.float64]
+
+# More rounding than any exact sum has, in nats.
+_MOST_ROUNDING = 1e-10
+
+
+def on_boundary(
+    model: LevelModel, ones: Array, counts: Array | None = None
+) -> NDArray[np.bool_]:
+    """Whether label counts (L, B), of ``counts`` or else the model's, are on it."""
+    # a face needs a polynomial of the model that vanishes at the r mixed levels and has
+    # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
+    # changes of sign once those at mixed levels, and the factor x, are divided out
+    counts = model.counts[:, None] if counts is None else counts
+    kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
+    if model.saturated:
+        return np.ones(ones.shape[1], dtype=bool)
+    n_mixed = np.zeros(ones.shape[1], dtype=np.int64)
+    changes = np.zeros_like(n_mixed)
+    last = np.zeros_like(n_mixed)
+    for value, row in zip(model.values, kind, strict=True):
+        turned = row * (1 - 2 * (n_mixed % 2))
+        if not model.intercept and value < 0:
+            turned = -turned
+        changes += turned * last < 0
+        last = np.where(turned == 0, last, turned)
+        n_mixed += row == 0
+    return (n_mixed < model.dimension) & (changes <= model.dimension - 1 - n_mixed)
+
+
+@lru_cache(maxsize=256)
+def interior_patterns(
+    values: tuple[float, ...], dimension: int, intercept: bool
+) -> NDArray[np.bool_]:
+    """Whether patterns of levels are interior, by digits 0 pure, 1 mixed, 2 pure."""
+    n = len(values)
+    counts = np.full(n, 2.0)
+    model = LevelModel(counts, np.array(values), dimension, intercept, np.arange(n))
+    patterns = np.array(list(product((0.0, 1.0, 2.0), repeat=n))).T
+    return ~on_boundary(model, patterns)
+
+
+def boundary_sum(model: LevelModel) -> float:
+    """Sum of the likelihoods of label sequences on the boundary, if not saturated."""
+    # every set of j < p free levels carries as many faces as there are ways to place at
+    # most p - 1 - j changes of sign between the others, twice, and each adds the
+    # product of C(2, n_l) - 2 over its free levels
+    n_levels, p, total = len(model.counts), model.dimension, 0.0
+    for j, products in enumerate(_elementary_symmetric(model, 2.0, p - 1)):
+        ways = sum(math.comb(n_levels - j - 1, i) for i in range(p - j))
+        total += products * 2 * ways
+    return total
+
+
+def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[float]:
+    """Elementary symmetric polynomials of the C(2, n_l), less a number each."""
+    found = [1.0] + [0.0] * degree
+    # plain numbers: of most models there are few
+    for n in model.counts.tolist():
+        for j in range(degree, 0, -1):
+            found[j] += (two_outcome_sum(int(n)) - less) * found[j - 1]
+    return found
+
+
+def complexity_bounds(model: LevelModel) -> tuple[float, float]:
+    """Log of the boundary sum and of the truncated product; equal if saturated."""
+    if model.saturated:
+        return (saturated_complexity(model),) * 2
+    upper = math.fsum(_elementary_symmetric(model, 1.0, model.dimension))
+    return math.log(boundary_sum(model)), math.log(upper)
+
+
+def within_bounds(model: LevelModel, complexity: float) -> bool:
+    """Whether a log complexity keeps the proved bounds, up to their rounding."""
+    lower, upper = complexity_bounds(model)
+    # the bounds have few roundings at any n, and exact sums have few samples
+    slack = saturated_rounding(model) + min(rounding(model), _MOST_ROUNDING)
+    return lower - slack <= complexity <= upper + slack

@@ -1,0 +1,219 @@
+"""Maximum-entropy classifier whose features each use the moments that NML chose."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.nml.boundary import on_boundary
+from memdlib.nml.fits import suprema
+from memdlib.nml.level_model import level_model, orthonormal_basis
+from memdlib.nml.selector import (
+    CODE_CONSTRAINTS,
+    NMLFeatureSelector,
+    two_classes,
+)
+from memdlib.validation import (
+    NONNEGATIVE,
+    check_parameters,
+    checked_data,
+    count_features,
+)
+
+Array = NDArray[np.float64]
+
+
+class NMLClassifier(BayesClassifier):
+    """Two-class rule that combines one conditional model for each of the best features.
+
+    Features are cut into levels, ranked by NML code length and fitted with the number
+    of moments that makes it least. Given independence within the classes their
+    posteriors P(1 | x_j) combine to log-odds
+
+        logit pi + sum_j (logit P(1 | x_j) - logit pi),
+
+    with pi the share of class 1: every feature brings the prior, which counts once.
+
+    Parameters
+    ----------
+    n_features : int, float in (0, 1] or None, default=None
+        How many of the ranked features to use: a number, a share of them, or all.
+    n_moments, n_bins, strategy, intercept, criterion, n_jobs
+        As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
+    smoothing : float, default=1.0
+        Weight, in instances, of the class shares that are added to each level before
+        the final fit. Without it a feature that separates the classes would have
+        infinite log-odds. Code lengths are those of the data without it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    class_prior_ : ndarray of shape (2,)
+        Shares of the training rows.
+    selector_ : NMLFeatureSelector
+        With the code lengths; see there.
+    order_ : ndarray of shape (d,)
+        Feature indices, the shortest code first.
+    best_n_moments_ : ndarray of shape (d,)
+    evidence_ : ndarray of shape (d, L)
+        What each level of each feature adds to the log-odds of the second class. A
+        level without training rows adds nothing.
+    n_selected_ : int
+        The number of features in use.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Only when X has string column names.
+
+    Examples
+    --------
+    >>> from memdlib.nml import NMLClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = X[y < 2], y[y < 2]
+    >>> model = NMLClassifier(n_features=5, n_moments=2).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 3)
+    0.923
+    """
+
+    classes_: NDArray[Any]
+    n_selected_: int
+    selector_: NMLFeatureSelector
+    order_: NDArray[np.intp]
+    best_n_moments_: NDArray[np.int64]
+    class_prior_: Array
+    evidence_: Array
+
+    _parameter_constraints = CODE_CONSTRAINTS | {"smoothing": [NONNEGATIVE]}
+
+    def __init__(
+        self,
+        n_features: int | float | None = None,
+        n_moments: int | Iterable[int] = 7,
+        n_bins: int = 5,
+        strategy: str = "uniform",
+        intercept: bool = False,
+        criterion: str = "nml",
+        smoothing: float = 1.0,
+        n_jobs: int | None = None,
+    ):
+        self.n_features = n_features
+        self.n_moments = n_moments
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.intercept = intercept
+        self.criterion = criterion
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Rank the features, choose their moments and fit their posteriors.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`memdlib.nml.NMLFeatureSelector.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If ``smoothing`` is zero and a feature separates the classes.
+        """
+        check_parameters(self)
+        X, y = checked_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = two_classes(y)
+        self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
+        shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
+        self.selector_ = NMLFeatureSelector(
+            **{name: getattr(self, name) for name in shared}
+        ).fit(X, codes)
+        self.order_ = self.selector_.order_
+        self.best_n_moments_ = self.selector_.best_n_moments_
+        self.class_prior_ = np.bincount(codes) / len(codes)
+        self.evidence_ = _level_evidence(
+            self.selector_.level_counts_,
+            self.selector_.level_ones_,
+            self.best_n_moments_,
+            self.intercept,
+            self.smoothing,
+        )
+        return self
+
+    def accuracy_curve(
+        self, X: ArrayLike, y: ArrayLike
+    ) -> tuple[NDArray[np.intp], Array]:
+        """Accuracy with the top S features, for every S, from one pass over X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Labels; one that the fit has not seen counts as an error.
+
+        Returns
+        -------
+        n_features : ndarray of shape (d,)
+            1, 2, ..., d.
+        accuracy : ndarray of shape (d,)
+        """
+        check_is_fitted(self)
+        X, y = checked_data(self, X, y, dtype=np.float64, reset=False)
+        odds = self._prior_logit() + self._evidence(X, self.order_).cumsum(axis=1)
+        guess = self.classes_[(odds > 0).astype(np.intp)]
+        return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _joint_log_density(self, X):
+        used = self.order_[: self.n_selected_]
+        odds = self._prior_logit() + self._evidence(X, used).sum(axis=1)
+        return np.column_stack([np.zeros_like(odds), odds])
+
+    def _prior_logit(self) -> float:
+        return float(np.log(self.class_prior_[1] / self.class_prior_[0]))
+
+    def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
+        levels = self.selector_.quantiser_.transform(X)[:, used]
+        return self.evidence_[used, levels]
+
+
+def _level_evidence(
+    counts: NDArray[np.int64],
+    ones: NDArray[np.int64],
+    n_moments: NDArray[np.int64],
+    intercept: bool,
+    smoothing: float,
+) -> Array:
+    """Posterior log-odds of each level of each feature, less the prior log-odds."""
+    prior = ones[0].sum() / counts[0].sum()
+    prior_logit = np.log(prior / (1.0 - prior))
+    values = np.arange(1.0, counts.shape[1] + 1)
+    found = np.zeros(counts.shape)
+    kind = np.column_stack([counts > 0, n_moments])
+    distinct, which = np.unique(kind, axis=0, return_inverse=True)
+    for i, (*occupied, m) in enumerate(distinct):
+        here = np.flatnonzero(which == i)
+        model = level_model(np.array(occupied), values, int(m), intercept)
+        n = counts[np.ix_(here, model.order)].T + smoothing
+        k = ones[np.ix_(here, model.order)].T + smoothing * prior
+        pure = ((k <= 0) | (k >= n)).any(axis=0)
+        if (pure & on_boundary(model, k, n)).any():
+            raise ValueError(
+                "smoothing=0 gives a feature that separates the classes infinite "
+                "log-odds; give a positive number"
+            )
+        basis = orthonormal_basis(model)
+        logits = basis @ suprema(model, basis, n, k)[1]
+        found[np.ix_(here, model.order)] = logits.T - prior_logit
+    return found

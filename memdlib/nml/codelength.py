@@ -1,0 +1,60 @@
+"""What every code here returns: a length in two parts, and how well it is known."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = float | NDArray[np.float64]
+Strings = str | NDArray[np.str_]
+
+
+class ComplexityEstimate(NamedTuple):
+    """Complexity of a model, with its error bar and the way it was found.
+
+    Parameters
+    ----------
+    complexity : float or ndarray
+        Log complexity, in nats.
+    uncertainty : float or ndarray
+        Error bar in nats: of an exact sum a bound of what rounding and the certificates
+        of its fits leave, of "monte-carlo" the standard error, of "bounds" half of
+        their distance.
+    method : str or ndarray of str
+        "saturated", "table", "enumeration", "monte-carlo", or "bounds" for the middle
+        between the proved bounds.
+    """
+
+    complexity: Floats
+    uncertainty: Floats
+    method: Strings
+
+
+@dataclass(frozen=True)
+class Codelength:
+    """Length of a normalised maximum likelihood code, in nats.
+
+    Parameters
+    ----------
+    error : float or ndarray
+        Minus the largest log-likelihood that the model gives the data.
+    complexity, uncertainty, method
+        As in `ComplexityEstimate`; also "types", a sum over types whose uncertainty is
+        an estimate, found to be exceeded by none.
+
+    Examples
+    --------
+    >>> Codelength(1.5, 2.0, 1e-12, "table").total
+    3.5
+    """
+
+    error: Floats
+    complexity: Floats
+    uncertainty: Floats
+    method: Strings
+
+    @property
+    def total(self) -> Floats:
+        """Code length, error plus complexity."""
+        return self.error + self.complexity

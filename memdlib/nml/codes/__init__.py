@@ -1,1 +1,0 @@
-"""Code lengths and complexities: multinomial, generative and of labels."""

@@ -1,0 +1,92 @@
+"""Complexity of the conditional model: in closed form, by an exact sum, or by draws."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from memdlib.nml.boundary import complexity_bounds, within_bounds
+from memdlib.nml.draws import draw_complexity
+from memdlib.nml.level_model import LevelModel, UncertifiedError
+from memdlib.nml.sums import exact_complexity, exact_way
+
+Array = NDArray[np.float64]
+
+METHODS = ("auto", "exact", "monte-carlo")
+# Suprema that an exact sum may need: of a model that was asked for, some seconds; of
+# one of many features, a tenth of a second; and at any price, some hours.
+MOST_TERMS, MOST_OF_MANY, _MOST = 2**22, 2**19, 2**35
+# Draws for one model, and for one of many.
+N_DRAWS, N_DRAWS_OF_MANY = 2**16, 2**13
+
+
+def complexities(
+    models: list[LevelModel],
+    method: str = "auto",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    most_terms: int | None = None,
+) -> tuple[Array, Array, NDArray[np.str_]]:
+    """Log complexity of each model in nats, its uncertainty, and how it was found."""
+    keys = [_key(model) for model in models]
+    distinct = list(dict.fromkeys(keys))
+    # workers would take seconds to start
+    pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1)
+    if most_terms is None:
+        most_terms = MOST_TERMS
+    given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
+    done = pool(delayed(solve)(key, *given) for key in distinct)
+    known = dict(zip(distinct, done, strict=True))
+    return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
+
+
+@lru_cache(maxsize=2**16)
+def solve(
+    key: tuple[Any, ...], method: str, n_draws: int, seed: int, most_terms: int
+) -> tuple[float, float, str]:
+    """What the ways that a method allows find; every number is between its bounds."""
+    counts, values, dimension, intercept = key
+    order = np.arange(len(counts))
+    model = LevelModel(np.array(counts), np.array(values), dimension, intercept, order)
+    way, n_terms = exact_way(model)
+    sizes = [int(n) for n in counts]
+    if method == "exact" and n_terms > _MOST:
+        raise ValueError(
+            f'method="exact" would take {n_terms:.1g} terms for levels of '
+            f'{sizes} samples; use method="auto", or '
+            "fewer levels or moments"
+        )
+    try:
+        if way == "saturated" or method == "exact" or n_terms <= most_terms:
+            value, uncertainty = exact_complexity(model, way)
+        else:
+            value, uncertainty = draw_complexity(model, n_draws, seed)
+            way = "monte-carlo"
+        if not within_bounds(model, value):
+            raise UncertifiedError(
+                f"{value:.6g} is not between the proved bounds "
+                f"{complexity_bounds(model)} for levels of {sizes} samples; use "
+                'method="auto"'
+            )
+    except UncertifiedError:
+        if method != "auto":
+            raise
+        lower, upper = complexity_bounds(model)
+        return 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
+    return value, uncertainty, way
+
+
+def _key(model: LevelModel) -> tuple[Any, ...]:
+    """What the complexity depends on, one of both directions where they are alike."""
+    counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
+    if model.saturated:
+        levels = tuple(range(1, len(counts) + 1))
+        return tuple(sorted(counts)), levels, len(counts), False
+    centre = values[0] + values[-1] if model.intercept else 0.0
+    mirrored = tuple(centre - v for v in reversed(values))
+    if mirrored == values:
+        counts = min(counts, counts[::-1])
+    return counts, values, model.dimension, model.intercept

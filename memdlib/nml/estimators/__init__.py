@@ -1,1 +1,0 @@
-"""Estimators to the scikit-learn contract: quantiser, selector and classifier."""

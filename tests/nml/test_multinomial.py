@@ -1,0 +1,109 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdlib.nml import (
+    multinomial_codelength,
+    multinomial_complexity,
+)
+
+
+def two_outcomes(n):
+    """The sum that defines C(2, n), in 50 digits."""
+    share = [mp.mpf(h) / n for h in range(n + 1)]
+    return mp.fsum(
+        mp.binomial(n, h) * p**h * (1 - p) ** (n - h) for h, p in enumerate(share)
+    )
+
+
+def recurrence(n, n_levels):
+    before, now = mp.mpf(1), two_outcomes(n)
+    for k in range(1, n_levels - 1):
+        before, now = now, now + mp.mpf(n) / k * before
+    return now if n_levels > 1 else before
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 38, 200, 1000])
+def test_two_outcomes_in_fifty_digits(n):
+    found = multinomial_complexity(n, 2)
+    assert found == pytest.approx(float(mp.log(two_outcomes(n))), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n", "expected"),
+    [
+        (2, 38, 2.12927844497),
+        (3, 38, 3.8374890363),
+        (4, 10, 3.6365670638),
+        (5, 38, 6.6771095427),
+        (8, 6, 5.2646073674),
+        (10, 50, 13.2375865138),
+        (5, 1000, 12.8157285571),
+        (100, 100, 81.9154346825),
+        (2, 5, 1.8116354309 * math.log(2)),
+        (5, 12, 6.8504595381 * math.log(2)),
+    ],
+)
+def test_figures(n_levels, n, expected):
+    found = multinomial_complexity(n, n_levels)
+    assert found == pytest.approx(expected, abs=1e-10)
+    assert found == pytest.approx(float(mp.log(recurrence(n, n_levels))), rel=1e-14)
+
+
+def compositions(n, n_levels):
+    """All vectors of counts that sum to n."""
+    if n_levels == 1:
+        return [(n,)]
+    return [
+        (first, *rest)
+        for first in range(n + 1)
+        for rest in compositions(n - first, n_levels - 1)
+    ]
+
+
+@pytest.mark.parametrize(("n", "n_levels"), [(1, 4), (5, 3), (7, 4), (4, 6)])
+def test_the_sum_over_all_counts(n, n_levels):
+    total = 0.0
+    for counts in compositions(n, n_levels):
+        sequences = math.factorial(n) / math.prod(map(math.factorial, counts))
+        total += sequences * math.prod((k / n) ** k for k in counts)
+    found = multinomial_complexity(n, n_levels)
+    assert found == pytest.approx(math.log(total), abs=1e-13)
+
+
+@given(st.integers(1, 300), st.integers(1, 30))
+def test_more_samples_or_outcomes_are_more_complex(n, n_levels):
+    found = multinomial_complexity(n, n_levels)
+    assert found < multinomial_complexity(n, n_levels + 1) + 1e-14
+    assert found <= multinomial_complexity(n + 1, n_levels) + 1e-14
+    assert found <= n * math.log(n_levels) + 1e-13
+
+
+def test_nothing_to_tell():
+    assert multinomial_complexity(0, 9) == 0.0
+    assert multinomial_complexity(9, 1) == 0.0
+    assert multinomial_codelength([0, 0]) == 0.0
+    assert multinomial_codelength([7]) == 0.0
+    assert math.copysign(1.0, multinomial_codelength([7])) == 1.0
+
+
+def test_labels_of_leukemia_patients():
+    found = multinomial_codelength([27, 11])
+    assert found == pytest.approx(22.8638306867 + 2.1292784450, abs=1e-9)
+    assert multinomial_codelength(np.array([11, 27])) == pytest.approx(found, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[5, 0, 2, 9], (3, 3, 1), np.array([4.0, 11.0], dtype=np.float32), [1], [0, 1]],
+)
+def test_code_lengths_are_entropy_plus_complexity(counts):
+    n, n_levels = int(sum(counts)), len(counts)
+    entropy = -mp.fsum(k * mp.log(mp.mpf(int(k)) / n) for k in counts if k)
+    one = multinomial_codelength(counts)
+    assert one == pytest.approx(float(entropy + mp.log(recurrence(n, n_levels))))
+    assert type(one) is float and math.copysign(1.0, one) == 1.0
