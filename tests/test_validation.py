@@ -286,7 +286,7 @@ def test_weights_of_classes_multiply_those_of_rows():
     np.testing.assert_allclose(np.bincount(codes, weight), [6.5 / 3] * 3, rtol=1e-14)
     for bad in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(
-            ValueError, match="gives class 'b' the weight .* above zero"
+            ValueError, match="class_weight.*(of classes must be above|divide)"
         ):
             labelled_data(MeMdClassifier(), X, y, own, class_weight={"b": bad})
 
@@ -297,7 +297,7 @@ def test_a_whole_share_is_all_and_a_whole_number_a_count():
     for asked, message in [
         (8, "^k=8 is out of range: X has 7 features; give 1 to 7, a share"),
         (0, "^k=0 is out of range: X has 7 features"),
-        (1.5, r"^k=1\.5 must be an integer from 1 to 7, a share in \(0, 1\]"),
+        (1.5, r"^k=1\.5 is out of range: .* give 1 to 7, a share in \(0, 1\]"),
     ]:
         with pytest.raises(ValueError, match=message):
             count_features(asked, 7, "k")
