@@ -201,6 +201,8 @@ def _unit_moments(rate: Array) -> tuple[Array, Array]:
     total = exprel(-size)
     mean = hyp1f1(2, 3, -size) / (2.0 * total)
     variance = hyp1f1(3, 4, -size) / (3.0 * total) - mean**2
+    # an exponential law, where the other end is out of reach
+    variance = np.where(size < 1e3, variance, mean**2)
     return np.where(rate >= 0, mean, 1.0 - mean), variance
 
 

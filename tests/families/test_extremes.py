@@ -1,4 +1,4 @@
-"""Ratios of means from 1e-100 to 1e100, against 700 digits."""
+"""Ratios of means from 1e-100 to 1e100, against 300 digits."""
 
 import mpmath as mp
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 from memdlib.divergences import itakura_saito, kl_terms, log_ratio
 from memdlib.families import Family, Normal, TruncatedExponential, get
 
-MEANS = [1e-100, 1e-60, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e60, 1e100]
+MEANS = [1e-100, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e100]
 SHARES = [1e-100, 1e-20, 1e-9, 0.3, 0.5, 0.5 + 1e-12, 0.7, 1 - 1e-9, 1 - 2**-53]
 
 
@@ -65,7 +65,7 @@ def close(found, exact, rel):
 def test_every_ratio_keeps_its_digits(name):
     means, natural, entropy, kl = EXACT[name]
     f = get(name)
-    with mp.workdps(700):
+    with mp.workdps(300):
         for a in means:
             A = mp.mpf(a)
             lam = f.natural([a])
@@ -84,7 +84,7 @@ def test_every_ratio_keeps_its_digits(name):
 
 def test_variances_of_every_ratio_keep_their_digits():
     f = Normal()
-    with mp.workdps(700):
+    with mp.workdps(300):
         for v in MEANS:
             for w in MEANS:
                 r = mp.mpf(v) / mp.mpf(w)
