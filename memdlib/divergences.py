@@ -27,10 +27,18 @@ _ATANH_TAIL = 1.0 / (2.0 * np.arange(18)[::-1] + 3.0)
 
 
 def x_minus_log1p(x: ArrayLike) -> NDArray[np.float64]:
-    """Return ``x - log(1 + x)``, for x at or above -1, without cancellation.
+    """Return ``x - log(1 + x)`` without cancellation at small ``x``.
 
-    With s = x / (2 + x), log(1 + x) = 2 artanh(s) and x = 2 s + x s, hence
-    x - log(1 + x) = x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...).
+    Parameters
+    ----------
+    x : array_like
+        Values at or above -1.
+
+    Returns
+    -------
+    ndarray
+        With s = x / (2 + x) the sum x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...), since
+        log(1 + x) = 2 artanh(s) and x = 2 s + x s.
 
     Examples
     --------
@@ -50,8 +58,15 @@ def x_minus_log1p(x: ArrayLike) -> NDArray[np.float64]:
 def log_ratio(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     """Return ``log(p / q)`` of nonnegative numbers, exact to rounding near p = q.
 
-    ``inf`` where only q is zero, ``-inf`` where only p is zero, and 0 where both are
-    (the limit that every divergence below needs).
+    Parameters
+    ----------
+    p, q : array_like
+
+    Returns
+    -------
+    ndarray
+        ``inf`` where only q is zero, ``-inf`` where only p is zero, and 0 where both
+        are (the limit that every divergence below needs).
 
     Examples
     --------

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
@@ -58,9 +59,20 @@ class ConditionalDual:
         weight: Array,
         penalty: Array,
     ) -> "ConditionalDual":
-        """Collect the observed moments of rows of features, class indices and weights.
+        """Collect the observed moments of labelled data.
 
-        The penalty (m,) is that of the total log-likelihood.
+        Parameters
+        ----------
+        Z : ndarray or csr of shape (n, m)
+        codes : ndarray of shape (n,)
+            Class indices, of ``n_classes``.
+        weight : ndarray of shape (n,)
+        penalty : ndarray of shape (m,)
+            That of the total log-likelihood.
+
+        Returns
+        -------
+        ConditionalDual
         """
         share = weight / weight.sum()
         member = share[:, None] * np.eye(n_classes)[codes]
@@ -119,8 +131,6 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
     value, gradient, shares = dual.evaluate(theta)
     history = [value]
     if solver == "lbfgs":
-        # on use: it takes long to import
-        from scipy.optimize import minimize
 
         def function(flat):
             value, gradient, _ = dual.evaluate(flat.reshape(theta.shape))

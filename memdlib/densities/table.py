@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize.elementwise import find_root
 
 from memdlib.densities.polynomials import LogPolynomials
 from memdlib.densities.support import NODES, Support, panel_nodes
@@ -69,9 +70,6 @@ class Table:
 
     def quantile(self, q: Array, rows: Rows) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
-        # on use: it takes long to import
-        from scipy.optimize.elementwise import find_root
-
         cumulative = self.sums[0]
         place = (cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
         if self.support.levels is not None:
