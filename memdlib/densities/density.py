@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
@@ -331,11 +331,7 @@ class MaxEntDensity(BaseEstimator):
 
     @property
     def _fitted(self) -> Table:
-        if "_table" not in vars(self):
-            raise NotFittedError(
-                f"this {type(self).__name__} holds no density yet; call fit(x) or "
-                "from_moments(mu) first"
-            )
+        check_is_fitted(self, "_table")
         return self._table
 
     @property

@@ -1,4 +1,3 @@
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -111,68 +110,6 @@ def test_a_slight_penalty_and_sizes_far_apart_are_solved(penalty, kind):
     plain = np.log(0.2 / expected[0, 0]) / 2.0
     if penalty <= 1e-18:
         assert alone == pytest.approx(plain, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_constant_steps_of_unequal_sizes_and_penalties(seed):
-    """Every equation for itself, with fifty digits and numbers far from one."""
-    rng = np.random.default_rng([53, 4, seed])
-    size = 10.0 ** rng.uniform(-2, 3, 4)
-    observed, expected = 10.0 ** rng.uniform(-6, 0, (2, 2, 4))
-    value = rng.normal(size=(2, 4)) * 10.0 ** rng.uniform(-1, 3, (2, 4))
-    penalty = np.array([0.0, *10.0 ** rng.uniform(-9, 3, 3)])
-    found = constant_step(size, observed, expected, value, penalty)
-    with mp.workdps(50):
-        for k in range(2):
-            for j in range(4):
-                f, o, e, v, r = (
-                    mp.mpf(float(x))
-                    for x in (
-                        size[j],
-                        observed[k, j],
-                        expected[k, j],
-                        value[k, j],
-                        penalty[j],
-                    )
-                )
-                start = mp.mpf(float(found[k, j]))
-                if r:
-                    # x + log(x) = y for x = f e / r exp(f delta)
-                    y = mp.log(f * e / r) + f * (o / r - v)
-                    x = mp.lambertw(mp.exp(y))
-                    exact = o / r - v - x / f
-                else:
-                    exact = mp.log(o / e) / f
-                assert abs(start - exact) <= 1e-11 * max(1, abs(exact))
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("seed", range(4))
-def test_varying_steps_of_instances_of_all_sizes(seed, kind):
-    """Sums of features from a hundredth to thousands, some of them zero."""
-    rng = np.random.default_rng([53, 5, seed])
-    Z = 10.0 ** rng.uniform(-2, 2.5, (15, 3)) * (rng.uniform(size=(15, 3)) < 0.7)
-    Z[3] = 0.0
-    share = rng.dirichlet(np.full(30, 0.3)).reshape(15, 2)
-    observed = (Z.T @ share).T * 10.0 ** rng.uniform(-1, 1, (2, 3))
-    value = rng.normal(size=(2, 3))
-    penalty = np.array([0.0, 1e-4, 30.0])
-    sizes = feature_sums(kind(Z))
-    found = varying_step(
-        kind(Z), sizes, share, observed, (Z.T @ share).T, value, penalty
-    )
-    size = Z.sum(axis=1)
-    for k in range(2):
-        for j in range(3):
-
-            def lack(delta, k=k, j=j):
-                shown = Z[:, j] > 0
-                power = np.minimum(delta * size[shown], 690.0)
-                model = (share[:, k] * Z[:, j])[shown] @ np.exp(power)
-                return observed[k, j] - model - penalty[j] * (value[k, j] + delta)
-
-            root = optimize.brentq(lack, -400, 400, xtol=1e-14, rtol=1e-14)
-            assert found[k, j] == pytest.approx(root, rel=1e-9, abs=1e-11)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
