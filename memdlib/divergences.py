@@ -79,8 +79,10 @@ def log_ratio(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         # log(p/q) = 2 artanh((p - q)/(p + q)), where the difference is exact (Sterbenz)
         small = 2.0 * np.arctanh(np.where(near & (total > 0), difference / total, 0.0))
+        # one logarithm has more digits than two, where the quotient is finite
         ratio = np.log(np.maximum(p, q) / np.minimum(p, q))
-    return np.where(near, small, np.copysign(ratio, difference))
+        large = np.where(ratio < np.inf, ratio, np.abs(np.log(p) - np.log(q)))
+    return np.where(near, small, np.copysign(large, difference))
 
 
 def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> NDArray[np.float64]:

@@ -197,12 +197,15 @@ class TruncatedExponential(MarginalFamily):
 
 def _unit_moments(rate: Array) -> tuple[Array, Array]:
     """Mean and variance of exp(-rate t) on [0, 1]."""
-    size = np.abs(rate)
-    total = exprel(-size)
-    mean = hyp1f1(2, 3, -size) / (2.0 * total)
-    variance = hyp1f1(3, 4, -size) / (3.0 * total) - mean**2
-    # an exponential law, where the other end is out of reach
-    variance = np.where(size < 1e3, variance, mean**2)
+    size = np.array(np.abs(rate))
+    near = size < 1.0
+    far, half = np.where(near, 1.0, size), np.clip(0.5 * size, 0.5, 300.0)
+    mean = np.array(1.0 / far - 1.0 / np.expm1(np.minimum(far, 700.0)))
+    variance = np.array((1.0 - (half / np.sinh(half)) ** 2) / far**2)
+    # where these cancel
+    total = exprel(-size[near])
+    mean[near] = hyp1f1(2, 3, -size[near]) / (2.0 * total)
+    variance[near] = hyp1f1(3, 4, -size[near]) / (3.0 * total) - mean[near] ** 2
     return np.where(rate >= 0, mean, 1.0 - mean), variance
 
 
