@@ -38,7 +38,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 import memdlib
 from benchmarks.hostile_inputs import Case, arguments, asked, benign, fits
-from benchmarks.invariances import weight_options
 from memdlib import (
     PLSA,
     ConditionalMaxEntClassifier,
@@ -318,6 +317,18 @@ def _of_error(error, says):
 
 def _place(frame):
     return "/".join(frame.filename.split("/")[-3:]) + f":{frame.lineno}"
+
+
+def weight_options(model: BaseEstimator, weight) -> dict:
+    """Options of ``fit`` by which weights reach each step of a model that takes them."""
+    if weight is None:
+        return {}
+    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+    return {
+        f"{name}__sample_weight" if name else "sample_weight": weight
+        for name, step in steps
+        if has_fit_parameter(step, "sample_weight")
+    }
 
 
 def answers(model: BaseEstimator, case: Case) -> dict[str, np.ndarray]:

@@ -64,8 +64,7 @@ def fit(
     TypeError
         If the estimator has no ``partial_fit``, or X is no Dask collection.
     ValueError
-        As ``partial_fit``; if a label is not among the classes, or a class has no row;
-        and if labels or weights are not in blocks as X.
+        As ``partial_fit``; if a class has no row; if labels are not in blocks as X.
 
     Examples
     --------

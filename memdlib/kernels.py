@@ -200,7 +200,7 @@ def exponential_js_kernel(
 
 def _order(q: float) -> float:
     """An order that has a kernel."""
-    if _ORDERS.is_satisfied_by(q):
+    if q in _ORDERS:
         return float(q)
     raise ValueError(
         f"q={q!r} must be a number from 0 to 2: outside no kernel is positive definite"

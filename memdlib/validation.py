@@ -7,6 +7,7 @@ whose squares are numbers: that is checked here too, and nowhere else.
 
 import math
 from collections.abc import Sized
+from dataclasses import dataclass
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any
@@ -21,30 +22,27 @@ from sklearn.utils.validation import validate_data
 from memdlib._types import Estimator, Matrix, MatrixLike
 
 
-class Words:
+class Words(tuple[str, ...]):
     """One of several words, which messages list in the order given.
-
-    Parameters
-    ----------
-    *words : str
 
     Examples
     --------
-    >>> str(Words("js_gm", "js"))
-    "a str among {'js_gm', 'js'}"
+    >>> str(Words("js_gm", "js")), "j" in Words("js_gm", "js")
+    ("a str among {'js_gm', 'js'}", False)
     """
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
+    def __new__(cls, *words: str) -> "Words":
+        """Take the words one by one."""
+        return super().__new__(cls, words)
 
-    def is_satisfied_by(self, value: object) -> bool:
-        """Whether a value is one of the words."""
-        return isinstance(value, str) and value in self.words
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and super().__contains__(value)
 
     def __str__(self) -> str:
-        return "a str among {" + ", ".join(map(repr, self.words)) + "}"
+        return "a str among {" + ", ".join(map(repr, self)) + "}"
 
 
+@dataclass(frozen=True)
 class Number:
     """A range of numbers, in which ``True`` and ``False`` are none.
 
@@ -52,50 +50,44 @@ class Number:
     ----------
     kind : {Integral, Real}
         From :mod:`numbers`; an integer is a real number too.
-    low, high : number or None
-        Ends; None where there is none, and then no infinity either.
+    low, high : number
+        Ends.
     closed : {"left", "right", "both", "neither"}, default="left"
 
     Examples
     --------
-    >>> Number(Integral, 1, None).is_satisfied_by(3)
-    True
-    >>> Number(Integral, 1, None).is_satisfied_by(True)
-    False
+    >>> 3 in Number(Integral, 1), True in Number(Integral, 1)
+    (True, False)
     >>> str(Number(Real, 0, 1, "right"))
     'a float in the range (0.0, 1.0]'
     """
 
-    def __init__(
-        self, kind: type, low: float, high: float | None, closed: str = "left"
-    ) -> None:
-        self.kind, self.closed = kind, closed
-        self.low, self.high = low, math.inf if high is None else high
+    kind: type
+    low: float
+    high: float | None = None
+    closed: str = "left"
 
-    def is_satisfied_by(self, value: Any) -> bool:
-        """Whether a value is such a number inside the range."""
+    def __contains__(self, value: Any) -> bool:
         if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
             return False
-        if value in (self.low, self.high):
+        high = math.inf if self.high is None else self.high
+        if value in (self.low, high):
             return self.closed in ("both", "left" if value == self.low else "right")
-        return self.low < value < self.high
+        return bool(self.low < value < high)
 
     def __str__(self) -> str:
-        whole = self.kind is Integral
-        low, high = (
-            (self.low, self.high) if whole else map(float, (self.low, self.high))
-        )
+        kind, what = (int, "an int") if self.kind is Integral else (float, "a float")
         first = "[" if self.closed in ("left", "both") else "("
         last = "]" if self.closed in ("right", "both") else ")"
-        kind = "an int" if whole else "a float"
-        return f"{kind} in the range {first}{low}, {high}{last}"
+        high = math.inf if self.high is None else kind(self.high)
+        return f"{what} in the range {first}{kind(self.low)}, {high}{last}"
 
 
 UNIT = Number(Real, 0, 1, "both")
 SHARE = Number(Real, 0, 1, "right")
 POSITIVE = Number(Real, 0, None, "neither")
-NONNEGATIVE = Number(Real, 0, None)
-COUNT = Number(Integral, 1, None)
+NONNEGATIVE = Number(Real, 0)
+COUNT = Number(Integral, 1)
 
 # Sizes of values and weights whose squares and products stay in the range of numbers;
 # of more instances than the last, one more is below the last digit of their count.
@@ -111,9 +103,9 @@ _KINDS = {
 }
 
 
-def _satisfies(value, rule) -> bool:
+def _satisfies(value, rule):
     if isinstance(rule, Words | Number):
-        return rule.is_satisfied_by(value)
+        return value in rule
     if rule == "array-like" and isinstance(value, str):
         return False
     return isinstance(value, _KINDS.get(rule, rule))
@@ -122,21 +114,8 @@ def _satisfies(value, rule) -> bool:
 def check_parameters(estimator: Estimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its class maps parameter names to lists of what they may be: a :class:`Number`,
-        a :class:`Words`, a class, "boolean", "random_state" or None. Parameters
-        that are not listed are not checked.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter, the estimator, what it must be and what it is.
+    These map names of parameters to lists of what they may be: :class:`Number`,
+    :class:`Words`, a class, "boolean", "verbose", "random_state", "array-like" or None.
     """
     for name, rules in estimator._parameter_constraints.items():
         value = getattr(estimator, name)
@@ -152,35 +131,18 @@ def check_parameters(estimator: Estimator) -> None:
 def checked_data(
     estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
 ) -> Any:
-    """Validate data as scikit-learn does, and their size.
+    """Validate data as scikit-learn's ``validate_data`` does, and their size.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X : {array-like, sparse matrix} of shape (n, d)
-    *y : array-like of shape (n,)
-        None, or one.
-    **options
-        Of :func:`sklearn.utils.validation.validate_data`.
-
-    Returns
-    -------
-    X or (X, y)
-        As arrays; sparse X without entries stored in parts.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As scikit-learn; and if a value is beyond 1e100, or if the largest value of a
-        feature of training rows is below 1e-100 but not zero.
+    Returns X, without entries stored in parts if it is sparse, or X and y. Raises
+    ValueError if a value is beyond 1e100, or if the largest value of a feature of
+    training rows is below 1e-100 but not zero.
     """
     found = validate_data(estimator, X, *y, **options)
     X = sum_duplicates(found[0] if y else found)
+    ends = X.max(axis=0), -X.min(axis=0)
     if sparse.issparse(X):
-        size = abs(X).max(axis=0).toarray().ravel()
-    else:
-        size = np.maximum(X.max(axis=0), -X.min(axis=0))
-    size = size.astype(np.float64)
+        ends = [end.toarray().ravel() for end in ends]
+    size = np.maximum(*ends, dtype=np.float64)
     bad = size > _MOST
     if y or options.get("reset", True):
         bad |= (size > 0) & (size < _LEAST)
@@ -212,7 +174,6 @@ def labelled_data(
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` if ``reset``.
     X, y, sample_weight
         As passed to ``fit``.
     reset : bool, default=True
@@ -231,27 +192,14 @@ def labelled_data(
         Class indices.
     weight : ndarray of shape (n,)
     classes : ndarray of shape (K,)
-
-    Raises
-    ------
-    TypeError
-        On sparse data that are not accepted.
-    ValueError
-        On data, labels or weights that cannot be used; names the value.
     """
     if sparse.issparse(X) and not sparse_too:
         raise TypeError(
             f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
             "data with these parameters; use X.toarray()"
         )
-    X, y = checked_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        reset=reset,
-    )
+    floats = [np.float64, np.float32]
+    X, y = checked_data(estimator, X, y, accept_sparse="csr", dtype=floats, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0
@@ -267,9 +215,8 @@ def labelled_data(
         by_class = compute_class_weight(
             class_weight, classes=classes, y=y, sample_weight=weight
         )
-        bad = ~(np.isfinite(by_class) & (by_class > 0))
-        if bad.any():
-            k = int(bad.argmax())
+        k = int(by_class.argmin())
+        if not by_class[k] > 0:
             raise ValueError(
                 f"class_weight gives class {classes.tolist()[k]!r} the weight "
                 f"{by_class[k]}; weights of classes must be above zero"
@@ -288,47 +235,24 @@ def labelled_batch(
     known: NDArray[Any] | None,
     **options: Any,
 ) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
-    """Validate one batch for ``partial_fit``.
+    """Validate a batch for ``partial_fit``, as :func:`labelled_data`.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X, y, sample_weight, classes
-        As passed to ``partial_fit``.
-    known : ndarray of shape (K,) or None
-        Classes of the batches before; None on the first call.
-    **options
-        As in :func:`labelled_data`.
-
-    Returns
-    -------
-    X : ndarray or csr of shape (n, d)
-    codes : ndarray of shape (n,)
-        Indices into ``classes``.
-    weight : ndarray of shape (n,)
-    classes : ndarray of shape (K,)
-
-    Raises
-    ------
-    ValueError
-        If ``classes`` is missing on the first call, names fewer than two, or changes
-        later; if a label is not among them; and as :func:`labelled_data`.
+    ``known`` are the classes of the batches before, None on the first call; the codes
+    returned are indices into all classes.
     """
     X, codes, weight, seen = labelled_data(
         estimator, X, y, sample_weight, reset=known is None, several=False, **options
     )
-    if classes is not None:
-        given = np.unique(classes)
-        if len(given) < 2:
-            raise ValueError(f"classes={list(classes)} must hold at least two classes")
-        if known is not None and not np.array_equal(known, given):
-            raise ValueError(
-                f"classes={list(classes)} differs from the first call's "
-                f"{known.tolist()}"
-            )
-        known = given
-    if known is None:
+    if known is None and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit")
+    given = known if classes is None else np.unique(classes)
+    if len(given) < 2:
+        raise ValueError(f"classes={list(classes)} must hold at least two classes")
+    if known is not None and not np.array_equal(known, given):
+        raise ValueError(
+            f"classes={list(classes)} differs from the first call's {known.tolist()}"
+        )
+    known = given
     unknown = np.setdiff1d(seen, known)
     if unknown.size:
         raise ValueError(
@@ -340,25 +264,7 @@ def labelled_batch(
 def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return real numbers as a float64 array; NaN and infinities pass.
 
-    Parameters
-    ----------
-    values : array_like
-    name : str
-        How the message names it.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        If the values are sparse, complex, text, of other types or of unequal lengths.
-
-    Examples
-    --------
-    >>> check_real_array([1, True], "p").tolist()
-    [1.0, 1.0]
+    Sparse and complex values, text, other types and unequal lengths raise ValueError.
     """
     if sparse.issparse(values):
         raise ValueError(f"{name} is sparse; pass {name}.toarray()")
@@ -376,26 +282,8 @@ def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> NDArray[np.float64]:
-    """Return instance weights as float64, one each.
+    """Return instance weights as float64, one each; a number is spread, None is 1.
 
-    Parameters
-    ----------
-    sample_weight : array_like of shape (n_samples,) or None
-        None means 1 each; a number means that number each.
-    n_samples : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-
-    Raises
-    ------
-    ValueError
-        If the length is wrong, a weight is negative, not finite or between 0 and
-        1e-100, all are zero, or their sum is above 2^53.
-
-    Notes
-    -----
     Weights are counts of instances: smoothing, and the choice of intensities, compare
     them with one. So they are never rescaled, and their sum ends where one instance
     more would be lost in rounding.
@@ -417,7 +305,7 @@ def check_sample_weight(
         )
     bad = ~np.isfinite(weight) | (weight < 0)
     if bad.any():
-        i = int(np.flatnonzero(bad)[0])
+        i = int(bad.argmax())
         raise ValueError(
             f"sample_weight[{i}] = {weight[i]}; weights must be finite and "
             "nonnegative (zero leaves a row out)"
@@ -445,14 +333,7 @@ def _check_range(weight, name):
 def sum_duplicates(X: MatrixLike) -> MatrixLike:
     """Return X, or its copy with repeated entries summed if it is sparse and has any.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-
-    Returns
-    -------
-    ndarray or sparse matrix
-        An entry stored in two parts has other powers, and another sign, than its sum.
+    An entry stored in two parts has other powers, and another sign, than its sum.
     """
     if sparse.issparse(X) and not getattr(X, "has_canonical_format", True):
         X = X.copy()
@@ -460,76 +341,51 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
     return X
 
 
+def _checked(value, name, rule, said):
+    if value not in rule:
+        raise ValueError(f"{name}={value!r} must be {said}")
+    return value
+
+
 def check_unit_interval(value: float, name: str) -> float:
     """Return a number in [0, 1] as float; raise ValueError otherwise."""
-    if UNIT.is_satisfied_by(value):
-        return float(value)
-    raise ValueError(f"{name}={value!r} must be a number between 0 and 1")
+    return float(_checked(value, name, UNIT, "a number between 0 and 1"))
 
 
 def check_nonnegative(value: float, name: str) -> float:
     """Return a finite number >= 0 as float; raise ValueError otherwise."""
-    if NONNEGATIVE.is_satisfied_by(value):
-        return float(value)
-    raise ValueError(f"{name}={value!r} must be a finite number, zero or above")
+    said = "a finite number, zero or above"
+    return float(_checked(value, name, NONNEGATIVE, said))
 
 
 def check_positive(value: float, name: str) -> float:
     """Return a finite number > 0 as float; raise ValueError otherwise."""
-    if POSITIVE.is_satisfied_by(value):
-        return float(value)
-    raise ValueError(f"{name}={value!r} must be a finite number above zero")
+    return float(_checked(value, name, POSITIVE, "a finite number above zero"))
 
 
 def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
     """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
-    if Number(Integral, minimum, None).is_satisfied_by(value):
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
+    said = f"an integer, {minimum} or more"
+    return int(_checked(value, name, Number(Integral, minimum), said))
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
     """Return one of several words; raise ValueError naming them otherwise."""
-    if isinstance(value, str) and value in choices:
-        return value
-    raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
+    return _checked(value, name, Words(*choices), f"one of {list(choices)}")
 
 
 def count_features(asked: int | float | None, available: int, name: str) -> int:
-    """Number of features meant by a count, a share or None (all of them).
-
-    Parameters
-    ----------
-    asked : int, float in (0, 1] or None
-        A share is rounded up.
-    available : int
-    name : str
-        Name of the parameter, for the message.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If more features are asked for than there are, or fewer than one.
-    """
+    """Number of features meant by a count, a share (rounded up) or None (all)."""
     if asked is None:
         return available
-    if isinstance(asked, Integral) and not isinstance(asked, bool):
-        if 1 <= asked <= available:
-            return int(asked)
-        raise ValueError(
-            f"{name}={asked} is out of range: X has {available} features; "
-            f"give 1 to {available}, a share in (0, 1], or None for all"
-        )
-    if isinstance(asked, Real) and not isinstance(asked, bool) and 0 < asked <= 1:
+    if asked in Number(Integral, 1, available, "both"):
+        return int(asked)
+    if asked in SHARE and not isinstance(asked, Integral):
         # less a rounding error, or 0.07 of 100 would be 8
         return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(
-        f"{name}={asked!r} must be an integer from 1 to {available}, "
-        "a share in (0, 1], or None for all"
+        f"{name}={asked!r} is out of range: X has {available} features; "
+        f"give 1 to {available}, a share in (0, 1], or None for all"
     )
 
 

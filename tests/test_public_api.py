@@ -82,14 +82,16 @@ def test_everything_public_is_documented(name):
     )
     for label, thing in public(module, module):
         assert thing.__doc__, label
+        offered = f"{module.__name__}.{label}" in OFFERED
         if is_function(thing):
-            says_what_it_takes(label, thing, inspect.getdoc(thing))
+            if offered:
+                says_what_it_takes(label, thing, inspect.getdoc(thing))
             continue
         for method, function in public(thing, module):
             text = inspect.getdoc(getattr(thing, method))
             assert text, f"{label}.{method}"
             overrides = any(hasattr(base, method) for base in thing.__mro__[1:])
-            if label in memdlib.__all__ or not overrides:
+            if offered and (label in memdlib.__all__ or not overrides):
                 says_what_it_takes(f"{label}.{method}", function, text)
 
 

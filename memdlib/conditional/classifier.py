@@ -5,7 +5,7 @@ Among all conditional distributions with the observed moments of x_j [c = k] and
 
     p(c | x) = exp(-lambda_c . phi(x)) / Z(x),    phi(x) = (1, x_1, ..., x_d),
 
-and its dual is the log-likelihood. Four ways lead to the same optimum.
+and its dual is the log-likelihood. Three ways lead to the same optimum.
 """
 
 import warnings
@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 
 from memdlib._types import MatrixLike
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
-from memdlib.estimator import BayesClassifier, all_or_nothing, finite_scores
+from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -31,7 +31,7 @@ from memdlib.validation import (
 
 Array = NDArray[np.float64]
 
-MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000, "gradient": 50000}
+MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
 
 
 class ConditionalMaxEntClassifier(BayesClassifier):
@@ -43,10 +43,10 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     Parameters
     ----------
-    solver : {"lbfgs", "gis", "iis", "gradient"}, default="lbfgs"
+    solver : {"lbfgs", "gis", "iis"}, default="lbfgs"
         "lbfgs", a quasi-Newton method; generalised ("gis") or improved ("iis")
-        iterative scaling; steepest descent ("gradient"). All reach the same optimum;
-        the last three are slow, and there to be seen.
+        iterative scaling, which reach the same optimum slowly, and are there to be
+        seen.
     l2 : float >= 0, default=1.0
         Penalty l2 / 2 times the squared coefficients, on the scale of the total
         log-likelihood: 1 / C of :class:`sklearn.linear_model.LogisticRegression` (for
@@ -155,12 +155,6 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         -------
         self
 
-        Raises
-        ------
-        ValueError
-            On a single class, or a parameter out of range. A fit that fails changes
-            nothing.
-
         Warns
         -----
         ConvergenceWarning
@@ -172,16 +166,13 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
-        solver, l2, first = self.solver, float(self.l2), int(self.fit_intercept)
-        max_iter = self.max_iter or MAX_ITERATIONS[solver]
-        scaling = solver in ("gis", "iis")
-        shift = _shift(X, weight, self.fit_intercept, scaling)
-        moved = _moved(X, shift)
-        scale = _scale(moved, shift, weight, l2, scaling)
-        Z = _with_ones(moved, scale, first)
-        penalty = np.concatenate([np.zeros(first), l2 / scale / scale])
+        first = int(self.fit_intercept)
+        max_iter = self.max_iter or MAX_ITERATIONS[self.solver]
+        scaling = self.solver != "lbfgs"
+        Z, shift, scale = _in_order_one(X, weight, first, self.l2, scaling)
+        penalty = np.concatenate([np.zeros(first), self.l2 / scale / scale])
         dual = ConditionalDual.of(Z, codes, len(classes), weight, penalty)
-        found = solve(dual, solver, self.tol, max_iter)
+        found = solve(dual, self.solver, self.tol, max_iter)
         coef = found.theta[:, first:] / scale
         intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
         self.classes_, self.coef_ = classes, coef - coef.mean(axis=0)
@@ -190,9 +181,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.history_ = found.history
         self.n_iter_ = len(found.history) - 1
         self.moment_residual_ = found.residual
-        text = _shortfall(dual, codes, found, solver, l2, self.tol, max_iter)
-        if not text and not first:
-            text = _far_from_zero(dual, found, self.tol)
+        text = self._shortfall(dual, codes, found)
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -204,128 +193,80 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def _joint_log_density(self, X):
         """Log p(c | x) up to what is common to all classes, (n, K)."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return finite_scores(X @ self.coef_.T + self.intercept_, X)
+        return X @ self.coef_.T + self.intercept_
+
+    def _shortfall(self, dual, codes, found):
+        """What to know about where the solver stopped; empty if all is well."""
+        doubt = self.l2 == 0 and not has_optimum(dual, codes, found)
+        if found.residual > self.tol:
+            return (
+                f"solver={self.solver!r} matched the moments to {found.residual:.1e} "
+                f"only, in {len(found.history) - 1} steps; raise max_iter or tol, or "
+                "use a larger l2"
+                + "; if classes are linearly separable, l2=0 has no optimum"
+                * doubt
+            )
+        if doubt:
+            return (
+                "classes seem to be linearly separable, at least in part: without a "
+                "penalty the likelihood has no maximum then, and the parameters only "
+                "tell where the solver stopped; use l2 > 0, or a smaller tol if they "
+                "do overlap"
+            )
+        hidden = 0.0 if self.fit_intercept else _hidden_misfit(dual, found.theta)
+        if hidden > self.tol:
+            return (
+                "the means of the features are so far from zero that without an "
+                "intercept the solver did not see how they vary: it matched that to "
+                f"{np.sqrt(hidden):.1e} only; use fit_intercept=True, or StandardScaler"
+            )
+        return ""
 
 
-def _shortfall(dual, codes, found, solver, l2, tol, max_iter) -> str:
-    """What a user must know about where the solver stopped; empty if all is well."""
-    no_maximum = (
-        "without a penalty the likelihood has no maximum then, and the parameters only "
-        "tell where the solver stopped; use l2 > 0"
-    )
-    scores = dual.Z @ found.theta.T
-    rows = np.arange(len(codes))
-    own = scores[rows, codes]
-    scores[rows, codes] = -np.inf
-    if l2 == 0 and (own > scores.max(axis=1)).all():
-        return f"the classes are linearly separable: {no_maximum}"
-    in_doubt = l2 == 0 and not has_optimum(dual, codes, found)
-    if found.residual > tol:
-        n_iter = len(found.history) - 1
-        remedies = [
-            "raise max_iter or tol" if n_iter >= max_iter else "raise tol",
-            "use a larger l2",
-        ]
-        if solver != "lbfgs":
-            remedies.append('or solver="lbfgs"')
-        doubt = "; if classes are linearly separable, l2=0 has no optimum"
-        return (
-            f"solver={solver!r} matched the moments to {found.residual:.1e} only, in "
-            f"{n_iter} steps; {', '.join(remedies)}{doubt if in_doubt else ''}"
-        )
-    if in_doubt:
-        return (
-            "some classes seem to be linearly separable, at least in part: "
-            f"{no_maximum}, or a smaller tol if they do overlap"
-        )
-    return ""
-
-
-def _far_from_zero(dual, found, tol: float) -> str:
-    """What to know where means that are not shifted hide how the features vary.
-
-    Uncorrelated features of means m and variances v have the second moments
-    S = diag(v) + m m', whose inverse is that of Sherman and Morrison. In units in which
-    S is the identity the misfit g of the moments has the square g' S^-1 g, which is of
-    the order of what the dual could still fall by.
-    """
-    gradient = dual.evaluate(found.theta)[1]
-    square = dual.Z.power(2) if sparse.issparse(dual.Z) else dual.Z**2
+def _hidden_misfit(dual, theta):
+    """Square of the misfit of the moments in units of diag(v) + m m'."""
+    gradient = dual.evaluate(theta)[1]
     mean = dual.share @ dual.Z
-    variance = np.maximum(dual.share @ square - mean**2, np.finfo(np.float64).eps)
+    variance = np.maximum(dual.share @ dual.Z**2 - mean**2, np.finfo(np.float64).eps)
+    # by Sherman's and Morrison's formula, for means m and variances v
     along = (gradient * mean / variance).sum(axis=1) ** 2
     misfit = (gradient**2 / variance).sum(axis=1)
-    misfit -= along / (1.0 + (mean**2 / variance).sum())
-    if misfit.max() <= tol:
-        return ""
-    return (
-        "the means of the features are so far from zero that without an intercept the "
-        f"solver did not see how they vary: it matched that to "
-        f"{np.sqrt(misfit.max()):.1e} only; use fit_intercept=True, or StandardScaler"
-    )
+    return (misfit - along / (1.0 + (mean**2 / variance).sum())).max()
 
 
-def _shift(X, weight: Array, intercept: bool, nonnegative: bool) -> Array:
-    """What to take off the features, for an intercept to make up for it, shape (d,).
-
-    Their least values, if they must not be negative, or their means. A feature that is
-    zero for half of the weight, or more, has a variance of at least half of its mean
-    square, by Cauchy and Schwarz: if it is sparse, it stays so.
-    """
-    if nonnegative and not (intercept and not sparse.issparse(X)) and X.min() < 0:
-        remedy = "X.toarray() and an" if sparse.issparse(X) else "an"
+def _in_order_one(X, weight, intercept, l2, nonnegative):
+    """Features (X - shift) / scale after a column of ones for an intercept."""
+    thin = sparse.issparse(X)
+    if nonnegative and (thin or not intercept) and X.min() < 0:
         raise ValueError(
             "Negative values in data: iterative scaling needs nonnegative features, "
-            f"and the smallest value is {X.min()}; use {remedy} intercept, which "
-            'lets them be shifted, or solver="lbfgs"'
+            f"and the smallest value is {X.min()}; use {'X.toarray() and ' * thin}an "
+            'intercept, which lets them be shifted, or solver="lbfgs"'
         )
-    if not intercept:
-        return np.zeros(X.shape[1])
-    if nonnegative:
-        return _dense_row(X.min(axis=0))
-    share = weight / weight.sum()
-    mean = share @ X.astype(np.float64, copy=False)
-    if sparse.issparse(X):
-        return np.where(share @ (X != 0).astype(np.float64) > 0.5, mean, 0.0)
-    return mean
-
-
-def _moved(X, shift: Array):
-    """X - shift; the columns of a sparse X that are shifted become full."""
-    if not sparse.issparse(X):
-        return X - shift
-    ones = sparse.csr_array(np.ones((X.shape[0], 1)))
-    return sparse.csr_array(X, dtype=np.float64) - ones @ sparse.csr_array(shift[None])
-
-
-def _scale(moved, shift: Array, weight: Array, l2: float, nonnegative: bool) -> Array:
-    """Scale that brings the features, or the curvatures, to order one.
-
-    Features are divided by their range, if they must not be negative, or by the root of
-    their mean square, to which 4 l2 / total weight is added in squares: the Hessian
-    then has diagonal entries of at most 1/4, whatever the units and the penalty.
-    """
-    if nonnegative:
-        width = _dense_row(moved.max(axis=0))
+    share, shift = weight / weight.sum(), np.zeros(X.shape[1])
+    X = sparse.csr_array(X, dtype=np.float64) if thin else X.astype(np.float64)
+    if intercept:
+        shift = _dense(X.min(axis=0)) if nonnegative else share @ X
+    if thin and not nonnegative:
+        # one that is zero for half of the weight has a variance of half its mean square
+        shift[share @ (X != 0) <= 0.5] = 0.0
+    if thin:
+        ones = sparse.csr_array(np.ones((len(weight), 1)))
+        X = X - ones @ sparse.csr_array(shift[None])
     else:
-        square = moved.power(2) if sparse.issparse(moved) else moved**2
-        width = np.sqrt(weight / weight.sum() @ square)
+        X = X - shift
+    scale = _dense(X.max(axis=0)) if nonnegative else np.sqrt(share @ X**2)
     # what varies by rounding alone is constant
-    rounding = 1e-12 * np.abs(shift)
-    width = np.where(width > rounding, width, 0.0)
-    width = np.hypot(width, 2.0 * np.sqrt(l2 / weight.sum()))
-    return np.where(width > 0, width, 1.0)
+    scale[scale <= 1e-12 * np.abs(shift)] = 0.0
+    # diagonal entries of the Hessian are then at most 1/4, whatever the penalty
+    scale = np.hypot(scale, 2.0 * np.sqrt(l2 / weight.sum()))
+    scale[scale == 0] = 1.0
+    ones = np.ones((len(weight), intercept))
+    if thin:
+        X = sparse.hstack([ones, X @ sparse.diags_array(1.0 / scale)], format="csr")
+        return X, shift, scale
+    return np.hstack([ones, X / scale]), shift, scale
 
 
-def _dense_row(row) -> Array:
-    row = row.toarray() if sparse.issparse(row) else row
-    return np.ravel(row).astype(np.float64)
-
-
-def _with_ones(moved, scale: Array, intercept: int):
-    """Features in units of their scale, after a column of ones for an intercept."""
-    ones = np.ones((moved.shape[0], intercept))
-    if sparse.issparse(moved):
-        return sparse.csr_array(sparse.hstack([ones, moved.multiply(1.0 / scale)]))
-    return np.hstack([ones, moved / scale])
+def _dense(row):
+    return row.toarray() if sparse.issparse(row) else row

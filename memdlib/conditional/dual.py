@@ -8,7 +8,7 @@ whose gradient is what the moments lack. Minus theta is lambda of the book.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,11 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
-from memdlib.conditional.iterative_scaling import Sizes, constant_step, varying_step
+from memdlib.conditional.iterative_scaling import (
+    constant_step,
+    feature_sums,
+    varying_step,
+)
 
 Array = NDArray[np.float64]
 
@@ -61,24 +65,18 @@ class ConditionalDual:
         ----------
         Z : ndarray or csr of shape (n, m)
         codes : ndarray of shape (n,)
-            Class indices.
-        n_classes : int
+            Class indices, of ``n_classes``.
         weight : ndarray of shape (n,)
         penalty : ndarray of shape (m,)
+            That of the total log-likelihood.
 
         Returns
         -------
         ConditionalDual
         """
         share = weight / weight.sum()
-        member = np.zeros((len(codes), n_classes))
-        member[np.arange(len(codes)), codes] = share
+        member = share[:, None] * np.eye(n_classes)[codes]
         return cls(Z, share, (Z.T @ member).T, penalty / weight.sum())
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        """Sums of the features of the instances."""
-        return Sizes.of(self.Z)
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and class shares at scores Z theta^T.
@@ -105,18 +103,8 @@ class ConditionalDual:
         return float(value), gradient, shares
 
 
-@dataclass(frozen=True)
-class Optimum:
-    """Where a solver stopped.
-
-    Parameters
-    ----------
-    theta : ndarray of shape (K, m)
-    history : ndarray of shape (iterations + 1,)
-        Value of the dual at the start and after each step, in nats per unit of weight.
-    residual : float
-        Largest entry of the gradient: how far the moments are from matching.
-    """
+class Optimum(NamedTuple):
+    """Where a solver stopped: theta (K, m), values on the way, largest gradient."""
 
     theta: Array
     history: Array
@@ -130,7 +118,7 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
     ----------
     dual : ConditionalDual
         With nonnegative features for "gis" and "iis".
-    solver : {"lbfgs", "gis", "iis", "gradient"}
+    solver : {"lbfgs", "gis", "iis"}
     tol : float
         Residual to stop at.
     max_iter : int
@@ -139,95 +127,52 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
     -------
     Optimum
     """
-    if solver == "lbfgs":
-        return _quasi_newton(dual, tol, max_iter)
     theta = np.zeros_like(dual.observed)
-    state, length = dual.evaluate(theta), 1.0
-    history = [state[0]]
-    for _ in range(max_iter):
-        if np.abs(state[1]).max() <= tol or length == 0.0:
-            break
-        if solver == "gradient":
-            theta, state, length = _descend(dual, theta, state, 2.0 * length)
-        else:
-            theta = theta + _scaling_step(dual, theta, state, solver)
-            state = dual.evaluate(theta)
-        history.append(state[0])
-    return Optimum(theta, np.array(history), float(np.abs(state[1]).max()))
+    value, gradient, shares = dual.evaluate(theta)
+    history = [value]
+    if solver == "lbfgs":
 
+        def function(flat):
+            value, gradient, _ = dual.evaluate(flat.reshape(theta.shape))
+            return value, gradient.ravel()
 
-def _quasi_newton(dual: ConditionalDual, tol: float, max_iter: int) -> Optimum:
-    shape, history = dual.observed.shape, []
+        def note(intermediate_result):
+            history.append(intermediate_result.fun)
 
-    def function(flat):
-        value, gradient, _ = dual.evaluate(flat.reshape(shape))
-        return value, gradient.ravel()
-
-    start = np.zeros(dual.observed.size)
-    found = minimize(
-        function,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=lambda intermediate_result: history.append(intermediate_result.fun),
-        options={"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0},
-    )
-    residual = float(np.abs(found.jac).max())
-    first = function(start)[0]
-    return Optimum(found.x.reshape(shape), np.array([first, *history]), residual)
-
-
-def _descend(dual, theta, state, length):
-    """Gradient step, halved until the dual falls by a tenth of the slope.
-
-    By convexity it falls by at least the new slope times the length, which unlike the
-    difference of two values does not drown in rounding.
-    """
-    gradient = state[1]
-    square = (gradient**2).sum()
-    for _ in range(60):
-        trial = theta - length * gradient
-        reached = dual.evaluate(trial)
-        if (gradient * reached[1]).sum() >= 0.1 * square:
-            return trial, reached, length
-        length *= 0.5
-    return theta, state, 0.0
-
-
-def _scaling_step(dual, theta, state, solver):
-    _, gradient, shares = state
-    expected = gradient + dual.observed - dual.penalty * theta
-    parameters = dual.observed, expected, theta, dual.penalty
-    if solver == "iis":
-        return varying_step(dual.Z, dual.sizes, shares, *parameters)
-    return constant_step(dual.sizes.rows.max(), *parameters)
+        options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0}
+        found = minimize(
+            function,
+            theta.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=note,
+            options=options,
+        )
+        theta, gradient = found.x.reshape(theta.shape), found.jac
+    else:
+        sizes = feature_sums(dual.Z)
+        while np.abs(gradient).max() > tol and len(history) <= max_iter:
+            expected = gradient + dual.observed - dual.penalty * theta
+            equations = dual.observed, expected, theta, dual.penalty
+            if solver == "gis":
+                theta = theta + constant_step(sizes[0].max(), *equations)
+            else:
+                theta = theta + varying_step(dual.Z, sizes, shares, *equations)
+            value, gradient, shares = dual.evaluate(theta)
+            history.append(value)
+    return Optimum(theta, np.array(history), float(np.abs(gradient).max()))
 
 
 def has_optimum(dual: ConditionalDual, codes: NDArray[np.intp], found: Optimum) -> bool:
-    """Certify that the unpenalised dual has a minimum.
+    """Certify that the unpenalised dual has a minimum: that classes are not separable.
 
     It has one if and only if some conditional distribution of positive probabilities
     has the observed moments exactly. One is looked for next to the one found: the
     probabilities q of the classes other than the own are multiplied by 1 - a . u, where
     a are the features of the own class less those of the other, and u is the weighted
     least-squares solution of a . u = 1, whose residuals meet the moments.
-
-    Parameters
-    ----------
-    dual : ConditionalDual
-        Without a penalty.
-    codes : ndarray of shape (n,)
-        Class indices.
-    found : Optimum
-        Where a solver stopped.
-
-    Returns
-    -------
-    bool
-        False if the classes, or some of them, are separable, or if the solver stopped
-        too far from the optimum to tell.
     """
-    _, _, shares = dual.evaluate(found.theta)
+    shares = dual.evaluate(found.theta)[2]
     rows = np.arange(len(codes))
     shares[rows, codes] = 0.0
     root = np.sqrt(shares)

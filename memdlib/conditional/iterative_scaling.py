@@ -11,8 +11,6 @@ Generalised scaling puts the largest f in the place of every f(x_i), which gives
 in closed form; improved scaling solves the equation as it stands.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -28,40 +26,27 @@ _LEAST = 1e-12
 _NEWTON_STEPS = 60
 
 
-@dataclass(frozen=True)
-class Sizes:
+def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
     """Sums f(x_i) of the features of the instances, and their range for each feature.
 
     Parameters
     ----------
+    Z : ndarray or csr of shape (n, m)
+        Nonnegative.
+
+    Returns
+    -------
     rows : ndarray of shape (n,)
     smallest, largest : ndarray of shape (m,)
         Over the instances that show the feature; 1 where none does.
     """
-
-    rows: Array
-    smallest: Array
-    largest: Array
-
-    @classmethod
-    def of(cls, Z: MatrixLike) -> "Sizes":
-        """Sizes of the instances of nonnegative features.
-
-        Parameters
-        ----------
-        Z : ndarray or csr of shape (n, m)
-
-        Returns
-        -------
-        Sizes
-        """
-        rows = np.asarray(Z.sum(axis=1), dtype=np.float64).ravel()
-        instance, feature = Z.nonzero()
-        smallest, largest = np.full(Z.shape[1], np.inf), np.zeros(Z.shape[1])
-        np.minimum.at(smallest, feature, rows[instance])
-        np.maximum.at(largest, feature, rows[instance])
-        shown = largest > 0
-        return cls(rows, np.where(shown, smallest, 1.0), np.where(shown, largest, 1.0))
+    rows = np.asarray(Z.sum(axis=1), dtype=np.float64).ravel()
+    instance, feature = Z.nonzero()
+    smallest, largest = np.full(Z.shape[1], np.inf), np.zeros(Z.shape[1])
+    np.minimum.at(smallest, feature, rows[instance])
+    np.maximum.at(largest, feature, rows[instance])
+    shown = largest > 0
+    return rows, np.where(shown, smallest, 1.0), np.where(shown, largest, 1.0)
 
 
 def constant_step(
@@ -104,7 +89,7 @@ def constant_step(
     [[0.693147]]
     """
     log_expected = np.log(np.maximum(expected, _LEAST))
-    plain = np.log(np.maximum(observed, _LEAST)) - log_expected
+    plain = (np.log(np.maximum(observed, _LEAST)) - log_expected) / size
     penalised = np.broadcast_to(penalty > 0, observed.shape)
     r = np.where(penalised, penalty, 1.0)
     # O - E exp(size delta) - r (v + delta) = 0 by Wright's omega, which cannot overflow
@@ -115,12 +100,12 @@ def constant_step(
     # argument are huge, and their difference would have no digits left
     slight = np.log(np.maximum(omega, 1.0)) - log_ratio - log_expected
     step = np.where(omega > 1.0, slight / size, without - omega / size)
-    return np.where(penalised, step, plain / size)
+    return np.where(penalised, step, plain)
 
 
 def varying_step(
     Z: MatrixLike,
-    sizes: Sizes,
+    sizes: tuple[Array, Array, Array],
     share: Array,
     observed: Array,
     expected: Array,
@@ -133,8 +118,8 @@ def varying_step(
     ----------
     Z : ndarray or csr of shape (n, m)
         Nonnegative features.
-    sizes : Sizes
-        Of ``Z``.
+    sizes : tuple of ndarray
+        :func:`feature_sums` of ``Z``.
     share : ndarray of shape (n, K)
         Weight of each instance, as a share of all, times its class probabilities.
     observed, expected, value, penalty
@@ -152,19 +137,17 @@ def varying_step(
     Examples
     --------
     >>> Z, share = np.ones((2, 1)), np.full((2, 1), 0.1)
-    >>> equations = np.array([[[0.4]], [[0.2]], [[0.0]]])
-    >>> varying_step(Z, Sizes.of(Z), share, *equations, [0.0]).round(6).tolist()
+    >>> equations = np.array([[[0.4]], [[0.2]], [[0.0]], [[0.0]]])
+    >>> varying_step(Z, feature_sums(Z), share, *equations).round(6).tolist()
     [[0.693147]]
     """
-    penalty = np.asarray(penalty, dtype=np.float64)
     # every f(x_i) lies between two constants, and so does the solution
     ends = [
-        constant_step(size, observed, expected, value, penalty)
-        for size in (sizes.smallest, sizes.largest)
+        constant_step(size, observed, expected, value, penalty) for size in sizes[1:]
     ]
     low, high = np.minimum(*ends), np.maximum(*ends)
     target = np.where(penalty > 0, observed, np.maximum(observed, _LEAST))
-    delta = high
+    Z, delta = sparse.coo_array(Z), high
     for _ in range(_NEWTON_STEPS):
         log_total, size = _log_sums(Z, sizes, share, delta)
         left = target - penalty * (value + delta)
@@ -184,22 +167,16 @@ def varying_step(
     return delta
 
 
-def _log_sums(Z, sizes, share, delta) -> tuple[Array, Array]:
+def _log_sums(Z, sizes, share, delta):
     """Log sum_i e_i exp(delta f(x_i)) and its derivative by delta, each (K, m)."""
     found = np.empty((2, *delta.shape))
-    top = np.maximum(delta * sizes.smallest, delta * sizes.largest)
-    if sparse.issparse(Z):
-        entry = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
-        rows = sizes.rows[entry]
+    row, feature = Z.coords
+    rows = sizes[0][row]
+    top = np.maximum(delta * sizes[1], delta * sizes[2])
     for k, (change, shift) in enumerate(zip(delta, top, strict=True)):
-        if sparse.issparse(Z):
-            power = change[Z.indices] * rows - shift[Z.indices]
-            grown = share[entry, k] * Z.data * np.exp(np.minimum(power, 0.0))
-            for order, weight in enumerate((grown, grown * rows)):
-                found[order, k] = np.bincount(Z.indices, weight, minlength=Z.shape[1])
-        else:
-            weights = np.stack([share[:, k], share[:, k] * sizes.rows])
-            power = sizes.rows[:, None] * change - shift
-            found[:, k] = weights @ (Z * np.exp(np.minimum(power, 0.0)))
+        power = change[feature] * rows - shift[feature]
+        grown = share[row, k] * Z.data * np.exp(power)
+        for order, weight in enumerate((grown, grown * rows)):
+            found[order, k] = np.bincount(feature, weight, minlength=Z.shape[1])
     total = np.maximum(found[0], 1e-300)
     return np.log(total) + top, np.maximum(found[1] / total, 1e-300)

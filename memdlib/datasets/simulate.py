@@ -72,11 +72,6 @@ def simulate_gaussian_classes(
         class_prior : ndarray of shape (K,)
             The normalised weights.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or leaves a class without samples.
-
     Examples
     --------
     >>> from memdlib.datasets import simulate_gaussian_classes
@@ -174,11 +169,6 @@ def simulate_text_counts(
         class_prior : ndarray of shape (K,)
             1 / K for each class.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> from memdlib.datasets import simulate_text_counts
@@ -239,10 +229,7 @@ def _check_at_most(value: int, name: str, limit: int, limit_name: str) -> None:
 
 
 def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Jeffreys divergence of N(m1, v1) and N(m2, v2) for each pair of rows, in nats.
-
-    J = 1/2 [(v1 - v2)^2 / (v1 v2) + (m1 - m2)^2 (1 / v1 + 1 / v2)].
-    """
+    """Jeffreys divergence of N(m1, v1) and N(m2, v2) for each pair of rows, in nats."""
     m1, m2 = means[:, None], means[None]
     v1, v2 = variances[:, None], variances[None]
     return 0.5 * ((v1 - v2) ** 2 / (v1 * v2) + (m1 - m2) ** 2 * (1.0 / v1 + 1.0 / v2))

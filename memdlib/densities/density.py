@@ -1,16 +1,14 @@
 """Maximum-entropy densities of any number of moments, many at a time."""
 
-from collections.abc import Callable, Sequence
-from numbers import Integral
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from memdlib.densities.functions import function_values, match_functions
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
 from memdlib.densities.standard import (
@@ -18,7 +16,7 @@ from memdlib.densities.standard import (
     standardise_moments,
     standardise_sample,
 )
-from memdlib.densities.support import Support, powers, read_support
+from memdlib.densities.support import powers, read_support
 from memdlib.densities.table import Table
 from memdlib.moments import translate_natural
 from memdlib.validation import (
@@ -32,55 +30,46 @@ Array = NDArray[np.float64]
 
 
 class MaxEntDensity(BaseEstimator):
-    """Density of largest entropy among those with given moments on a support.
+    """Density of largest entropy among those with given power moments on a support.
 
-    p(x) = exp(-lambda_0 - lambda . phi(x)), with phi(x) = (x, ..., x^m) or functions of
-    your own. The natural parameters lambda solve the convex dual by a damped Newton
-    method, in polynomials that are orthonormal under the density [3]_, for any number
-    of moment vectors in one call.
+    p(x) = exp(-lambda_0 - lambda_1 x - ... - lambda_m x^m). The natural parameters
+    lambda solve the convex dual by a damped Newton method, in polynomials that are
+    orthonormal under the density [3]_, for any number of moment vectors in one call.
 
     Parameters
     ----------
-    moments : int or sequence of callables, default=2
-        Number m of power moments, or the feature functions phi_1..phi_m themselves,
-        each vectorised over x.
+    moments : int, default=2
+        Number m of power moments.
     support : tuple (a, b), list or array of levels, Support, or "levels"
         A tuple of two numbers is the interval [a, b]; an end, or both, may be infinite.
         A list, an array or a longer tuple is a finite set of levels; ``"levels"`` are
-        the values that occur in the sample. ``Support.interval(0, 1)`` and
-        ``Support.of([0, 1])`` leave no doubt. Default: the real line.
+        the values that occur in the sample. Default: the real line.
     tol : float, default=1e-8
         Largest residual to accept.
 
     Attributes
     ----------
-    natural_params_ : ndarray of shape (..., m)
-        lambda, for phi(x) in the units of x.
+    natural_params_, mean_params_ : ndarray of shape (..., m)
+        lambda, in the units of x, and the moments asked for.
     log_normaliser_ : ndarray of shape (...)
         lambda_0 = psi(lambda).
-    mean_params_ : ndarray of shape (..., m)
-        Moments asked for.
     entropy_ : ndarray of shape (...)
         Nats; differential entropy, or entropy of the levels.
-    residual_ : ndarray of shape (...)
-        Certificate: largest difference between the moments of the density and those
-        asked for, of polynomials that are orthonormal under the density itself (of
-        functions, under a reference density), on nodes that the solver has not used.
-    gap_ : ndarray of shape (...)
-        Duality gap, in nats.
+    residual_, gap_ : ndarray of shape (...)
+        Certificates: largest difference between moments of the density and those asked
+        for, of polynomials that are orthonormal under the density itself, on nodes that
+        the solver has not used; and duality gap, in nats.
 
     Notes
     -----
     On a half-line, and on the real line with even m, the entropy has no maximum under m
     moments if and only if the density of m - 1 (on the line m - 2) moments has the
     first m - 1 of them and a smaller m-th moment than the one asked for (skewness 0 and
-    kurtosis above 3, for example): it then comes as close as one likes to a bound that
-    no density attains [2]_. If that density has the m-th moment as well, to rounding,
-    it is the answer, with zero for the parameters beyond its own. On the real line with
-    odd m there is no other answer. All the rest is an error here. Next to moments
-    without a maximum the density has a small mode far out, which is found up to some
-    150 standard deviations away (with eight moments, some 30). For functions of your
-    own on an unbounded support bring x to a scale of order one.
+    kurtosis above 3, for example) [2]_. If that density has the m-th moment as well, to
+    rounding, it is the answer, with zero for the parameters beyond its own. On the real
+    line with odd m there is no other answer. All the rest is an error here. Next to
+    moments without a maximum the density has a small mode far out, which is found up to
+    some 150 standard deviations away (with eight moments, some 30).
 
     References
     ----------
@@ -92,10 +81,6 @@ class MaxEntDensity(BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> density = MaxEntDensity(moments=1, support=(0, np.inf)).from_moments([2.0])
-    >>> density.natural_params_.round(9).tolist()
-    [0.5]
     >>> die = MaxEntDensity(moments=1, support=range(1, 7)).from_moments([4.5])
     >>> die.pdf(np.arange(1, 7)).round(4).tolist()
     [0.0544, 0.0788, 0.1142, 0.1654, 0.2398, 0.3475]
@@ -112,7 +97,7 @@ class MaxEntDensity(BaseEstimator):
 
     def __init__(
         self,
-        moments: int | Sequence[Callable[..., Any]] = 2,
+        moments: int = 2,
         support: Sequence[float] = (-np.inf, np.inf),
         *,
         tol: float = 1e-8,
@@ -120,9 +105,6 @@ class MaxEntDensity(BaseEstimator):
         self.moments = moments
         self.support = support
         self.tol = tol
-
-    def __repr__(self) -> str:
-        return f"MaxEntDensity(moments={self.moments!r}, support={self.support!r})"
 
     def fit(
         self,
@@ -148,20 +130,18 @@ class MaxEntDensity(BaseEstimator):
         ------
         ValueError
             If a value is not finite or lies outside the support.
-        RoundedMomentsError
-            If powers of x leave the range of numbers: bring x to a scale of order one.
         InfeasibleMomentsError
             If the moments of the sample lie on the boundary (a constant sample, or m
             moments of m/2 distinct values), or the entropy has no maximum.
-        NotConvergedError
-            If the residual stays above ``tol``.
+        RoundedMomentsError, NotConvergedError
+            As :meth:`from_moments`.
         """
         x = check_real_array(x, "x")
         if x.ndim not in (1, 2) or not x.size:
             raise ValueError(
                 f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
             )
-        support, functions = self._read(x)
+        support = self._read_support(x)
         outside = ~support.contains(x)
         if outside.any():
             where = tuple(int(i) for i in np.argwhere(outside)[0])
@@ -170,14 +150,10 @@ class MaxEntDensity(BaseEstimator):
             )
         weight = check_sample_weight(sample_weight, len(x))
         share, columns = weight / weight.sum(), x.reshape(len(x), -1)
-        if functions:
-            values = function_values(functions, columns, support)
-            mu = np.einsum("i,ibj->bj", share, values)
-            return self._match_functions(mu, x.shape[1:], functions, support)
         standard = standardise_sample(columns, share, self.moments, support)
-        with np.errstate(over="ignore"):  # refused in _match_powers
+        with np.errstate(over="ignore"):  # refused in _match
             raw = [share @ columns**j for j in range(1, self.moments + 1)]
-        return self._match_powers(standard, np.stack(raw, 1), x.shape[1:], support)
+        return self._match(*standard, np.stack(raw, 1), x.shape[1:], support)
 
     def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
         """New object with the densities that have given moments.
@@ -185,7 +161,7 @@ class MaxEntDensity(BaseEstimator):
         Parameters
         ----------
         mu : array_like of shape (..., m)
-            E phi_1, ..., E phi_m; the leading axes run over densities.
+            E x, ..., E x^m; the leading axes run over densities.
 
         Returns
         -------
@@ -198,24 +174,23 @@ class MaxEntDensity(BaseEstimator):
             If no density on the support has these moments, or the entropy has no
             maximum.
         RoundedMomentsError
-            If rounding the moments about zero leaves the density in doubt: shift x; or
-            if powers of x leave the range of numbers: bring it to order one.
+            If rounding the moments about zero, or the range of numbers, leaves the
+            density in doubt: bring x to a mean of zero and a scale of order one.
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        (support, functions), mu = self._read(None), check_real_array(mu, "mu")
-        m = len(functions) or self.moments
-        if mu.ndim == 0 or mu.shape[-1] != m:
-            raise ValueError(f"mu has shape {mu.shape}; its last axis must be {m} long")
-        if not mu.size:
-            raise ValueError(f"mu has shape {mu.shape}; give one density at least")
+        support, mu = self._read_support(None), check_real_array(mu, "mu")
+        m = self.moments
+        if mu.ndim == 0 or mu.shape[-1] != m or not mu.size:
+            raise ValueError(
+                f"mu has shape {mu.shape}; its last axis must be {m} long, "
+                "and hold one density at least"
+            )
         if not np.isfinite(mu).all():
             raise ValueError("mu holds a value that is not finite")
-        rows, batch, found = mu.reshape(-1, m), mu.shape[:-1], clone(self)
-        if functions:
-            return found._match_functions(rows, batch, functions, support)
+        rows = mu.reshape(-1, m)
         standard = standardise_moments(rows, support)
-        return found._match_powers(standard, rows, batch, support)
+        return clone(self)._match(*standard, rows, mu.shape[:-1], support)
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Log density, or log probability of levels.
@@ -274,11 +249,6 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape q.shape + (...)
             The ends of the support at 0 and 1; among levels the lowest at 0.
-
-        Raises
-        ------
-        ValueError
-            If a value lies outside [0, 1].
         """
         q = np.asarray(q, dtype=np.float64)
         if not ((q >= 0) & (q <= 1)).all():
@@ -316,7 +286,6 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape (...)
-            ``nan`` (on a half-line infinite) where the tail is too heavy for one.
         """
         return self._fitted.sums[1].reshape(self.entropy_.shape)[()]
 
@@ -326,7 +295,6 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape (...)
-            ``inf`` where the tail is too heavy for one.
         """
         return self._fitted.sums[2].reshape(self.entropy_.shape)[()]
 
@@ -349,11 +317,6 @@ class MaxEntDensity(BaseEstimator):
         -------
         float
             Nats for each value, averaged over the densities of a batch too.
-
-        Raises
-        ------
-        ValueError
-            If x has not one column for each density.
         """
         table, columns = self._fitted, np.asarray(x, dtype=np.float64)
         columns = columns.reshape(len(columns), -1)
@@ -368,11 +331,7 @@ class MaxEntDensity(BaseEstimator):
 
     @property
     def _fitted(self) -> Table:
-        if "_table" not in vars(self):
-            raise NotFittedError(
-                f"this {type(self).__name__} holds no density yet; call fit(x) or "
-                "from_moments(mu) first"
-            )
+        check_is_fitted(self, "_table")
         return self._table
 
     @property
@@ -384,78 +343,52 @@ class MaxEntDensity(BaseEstimator):
         values = values.reshape(values.shape + (1,) * self.entropy_.ndim)
         return self._fitted.pairwise(function, values, self._rows)
 
-    def _read(self, x):
-        """Check the parameters; return the support, and functions if there are any."""
-        check_positive(self.tol, "tol")
-        support, functions = self._read_support(x), ()
-        if isinstance(self.moments, Integral):
-            m = check_integer(self.moments, "moments")
-            if m == 1 and np.isinf([support.lower, support.upper]).all():
-                raise InfeasibleMomentsError(
-                    "no density on the real line has largest entropy under 1 moment: "
-                    "a mean alone leaves the entropy without bound; ask for 2 moments, "
-                    "or bound the support"
-                )
-        else:
-            functions = (
-                tuple(self.moments) if isinstance(self.moments, Sequence) else ()
-            )
-            if not functions or not all(callable(f) for f in functions):
-                raise ValueError(
-                    f"moments={self.moments!r} must be an integer or a list of "
-                    "functions of x"
-                )
-            m = len(functions)
-        if support.levels is not None and m >= len(support.levels):
-            raise ValueError(
-                f"{m} moments and the constant are not linearly independent on "
-                f"{len(support.levels)} levels; use fewer moments"
-            )
-        return support, functions
-
     def _read_support(self, x):
-        if isinstance(self.support, str) and self.support == "levels":
+        """Check the parameters; return the support."""
+        m = check_integer(self.moments, "moments")
+        check_positive(self.tol, "tol")
+        support = self.support
+        if isinstance(support, str) and support == "levels":
             if x is None:
                 raise ValueError(
                     "support='levels' takes the levels from a sample: call fit(x), or "
                     "name the levels"
                 )
-            return Support.of(np.unique(x))
-        return read_support(self.support)
+            support = np.unique(x)
+        support = read_support(support)
+        if m == 1 and np.isinf([support.lower, support.upper]).all():
+            raise InfeasibleMomentsError(
+                "no density on the real line has largest entropy under 1 moment: "
+                "a mean alone leaves the entropy without bound; ask for 2 moments, "
+                "or bound the support"
+            )
+        if support.levels is not None and m >= len(support.levels):
+            raise ValueError(
+                f"{m} moments and the constant are not linearly independent on "
+                f"{len(support.levels)} levels; use fewer moments"
+            )
+        return support
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _match_powers(self, standard, raw, batch, support):
-        origin, unit, moments = standard
+    def _match(self, origin, unit, moments, raw, batch, support):
+        """Find the densities; assign everything that follows from them at the end."""
         m = raw.shape[1]
-        found = match(moments, origin, unit, support, self.tol)
+        density, ends, residual, gap = match(moments, origin, unit, support, self.tol)
         # of 1, u, ..., u^m, and from there of x - origin and of x
-        basis = found.density.coefficients()
-        lam = (found.density.theta[:, None] @ basis)[:, 0]
+        basis = density.coefficients()
+        lam = (density.theta[:, None] @ basis)[:, 0]
         scaled = lam[:, 1:] / powers(unit, m)
         at_zero = lam[:, 0] + (scaled * powers(-origin, m)).sum(axis=1)
         natural = translate_natural(scaled, origin)
         refuse_lost(~np.isfinite(natural * raw).all(axis=1), origin, unit)
         asked = (basis[:, :, 1:] @ moments[..., None])[..., 0] + basis[:, :, 0]
-        entropy = (found.density.theta * asked).sum(axis=1)
-        table = Table(support, origin, unit, found.density, found.ends)
-        return self._keep(table, natural, at_zero, entropy, raw, batch, found)
-
-    def _match_functions(self, mu, batch, functions, support):
-        found = match_functions(mu, functions, support, self.tol)
-        n, theta = len(mu), found.density.theta
-        entropy = theta[:, 0] + (theta[:, 1:] * mu).sum(axis=1)
-        ends = np.broadcast_to(found.ends, (n, len(found.ends)))
-        table = Table(support, np.zeros(n), np.ones(n), found.density, ends)
-        return self._keep(table, theta[:, 1:], theta[:, 0], entropy, mu, batch, found)
-
-    def _keep(self, table, natural, at_zero, entropy, mu, batch, found):
-        """Assign everything that follows from a solution, once it is complete."""
-        log_unit = 0.0 if table.support.levels is not None else np.log(table.unit)
-        self._table = table
-        self.natural_params_ = natural.reshape((*batch, -1))
+        entropy = (density.theta * asked).sum(axis=1)
+        log_unit = 0.0 if support.levels is not None else np.log(unit)
+        self._table = Table(support, origin, unit, density, ends)
+        self.natural_params_ = natural.reshape((*batch, m))
         self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
-        self.mean_params_ = mu.reshape((*batch, -1))
+        self.mean_params_ = raw.reshape((*batch, m))
         self.entropy_ = (entropy + log_unit).reshape(batch)
-        self.residual_ = found.residual.reshape(batch)
-        self.gap_ = found.gap.reshape(batch)
+        self.residual_ = residual.reshape(batch)
+        self.gap_ = gap.reshape(batch)
         return self

@@ -7,14 +7,11 @@ under the density of the round before, on panels that follow it, and so checks t
 latter on nodes that have had no part in it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
-    Matched,
     NotConvergedError,
     solve_dual,
 )
@@ -45,7 +42,7 @@ _BLOCK = 2**12
 
 def match(
     moments: Array, origin: Array, unit: Array, support: Support, tol: float
-) -> Matched:
+) -> tuple[LogPolynomials, Array, Array, Array]:
     """Find the densities of largest entropy with given moments of u.
 
     Parameters
@@ -60,7 +57,10 @@ def match(
 
     Returns
     -------
-    Matched
+    density : LogPolynomials
+    ends : ndarray of shape (B, P + 1)
+        Of panels that follow the densities; the levels themselves where there are any.
+    residual, gap : ndarray of shape (B,)
 
     Raises
     ------
@@ -75,7 +75,7 @@ def match(
         search.refuse(int(np.argmax(failed)))
     used = search.n_panels.max() + 1
     ends = search.ends[:, :used] if support.levels is None else search.levels
-    return Matched(search.found, ends, search.residual, search.gap)
+    return search.found, ends, search.residual, search.gap
 
 
 class _Search:
@@ -133,49 +133,53 @@ class _Search:
             else:
                 u, weights = self.levels[rows], np.ones(1)
             log_weights = np.log(np.maximum(weights, 1e-300)) + np.zeros_like(u)
-            look = self._look(density, u, log_weights, rows)
-            lost = ~(look.error < _LOST)
+            *look, error = self._look(density, u, log_weights, rows)
+            lost = ~(error < _LOST)
             if lost.any():
                 # the grid was too coarse for what came of it; this one is better there
                 density[lost] = self.last[rows[lost]]
-                look = self._look(density, u, log_weights, rows)
-                look.error[lost] = np.inf  # it may have been solved on this very grid
+                *look, error = self._look(density, u, log_weights, rows)
+                error[lost] = np.inf  # it may have been solved on this very grid
+            minus_log, psi, basis, values, target = look
             self.found[rows] = self.last[rows] = density
             go = np.ones(len(rows), dtype=bool)
             if round_:
-                self.found.theta[rows, 0] += look.psi
-                before, self.residual[rows] = self.residual[rows], look.error
-                self.least[rows] = look.basis.beta.min(axis=1)
+                self.found.theta[rows, 0] += psi
+                before, self.residual[rows] = self.residual[rows], error
+                self.least[rows] = basis.beta.min(axis=1)
                 bad = np.zeros(len(rows), dtype=bool)
                 if self.levels is None:
-                    bad = self._note(rows, look.minus_log, ends)
+                    bad = self._note(rows, minus_log, ends)
                 # beyond distant modes rounding may leave a little more than enough
-                stuck = (look.error < 1e-10) & (look.error > 0.3 * before)
-                left = bad | ~((look.error <= _GOOD) | stuck)
+                stuck = (error < 1e-10) & (error > 0.3 * before)
+                left = bad | ~((error <= _GOOD) | stuck)
                 left &= (self.reach[:, rows] <= _REACH).all(axis=0)
                 go = left & ~bad
             # what the last round solved would go unchecked
             if go.any() and round_ + 1 < len(_PANELS):
-                self._improve(rows[go], look, log_weights[go], go)
+                features = values[go, 1:].swapaxes(1, 2)
+                self._improve(
+                    rows[go], basis[go], features, log_weights[go], target[go]
+                )
             if round_:
                 rows, ends = rows[left], None if ends is None else ends[left]
                 if not rows.size:
                     break
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _look(self, density, u, log_weights, rows) -> "_Look":
+    def _look(self, density, u, log_weights, rows):
+        """Values on a grid, norm, orthonormal basis, its values and means, misfit."""
         q = density.bounded(u)
         top = (log_weights - q).max(axis=1, keepdims=True)
         mass = np.exp(log_weights - q - top)
         total = mass.sum(axis=1, keepdims=True)
-        m = self.moments.shape[1]
-        basis, values = orthonormal(u, mass / total, q, m)
+        basis, values = orthonormal(u, mass / total, q, self.moments.shape[1])
         known = np.column_stack([np.ones(len(rows)), self.moments[rows]])
         target = (basis.coefficients() @ known[..., None])[:, 1:, 0]
         # of a density that is far too wide its own polynomials do not tell
-        moved = np.abs(basis.alpha[:, 0] - self.moments[:, 0][rows])
+        moved = np.abs(basis.alpha[:, 0] - self.moments[rows, 0])
         error = np.maximum(np.abs(target).max(axis=1), moved)
-        return _Look(q, (top + np.log(total))[:, 0], basis, values, target, error)
+        return q, (top + np.log(total))[:, 0], basis, values, target, error
 
     def _note(self, rows, minus_log, ends):
         """Keep the panels; move cuts that were too close, and start again there."""
@@ -183,29 +187,21 @@ class _Search:
         self.ends[rows, : ends.shape[1]] = ends
         self.n_panels[rows] = ends.shape[1] - 1
         density, reach = self.found[rows], self.reach[:, rows]
-        cut = np.stack(
-            [
-                _goes_on(density, minus_log, -reach[0], self.lower[rows]),
-                _goes_on(density, minus_log, reach[1], self.upper[rows]),
-            ]
-        )
-        self.cut[:, rows] = cut
+        for side, (end, limit) in enumerate(
+            ((-reach[0], self.lower), (reach[1], self.upper))
+        ):
+            self.cut[side, rows] = _goes_on(density, minus_log, end, limit[rows])
+        cut = self.cut[:, rows]
         bad = cut.any(axis=0) & (self.residual[rows] < _SEEN)
-        self.found[rows[bad]] = self.start[rows[bad]]
-        self.last[rows[bad]] = self.start[rows[bad]]
+        self.found[rows[bad]] = self.last[rows[bad]] = self.start[rows[bad]]
         self.reach[:, rows[bad]] *= np.where(cut[:, bad], 2.0, 1.0)
         return bad
 
-    def _improve(self, rows, look, log_weights, go) -> None:
+    def _improve(self, rows, basis, features, log_weights, target) -> None:
         """Solve the dual on the grid of a look."""
-        basis, features = look.basis[go], look.values[go, 1:].swapaxes(1, 2)
         free = slice(self.free)
-        solution = solve_dual(
-            features[..., free],
-            log_weights,
-            look.target[go, free],
-            basis.theta[:, 1 : self.free + 1],
-        )
+        start = basis.theta[:, 1 : self.free + 1]
+        solution = solve_dual(features[..., free], log_weights, target[:, free], start)
         lam = solution.natural
         # highest ones that are nothing: the density is that of fewer moments
         small = np.logical_and.accumulate(np.abs(lam[:, ::-1]) < _NOTHING, axis=1)
@@ -247,7 +243,7 @@ class _Search:
         s, factors = np.concatenate([[1.0], self.moments[row]]), [np.ones(1)]
         lower, upper = self.lower[row], self.upper[row]
         if np.isfinite(lower):
-            factors.append(np.array([-lower, 1.0]))
+            factors.append([-lower, 1.0])
         if np.isfinite(upper):
             factors.append(np.array([upper, -1.0]))
         if self.support.bounded:
@@ -262,18 +258,6 @@ class _Search:
             ):
                 return False
         return True
-
-
-@dataclass
-class _Look:
-    """Densities on a grid: values, norm, orthonormal basis, its means and misfit."""
-
-    minus_log: Array
-    psi: Array
-    basis: LogPolynomials
-    values: Array
-    target: Array
-    error: Array
 
 
 @np.errstate(over="ignore", invalid="ignore")

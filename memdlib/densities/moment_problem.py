@@ -6,7 +6,6 @@ certificate: moment residual and duality gap.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,24 +56,6 @@ class DualSolution:
     gap: Array
     covariance: Array
     history: Array
-
-
-@dataclass(frozen=True)
-class Matched:
-    """Densities of B moment vectors, of functions or of powers.
-
-    Parameters
-    ----------
-    density : LogFunctions or LogPolynomials
-    ends : ndarray of shape (B, P + 1) or (P + 1,)
-        Of panels that follow the densities; the levels themselves where there are any.
-    residual, gap : ndarray of shape (B,)
-    """
-
-    density: Any
-    ends: Array
-    residual: Array
-    gap: Array
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -166,22 +147,18 @@ def solve_dual(
 def evaluate_dual(
     features: Array, log_weights: Array, mu: Array, lam: Array
 ) -> tuple[Array, Array, Array]:
-    """Dual objective, moments and node probabilities at given natural parameters.
+    """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda.
 
     Parameters
     ----------
-    features : ndarray of shape (N, m) or (B, N, m)
-    log_weights : ndarray of shape (N,) or (B, N)
-    mu, lam : ndarray of shape (B, m)
+    features, log_weights, mu
+        As in :func:`solve_dual`.
+    lam : ndarray of shape (B, m)
 
     Returns
     -------
-    value : ndarray of shape (B,)
-        psi(lambda) + lambda . mu, in nats.
-    mean : ndarray of shape (B, m)
-        E phi.
-    p : ndarray of shape (B, N)
-        Probabilities of the nodes.
+    value, mean, p : ndarray
+        Value psi(lambda) + lambda . mu, in nats, and E phi.
     """
     p = log_weights - _times(lam, features.swapaxes(-1, -2))
     top = p.max(axis=1, keepdims=True)

@@ -29,36 +29,13 @@ class Support:
 
     Examples
     --------
-    The interval from 0 to 1, and the two numbers 0 and 1:
-
-    >>> print(Support.interval(0, 1), "|", Support.of([0, 1]))
+    >>> print(Support(0.0, 1.0), "|", Support(0.0, 1.0, levels=(0.0, 1.0)))
     [0, 1] | the levels 0, 1
     """
 
     lower: float
     upper: float
     levels: tuple[float, ...] | None = None
-
-    @classmethod
-    def interval(cls, lower: float, upper: float) -> "Support":
-        """All numbers between two ends, either of which may be infinite."""
-        lower, upper = float(lower), float(upper)
-        if not lower < upper:
-            raise ValueError(
-                f"support=({lower:g}, {upper:g}) must be (a, b) with a < b"
-            )
-        return cls(lower, upper)
-
-    @classmethod
-    def of(cls, levels: ArrayLike) -> "Support":
-        """Set of levels: two at least, finite and distinct."""
-        values = check_real_array(levels, "levels")
-        distinct = np.unique(values)
-        if distinct.size < max(values.size, 2) or not np.isfinite(distinct).all():
-            raise ValueError(
-                f"levels {values.tolist()} must be finite and distinct, two at least"
-            )
-        return cls(float(distinct[0]), float(distinct[-1]), tuple(distinct.tolist()))
 
     @property
     def bounded(self) -> bool:
@@ -124,24 +101,21 @@ def read_support(support: Sequence[float] | Support) -> Support:
             f"support={support!r} must be a pair (a, b) or at least two levels"
         )
     if isinstance(support, tuple) and len(support) == 2:
-        return Support.interval(*support)
-    return Support.of(values)
+        lower, upper = map(float, support)
+        if not lower < upper:
+            raise ValueError(
+                f"support=({lower:g}, {upper:g}) must be (a, b) with a < b"
+            )
+        return Support(lower, upper)
+    levels = np.unique(values)
+    if levels.size < values.size or not np.isfinite(levels).all():
+        raise ValueError(f"levels {values.tolist()} must be finite and distinct")
+    return Support(float(levels[0]), float(levels[-1]), tuple(levels.tolist()))
 
 
 @lru_cache(maxsize=32)
 def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
-    """Nodes and weights of the Gauss-Legendre rule on [-1, 1].
-
-    Parameters
-    ----------
-    n_nodes : int
-        At least 1.
-
-    Returns
-    -------
-    nodes, weights : ndarray of shape (n_nodes,)
-        Computed once and shared by all who ask: not to be written to.
-    """
+    """Nodes and weights of the Gauss-Legendre rule on [-1, 1], shared and read-only."""
     rule = roots_legendre(check_integer(n_nodes, "n_nodes"))
     for array in rule:
         array.flags.writeable = False

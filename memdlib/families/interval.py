@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from scipy.special import exprel, hyp1f1
 
 from memdlib._types import MatrixLike
 from memdlib.densities.support import gauss_legendre
@@ -24,9 +24,6 @@ Array = NDArray[np.float64]
 # Panels of exp(-t): what lies beyond the last end has probability exp(-40).
 _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 32, 40])
 
-# The inverse of a mean, and its products with means, are numbers.
-_LEAST_MEAN = 1e-300
-
 
 @dataclass(frozen=True)
 class Exponential(MarginalFamily):
@@ -43,13 +40,7 @@ class Exponential(MarginalFamily):
     nonnegative: ClassVar[bool] = True
 
     def natural(self, mu: ArrayLike) -> Array:
-        mu = self._positive(mu)
-        if (mu < _LEAST_MEAN).any():
-            raise ValueError(
-                f"the mean {mu.min():.6g} is too small for its rate, 1 over the mean; "
-                "multiply the feature by a large number"
-            )
-        return 1.0 / mu
+        return 1.0 / self._positive(mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
@@ -69,8 +60,7 @@ class Exponential(MarginalFamily):
 
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
-        with np.errstate(over="ignore"):
-            return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
+        return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
 
     def panels(self, mu: Array) -> Array:
         return mu * _PANELS
@@ -82,11 +72,7 @@ class Exponential(MarginalFamily):
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
-
-        A feature that is zero throughout gets the mean 1 in every class, so that it
-        carries no information. ``shrinkage`` has no effect.
-        """
+        """Add instances at the pooled mean; all-zero features get the mean 1."""
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
@@ -141,7 +127,7 @@ class TruncatedExponential(MarginalFamily):
 
     def mean(self, lam: ArrayLike) -> Array:
         rate = np.asarray(lam, dtype=np.float64) * (self.b - self.a)
-        return self.a + (self.b - self.a) * _unit_mean(rate)
+        return self.a + (self.b - self.a) * _unit_moments(rate)[0]
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)[..., 0]
@@ -163,8 +149,8 @@ class TruncatedExponential(MarginalFamily):
         # Taylor's remainder, a sum of positive terms where the difference cancels
         nodes, weights = gauss_legendre(24)
         share = 0.5 * (nodes + 1.0)
-        deviation = _unit_deviation(rate1[..., None] + share * change[..., None])
-        remainder = (change[..., None] * deviation) ** 2 @ (0.5 * weights * (1 - share))
+        variance = _unit_moments(rate1[..., None] + share * change[..., None])[1]
+        remainder = change**2 * (variance @ (0.5 * weights * (1.0 - share)))
         near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
         return np.where(near, remainder, plain + change * far1)
 
@@ -177,10 +163,7 @@ class TruncatedExponential(MarginalFamily):
         return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        values = X.data if sparse.issparse(X) else X
-        low, high = (values.min(), values.max()) if values.size else (self.a, self.a)
-        if sparse.issparse(X):
-            low, high = min(low, 0.0), max(high, 0.0)
+        low, high = X.min(), X.max()
         if low < self.a or high > self.b:
             raise ValueError(
                 f"the data reach from {low} to {high}, beyond the support "
@@ -191,11 +174,7 @@ class TruncatedExponential(MarginalFamily):
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
-
-        A feature that stays at one end throughout gets the midpoint as its mean in
-        every class, so that it carries no information. ``shrinkage`` has no effect.
-        """
+        """Add instances at the pooled mean; features at one end get the midpoint."""
         smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
         margin = ROUNDING * (self.b - self.a)
         at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
@@ -216,55 +195,33 @@ class TruncatedExponential(MarginalFamily):
         return np.minimum(low, high) / (self.b - self.a), high < low
 
 
-def _unit_mean(rate: Array) -> Array:
-    """Mean 1/rate - 1/(exp(rate) - 1) of exp(-rate t) on [0, 1]."""
-    size = np.abs(rate)
-    small = size < 0.05
-    t = np.where(small, rate, 1.0)
-    series = 0.5 - t * (1 / 12 - t**2 * (1 / 720 - t**2 / 30240))
-    with np.errstate(over="ignore"):
-        large = np.where(small, 1.0, size)
-        mean = 1.0 / large - 1.0 / np.expm1(large)
-    return np.where(small, series, np.where(rate > 0, mean, 1.0 - mean))
-
-
-def _unit_deviation(rate: Array) -> Array:
-    """Standard deviation of exp(-rate t) on [0, 1], shape of ``rate``.
-
-    The variance is 1/rate^2 - 1/(4 sinh^2(rate/2)); its root does not underflow.
-    """
-    size = np.abs(rate)
-    small = size < 0.3
-    t = np.where(small, size, 0.0) ** 2
-    series = 1 / 12 - t * (1 / 240 - t * (1 / 6048 - t * (1 / 172800 - t / 5322240)))
-    large = np.where(small, 1.0, size)
-    half = np.minimum(0.5 * large, 300.0)
-    return np.where(
-        small, np.sqrt(series), np.sqrt(1.0 - (half / np.sinh(half)) ** 2) / large
-    )
+def _unit_moments(rate: Array) -> tuple[Array, Array]:
+    """Mean and variance of exp(-rate t) on [0, 1]."""
+    size = np.array(np.abs(rate))
+    near = size < 1.0
+    far, half = np.where(near, 1.0, size), np.clip(0.5 * size, 0.5, 300.0)
+    mean = np.array(1.0 / far - 1.0 / np.expm1(np.minimum(far, 700.0)))
+    variance = np.array((1.0 - (half / np.sinh(half)) ** 2) / far**2)
+    # where these cancel
+    total = exprel(-size[near])
+    mean[near] = hyp1f1(2, 3, -size[near]) / (2.0 * total)
+    variance[near] = hyp1f1(3, 4, -size[near]) / (3.0 * total) - mean[near] ** 2
+    return np.where(rate >= 0, mean, 1.0 - mean), variance
 
 
 def _unit_log_normaliser(rate: Array) -> Array:
     """Logarithm of the integral of exp(-rate t) over [0, 1]."""
-    size = np.abs(rate)
-    small = size < 0.1
-    t = np.where(small, size, 0.0)
-    series = t**2 * (1 / 24 - t**2 * (1 / 2880 - t**2 * (1 / 181440 - t**2 / 9676800)))
-    large = np.where(small, 1.0, size)
-    value = np.where(small, series - t / 2, np.log(-np.expm1(-large) / large))
     # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
-    return np.where(rate >= 0, value, value + size)
+    return np.log(exprel(-np.abs(rate))) + np.maximum(-rate, 0.0)
 
 
 def _rate(mean: Array) -> Array:
-    """Invert the mean on [0, 1], 1/2 at most, by Newton's method for 1 / mean.
-
-    It is a convex function of the rate, with the slope variance / mean^2.
-    """
+    """Invert the mean on [0, 1], 1/2 at most, by Newton's method for 1 / mean."""
+    # a convex function of the rate, with the slope variance / mean^2
     rate = 3.0 * (1.0 / mean - 2.0)
     for _ in range(40):
-        current = _unit_mean(rate)
-        step = (1.0 / current - 1.0 / mean) * (current / _unit_deviation(rate)) ** 2
+        current, variance = _unit_moments(rate)
+        step = (1.0 / current - 1.0 / mean) * current**2 / variance
         rate = np.maximum(rate - step, 0.0)
         if (np.abs(step) <= 4e-16 * (1.0 + rate)).all():
             break

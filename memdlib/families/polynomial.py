@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import logsumexp, softmax
 
 from memdlib._types import MatrixLike
-from memdlib.densities.moment_problem import evaluate_dual
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import MarginalFamily, smooth_towards_pooled
@@ -63,33 +63,23 @@ class Polynomial(MarginalFamily):
         )
 
     def mean(self, lam: ArrayLike) -> Array:
-        lam, standard, _ = self._standardise(lam)
+        features, log_mass, _ = self._grid(lam)
         origin, unit = self._support.standardise()
-        mean = evaluate_dual(*self._grid(), np.zeros_like(standard), standard)[1]
-        raw = translate(mean * powers(unit, self.n_moments), np.ones(1), origin)
-        return raw.reshape(lam.shape)
+        mean = softmax(log_mass, axis=-1) @ features
+        return translate(mean * powers(unit, self.n_moments), np.ones(1), origin)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam, standard, constant = self._standardise(lam)
-        psi = evaluate_dual(*self._grid(), np.zeros_like(standard), standard)[0]
-        return (psi + constant).reshape(lam.shape[:-1])
+        _, log_mass, constant = self._grid(lam)
+        return logsumexp(log_mass, axis=-1) + constant
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        lam1, first, _ = self._standardise(self.natural(mu1))
-        lam2, second, _ = self._standardise(self.natural(mu2))
-        shape = np.broadcast_shapes(lam1.shape, lam2.shape)
-        first = np.broadcast_to(first.reshape(lam1.shape), shape).reshape(-1, shape[-1])
-        second = np.broadcast_to(second.reshape(lam2.shape), shape).reshape(
-            -1, shape[-1]
-        )
-        features, log_weights = self._grid()
-        p = evaluate_dual(features, log_weights, np.zeros_like(first), first)[2]
-        ratio = (first - second) @ features.T
+        lam1, lam2 = self.natural(mu1), self.natural(mu2)
+        p = softmax(self._grid(lam1)[1], axis=-1)
+        ratio = self._grid(0.0 * lam1)[1] - self._grid(lam1 - lam2)[1]
         with np.errstate(over="ignore"):
-            ratio = ratio - np.log1p((p * np.expm1(ratio)).sum(axis=1, keepdims=True))
+            ratio = ratio - np.log1p((p * np.expm1(ratio)).sum(axis=-1, keepdims=True))
             # E (exp(r) - 1 - r) = -E r: terms that are never negative
-            terms = p * (np.expm1(ratio) - ratio)
-        return terms.sum(axis=1).reshape(shape[:-1])
+            return (p * (np.expm1(ratio) - ratio)).sum(axis=-1)
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         if self._support.levels is None:
@@ -104,22 +94,17 @@ class Polynomial(MarginalFamily):
         return np.tile(ends, (len(mu), 1))
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        if sparse.issparse(X):
-            entries = X.tocoo()
-            values, feature = entries.data, entries.col
-            stored = np.bincount(feature, minlength=X.shape[1])
-            thin = np.flatnonzero(stored < X.shape[0])[:1]
-            # zeros that are not stored
-            values = np.append(values, np.zeros(thin.size))
-            feature = np.append(feature, thin)
-        else:
-            values = np.asarray(X)
-            feature = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
+        stored = sparse.coo_array(X)
+        values, feature = stored.data, stored.coords[1]
+        # zeros are not stored
+        thin = np.flatnonzero(np.bincount(feature, minlength=X.shape[1]) < X.shape[0])
+        values = np.append(values, np.zeros(thin.size))
+        feature = np.append(feature, thin)
         outside = ~self._support.contains(values)
         if outside.any():
             raise ValueError(
-                f"feature {feature[outside].flat[0]} holds the value "
-                f"{values[outside].flat[0]}, which is not on the support "
+                f"feature {feature[outside][0]} holds the value "
+                f"{values[outside][0]}, which is not on the support "
                 f"{self._support}; give a support that holds all values, or bring the "
                 "feature to an interval with MinMaxScaler(clip=True)"
             )
@@ -128,13 +113,7 @@ class Polynomial(MarginalFamily):
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
-        """Pull class moments off the boundary, where no density exists.
-
-        ``smoothing`` instances at the pooled moments are added to every class, and all
-        classes are then mixed with the uniform distribution in the ratio of
-        ``smoothing`` to the total weight; classes that agree stay equal. ``shrinkage``
-        has no effect.
-        """
+        """Add instances at the pooled moments, and mix with the uniform law."""
         smooth, _ = smooth_towards_pooled(mu, weight, smoothing)
         share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
         return (1.0 - share) * smooth + share * self.mean(np.zeros(self.n_moments))
@@ -144,17 +123,14 @@ class Polynomial(MarginalFamily):
         support = self.support if len(self.support) == 2 else list(self.support)
         return read_support(support)
 
-    def _grid(self):
+    def _grid(self, lam):
+        """Powers of u = (x - origin) / unit at nodes, log masses, change of psi."""
         u, log_weights = self._support.grid(_NODES)
-        return powers(u, self.n_moments), log_weights
-
-    def _standardise(self, lam):
-        """Natural parameters of u = (x - origin) / unit, and the change of psi."""
-        lam = np.asarray(lam, dtype=np.float64)
         origin, unit = self._support.standardise()
-        moved = translate_natural(lam, -origin)
+        features = powers(u, self.n_moments)
+        lam = np.asarray(lam, dtype=np.float64)
+        standard = translate_natural(lam, -origin) * powers(unit, self.n_moments)
         constant = -(lam * powers(origin, self.n_moments)).sum(axis=-1)
         if self._support.levels is None:
             constant = constant + np.log(unit)
-        standard = moved * powers(unit, self.n_moments)
-        return lam, standard.reshape(-1, self.n_moments), constant.reshape(-1)
+        return features, log_weights - standard @ features.T, constant

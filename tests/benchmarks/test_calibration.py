@@ -61,7 +61,7 @@ def test_every_rule_is_judged_by_the_same_rows(few, kind):
     share = np.bincount(problem.y_train) / len(problem.y_train)
     by_hand = -np.log(share)[problem.y_test].mean()
     assert found["shares"] == pytest.approx(by_hand, rel=1e-12)
-    assert found["memd"] < found["shares"] + 0.1
+    assert found["memd"] < found["shares"] + 0.15  # of 20 rows, and of 52 documents
 
 
 def test_the_loss_of_lda_is_that_of_its_own_model(few):

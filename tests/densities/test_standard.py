@@ -6,7 +6,7 @@ import pytest
 from memdlib.densities import InfeasibleMomentsError, RoundedMomentsError, Support
 from memdlib.densities.standard import standardise_moments, standardise_sample
 
-LINE = Support.interval(-np.inf, np.inf)
+LINE = Support(-np.inf, np.inf)
 
 
 def test_moments_and_the_sample_that_has_them_agree():
@@ -58,7 +58,7 @@ def test_a_variance_within_rounding_of_the_square_is_none():
     [((0, 10), [2.0, 3.0, 5.0]), ((0, np.inf), [2, 7, 5]), ((-np.inf, 10), [8, 3, 5])],
 )
 def test_one_moment_is_measured_by_the_distance_of_the_nearer_end(support, unit):
-    within, means = Support.interval(*support), np.array([[2.0], [7.0], [5.0]])
+    within, means = Support(*support), np.array([[2.0], [7.0], [5.0]])
     for found in (
         standardise_moments(means, within),
         standardise_sample(means.T.repeat(3, 0), np.full(3, 1 / 3), 1, within),
@@ -82,4 +82,4 @@ def test_values_without_weight_are_not_there():
 def test_a_constant_sample_at_an_end_has_no_density(end):
     x = np.column_stack([[1.5, 2.5, 2.0], np.full(3, end)])
     with pytest.raises(InfeasibleMomentsError, match="density 1: no density on"):
-        standardise_sample(x, np.full(3, 1 / 3), 1, Support.interval(1, 3))
+        standardise_sample(x, np.full(3, 1 / 3), 1, Support(1.0, 3.0))

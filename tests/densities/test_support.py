@@ -4,11 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdlib.densities.support import (
-    NODES,
     Support,
     gauss_legendre,
-    panel_nodes,
-    powers,
     read_support,
 )
 
@@ -35,6 +32,8 @@ def test_a_pair_is_an_interval_and_a_list_is_a_set_of_levels():
         (3.0, "a pair .a, b. or at least two levels"),
         ([1.0, 1.0, 2.0], "must be finite and distinct"),
         ([1.0, np.inf], "must be finite and distinct"),
+        ([[0, 1], [2]], "support must be real numbers"),
+        (["a", "b"], "support must be real numbers"),
     ],
 )
 def test_what_is_no_support_is_named(support, message):
@@ -48,16 +47,6 @@ def test_standard_coordinates():
         ([0, 2, 6], 3, 3),
     ):
         assert read_support(support).standardise() == (origin, unit)
-
-
-def test_an_interval_and_levels_can_be_named():
-    assert Support.interval(0, 1) == read_support((0, 1))
-    assert Support.of([1, 0]) == read_support([0, 1])
-    assert str(Support.interval(-np.inf, 2)) == "(-inf, 2]"
-    with pytest.raises(ValueError, match="must be .a, b. with a < b"):
-        Support.interval(2, 1)
-    with pytest.raises(ValueError, match="finite and distinct, two at least"):
-        Support.of([1.0])
 
 
 @given(st.integers(1, 60))
@@ -75,14 +64,6 @@ def test_rules_are_shared_and_so_cannot_be_written_to():
             array[0] = 0.0
     with pytest.raises(ValueError, match="n_nodes=0 must be an integer, 1 or more"):
         gauss_legendre(0)
-
-
-@pytest.mark.parametrize("levels", [[0, 1, 2j], [[0, 1], [2]], ["a", "b"]])
-def test_levels_are_real_numbers(levels):
-    with pytest.raises(ValueError, match="levels must be real numbers"):
-        Support.of(levels)
-    with pytest.raises(ValueError, match="support must be real numbers"):
-        read_support(levels)
 
 
 def test_supports_are_told_in_full_up_to_four_levels():
@@ -110,32 +91,11 @@ def test_ends_belong_to_a_support_and_infinity_does_not(support, expected):
     np.testing.assert_array_equal(found, np.array(expected, bool).reshape(2, 4))
 
 
-def test_nodes_of_panels_are_in_order_and_add_up_to_their_widths():
-    ends = np.array([[-1.0, 0.0, 0.5, 4.0], [2.0, 2.0, 3.0, 9.0]])
-    nodes, weights = panel_nodes(ends)
-    assert nodes.shape == weights.shape == (2, 3 * NODES)
-    assert (np.diff(nodes) >= 0).all()
-    for row in range(2):
-        parts = weights[row].reshape(3, NODES).sum(axis=1)
-        np.testing.assert_allclose(parts, np.diff(ends[row]), rtol=1e-13)
-        for j in range(8):
-            low, high = ends[row, 0], ends[row, -1]
-            expected = (high ** (j + 1) - low ** (j + 1)) / (j + 1)
-            assert weights[row] @ nodes[row] ** j == pytest.approx(expected)
-
-
-def test_powers_of_whole_numbers_and_of_single_ones():
-    assert powers(np.array([2, -3]), 3).tolist() == [[2, 4, 8], [-3, 9, -27]]
-    found = powers(np.float32(0.1), 2)
-    assert found.dtype == np.float64 and found.shape == (2,)
-    assert powers(np.zeros((2, 3)), 4).shape == (2, 3, 4)
-
-
 def test_grids_are_gauss_rules_or_the_levels_themselves():
-    u, log_weights = Support.interval(3, 5).grid(7)
+    u, log_weights = read_support((3, 5)).grid(7)
     nodes, weights = np.polynomial.legendre.leggauss(7)
     np.testing.assert_allclose(u, nodes, rtol=0, atol=1e-14)
     np.testing.assert_allclose(np.exp(log_weights), weights, rtol=1e-12)
-    u, log_weights = Support.of([0, 2, 6]).grid(7)
+    u, log_weights = read_support([0, 2, 6]).grid(7)
     np.testing.assert_allclose(u, [-1, -1 / 3, 1], rtol=1e-15)
     assert log_weights.tolist() == [0, 0, 0]

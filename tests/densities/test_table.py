@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, optimize, special, stats
+from scipy import integrate, optimize, stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -14,7 +14,6 @@ from memdlib.densities import Support
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 TRUNCATED = stats.truncexpon(4, loc=2, scale=0.5)
-DIGAMMA = special.digamma
 
 # moments, support, mean parameters, the law in scipy
 LAWS = [
@@ -23,14 +22,10 @@ LAWS = [
     (1, (3, np.inf), [5.0], stats.expon(loc=3, scale=2)),
     (1, (0, 1), [0.5], stats.uniform()),
     (1, (2, 4), [TRUNCATED.mean()], TRUNCATED),
-    ([np.log, np.positive], HALF, [DIGAMMA(2.5) + np.log(3), 7.5],
-     stats.gamma(2.5, scale=3)),
-    ([np.log, np.positive], HALF, [DIGAMMA(0.4), 0.4], stats.gamma(0.4)),
-    ([np.log, lambda x: np.log1p(-x)], (0, 1), DIGAMMA([2.0, 1.5]) - DIGAMMA(3.5),
-     stats.beta(2, 1.5)),
-    ([np.abs], LINE, [1.5], stats.laplace(scale=1.5)),
-    ([lambda x: np.log1p(x**2)], LINE, [DIGAMMA(1.5) - DIGAMMA(1)],
-     stats.t(2, scale=0.5**0.5)),
+    (2, (-1, 2), [stats.truncnorm(-2, 1, loc=1).moment(j) for j in (1, 2)],
+     stats.truncnorm(-2, 1, loc=1)),
+    (2, HALF, [stats.truncnorm(-0.5, 40, loc=0.5).moment(j) for j in (1, 2)],
+     stats.truncnorm(-0.5, 40, loc=0.5)),
 ]  # fmt: skip
 Q = np.array([1e-9, 1e-4, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-7])
 
@@ -45,20 +40,12 @@ def test_known_laws_are_found_again(moments, support, mu, law):
     assert density.mean() == pytest.approx(law.mean(), abs=1e-9)
     assert density.std() == pytest.approx(law.std(), rel=1e-9)
     assert [density.ppf(0.0), density.ppf(1.0)] == [float(end) for end in support]
+    np.testing.assert_allclose(density.logpdf(x), law.logpdf(x), rtol=1e-6, atol=1e-7)
+    assert float(density.entropy_) == pytest.approx(float(law.entropy()), abs=1e-6)
     beyond = density.cdf([-np.inf, -1e300, 1e300, np.inf, np.nan])
     np.testing.assert_allclose(beyond, [0, 0, 1, 1, np.nan], rtol=0, atol=1e-15)
     draws = density.rvs(4000, random_state=0)
     assert stats.kstest(draws, law.cdf).pvalue > 1e-3
-
-
-def test_moments_that_do_not_exist_are_not_made_up():
-    density = MaxEntDensity([lambda x: np.log1p(x**2)], LINE)
-    density = density.from_moments([DIGAMMA(1) - DIGAMMA(0.5)])  # Cauchy
-    assert np.isnan(density.mean())
-    assert density.std() == np.inf
-    assert density.cdf(1.0) == pytest.approx(0.75, abs=1e-9)
-    pareto = MaxEntDensity([np.log1p], HALF).from_moments([1.25])
-    assert pareto.mean() == np.inf
 
 
 @pytest.mark.parametrize(("m", "support"), [(4, LINE), (2, HALF), (6, (0, 8))])
@@ -146,21 +133,11 @@ def test_blocks_change_nothing(monkeypatch):
     np.testing.assert_allclose(one.cdf(q[:2]), expected[1][:2], rtol=1e-13)
 
 
-def test_a_kink_costs_digits():
-    def kink(x):
-        return np.abs(x - 1 / 3)
-
-    rough = MaxEntDensity([kink], (0, 1), tol=1e-3).from_moments([0.1])
-    total, _ = integrate.quad(rough.pdf, 0, 1, points=[1 / 3])
-    part, _ = integrate.quad(rough.pdf, 0, 0.4, points=[1 / 3])
-    assert rough.cdf(0.4) == pytest.approx(part / total, abs=1e-4)
-
-
 def test_a_density_is_what_it_was_fitted_as():
     density = MaxEntDensity(2, (0, 1)).fit([0.1, 0.5, 0.6])
     x = np.linspace(-0.5, 1.5, 7)
     before = density.pdf(x), density.cdf(x)
-    density.moments, density.support, density.tol = [np.log], (3, 4), -1
+    density.moments, density.support, density.tol = 4, (3, 4), -1
     np.testing.assert_array_equal(density.pdf(x), before[0])
     again = pickle.loads(pickle.dumps(density))
     np.testing.assert_array_equal(again.cdf(x), before[1])
@@ -187,7 +164,7 @@ def test_a_density_is_what_it_was_fitted_as():
     ],
 )
 def test_before_a_fit_the_remedy_is_named(call):
-    with pytest.raises(NotFittedError, match=r"call fit\(x\) or from_moments\(mu\)"):
+    with pytest.raises(NotFittedError, match="Call 'fit' with"):
         call(MaxEntDensity())
 
 
@@ -217,15 +194,10 @@ def test_a_search_over_the_number_of_moments():
     weight = np.arange(300.0)
     expected = np.average(best.logpdf(x), weights=weight)
     assert best.score(x, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
-
-
-def test_a_batch_scores_each_column_under_its_own_density():
-    x = np.random.default_rng([47, 3]).beta(2, 5, size=(60, 3))
-    density = MaxEntDensity(2, (0, 1)).fit(x)
-    own = [MaxEntDensity(2, (0, 1)).fit(column).score(column) for column in x.T]
-    assert density.score(x) == pytest.approx(np.mean(own), rel=1e-9)
-    with pytest.raises(ValueError, match="x has 1 columns; give one for each of the 3"):
-        density.score(x[:, 0])
+    batch = best.from_moments(np.tile(best.mean_params_, (3, 1)))
+    assert batch.score(np.tile(x[:, None], 3)) == pytest.approx(best.score(x), rel=1e-9)
+    with pytest.raises(ValueError, match="x has 2 columns; give one for each of the 3"):
+        batch.score(np.tile(x[:, None], 2))
 
 
 def test_moments_make_a_new_object():
@@ -248,34 +220,16 @@ def test_a_half_line_to_the_left_mirrors_one_to_the_right():
     assert left.ppf([0.0, 1.0]).tolist() == [-np.inf, 0.0]
 
 
-def test_functions_on_a_half_line_to_the_left():
-    law = stats.gamma(2.5)
-    mu = [DIGAMMA(2.5), -2.5]
-    density = MaxEntDensity([lambda x: np.log(-x), np.positive], (-np.inf, 0))
-    density = density.from_moments(mu)
-    x = law.ppf([0.01, 0.5, 0.99])
-    np.testing.assert_allclose(density.logpdf(-x), law.logpdf(x), rtol=1e-8)
-    np.testing.assert_allclose(density.cdf(-x), law.sf(x), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(density.ppf([0.1, 0.5]), -law.isf([0.1, 0.5]), rtol=1e-8)
-
-
 def test_levels_of_a_sample():
     x = np.array([0.0, 1.0, 1.0, 4.0, 4.0, 0.0, 1.0])
     density = MaxEntDensity(1, "levels").fit(x)
-    named = MaxEntDensity(1, Support.of([0, 1, 4])).fit(x)
+    named = MaxEntDensity(1, [0, 1, 4]).fit(x)
     assert density.pdf([0, 1, 4]).sum() == pytest.approx(1)
     np.testing.assert_allclose(density.pdf([0, 1, 2, 4]), named.pdf([0, 1, 2, 4]))
-    flat = MaxEntDensity(1, Support.interval(0, 1)).from_moments([0.5])
+    flat = MaxEntDensity(1, Support(0.0, 1.0)).from_moments([0.5])
     assert flat.pdf(0.7) == pytest.approx(1)
     with pytest.raises(ValueError, match="takes the levels from a sample"):
         density.from_moments([1.0])
-
-
-def test_a_table_of_two_modes_by_adaptive_quadrature():
-    density = MaxEntDensity(4, (-np.inf, np.inf)).from_moments([0.0, 1.0, 0.0, 1.4])
-    for x in (-1.5, -0.2, 0.0, 0.9):
-        below, _ = integrate.quad(density.pdf, -8, x, epsabs=1e-13, epsrel=1e-12)
-        assert density.cdf(x) == pytest.approx(below, abs=1e-10)
 
 
 class Lowest(np.random.RandomState):
@@ -307,31 +261,17 @@ def test_a_batch_of_exponential_laws_on_half_lines_of_either_side(end):
     scale = np.array([0.3, 2.0, 40.0])
     support = (end, np.inf) if end > 0 else (-np.inf, end)
     mu = end + end * scale
-    for moments in (1, [np.positive]):
-        density = MaxEntDensity(moments, support).from_moments(mu[:, None])
-        law = stats.expon(scale=scale)
-        x = np.array([0.0, 0.01, 0.5, 3.0, 90.0])[:, None]
-        below = law.cdf(x) if end > 0 else law.sf(x)
-        found = density.cdf(end + end * x[:, 0])
-        np.testing.assert_allclose(found, below, rtol=0, atol=1e-9)
-        q = np.array([0.01, 0.5, 0.97])[:, None]
-        far = law.ppf(q) if end > 0 else law.isf(q)
-        np.testing.assert_allclose(density.ppf(q[:, 0]), end + end * far, rtol=1e-7)
-        np.testing.assert_allclose(density.std(), scale, rtol=1e-7)
-        np.testing.assert_allclose(density.mean(), mu, rtol=1e-7)
-        log_density = density.logpdf(end + end * x[:, 0])
-        np.testing.assert_allclose(log_density, law.logpdf(x), rtol=1e-7)
-        assert (density.logpdf([0.0, -3 * end]) == -np.inf).all()
-
-
-def test_scores_are_of_each_column_and_weigh_its_rows():
-    x = np.random.default_rng([47, 6]).beta(2, 5, size=(9, 3))
-    density = MaxEntDensity(2, (0, 1)).fit(x)
-    weight = np.arange(9.0)
-    own = np.stack([density.logpdf(x[:, b])[:, b] for b in range(3)], axis=1)
-    assert density.score(x) == pytest.approx(own.mean(), rel=1e-12)
-    expected = (weight / weight.sum()) @ own.mean(axis=1)
-    assert density.score(x, None, weight) == pytest.approx(expected, rel=1e-12)
-    assert type(density.score(x)) is float
-    with pytest.raises(ValueError, match="x has 2 columns; give one for each of the 3"):
-        density.score(x[:, :2])
+    density = MaxEntDensity(1, support).from_moments(mu[:, None])
+    law = stats.expon(scale=scale)
+    x = np.array([0.0, 0.01, 0.5, 3.0, 90.0])[:, None]
+    below = law.cdf(x) if end > 0 else law.sf(x)
+    found = density.cdf(end + end * x[:, 0])
+    np.testing.assert_allclose(found, below, rtol=0, atol=1e-9)
+    q = np.array([0.01, 0.5, 0.97])[:, None]
+    far = law.ppf(q) if end > 0 else law.isf(q)
+    np.testing.assert_allclose(density.ppf(q[:, 0]), end + end * far, rtol=1e-7)
+    np.testing.assert_allclose(density.std(), scale, rtol=1e-7)
+    np.testing.assert_allclose(density.mean(), mu, rtol=1e-7)
+    log_density = density.logpdf(end + end * x[:, 0])
+    np.testing.assert_allclose(log_density, law.logpdf(x), rtol=1e-7)
+    assert (density.logpdf([0.0, -3 * end]) == -np.inf).all()

@@ -33,7 +33,6 @@ WIDE = (-1e3, 1e3)
 ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, smoothing=0.1)
 VARIANTS = [
     ConditionalMaxEntClassifier(l2=0.01),
-    ConditionalMaxEntClassifier("gradient", l2=3.0, tol=1e-3),
     ConditionalMaxEntClassifier("gis", l2=3.0, tol=0.02, class_weight="balanced"),
     ConditionalMaxEntClassifier("iis", l2=3.0, tol=0.02),
     MeMdClassifier("jeffreys", n_features=None),
