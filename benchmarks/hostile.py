@@ -320,7 +320,7 @@ def _place(frame):
 
 
 def weight_options(model: BaseEstimator, weight) -> dict:
-    """Options of ``fit`` by which weights reach each step of a model that takes them."""
+    """Options of ``fit`` by which weights reach each step that takes them."""
     if weight is None:
         return {}
     steps = model.steps if isinstance(model, Pipeline) else [("", model)]

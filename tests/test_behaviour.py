@@ -285,7 +285,6 @@ UNITS = [
     MeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
-    ConditionalMaxEntClassifier(tol=1e-7, max_iter=1000),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
 ]
