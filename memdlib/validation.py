@@ -166,32 +166,9 @@ def labelled_data(
     sparse_too: bool = True,
     class_weight: dict[Any, Any] | str | None = None,
 ) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
-    """Validate X, y and weights as every estimator here needs them.
+    """X, codes of y, weights and classes, checked as every estimator here needs them.
 
-    Rows of weight zero are left out before the classes are read, so that they count
-    for nothing at all.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X, y, sample_weight
-        As passed to ``fit``.
-    reset : bool, default=True
-        False where the features must be those of an earlier fit.
-    several : bool, default=True
-        Whether a single class is an error.
-    sparse_too : bool, default=True
-        Whether sparse data are accepted.
-    class_weight : None, "balanced" or dict, default=None
-        Multiplies the weights of each class, as in scikit-learn.
-
-    Returns
-    -------
-    X : ndarray or csr of shape (n, d)
-    codes : ndarray of shape (n,)
-        Class indices.
-    weight : ndarray of shape (n,)
-    classes : ndarray of shape (K,)
+    Rows of weight zero are left out before the classes are read.
     """
     if sparse.issparse(X) and not sparse_too:
         raise TypeError(

@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 0, "compendium": 0, "benchmarks": 0, "tests": 0}
-FILES, DOCSTRINGS = 0, 0.0
+CODE = {"memdlib": 7454, "compendium": 6946, "benchmarks": 1974, "tests": 22_433}
+FILES, DOCSTRINGS = 70, 0.6
 
 LAYOUT = {
     tokenize.COMMENT,

@@ -43,30 +43,7 @@ _BLOCK = 2**12
 def match(
     moments: Array, origin: Array, unit: Array, support: Support, tol: float
 ) -> tuple[LogPolynomials, Array, Array, Array]:
-    """Find the densities of largest entropy with given moments of u.
-
-    Parameters
-    ----------
-    moments : ndarray of shape (B, m)
-        E u, ..., E u^m with u = (x - origin) / unit.
-    origin, unit : ndarray of shape (B,)
-    support : Support
-        Of x.
-    tol : float
-        Largest residual to accept.
-
-    Returns
-    -------
-    density : LogPolynomials
-    ends : ndarray of shape (B, P + 1)
-        Of panels that follow the densities; the levels themselves where there are any.
-    residual, gap : ndarray of shape (B,)
-
-    Raises
-    ------
-    InfeasibleMomentsError, NotConvergedError
-        Naming the first density that was not found, and why.
-    """
+    """Find the densities of largest entropy with given moments of u."""
     search = _Search(moments, origin, unit, support)
     for start in range(0, len(moments), _BLOCK):
         search.solve(np.arange(start, min(start + _BLOCK, len(moments))))

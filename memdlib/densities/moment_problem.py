@@ -147,19 +147,7 @@ def solve_dual(
 def evaluate_dual(
     features: Array, log_weights: Array, mu: Array, lam: Array
 ) -> tuple[Array, Array, Array]:
-    """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda.
-
-    Parameters
-    ----------
-    features, log_weights, mu
-        As in :func:`solve_dual`.
-    lam : ndarray of shape (B, m)
-
-    Returns
-    -------
-    value, mean, p : ndarray
-        Value psi(lambda) + lambda . mu, in nats, and E phi.
-    """
+    """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda."""
     p = log_weights - _times(lam, features.swapaxes(-1, -2))
     top = p.max(axis=1, keepdims=True)
     np.exp(p - top, out=p)

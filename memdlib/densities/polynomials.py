@@ -76,23 +76,7 @@ class LogPolynomials:
 def orthonormal(
     u: Array, mass: Array, minus_log: Array, m: int
 ) -> tuple[LogPolynomials, Array]:
-    """Log polynomials in the basis of a mass at nodes (B, N).
-
-    Parameters
-    ----------
-    u, mass : ndarray of shape (B, N)
-        Nodes and probabilities.
-    minus_log : ndarray of shape (B, N)
-        Values at the nodes of the polynomials to write in the basis.
-    m : int
-        Their degree.
-
-    Returns
-    -------
-    LogPolynomials
-    values : ndarray of shape (B, m + 1, N)
-        Of the basis at the nodes.
-    """
+    """Log polynomials in the basis of a mass at nodes (B, N)."""
     values = np.ones((len(u), m + 1, u.shape[1]))
     found = LogPolynomials(*np.empty((2, len(u), m)), np.empty((len(u), m + 1)))
     for j in range(m):
@@ -114,24 +98,7 @@ def spread(
     old: Array | None,
     n_panels: int,
 ) -> Array:
-    """Ends (B, P + 1) of panels in which the log densities change about equally.
-
-    Places count with the eighth root of their density: panels end where it is nothing.
-
-    Parameters
-    ----------
-    densities : list of LogPolynomials
-        All of them are to be followed.
-    low, high : ndarray of shape (B,)
-        Where the first panel begins and the last one ends.
-    old : ndarray of shape (B, Q + 1), or None
-        Ends of panels of before.
-    n_panels : int
-
-    Returns
-    -------
-    ndarray of shape (B, P + 1)
-    """
+    """Ends (B, P + 1) of panels in which the log densities change about equally."""
     low, high = low[:, None], high[:, None]
     x = [low + (high - low) * np.linspace(0.0, 1.0, 49)]
     x.append(np.clip(np.linspace(-9.0, 9.0, 55), low, high))

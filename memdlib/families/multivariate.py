@@ -194,23 +194,7 @@ class MultivariateNormal(Family):
 
 
 def whitening(covariance: ArrayLike) -> Array:
-    """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W.
-
-    Parameters
-    ----------
-    covariance : array_like of shape (..., d, d)
-
-    Returns
-    -------
-    ndarray of shape (..., d, d)
-        Lower triangular.
-
-    Raises
-    ------
-    ValueError
-        If a variance is not above zero, or the smallest eigenvalue of the *correlation*
-        matrix is zero within rounding: units do not matter.
-    """
+    """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W."""
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
     check_domain(

@@ -9,19 +9,7 @@ Array = NDArray[np.float64]
 def shrinkage_intensity(
     variation: ArrayLike, distance: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> Array:
-    """Intensity min(1, variation / (degrees_of_freedom distance)) of least error.
-
-    Parameters
-    ----------
-    variation, distance, degrees_of_freedom : array_like
-        Sum over the entries of the sampling variance that one degree of freedom has,
-        and of the squared distance from estimate to target.
-
-    Returns
-    -------
-    ndarray
-        Of Schaefer & Strimmer (2005), eq. 8; 1 where that is undefined.
-    """
+    """Intensity min(1, variation / (degrees_of_freedom distance)) of least error."""
     n, distance = np.asarray(degrees_of_freedom), np.asarray(distance)
     share = np.maximum(n, 0.0) * distance
     return np.where(share > variation, variation / np.where(share > 0, share, 1.0), 1.0)
@@ -30,20 +18,7 @@ def shrinkage_intensity(
 def correlation_intensity(
     squares: ArrayLike, n_varying: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> Array:
-    """Shrinkage intensity of correlations.
-
-    Under the normal density a product of two standardised features has the variance
-    1 + r_st^2, so that the shrunken matrix is positive definite whatever the data.
-
-    Parameters
-    ----------
-    squares, n_varying, degrees_of_freedom : array_like
-        Sum of r_st^2 over all ordered pairs s != t; features that are not constant.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Shrinkage intensity of correlations."""
     n_varying = np.asarray(n_varying)
     variation = n_varying * (n_varying - 1.0) + squares
     return shrinkage_intensity(variation, squares, degrees_of_freedom)

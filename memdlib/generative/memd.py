@@ -213,19 +213,7 @@ class MomentClassifier(BayesClassifier):
 
 
 def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
-    """Numbers of features to try, increasing: those asked for, or by steps up to d.
-
-    None takes every number up to 64, then steps of 3 per cent, and d; "every" all.
-
-    Parameters
-    ----------
-    asked : None, "every" or array-like of int
-    d : int
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Numbers of features to try, increasing: those asked for, or by steps up to d."""
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
         while grid[-1] < d:
@@ -247,25 +235,7 @@ def held_out_folds(
     validation: float,
     random_state: int | np.random.RandomState | None,
 ) -> tuple[NDArray[np.intp], int]:
-    """Fold of each row, and how many folds are held out; stratified by class.
-
-    Folds 0 to ``n_held_out - 1`` are held out in turn, the next one never: it has the
-    only rows of their classes, and what a share leaves.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Class indices.
-    validation : float in (0, 1) or int >= 2
-        A share of the rows, once, and as many as there are classes at least; or all
-        rows, in so many folds.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    fold : ndarray of int, shape (n,)
-    n_held_out : int
-    """
+    """Fold of each row, and how many folds are held out; stratified by class."""
     size = np.bincount(codes)
     rows = np.flatnonzero(size[codes] > 1)
     fold = np.zeros(len(codes), dtype=np.intp)

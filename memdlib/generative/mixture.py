@@ -350,50 +350,12 @@ class MixtureClassifier(BayesClassifier):
 def mixture_weights(
     log_q: Array, counts: Array, tol: float = 1e-6, max_iter: int = 10_000
 ) -> tuple[Array, float]:
-    """Weights of models that make labels of rows held out most probable.
+    """Weights that make labels of rows held out most probable, and their gap, nats.
 
-    One row more counts an equal share for each of J models, as if that model alone
-    foresaw it. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i,
-
-        F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N
-
-    is concave on the simplex. A step of expectation-maximisation multiplies the weights
-    by the slopes of F, and no weights have an F that is larger by more than the
-    logarithm of the largest slope, the gap [1]_.
-
-    Parameters
-    ----------
-    log_q : ndarray of shape (n, J)
-        Log posteriors of the true classes, of rows that the models were not fitted to.
-    counts : ndarray of shape (n,)
-        Weight 2 means the row twice.
-    tol : float > 0, default=1e-6
-        Largest gap to stop at, nats a row.
-    max_iter : int, default=10_000
-
-    Returns
-    -------
-    weights : ndarray of shape (J,)
-        Of sum one and above zero.
-    gap : float
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the gap stays above ``tol``.
-
-    References
-    ----------
-    .. [1] Lindsay, The geometry of mixture likelihoods: a general theory, Annals of
-       Statistics 11 (1983).
-
-    Examples
-    --------
-    Of fifty rows the first model foresees all but ten.
-
-    >>> q = np.array([[0.9, 0.1]] * 40 + [[0.1, 0.9]] * 10)
-    >>> mixture_weights(np.log(q), np.ones(50))[0].round(3).tolist()
-    [0.859, 0.141]
+    With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i, F(w) = (sum_i c_i log p_i + sum_j
+    log(w_j) / J) / N is concave. A step of expectation-maximisation multiplies the
+    weights by the slopes of F, and no F is larger by more than the logarithm of the
+    largest slope (Lindsay, Annals of Statistics 11, 1983).
     """
     J = log_q.shape[1]
     q = np.vstack([np.exp(log_q - log_q.max(axis=1, keepdims=True)), np.eye(J)])

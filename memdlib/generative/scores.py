@@ -212,19 +212,7 @@ class MarginalScores:
         return correct
 
     def by_feature(self, X: MatrixLike) -> tuple[Array, list[Any]]:
-        """Joint log density feature by feature, but for what the classes share.
-
-        Parameters
-        ----------
-        X : {ndarray, csr_array} of shape (n, d), float64
-
-        Returns
-        -------
-        base : ndarray of shape (K,)
-            Log priors, of nonnegative values with the scores of a row of zeros.
-        values : list of K {ndarray, csr_array} of shape (n, d)
-            What each feature adds; zero for those that are not used.
-        """
+        """Joint log density feature by feature, but for what the classes share."""
         K, d = len(self.log_prior), X.shape[1]
         if self.nonnegative and len(self.slopes) == 1:
             slopes = np.zeros((K, d))
