@@ -12,13 +12,34 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Axes, Estimator, MatrixLike
-from memdlib.densities.display import Display
 
 Array = NDArray[np.float64]
 
 
 @dataclass
-class AccuracyCurveDisplay(Display):
+class _Display:
+    """The axes that a display was drawn on, and the figure."""
+
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    def _on(self, ax: Axes | None) -> Axes:
+        """The axes given, or those of a new figure, from here on also in ``ax_``."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise ImportError(
+                    "displays need matplotlib; install it with "
+                    "pip install 'memdlib[plot]'"
+                ) from error
+            ax = pyplot.subplots()[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+@dataclass
+class AccuracyCurveDisplay(_Display):
     """Accuracy against the number of features.
 
     Parameters
@@ -74,7 +95,7 @@ class AccuracyCurveDisplay(Display):
 
 
 @dataclass
-class RankingDisplay(Display):
+class RankingDisplay(_Display):
     """The best features, as horizontal bars.
 
     Parameters
