@@ -199,14 +199,23 @@ class MarginalScores:
         grid: Sequence[int],
     ) -> Array:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
-        total = np.tile(self.log_prior, (X.shape[0], 1))
+        total, shared = np.tile(self.log_prior, (X.shape[0], 1)), np.zeros(1)
         correct, first = np.empty(len(grid)), 0
         columns = X.tocsc() if sparse.issparse(X) else X
-        columns = columns[:, self.features[: grid[-1]]]
+        columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
+        one_by_one = sparse.issparse(X) and not self._dense.any()
         for place, last in enumerate(grid):
-            part = slice(first, last)
-            total += self._take(part)._sum(columns[:, part])
-            correct[place] = weight[total.argmax(axis=1) == codes].sum()
+            if one_by_one and last == first + 1:  # slicing costs more than the sum
+                entries = slice(columns.indptr[first], columns.indptr[last])
+                z, rows = columns.data[entries, None], columns.indices[entries]
+                for j, slope in enumerate(self.slopes[:, :, first], start=1):
+                    total[rows] += z**j * slope
+                shared = shared + self.constant[:, first]
+            else:
+                part = slice(first, last)
+                total += self._take(part)._sum(columns[:, part])
+            best = (total + shared).argmax(axis=1)
+            correct[place] = weight[best == codes].sum()
             first = last
         finite_scores(total, X)
         return correct
