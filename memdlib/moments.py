@@ -296,7 +296,7 @@ def _read(X, codes, n_classes, weight):
     codes = np.asarray(codes).astype(np.intp, casting="same_kind")
     weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, np.float64)
     X = sum_duplicates(X)
-    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else X
+    X = X.tocsr().astype(np.float64, copy=False) if sparse.issparse(X) else X
     return X, codes, weight, np.bincount(codes, weights=weight, minlength=n_classes)
 
 
@@ -342,6 +342,7 @@ def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
 
 def _by_class(X, codes, weight, n_classes) -> Array:
     """Weighted sums (K, d) of the rows of each class of sparse data."""
-    member = weight, codes, np.arange(len(codes) + 1)
-    member = sparse.csr_array(member, (len(codes), n_classes))
-    return (member.T.tocsr() @ X).toarray()
+    stored, d = np.diff(X.indptr), X.shape[1]
+    cell = np.repeat(codes * d, stored) + X.indices
+    values = X.data * np.repeat(weight, stored)
+    return np.bincount(cell, values, n_classes * d).reshape(n_classes, d)

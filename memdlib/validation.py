@@ -139,10 +139,12 @@ def checked_data(
     """
     found = validate_data(estimator, X, *y, **options)
     X = sum_duplicates(found[0] if y else found)
-    ends = X.max(axis=0), -X.min(axis=0)
-    if sparse.issparse(X):
-        ends = [end.toarray().ravel() for end in ends]
-    size = np.maximum(*ends, dtype=np.float64)
+    if not sparse.issparse(X):
+        size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
+    elif np.any((abs(X.data) > _MOST) | (abs(X.data) < _LEAST) & (X.data != 0)):
+        size = abs(X).max(axis=0).toarray().ravel()
+    else:
+        size = np.zeros(1)  # none of its entries is out of range
     bad = size > _MOST
     if y or options.get("reset", True):
         bad |= (size > 0) & (size < _LEAST)
