@@ -200,21 +200,28 @@ class MarginalScores:
     ) -> Array:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         total, shared = np.tile(self.log_prior, (X.shape[0], 1)), np.zeros(1)
+        whole = np.empty(total.shape)
         correct, first = np.empty(len(grid)), 0
         columns = X.tocsc() if sparse.issparse(X) else X
         columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
-        one_by_one = sparse.issparse(X) and not self._dense.any()
+        linear = sparse.issparse(X) and not self._dense.any()
         for place, last in enumerate(grid):
-            if one_by_one and last == first + 1:  # slicing costs more than the sum
-                entries = slice(columns.indptr[first], columns.indptr[last])
-                z, rows = columns.data[entries, None], columns.indices[entries]
-                for j, slope in enumerate(self.slopes[:, :, first], start=1):
-                    total[rows] += z**j * slope
-                shared = shared + self.constant[:, first]
+            if linear:  # without slices of sparse data, which take longer than sums
+                ends = columns.indptr[first : last + 1]
+                rows = columns.indices[ends[0] : ends[-1]]
+                z = columns.data[ends[0] : ends[-1]]
+                for j, slope in enumerate(self.slopes[:, :, first:last], start=1):
+                    if last == first + 1:
+                        total[rows] += (z**j)[:, None] * slope[:, 0]
+                    else:
+                        place_in = z**j, rows, ends - ends[0]
+                        power = sparse.csc_array(place_in, (len(total), last - first))
+                        total += power @ slope.T
+                shared = shared + self.constant[:, first:last].sum(axis=1)
             else:
                 part = slice(first, last)
                 total += self._take(part)._sum(columns[:, part])
-            best = (total + shared).argmax(axis=1)
+            best = np.add(total, shared, out=whole).argmax(axis=1)
             correct[place] = weight[best == codes].sum()
             first = last
         finite_scores(total, X)
