@@ -139,12 +139,13 @@ def checked_data(
     """
     found = validate_data(estimator, X, *y, **options)
     X = sum_duplicates(found[0] if y else found)
-    if not sparse.issparse(X):
-        size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
-    elif np.any((abs(X.data) > _MOST) | (abs(X.data) < _LEAST) & (X.data != 0)):
-        size = abs(X).max(axis=0).toarray().ravel()
+    if sparse.issparse(X):
+        stored = np.abs(X.data, dtype=np.float64)
+        size = np.zeros(1)
+        if np.any((stored > _MOST) | (stored < _LEAST) & (stored > 0)):
+            size = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
     else:
-        size = np.zeros(1)  # none of its entries is out of range
+        size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
     bad = size > _MOST
     if y or options.get("reset", True):
         bad |= (size > 0) & (size < _LEAST)
