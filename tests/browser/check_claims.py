@@ -166,7 +166,7 @@ def test_an_anchor_opens_its_card_and_a_filter_gives_way(page):
     assert not inside.is_visible()
     page.goto(f"{page.url}#{ONE.id}")
     inside.wait_for(state="visible")
-    assert inside.locator("svg").is_visible() and inside.locator("dl").is_visible()
+    assert inside.locator("dl").is_visible()
     assert page.locator("details[open] .inside").count() == 1
     page.goto(page.url.split("#")[0] + "?verdict=reproduced#" + ONE.id)
     page.locator(f"[id='{ONE.id}']").wait_for(state="visible")
