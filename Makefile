@@ -58,7 +58,7 @@ article: $(READY)  ## print the article to _build/article.pdf (make book first)
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
-	echo "== rooms";                $(BIN)/lint-imports --no-cache --no-logo
+	echo "== imports";                $(BIN)/lint-imports --no-cache --no-logo
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules --durations=10
 	echo "== chapters, re-executed"; $(NBVAL)
 	echo "== gates";                 $(RUN) check

@@ -20,32 +20,10 @@ from memdlib._types import MatrixLike
 from memdlib.validation import checked_data
 
 
-def log_posterior(
-    joint: NDArray[np.float64], uniform_share: float = 0.0
-) -> NDArray[np.float64]:
-    """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats.
-
-    Parameters
-    ----------
-    joint : ndarray of shape (n, K)
-        Up to a constant a row; minus infinity for a class that is impossible.
-    uniform_share : float in [0, 1], default=0.0
-        Share of rows that come from elsewhere, with equal shares of the possible
-        classes.
-
-    Returns
-    -------
-    ndarray of shape (n, K)
-    """
+def log_posterior(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats."""
     with np.errstate(over="ignore"):  # further below the first than any number
-        log_p = log_softmax(joint, axis=1)
-    if not uniform_share:
-        return log_p
-    possible = joint > -np.inf
-    level = np.log(uniform_share / possible.sum(axis=1, keepdims=True))
-    with np.errstate(divide="ignore"):  # all of them come from elsewhere
-        found = np.logaddexp(np.log1p(-uniform_share) + log_p, level)
-    return np.where(possible, found, -np.inf)
+        return log_softmax(joint, axis=1)
 
 
 def finite_scores(score: NDArray[np.float64], X: MatrixLike) -> NDArray[np.float64]:
@@ -63,12 +41,8 @@ def finite_scores(score: NDArray[np.float64], X: MatrixLike) -> NDArray[np.float
 class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of classifiers that decide by Bayes' rule from joint log densities.
 
-    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`; one that is
-    calibrated also ``_uniform_share``, which posteriors are mixed with and decisions
-    are not.
+    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
     """
-
-    _uniform_share = 0.0
 
     @abstractmethod
     def _joint_log_density(self, X):
@@ -84,7 +58,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n,) for two classes, else (n, K)
-            Before any mixture with uniform posteriors.
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
@@ -98,7 +71,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
-        return log_posterior(self._scores(X), self._uniform_share)
+        return log_posterior(self._scores(X))
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""

@@ -120,36 +120,10 @@ def test_attributes_are_read_from_the_fitted_object_and_cannot_be_set():
         model.size_ = 4
 
 
-@pytest.mark.parametrize("share", [0.0, 1e-9, 0.3, 1.0])
-def test_rows_from_elsewhere_have_equal_shares_of_the_possible_classes(share):
-    density = np.array([[1.0, 2.0, 5.0], [4.0, 0.0, 1.0], [0.0, 0.0, 3.0]])
-    with np.errstate(divide="ignore"):
-        found = log_posterior(np.log(density), share)
-    for row, p in zip(density, np.exp(found), strict=True):
-        uniform = (row > 0) / np.count_nonzero(row)
-        expected = (1 - share) * row / row.sum() + share * uniform
-        np.testing.assert_allclose(p, expected, rtol=1e-14)
-    assert (np.isneginf(found) == (density == 0)).all()
-
-
 def test_scores_far_apart_raise_no_warning():
     joint = np.array([[1e308, -1e308], [-1.7e308, 1.7e308]])
     with np.errstate(all="raise"):
         assert log_posterior(joint).tolist() == [[0.0, -np.inf], [-np.inf, 0.0]]
-        mixed = log_posterior(joint, 0.5)
-    np.testing.assert_allclose(np.exp(mixed), [[0.75, 0.25], [0.25, 0.75]], rtol=1e-14)
-
-
-def test_posteriors_are_mixed_and_scores_and_decisions_are_not():
-    X = np.log([[1.0, 2.0, 5.0], [4.0, 4.5, 1.5]])
-    plain, mixed = Columns().fit(X), Columns().fit(X)
-    mixed._uniform_share = 0.4
-    expected = 0.6 * plain.predict_proba(X) + 0.4 / 3
-    np.testing.assert_allclose(mixed.predict_proba(X), expected, rtol=1e-14)
-    np.testing.assert_array_equal(
-        mixed.decision_function(X), plain.decision_function(X)
-    )
-    assert mixed.predict(X).tolist() == ["c", "b"]
 
 
 class DenseColumns(Columns):

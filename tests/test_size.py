@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 7470, "compendium": 6946, "benchmarks": 1974, "tests": 22_424}
+CODE = {"memdlib": 7438, "compendium": 6931, "benchmarks": 1974, "tests": 22384}
 FILES, DOCSTRINGS = 69, 0.6
 
 LAYOUT = {

@@ -36,11 +36,6 @@ def notebook_path(project: Path, source: Path) -> Path:
     return project / "book" / "notebooks" / relative
 
 
-def read_notebook(path: Path) -> nbformat.NotebookNode | None:
-    """The stored notebook, or None if there is none yet."""
-    return nbformat.read(path, as_version=4) if path.is_file() else None
-
-
 def store_chapter(project: Path, source: Path) -> bool:
     """Execute a chapter and store its notebook; whether that differs from before."""
     name, path = str(source.relative_to(project)), notebook_path(project, source)

@@ -6,7 +6,6 @@ the time or the machine. The book renders these stored outputs, and nbval compar
 with a new execution (``make notebooks``), so what is read is what was compared.
 """
 
-import ast
 import os
 import re
 import tempfile
@@ -97,26 +96,6 @@ def is_notebook(path: Path) -> bool:
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """Cells of a notebook that hold code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def code_of(notebook: nbformat.NotebookNode, label: str) -> str:
-    """All code of a notebook as one piece of Python.
-
-    Raises
-    ------
-    NotebookError
-        If a cell is not Python; then nobody can say which definitions it needs.
-    """
-    sources = [cell.source for cell in code_cells(notebook)]
-    try:
-        for source in sources:
-            ast.parse(source)
-    except SyntaxError as error:
-        raise NotebookError(
-            f"{label}: not Python (nor are %magic and !commands): "
-            f"{error.msg}: {(error.text or '').strip()!r}"
-        ) from None
-    return "\n".join(sources)
 
 
 def execute(

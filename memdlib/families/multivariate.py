@@ -152,10 +152,8 @@ class MultivariateNormal(Family):
         spread = _square_norm(W2 @ change @ _transposed(W1))
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
-    def js_gm(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
-    ) -> Array:
-        """JS_GM of K members, shape (...), in nats; ``lam`` is not looked at."""
+    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+        """JS_GM of K members, shape (...), in nats."""
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         W, W0, shift, change = self._pair(mu, mu[np.argmax(w)])
         # differences of lambda as products: near-equal members keep their digits

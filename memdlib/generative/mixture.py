@@ -6,6 +6,7 @@ rows and are calibrated on them. Then each row may come from each of the models,
 latent class, and the weights of the classes are those of maximum likelihood.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -28,7 +28,7 @@ from memdlib._types import MatrixLike
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
-from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.memd import MeMdClassifier, held_out_folds
 from memdlib.validation import (
     POSITIVE,
     Number,
@@ -448,18 +448,11 @@ def _class_scores(model, X) -> Array:
 
 
 def _splits(codes, cv: int, rng) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Training rows of all classes, and rows held out."""
-    n, size = len(codes), np.bincount(codes)
-    if size.max() < 2:
-        return []
-    folds = StratifiedKFold(min(cv, size.max()), shuffle=True, random_state=rng)
-    with warnings.catch_warnings():  # classes may have fewer rows than folds
-        warnings.simplefilter("ignore", UserWarning)
-        splits = list(folds.split(codes, codes))
-    lone = np.flatnonzero(size[codes] == 1)
+    """Training rows of all classes, and rows held out, of about 10,000 at most."""
+    fold, n_folds = held_out_folds(codes, cv, rng)
+    n_folds = math.ceil(n_folds * min(1.0, _MANY / len(codes)))
     return [
-        (np.union1d(train, lone), np.setdiff1d(test, lone))
-        for train, test in splits[: int(np.ceil(len(splits) * min(1.0, _MANY / n)))]
+        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)
     ]
 
 

@@ -11,7 +11,6 @@ are taken about a point near to them, or a class far off would take their digits
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,20 +225,6 @@ class MarginalScores:
             first = last
         finite_scores(total, X)
         return correct
-
-    def by_feature(self, X: MatrixLike) -> tuple[Array, list[Any]]:
-        """Joint log density feature by feature, but for what the classes share."""
-        K, d = len(self.log_prior), X.shape[1]
-        if self.nonnegative and len(self.slopes) == 1:
-            slopes = np.zeros((K, d))
-            slopes[:, self.features] = self.slopes[0]
-            values = [X @ sparse.diags_array(slope) for slope in slopes]
-            return self.log_prior + self.constant.sum(axis=1), values
-        X = X.toarray() if sparse.issparse(X) else X
-        values = np.zeros((K, *X.shape))
-        for place, s in enumerate(self.features):
-            values[:, :, s] = self._take([place])._sum(X[:, [s]]).T
-        return self.log_prior, list(values)
 
     @property
     def _dense(self) -> NDArray[np.bool_]:

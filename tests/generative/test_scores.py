@@ -184,21 +184,3 @@ def test_the_first_row_that_overflows_is_named_by_its_largest_value(kind):
         model.correct_weight(kind(wild), y, np.ones(60), [1, 3])
     scored = finite_scores(np.array([[0.0, -np.inf], [-np.inf, 2.0]]), X[:2])
     assert scored.tolist() == [[0.0, -np.inf], [-np.inf, 2.0]]
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_features_of_a_choice_add_up_to_its_scores(kind):
-    for family, offset in (("normal", 0.0), ("normal", 1e9), ("poisson", 0.0)):
-        X, y = columns(offset)
-        X = X if family == "normal" else abs(X).round()
-        model = fitted(X, y, family, features=np.array([2, 0]))
-        rows = sparse.csr_array(X) if kind is sparse.csr_array else X
-        base, values = model.by_feature(rows)
-        total = base + np.column_stack([v.sum(axis=1) for v in values])
-        expected = model.total(X)
-        np.testing.assert_allclose(
-            log_softmax(total, axis=1), log_softmax(expected, axis=1), rtol=0, atol=1e-7
-        )
-        for v in values:
-            v = v.toarray() if sparse.issparse(v) else v
-            assert v.shape == X.shape and not v[:, 1].any()
