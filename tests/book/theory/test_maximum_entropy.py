@@ -194,18 +194,26 @@ def test_prop_me_likelihood_second():
 )
 def test_prop_me_table_witness():
     """Log-normaliser, means and entropy of the families of memdlib."""
-    for family, mu, psi in (
+    root = optimize.brentq(lambda v: 1 / v - 1 / np.expm1(v) - 0.2, 1, 9, xtol=1e-14)
+    for family, mu, natural, psi in (
         (
             Normal(),
             [1.0, 3.0],
+            [-1 / 2, 1 / 4],
             lambda v: v[0] ** 2 / (4 * v[1]) + 0.5 * np.log(np.pi / v[1]),
         ),
-        (Exponential(), [2.5], lambda v: -np.log(v[0])),
-        (TruncatedExponential(), [0.2], lambda v: np.log((1 - np.exp(-v[0])) / v[0])),
-        (Bernoulli(), [0.2], lambda v: np.log(1 + np.exp(-v[0]))),
-        (Geometric(), [2.5], lambda v: -np.log(1 - np.exp(-v[0]))),
+        (Exponential(), [2.5], [0.4], lambda v: -np.log(v[0])),
+        (
+            TruncatedExponential(),
+            [0.2],
+            [root],
+            lambda v: np.log((1 - np.exp(-v[0])) / v[0]),
+        ),
+        (Bernoulli(), [0.2], [np.log(4)], lambda v: np.log(1 + np.exp(-v[0]))),
+        (Geometric(), [2.5], [np.log(1.4)], lambda v: -np.log(1 - np.exp(-v[0]))),
     ):
         lam = family.natural(mu)
+        assert_allclose(lam, natural, rtol=1e-11)
         assert_allclose(family.mean(lam), mu, rtol=1e-12)
         assert_allclose(family.log_normaliser(lam), psi(lam), rtol=1e-12)
         assert_allclose(family.entropy(mu), psi(lam) + lam @ np.array(mu), rtol=1e-12)
