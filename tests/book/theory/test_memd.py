@@ -1,0 +1,293 @@
+"""Statements of *MeMd*, each tried in two ways."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import special, stats
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.naive_bayes import GaussianNB
+
+from memdlib import DivergenceRanker, MeMdClassifier
+from memdlib.families import Normal
+from memdlib.moments import class_moments
+
+WINE, GROWER = load_wine(return_X_y=True)
+X, Y = WINE[::2], GROWER[::2]
+NEW, NEW_Y = WINE[1::2], GROWER[1::2]
+
+
+@pytest.mark.wrong(
+    "the posterior of another rule", "found, log_p", "found, 0.99 * log_p"
+)
+def test_prop_decision_rule_witness():
+    """Densities of scipy multiplied out, for every size; the curve in one pass."""
+    whole = MeMdClassifier(n_features=None).fit(X, Y)
+    curve = whole.accuracy_curve(NEW, NEW_Y)[1]
+    of_features = np.stack(
+        [
+            stats.norm(X[Y == k].mean(axis=0), X[Y == k].std(axis=0)).logpdf(NEW)
+            for k in range(3)
+        ]
+    )
+    prior = np.log(np.bincount(Y) / len(Y))
+    for S in range(1, X.shape[1] + 1):
+        model = MeMdClassifier(n_features=S).fit(X, Y)
+        joint = prior + of_features[:, :, model.order_[:S]].sum(axis=2).T
+        log_p = special.log_softmax(joint, axis=1)
+        found = model.predict_log_proba(NEW)
+        assert_allclose(found, log_p, rtol=0, atol=1e-10)
+        correct = np.mean(joint.argmax(axis=1) == NEW_Y)
+        assert_allclose(curve[S - 1], correct, rtol=0, atol=1e-12)
+
+
+def test_prop_decision_rule_second():
+    """Gaussian naive Bayes on the columns kept, without natural parameters."""
+    for S in (1, 4, 13):
+        model = MeMdClassifier(n_features=S).fit(X, Y)
+        kept = model.order_[:S]
+        peer = GaussianNB(var_smoothing=0.0).fit(X[:, kept], Y)
+        p = peer.predict_proba(NEW[:, kept])
+        assert_allclose(model.predict_proba(NEW), p, rtol=0, atol=1e-10)
+
+
+@pytest.mark.wrong("moments of one per cent more", ", expected,", ", 1.01 * expected,")
+def test_prop_complement_witness():
+    """Moments of complements, row by row."""
+    rng = np.random.default_rng([8, 1])
+    for _ in range(20):
+        K, n = int(rng.integers(2, 7)), int(rng.integers(30, 90))
+        labels = rng.permutation(np.arange(n) % K)
+        data = rng.normal(size=(n, 5)) * 10.0 ** rng.uniform(-2, 2, size=5)
+        pairs = class_moments(data, labels, K, order=2).one_vs_rest()
+        for k in range(K):
+            centred = data[labels != k] - pairs.location[k, 1]
+            expected = np.stack([centred, centred**2], axis=-1).mean(axis=0)
+            outside = pairs.sums[k, 1] / pairs.weight[k, 1]
+            assert_allclose(outside, expected, rtol=1e-10, atol=1e-12)
+            assert pairs.weight[k, 1] == np.sum(labels != k)
+
+
+def test_prop_complement_second():
+    """The formula written out, with class means taken by pandas."""
+    table = pd.DataFrame(WINE)
+    means, sizes = table.groupby(GROWER).mean(), table.groupby(GROWER).size()
+    for k in means.index:
+        others = means.drop(k).mul(sizes.drop(k), axis=0).sum()
+        others /= sizes.sum() - sizes[k]
+        assert_allclose(others, table[k != GROWER].mean(), rtol=1e-12)
+
+
+@pytest.mark.wrong(
+    "twice the product of the priors", "prior.prod()", "2 * prior.prod()"
+)
+def test_prop_two_classes_witness():
+    """The rankings of breast cancer by J and by JS_GM."""
+    X, y = load_breast_cancer(return_X_y=True)
+    prior = np.bincount(y) / len(y)
+    by_j, by_gm = (
+        DivergenceRanker(name, n_features=None).fit(X, y)
+        for name in ("jeffreys", "js_gm")
+    )
+    assert np.array_equal(by_gm.order_, by_j.order_)
+    J, js_gm = by_j.feature_divergences_, by_gm.feature_divergences_
+    assert_allclose(js_gm, prior.prod() * J, rtol=1e-12)
+
+
+def test_prop_two_classes_second():
+    """JS_GM by its definition, with the unnormalised mean, on a grid."""
+    X, y = load_breast_cancer(return_X_y=True)
+    prior = np.bincount(y) / len(y)
+    for column in X[:, [0, 7, 22]].T:
+        laws = [stats.norm(column[y == k].mean(), column[y == k].std()) for k in (0, 1)]
+        ends = [law.mean() + side * 12 * law.std() for law in laws for side in (-1, 1)]
+        grid = np.linspace(min(ends), max(ends), 50_001)
+        log_p = np.array([law.logpdf(grid) for law in laws])
+        to_mean = np.exp(log_p) * (log_p - prior @ log_p)
+        js_gm = prior @ np.trapezoid(to_mean, grid)
+        difference = np.exp(log_p[0]) - np.exp(log_p[1])
+        J = np.trapezoid(difference * (log_p[0] - log_p[1]), grid)
+        assert_allclose(js_gm, prior.prod() * J, rtol=1e-9)
+
+
+def lines_of_memdlib(call):
+    """Lines of memdlib that a call executes; each does all features or rows."""
+    done, before = 0, sys.gettrace()
+
+    def trace(frame, event, _):
+        nonlocal done
+        if not frame.f_globals.get("__name__", "").startswith("memdlib"):
+            return None
+        done += event == "line"
+        return trace
+
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return done
+
+
+def lines_of_parts(n, d, K):
+    """Lines for moments, complements, a ranking by covariance, and a new row."""
+    rng = np.random.default_rng([8, n, d, K])
+    rows, classes = rng.normal(size=(n, d)), np.arange(n) % K
+    moments = class_moments(rows, classes, K, order=2)
+    spread = rng.uniform(0.5, 2, size=(K, d))
+    mu = Normal.mean_parameters(rng.normal(size=(K, d)), spread)
+    fitted = MeMdClassifier().fit(rows, classes)
+    return [
+        lines_of_memdlib(call)
+        for call in (
+            lambda: class_moments(rows, classes, K, order=2),
+            moments.one_vs_rest,
+            lambda: Normal().js_gm(mu, np.full(K, 1 / K)),
+            lambda: fitted.predict(rows[:1]),
+        )
+    ]
+
+
+@pytest.mark.wrong("complements cost all pairs of classes", "(1, 1, 0", "(1, 2, 0")
+def test_prop_cost_witness():
+    """Lines grow with the classes as claimed, and not with rows and features."""
+    by_classes = np.array([lines_of_parts(320, 6, K) for K in (4, 8, 12, 16)])
+    for order, lines in zip((1, 1, 0, 0), by_classes.T, strict=True):
+        assert (np.diff(lines, order + 1) == 0).all()
+        assert (np.diff(lines, order) > 0).all()
+    for n, d in ((640, 6), (320, 24)):
+        assert lines_of_parts(n, d, 4) == by_classes[0].tolist()
+
+
+class Counting(float):
+    """A number that counts the operations it takes part in."""
+
+    done = 0
+
+    def counted(operation):
+        def wrapped(self, other):
+            Counting.done += 1
+            return Counting(getattr(float, operation)(self, float(other)))
+
+        return wrapped
+
+    __add__ = __radd__ = counted("__add__")
+    __mul__ = __rmul__ = counted("__mul__")
+    __sub__, __truediv__ = counted("__sub__"), counted("__truediv__")
+
+
+def class_sums(rows, label, K):
+    """For each feature and class the size, and the sums of x and of x squared."""
+    sums = [[[Counting(0)] * 3 for _ in range(K)] for _ in rows[0]]
+    for row, k in zip(rows, label, strict=True):
+        for of_feature, value in zip(sums, row, strict=True):
+            x, (size, first, second) = Counting(value), of_feature[k]
+            of_feature[k] = [size + 1, first + x, second + x * x]
+    return sums
+
+
+def density(size, first, second):
+    """Natural and mean parameters of a normal density."""
+    mean, square = first / size, second / size
+    v = square - mean * mean
+    return mean * -1 / v, Counting(0.5) / v, mean, square
+
+
+def j_of(p, q):
+    """J of two normal densities from parameters and means."""
+    return (p[0] - q[0]) * (q[2] - p[2]) + (p[1] - q[1]) * (q[3] - p[3])
+
+
+def over_pairs(densities):
+    K = len(densities)
+    pairs = (j_of(densities[k], densities[j]) for k in range(K) for j in range(k))
+    return sum(pairs) / K**2
+
+
+def as_covariance(densities):
+    total, K = Counting(0), len(densities)
+    for i in (0, 1):
+        centre = sum(p[2 + i] for p in densities) / K
+        for p in densities:
+            total = total + p[i] * (centre - p[2 + i])
+    return total / K
+
+
+def against_rest(parts):
+    """Running sums from both sides give all complements."""
+    K, left, right = len(parts), [[Counting(0)] * 3], [[Counting(0)] * 3]
+    for k in range(K - 1):
+        left.append([a + b for a, b in zip(left[-1], parts[k], strict=True)])
+        right.append([a + b for a, b in zip(right[-1], parts[-1 - k], strict=True)])
+    rests = (
+        [a + b for a, b in zip(left[k], right[-1 - k], strict=True)] for k in range(K)
+    )
+    each = zip(parts, rests, strict=True)
+    return sum(j_of(density(*own), density(*rest)) for own, rest in each) / K
+
+
+def score(row, densities):
+    """Scores of a new row, but for the constants, for all classes."""
+    K = len(densities[0])
+    terms = [(Counting(x), x * x, p) for x, p in zip(row, densities, strict=True)]
+    return [sum(x * p[k][0] + xx * p[k][1] for x, xx, p in terms) for k in range(K)]
+
+
+def operations(n, d, K, S):
+    """Operations of each part, after the values of the rankings are compared."""
+    rng, counts = np.random.default_rng([9, n, d, K]), {}
+    rows, label = rng.normal(size=(n, d)), np.arange(n) % K
+
+    def counted(name, call):
+        Counting.done = 0
+        value = call()
+        counts[name] = Counting.done
+        return value
+
+    sums = counted("moments", lambda: class_sums(rows, label, K))
+    fitted = counted("densities", lambda: [[density(*p) for p in f] for f in sums])
+    found = [
+        counted("all pairs", lambda: [over_pairs(f) for f in fitted]),
+        counted("covariance", lambda: [as_covariance(f) for f in fitted]),
+        counted("against the rest", lambda: [against_rest(f) for f in sums]),
+    ]
+    counted("new row", lambda: score(rows[0, :S], fitted[:S]))
+    groups = [rows[label == k] for k in range(K)] + [rows[label != k] for k in range(K)]
+    mean, var = (
+        np.array([getattr(g, f)(axis=0) for g in groups]) for f in ("mean", "var")
+    )
+
+    def j(a, b):
+        spread = var[a] / var[b] + var[b] / var[a] - 2
+        return (spread + (mean[a] - mean[b]) ** 2 * (1 / var[a] + 1 / var[b])) / 2
+
+    pairs = sum(j(a, b) for a in range(K) for b in range(a)) / K**2
+    rest = sum(j(k, K + k) for k in range(K)) / K
+    assert_allclose(np.array(found, float), [pairs, pairs, rest], rtol=1e-9)
+    mu = np.stack([mean[:K], mean[:K] ** 2 + var[:K]], axis=-1)
+    assert_allclose(Normal().js_gm(mu, np.full(K, 1 / K)), pairs, rtol=1e-9)
+    return counts
+
+
+@pytest.mark.wrong("moments take all classes for a row", "n * d,", "n * d * K,")
+@pytest.mark.wrong("pairs cost as little as a covariance", "K**2 * d,", "K * d,")
+@pytest.mark.wrong("a new row takes all features", "S * K,", "d * K,")
+def test_prop_cost_second():
+    """Numbers that count their operations: these grow by the orders claimed."""
+    sizes = np.array(
+        [(64, 4, 8, 2), (64, 4, 32, 2), (256, 4, 8, 2), (64, 16, 8, 2), (64, 16, 8, 8)]
+    )
+    counts = pd.DataFrame([operations(*size) for size in sizes.tolist()])
+    n, d, K, S = sizes.T
+    for name, order in {
+        "moments": n * d,
+        "densities": K * d,
+        "against the rest": d * K,
+        "all pairs": K**2 * d,
+        "covariance": d * K,
+        "new row": S * K,
+    }.items():
+        share = counts[name] / order
+        assert share.max() < 1.5 * share.min(), name
