@@ -188,7 +188,9 @@ def test_thm_dn_boundary_second():
             X = np.polynomial.chebyshev.chebvander(x, p - 1)
             X = X if constant else x[:, None] * X
             k = rng.integers(0, 3, size=(25, 5))
-            error = conditional_error(np.full((25, 5), 2), k, p - constant, values, constant)
+            error = conditional_error(
+                np.full((25, 5), 2), k, p - constant, values, constant
+            )
             # a pure level that costs nothing needs infinite logits
             boundary = error < 2 * (k == 1).sum(axis=1) * np.log(2) + 1e-9
             for side, expected in zip(k - 1.0, boundary, strict=True):

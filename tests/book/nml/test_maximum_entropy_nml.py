@@ -1,7 +1,7 @@
 """Statements of *NML of maximum entropy*."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -278,6 +278,36 @@ def test_cor_gm_minimax_second():
     np.testing.assert_allclose(found, entropy.min(axis=0), rtol=0, atol=1e-12)
 
 
+@pytest.mark.wrong(
+    "a moment lowers the complexity", "<= codes[1:, :, 1]", ">= codes[1:, :, 1]"
+)
+def test_prop_gm_nested_witness():
+    """All counts of three values on five levels, up to all four moments."""
+    counts = [c for c in product(range(4), repeat=5) if sum(c) == 3]
+    codes = [[alphabet_codelength(c, LEVELS, m) for c in counts] for m in range(1, 5)]
+    codes = np.array([[(c.error, c.complexity) for c in row] for row in codes])
+    assert (codes[1:, :, 0] <= codes[:-1, :, 0] + 1e-12).all()
+    assert (codes[:-1, :, 1] <= codes[1:, :, 1]).all()
+
+
+@pytest.mark.wrong(
+    "they stay the same",
+    "larger.sum() > smaller.sum()",
+    "larger.sum() == smaller.sum()",
+)
+def test_prop_gm_nested_second():
+    """Blocks of eight points, refined: their shares are likelihoods."""
+    every = np.array(list(product(range(8), repeat=4)))
+    point, likelihoods = np.arange(8), []
+    for block_of in (point // 8, point // 4, point // 2, point):
+        share = (block_of[every][:, :, None] == block_of[every][:, None]).mean(axis=2)
+        size = np.bincount(block_of)[0]
+        likelihoods.append((share / size).prod(axis=1))
+    for smaller, larger in pairwise(likelihoods):
+        assert (smaller <= larger).all()
+        assert larger.sum() > smaller.sum()
+
+
 @pytest.mark.wrong("a block of two counts twice", "/ block_of.count(b)", "* 1")
 def test_independent_partitions_add_their_complexities():
     """Blocks of sizes one to three, and a product of two by three, in fractions."""
@@ -318,7 +348,9 @@ def test_prop_gm_infinite_second():
 
     def integrand(u):
         m = np.exp(u)
-        r = optimize.brentq(lambda r: 1 / r + np.exp(-r) / np.expm1(-r) - m, 0.5 / m, 2 / m)
+        r = optimize.brentq(
+            lambda r: 1 / r + np.exp(-r) / np.expm1(-r) - m, 0.5 / m, 2 / m
+        )
         # the pairs of mean m form a segment, of weight 4 m
         return 4 * m * m * np.exp(-2 * (np.log(-np.expm1(-r) / r) + r * m))
 
