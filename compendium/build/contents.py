@@ -1,53 +1,14 @@
-"""The table of contents: which pages it lists, and the numbered chapters among them."""
+"""The table of contents: which pages it lists, and the lab records below a page."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+import fnmatch
+from functools import cache
 from pathlib import Path
 
 import yaml
 
-_LABEL = re.compile(r"(?m)^\(([\w-]+)\)=\n# (.+)$")
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A numbered chapter.
-
-    Parameters
-    ----------
-    part : str
-        Caption of its part.
-    number : int
-        As printed: chapters are counted through all parts.
-    page : str
-        Address in the built book, without ending.
-    source : Path
-        MyST source.
-    """
-
-    part: str
-    number: int
-    page: str
-    source: Path
-
-    @cached_property
-    def text(self) -> str:
-        """The MyST source, empty if there is none."""
-        return self.source.read_text() if self.source.is_file() else ""
-
-    @property
-    def label(self) -> str:
-        """Label in front of the title, empty if there is none."""
-        found = _LABEL.search(self.text)
-        return found[1] if found else ""
-
-    @property
-    def title(self) -> str:
-        """Title of the page, without its number."""
-        found = _LABEL.search(self.text)
-        return found[2].strip() if found else self.source.stem
+from compendium.build.display import markdown_table
+from compendium.build.runs import runs
+from compendium.ledger.results import read_result
 
 
 def toc(project: Path) -> dict:
@@ -100,28 +61,38 @@ def below(node: dict | list | str, page: str) -> list[str]:
     return []
 
 
-def source_of(project: Path, page: str) -> Path:
-    """The MyST source of a page: a notebook is made from one of the same name."""
-    return project / f"{page.replace('book/notebooks/', 'book/', 1)}.md"
-
-
-def chapters(project: Path) -> list[Chapter]:
-    """All numbered chapters, in their order.
+def records_table(project: Path, page: str) -> list[str]:
+    """The lab records below a page as a table in MyST, each with its run and time.
 
     Parameters
     ----------
     project : Path
+    page : str
+        As ``_toc.yml`` names it.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
     """
-    return list(_numbered(project))
+    patterns, rows = below(toc(project), page), []
+    for run in runs(project).values():
+        record = f"book/records/{run.name}"
+        if any(fnmatch.fnmatch(record, pattern) for pattern in patterns):
+            title = run.title.removeprefix("Lab record: ")
+            took = duration(read_result(run.name, project)["seconds"])
+            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
+    if not rows:
+        raise ValueError(f"_toc.yml lists no lab record below {page}")
+    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
 
 
-def _numbered(project: Path) -> Iterator[Chapter]:
-    number = 0
-    for part in toc(project).get("parts", []):
-        if not part.get("numbered"):
-            continue
-        for page in listed(part):
-            number += 1
-            yield Chapter(
-                part.get("caption", ""), number, page, source_of(project, page)
-            )
+def duration(seconds: float) -> str:
+    """A time in seconds, or in minutes from two on.
+
+    Examples
+    --------
+    >>> duration(42), duration(754)
+    ('42 s', '13 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
