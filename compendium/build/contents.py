@@ -1,14 +1,9 @@
-"""The table of contents: which pages it lists, and the lab records below a page."""
+"""The table of contents: which pages it lists, and which stand below a page."""
 
-import fnmatch
 from functools import cache
 from pathlib import Path
 
 import yaml
-
-from compendium.build.display import markdown_table
-from compendium.build.runs import runs
-from compendium.ledger.results import read_result
 
 
 def toc(project: Path) -> dict:
@@ -59,40 +54,3 @@ def below(node: dict | list | str, page: str) -> list[str]:
     if isinstance(node, list):
         return [found for item in node for found in below(item, page)]
     return []
-
-
-def records_table(project: Path, page: str) -> list[str]:
-    """The lab records below a page as a table in MyST, each with its run and time.
-
-    Parameters
-    ----------
-    project : Path
-    page : str
-        As ``_toc.yml`` names it.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
-    """
-    patterns, rows = below(toc(project), page), []
-    for run in runs(project).values():
-        record = f"book/records/{run.name}"
-        if any(fnmatch.fnmatch(record, pattern) for pattern in patterns):
-            title = run.title.removeprefix("Lab record: ")
-            took = duration(read_result(run.name, project)["seconds"])
-            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
-    if not rows:
-        raise ValueError(f"_toc.yml lists no lab record below {page}")
-    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
-
-
-def duration(seconds: float) -> str:
-    """A time in seconds, or in minutes from two on.
-
-    Examples
-    --------
-    >>> duration(42), duration(754)
-    ('42 s', '13 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -28,7 +28,7 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
             cell["metadata"].setdefault("mystnb", {}).update(fold)
         outputs = cell.get("outputs", [])
         for picture, caption in list(pairwise(outputs)):
-            if about := picture["metadata"].get("figure"):
+            if about := picture.get("metadata", {}).get("figure"):
                 file = Path(app.outdir, docname).with_name(f"{about['name']}.csv")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("".join(picture["data"]["text/plain"]))

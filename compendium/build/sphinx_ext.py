@@ -14,8 +14,8 @@ from sphinx.util.fileutil import copy_asset_file
 from sphinx.util.nodes import make_refnode
 from sphinx_proof.nodes import NODE_TYPES
 
+from compendium.build.archive import write_archive
 from compendium.build.bibliography import register
-from compendium.build.contents import records_table
 from compendium.build.pages import (
     citation,
     description,
@@ -26,6 +26,7 @@ from compendium.build.pages import (
     repository,
 )
 from compendium.build.proofs import axioms, checked_table, counted, read_checked
+from compendium.build.runs import records_table
 from compendium.build.statements import (
     PAGE,
     Statement,
@@ -115,6 +116,12 @@ def add_links(app, pagename, templatename, context, doctree) -> None:
         for what, to in given.items()
     )
     context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
+
+
+def offer_archive(app: Sphinx, error: Exception | None) -> None:
+    """Put all notebooks, and the wheel that they need, beside the first page."""
+    if error is None and app.builder.format == "html":
+        write_archive(root(), Path(app.outdir))
 
 
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
@@ -220,6 +227,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
+    app.connect("build-finished", offer_archive)
     app.connect("doctree-resolved", draw_marks)
     app.connect("html-page-context", add_provenance)
     app.connect("html-page-context", add_links)
