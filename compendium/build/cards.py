@@ -38,13 +38,6 @@ from compendium.ledger.tables import Evidence
 _SIGNS = {"absolute": "±", "at_least": "≥", "at_most": "≤"}
 
 
-def short_name(claim: Claim) -> str:
-    """The claim in a few words: the cell of a table, or else its statement."""
-    if claim.table in SETTINGS:
-        return f"{NAMES[claim.column]}, {NAMES[claim.row]}"
-    return NAMES.get(claim.row, claim.statement)
-
-
 class Cards:
     """Cards of claims, with the placebos that stand beside them.
 
@@ -187,20 +180,6 @@ def _records(claim: Claim) -> str:
     names = " ".join(runs)
     quoted = f'"{names}"' if len(runs) > 1 else names
     return f"{links}; made again by <code>make experiments RUNS={quoted}</code>"
-
-
-def index(claims: Sequence[Claim]) -> str:
-    """Every claim as a link to its card, by group."""
-    parts = []
-    for group in dict.fromkeys(claim.group for claim in claims):
-        links = "".join(
-            f'<li><a href="#{claim.id}">{escape(short_name(claim))}</a></li>'
-            for claim in claims
-            if claim.group == group
-        )
-        parts.append(f"<p>{group}</p><ul>{links}</ul>")
-    summary = f"<summary>Index of all {len(claims)} cards</summary>"
-    return f'<details class="claim-index">{summary}{"".join(parts)}</details>'
 
 
 def counts_matrix(claims: Sequence[Claim]) -> str:

@@ -166,26 +166,6 @@ def lint_site(site: Path) -> list[str]:
     return problems
 
 
-def compare_folders(first: Path, second: Path) -> list[str]:
-    """Files that differ between two builds, byte by byte."""
-    ignored = {".buildinfo"}
-    trees = [
-        {
-            p.relative_to(folder): p
-            for p in folder.rglob("*")
-            if p.is_file() and p.name not in ignored
-        }
-        for folder in (first, second)
-    ]
-    problems = [
-        f"only in one build: {p}" for p in sorted(set(trees[0]) ^ set(trees[1]))
-    ]
-    for name in sorted(set(trees[0]) & set(trees[1])):
-        if trees[0][name].read_bytes() != trees[1][name].read_bytes():
-            problems.append(f"two builds differ: {name}")
-    return problems
-
-
 class _Page(HTMLParser):
     """Assets, links and anchors of one page."""
 

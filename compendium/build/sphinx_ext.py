@@ -1,8 +1,6 @@
-"""Sphinx extension of the book: local assets, heads of pages, provenance under them."""
+"""Sphinx extension of the book: local assets, heads of pages, marks, lists."""
 
-import json
 from functools import cache
-from html import escape
 from importlib.metadata import files as package_files
 from pathlib import Path
 
@@ -19,11 +17,8 @@ from compendium.build.bibliography import register
 from compendium.build.pages import (
     citation,
     description,
-    last_commit,
-    links,
     meta_tags,
     neighbours,
-    repository,
 )
 from compendium.build.proofs import axioms, checked_table, counted, read_checked
 from compendium.build.runs import records_table
@@ -82,40 +77,6 @@ def copy_packaged(app: Sphinx, error: Exception | None) -> None:
     for package in _FACES:
         licence = packaged_file(package, "LICENSE.txt").read_bytes()
         (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
-
-
-def add_provenance(app, pagename, templatename, context, doctree) -> None:
-    """Say under a computed page what it was computed from."""
-    if doctree is None or "body" not in context:
-        return
-    path = Path(app.env.doc2path(pagename))
-    if path.suffix != ".ipynb":
-        return
-    about = json.loads(path.read_text())["metadata"].get("memdlib")
-    if about:
-        context["body"] += (
-            f'<p class="provenance">Computed from <code>{about["source"]}</code>.</p>'
-        )
-
-
-def add_links(app, pagename, templatename, context, doctree) -> None:
-    """Lead from a page to the public repository, if it has an address."""
-    address = repository(root())
-    if doctree is None or "body" not in context or not address:
-        return
-    path = Path(app.env.doc2path(pagename))
-    source = str(path.relative_to(app.srcdir))
-    if path.suffix == ".ipynb":
-        metadata = json.loads(path.read_text())["metadata"]
-        source = metadata.get("memdlib", {}).get("source", source)
-    elif pagename.startswith("book/api/"):
-        source = ""  # made anew with every book
-    given = links(address, last_commit(root()), pagename, source)
-    anchors = " · ".join(
-        f'<a href="{escape(to, quote=True)}">{escape(what)}</a>'
-        for what, to in given.items()
-    )
-    context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
 
 
 def offer_archive(app: Sphinx, error: Exception | None) -> None:
@@ -229,7 +190,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("build-finished", drop_unused)
     app.connect("build-finished", offer_archive)
     app.connect("doctree-resolved", draw_marks)
-    app.connect("html-page-context", add_provenance)
-    app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

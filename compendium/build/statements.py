@@ -63,16 +63,14 @@ class Statement:
     def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
-        there = re.findall(
-            r"(?m)^def (\w+)\(", path.read_text() if path.is_file() else ""
-        )
-        found = [
-            f"has no test {n} in {path.name}" for n in self.tests() if n not in there
-        ]
-        found += ["is not directly followed by its proof"] * (not self.proved)
-        found += ["has no line '*In code:*' that names functions"] * (
-            not self.functions
-        )
+        text = path.read_text() if path.is_file() else ""
+        there = re.findall(r"(?m)^def (\w+)\(", text)
+        lost = [test for test in self.tests() if test not in there]
+        found = [f"has no test {test} in {path.name}" for test in lost]
+        if not self.proved:
+            found.append("is not directly followed by its proof")
+        if not self.functions:
+            found.append("has no line '*In code:*' that names functions")
         missing = [name for name in self.functions if locate(name) is None]
         found += [f"names {name}, which cannot be imported" for name in missing]
         return [f"{self.source.name}: {self.label} {text}" for text in found]
