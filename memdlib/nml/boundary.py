@@ -12,8 +12,6 @@ factors as the model has parameters. No result is returned outside of these.
 """
 
 import math
-from functools import lru_cache
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +34,10 @@ def on_boundary(
     # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
     # changes of sign once those at mixed levels, and the factor x, are divided out
     counts = model.counts[:, None] if counts is None else counts
-    kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
     if model.saturated:
         return np.ones(ones.shape[1], dtype=bool)
-    n_mixed = np.zeros(ones.shape[1], dtype=np.int64)
-    changes = np.zeros_like(n_mixed)
-    last = np.zeros_like(n_mixed)
+    kind = (ones >= counts).astype(np.int16) - (ones <= 0)
+    n_mixed, changes, last = np.zeros((3, ones.shape[1]), dtype=np.int16)
     for value, row in zip(model.values, kind, strict=True):
         turned = row * (1 - 2 * (n_mixed % 2))
         if not model.intercept and value < 0:
@@ -50,18 +46,6 @@ def on_boundary(
         last = np.where(turned == 0, last, turned)
         n_mixed += row == 0
     return (n_mixed < model.dimension) & (changes <= model.dimension - 1 - n_mixed)
-
-
-@lru_cache(maxsize=256)
-def interior_patterns(
-    values: tuple[float, ...], dimension: int, intercept: bool
-) -> NDArray[np.bool_]:
-    """Whether patterns of levels are interior, by digits 0 pure, 1 mixed, 2 pure."""
-    n = len(values)
-    counts = np.full(n, 2.0)
-    model = LevelModel(counts, np.array(values), dimension, intercept, np.arange(n))
-    patterns = np.array(list(product((0.0, 1.0, 2.0), repeat=n))).T
-    return ~on_boundary(model, patterns)
 
 
 def boundary_sum(model: LevelModel) -> float:
