@@ -18,10 +18,9 @@ from memdlib.densities.moment_problem import (
     evaluate_dual,
     solve_dual,
 )
-from memdlib.nml.checks import check_counts, check_finite
+from memdlib.nml.checks import check_counts, check_finite, check_shape
 from memdlib.nml.codelength import Codelength
 from memdlib.nml.level_model import multiples
-from memdlib.nml.saturated import EPSILON
 from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
@@ -107,17 +106,13 @@ def alphabet_codelength(
     """
     levels, n_moments = _check_model(levels, n_moments)
     counts = check_counts(counts, "counts")
-    if counts.shape != levels.shape:
-        raise ValueError(
-            f"counts has shape {counts.shape}; expected {levels.shape}, one count for "
-            "each level"
-        )
+    check_shape(counts, "counts", levels.shape)
     order = np.argsort(levels)
     n = check_integer(int(counts.sum()), "n")
     return Codelength(
         error=float(_error(counts[order][None], levels[order], n_moments)[0]),
         complexity=alphabet_complexity(n, levels, n_moments),
-        uncertainty=EPSILON * _ROUNDINGS * n * log(4.0 * n)
+        uncertainty=np.finfo(np.float64).eps * _ROUNDINGS * n * log(4.0 * n)
         + (_TOLERANCE if n_moments < len(levels) - 1 else 0.0),
         method="types",
     )

@@ -21,7 +21,8 @@ def _refuse(bad: Array, name: str, remedy: str) -> None:
         raise ValueError(f"{name} holds {bad[0]}; {remedy}")
 
 
-def _check_shape(values: Array, name: str, shape: tuple[int, ...]) -> None:
+def check_shape(values: Array, name: str, shape: tuple[int, ...]) -> None:
+    """Raise if values have another shape."""
     if values.shape != shape:
         raise ValueError(f"{name} has shape {values.shape}; expected {shape}")
 
@@ -63,7 +64,7 @@ def check_levels(
     if level_values is None:
         return counts, np.arange(1.0, n_levels + 1)
     values = check_finite(level_values, "level_values")
-    _check_shape(values, "level_values", (n_levels,))
+    check_shape(values, "level_values", (n_levels,))
     unique, times = np.unique(values, return_counts=True)
     _refuse(unique[times > 1], "level_values", "a value may stand once only: join them")
     return counts, values
@@ -72,7 +73,7 @@ def check_levels(
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
     """Return labels 1, one number a level, between 0 and the counts, as floats."""
     found = check_counts(ones, "ones", (1, 2))
-    _check_shape(found, "ones", counts.shape)
+    check_shape(found, "ones", counts.shape)
     _refuse(found[found > counts], "ones", "give no more than level_counts")
     return found
 
@@ -80,7 +81,7 @@ def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     """Return labels 0 and 1, one a sample, as floats."""
     found = check_finite(labels, "labels")
-    _check_shape(found, "labels", (n_samples,))
+    check_shape(found, "labels", (n_samples,))
     _refuse(found[(found != 0) & (found != 1)], "labels", "map the classes to 0 and 1")
     return found
 

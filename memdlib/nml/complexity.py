@@ -28,15 +28,13 @@ def complexities(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     n_jobs: int | None = None,
-    most_terms: int | None = None,
+    most_terms: int = MOST_TERMS,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
     keys = [_key(model) for model in models]
     distinct = list(dict.fromkeys(keys))
     # workers would take seconds to start
     pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1)
-    if most_terms is None:
-        most_terms = MOST_TERMS
     given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
     done = pool(delayed(solve)(key, *given) for key in distinct)
     known = dict(zip(distinct, done, strict=True))
@@ -56,8 +54,7 @@ def solve(
     if method == "exact" and n_terms > _MOST:
         raise ValueError(
             f'method="exact" would take {n_terms:.1g} terms for levels of '
-            f'{sizes} samples; use method="auto", or '
-            "fewer levels or moments"
+            f'{sizes} samples; use method="auto", or fewer levels or moments'
         )
     try:
         if way == "saturated" or method == "exact" or n_terms <= most_terms:

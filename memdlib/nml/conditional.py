@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from memdlib.nml.boundary import on_boundary
+from memdlib.nml.boundary import on_boundary, saturated_log_likelihood
 from memdlib.nml.checks import (
     check_binary_labels,
     check_finite,
@@ -31,7 +31,6 @@ from memdlib.nml.complexity import (
 )
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
-from memdlib.nml.saturated import saturated_log_likelihood
 from memdlib.validation import check_choice, check_integer
 
 Array = NDArray[np.float64]

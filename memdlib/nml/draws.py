@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, expit, gammainc, logsumexp, poch
 from scipy.stats import binom, qmc
 
-from memdlib.nml.boundary import complexity_bounds, on_boundary
+from memdlib.nml.boundary import complexity_bounds, on_boundary, saturated_complexity
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
-from memdlib.nml.saturated import saturated_complexity
 
 Array = NDArray[np.float64]
 

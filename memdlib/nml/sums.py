@@ -15,10 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from memdlib.nml.boundary import boundary_sum, on_boundary
+from memdlib.nml.boundary import (
+    boundary_sum,
+    on_boundary,
+    rounding,
+    saturated_complexity,
+    saturated_rounding,
+)
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
-from memdlib.nml.saturated import rounding, saturated_complexity, saturated_rounding
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -112,13 +117,7 @@ def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         yield ones[:, kept], log_number[kept]
 
 
-def _likely_ones(
-    counts: Integers,
-    steps: Integers,
-    order: NDArray[np.intp],
-    tables: list[Array],
-    key: Integers,
-) -> Integers:
+def _likely_ones(counts, steps, order, tables, key) -> Integers:
     """Label counts with the given keys: at each level, from the last, the likeliest."""
     ones = np.empty((len(counts), key.size), dtype=np.int64)
     for level, table in zip(order[::-1].tolist(), tables[-2::-1], strict=True):
