@@ -79,9 +79,6 @@ def solve(
 def _key(model: LevelModel) -> tuple[Any, ...]:
     """What the complexity depends on, one of both directions where they are alike."""
     counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
-    if model.saturated:
-        levels = tuple(range(1, len(counts) + 1))
-        return tuple(sorted(counts)), levels, len(counts), False
     centre = values[0] + values[-1] if model.intercept else 0.0
     mirrored = tuple(centre - v for v in reversed(values))
     if mirrored == values:

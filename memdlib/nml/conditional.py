@@ -333,14 +333,12 @@ def feature_codelengths(
     >>> found.total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
-    moments = list(n_moments)
+    moments, counts, ones = list(n_moments), np.atleast_2d(counts), np.atleast_2d(ones)
     if not moments:
         raise ValueError("n_moments is empty; give at least one number of moments")
-    counts, ones = np.atleast_2d(counts), np.atleast_2d(ones)
-    errors = [
-        conditional_error(counts, ones, m, level_values, intercept) for m in moments
-    ]
-    counts, values = check_levels(counts, moments[0], level_values, intercept)
+    given = level_values, intercept
+    errors = [conditional_error(counts, ones, m, *given) for m in moments]
+    counts, values = check_levels(counts, moments[0], *given)
     rows, which = np.unique(counts, axis=0, return_inverse=True)
     found = complexities(
         [level_model(row, values, m, intercept) for m in moments for row in rows],

@@ -57,9 +57,8 @@ def suprema(
     if wrong.size:
         first = [part[:, wrong[0]].astype(np.int64).tolist() for part in (k, n)]
         raise UncertifiedError(
-            f"the labels {first[0]} of levels with {first[1]} samples need logits that "
-            "cannot be computed to the end; join levels whose values are close, or use "
-            "evenly spaced values or fewer moments"
+            f"the labels {first[0]} of levels with {first[1]} samples have no certain "
+            "fit; join levels that are close, or use even values or fewer moments"
         )
     return value, state, max(_SETTLED, float(gap.max()))
 
