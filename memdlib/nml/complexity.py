@@ -42,9 +42,7 @@ def complexities(
 
 
 @lru_cache(maxsize=2**16)
-def solve(
-    key: tuple[Any, ...], method: str, n_draws: int, seed: int, most_terms: int
-) -> tuple[float, float, str]:
+def solve(key, method, n_draws, seed, most_terms) -> tuple[float, float, str]:
     """What the ways that a method allows find; every number is between its bounds."""
     counts, values, dimension, intercept = key
     order = np.arange(len(counts))

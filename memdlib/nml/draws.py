@@ -41,10 +41,8 @@ _EFFECTIVE, _LARGEST_SHARE = 200.0, 0.05
 
 def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, float]:
     """Log of an unbiased estimate and its standard error, in nats."""
-    lower, n_sets = (
-        complexity_bounds(model)[0],
-        math.comb(len(model.counts), model.dimension),
-    )
+    lower = complexity_bounds(model)[0]
+    n_sets = math.comb(len(model.counts), model.dimension)
     if n_sets > _MOST_SUBSETS:
         raise UncertifiedError(
             f"{n_sets} sets of {model.dimension} levels are too many to draw from; use "
@@ -54,7 +52,7 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, 
     log_each = max(0, math.ceil(math.log2(n_draws / _REPLICATES / 2)))
     rngs = np.random.default_rng(seed).spawn(_REPLICATES)
     weights = [sides.log_weights(log_each, rng) for rng in rngs]
-    top = max((w.max(initial=-np.inf) for w in weights), default=-np.inf)
+    top = max(w.max(initial=-np.inf) for w in weights)
     # all weights relative to the largest, or at huge counts they overflow
     linear = [np.exp(w - top) for w in weights]
     sums = np.array([w.sum() for w in linear])

@@ -78,9 +78,7 @@ def _begin(basis: Array, counts: Array, ones: Array) -> Array:
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
-def _full_steps(
-    basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, NDArray[np.intp]]:
+def _full_steps(basis, counts, ones):
     """Suprema, coefficients, and the cases that full steps did not settle."""
     products, state = _products(basis), _begin(basis, counts, ones)
     value, active = np.empty(ones.shape[1]), np.arange(ones.shape[1])
@@ -118,9 +116,7 @@ def _full_steps(
     return value, state, active
 
 
-def _search(
-    model: LevelModel, basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, Array]:
+def _search(model, basis, counts, ones):
     """Damped Newton steps: log-likelihoods, coefficients, and gaps that are left."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         state = _begin(basis, counts, ones)
