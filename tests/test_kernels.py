@@ -145,14 +145,14 @@ def test_near_equal_distributions_give_numbers():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: js_kernel([[0.5, 0.4]]), "row 0 of X sums to 0.9, not to 1; use skl"),
+        (lambda: js_kernel([[0.5, 0.4]]), "row 0 of X sums to 0.9, not to 1; divide"),
         (lambda: js_kernel([[1.0]], [[1.0], [2.0]]), "row 1 of Y sums to 2, not to 1"),
         (lambda: js_kernel([[1, 0], [2, -1]]), "Negative values in data passed to X"),
         (
             lambda: js_kernel(sparse.csr_array([[1, 0], [2.0, -1.0]])),
             "Negative values in data passed to X",
         ),
-        (lambda: weighted_jt_kernel([[1, 1], [0, 0]]), "row 1 of X is zero throughout"),
+        (lambda: weighted_jt_kernel([[1, 1], [0, 0]]), "row 1 of X has no mass"),
         (lambda: weighted_jt_kernel([[1]], version="C"), "version='C' must be one of"),
         (lambda: weighted_jt_kernel([[1]], q=True), "q=True must be a number from 0"),
         (lambda: weighted_jt_kernel([[1]], q=math.nan), "q=nan must be a number from"),

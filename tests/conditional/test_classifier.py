@@ -170,17 +170,17 @@ def test_the_certificate_agrees_with_linear_programming():
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():
     X, y = load_iris(return_X_y=True)
     model = ConditionalMaxEntClassifier(l2=0, tol=1e-3)
-    with pytest.warns(ConvergenceWarning, match="or a smaller tol if they do overlap"):
+    with pytest.warns(ConvergenceWarning, match="or a smaller tol"):
         model.fit(X[50:], y[50:])
 
 
 def test_bad_data_are_named():
     X = sparse.csr_array([[1.0, -2.0], [0.0, 1.0]])
     for solver in ("gis", "iis"):
-        with pytest.raises(ValueError, match=r"Negative values.*is -2\.0; use X.toarr"):
+        with pytest.raises(ValueError, match="Negative values"):
             ConditionalMaxEntClassifier(solver).fit(X, [0, 1])
     centred = [[-1.0], [1.0]]
-    with pytest.raises(ValueError, match=r"smallest value is -1\.0; use an intercept"):
+    with pytest.raises(ValueError, match="shifts dense features with an intercept"):
         ConditionalMaxEntClassifier("gis", fit_intercept=False).fit(centred, [0, 1])
     ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
     with pytest.raises(ValueError, match="one class only"):

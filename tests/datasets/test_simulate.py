@@ -165,7 +165,6 @@ def test_truth_does_not_depend_on_the_number_of_samples(simulate, size, truth):
         (simulate_gaussian_classes, {"n_features": 0}, "n_features", "1 or more"),
         (simulate_gaussian_classes, {"n_informative": 21}, "n_informative", "at most"),
         (simulate_gaussian_classes, {"weights": [1, 0]}, "weights", "positive"),
-        (simulate_gaussian_classes, {"weights": "equal"}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": [1, 999]}, "n_samples", "raise"),
         (simulate_gaussian_classes, {"separation": -1}, "separation", "zero or above"),
         (simulate_gaussian_classes, {"seed": -1}, "seed", "0 or more"),

@@ -112,5 +112,5 @@ def test_every_fit_of_uneven_levels_has_its_certificate(counts, m, values, inter
 def test_what_cannot_be_certified_is_refused(monkeypatch):
     monkeypatch.setattr(fits, "_STEPS", 1)
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)
-    with pytest.raises(UncertifiedError, match="join levels whose values are close"):
+    with pytest.raises(UncertifiedError, match="join levels that are close"):
         best(model, interior(model))

@@ -124,7 +124,7 @@ def test_top_without_its_first_number_is_llr_to_a_linear_kernel():
         ("MT-1", {"y": np.zeros(90)}, "y holds one class only"),
         ("TOP", {"y": np.zeros(90)}, "y holds one class only"),
         ("FS", {"plsa": "plsa"}, "'plsa' .* Got 'plsa' instead"),
-        ("MT-1", {"plsa": PLSA(26)}, "n_topics=26 is more than the counts can tell"),
+        ("MT-1", {"plsa": PLSA(26)}, "n_topics=26 is more than n_samples"),
     ],
 )
 def test_bad_input_is_named(kind, change, message):

@@ -118,7 +118,7 @@ def test_a_topic_may_die_out(monkeypatch):
 
 def test_too_few_steps_are_told():
     X = documents(seed=17)[0]
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 steps, of which the last"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 steps; the last gained"):
         model = PLSA(3, max_iter=2, random_state=0).fit(X)
     assert model.n_iter_ == 2 and np.diff(model.history_)[-1] > 1e-5 * X.sum()
 
@@ -129,7 +129,7 @@ def test_too_few_steps_are_told():
         ([[1, 2], [3, -1]], {}, r"Negative values in data passed to PLSA \(input X\)"),
         ([[0, 0], [0, 0]], {}, "X holds no counts: all its numbers are zero"),
         (np.ones((5, 3)), {"n_topics": 4}, "n_topics=4 is more than .* n_features=3 c"),
-        ([[1, 2], [0, 0]], {}, "stand in n_samples=1 rows .* use n_topics=1 or less"),
+        ([[1, 2], [0, 0]], {}, "n_topics=2 is more than n_samples=1 rows"),
         (np.ones((3, 3)), {"n_topics": 0}, "'n_topics' parameter of PLSA must be an i"),
         (np.ones((3, 3)), {"beta": 1.1}, r"'beta' .* range \(0.0, 1.0\]. Got 1.1"),
         (np.ones((3, 3)), {"beta": 0}, r"'beta' .* range \(0.0, 1.0\]. Got 0 inst"),
@@ -207,7 +207,7 @@ def test_a_fall_of_the_objective_is_an_error(monkeypatch):
 
     monkeypatch.setattr(plsa, "log_terms", falling)
     X = documents()[0]
-    with pytest.raises(ValueError, match="step 1 of EM lowered the objective"):
+    with pytest.raises(ValueError, match="EM lowered the objective"):
         climbed(X, *parameters(*X.shape, 3))
 
 
@@ -279,7 +279,9 @@ def test_extreme_members():
 def test_a_solver_that_is_stopped_says_so(monkeypatch):
     monkeypatch.setattr(plsa, "_MAX_STEPS", 3)
     X, _, Q = documents(n=4)
-    with pytest.warns(ConvergenceWarning, match="certified to .* nats a count only; c"):
+    with pytest.warns(
+        ConvergenceWarning, match="certified to .* nats a count only; drop"
+    ):
         theta, gap = fold_in(X, Q, even(Q))
     monkeypatch.undo()
     best, _ = fold_in(X, Q, even(Q))
