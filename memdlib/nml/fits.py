@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 _BATCH = 8192
 # Sum of w d^4 at which the expansion is exact to about 2e-14.
 _SETTLED = 1e-13
+# The same where coefficients, too, have ten digits.
+_CLOSE = 1e-20
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
 # Full steps before a search.
@@ -98,7 +100,7 @@ def _full_steps(basis, counts, ones):
         remainder = _dot(weight, square) + _LEAST * _dot(square, square)
         at = at + change
         state[:, active] = at
-        settled = remainder < _SETTLED
+        settled = remainder < _CLOSE
         settled[settled] = (q[:, settled] > 0).all(axis=0)
         if settled.any():
             done, left = np.flatnonzero(settled), np.flatnonzero(~settled)
