@@ -11,11 +11,8 @@ from scipy.special import gammaln, logsumexp, xlogy
 from memdlib.nml import (
     exponential_complexity,
     gaussian_complexity,
-    gaussian_mean_complexity,
-    gaussian_scale_complexity,
     geometric_complexity,
     multinomial_complexity,
-    truncated_exponential_complexity,
 )
 from memdlib.nml.alphabet import alphabet_codelength, is_boundary
 
@@ -145,7 +142,7 @@ def test_thm_gm_estimate_witness():
     of_mean = np.log(-np.expm1(-rates) / rates) + rates * mean[:, None]
     inside = (mean > 0.2) & (mean < 0.8)
     folded = law[inside] @ np.exp(-4 * of_mean[inside].min(axis=1))
-    found = truncated_exponential_complexity(4, mean_range=(0.2, 0.8))
+    found = exponential_complexity(4, upper=1, mean_range=(0.2, 0.8))
     np.testing.assert_allclose(np.log(folded), found, rtol=0, atol=3e-3)
 
 
@@ -165,7 +162,7 @@ def test_thm_gm_estimate_second():
         return 4 * (min(2 * a, 1) - a) * np.exp(-2 * loss)
 
     total = sum(integrate.quad(across, *ends)[0] for ends in ((0.2, 0.5), (0.5, 0.8)))
-    found = truncated_exponential_complexity(2, mean_range=(0.2, 0.8))
+    found = exponential_complexity(2, upper=1, mean_range=(0.2, 0.8))
     np.testing.assert_allclose(np.log(total), found, rtol=1e-7)
 
     total = Fraction(0)
@@ -177,7 +174,7 @@ def test_thm_gm_estimate_second():
     # what knows no mean of normal pairs is the density of their difference
     width, law = 1.3, stats.norm(0, 2)
     around = integrate.quad(lambda u: 2 * law.pdf(u) ** 2, -60, 60, epsabs=1e-13)[0]
-    found = np.exp(gaussian_mean_complexity(2, mean_range=(0.2, 1.5), scale=2))
+    found = np.exp(gaussian_complexity(2, mean_range=(0.2, 1.5), scale=2))
     np.testing.assert_allclose(width * around, found, rtol=1e-9)
 
 
@@ -195,10 +192,10 @@ def test_prop_gm_table_witness():
 
     for n in (2, 7, 38):
         exact = 4 * stats.norm.pdf(0, 0, 2 / np.sqrt(n))
-        found = gaussian_mean_complexity(n, mean_range=(-1, 3), scale=2)
+        found = gaussian_complexity(n, mean_range=(-1, 3), scale=2)
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
         exact = area(lambda s, n=n: scale_law(s, n, n))
-        found = gaussian_scale_complexity(n, scale_range=(0.5, 4))
+        found = gaussian_complexity(n, scale_range=(0.5, 4))
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
         both = area(
             lambda s, n=n: scale_law(s, n, n - 1) * stats.norm.pdf(0, 0, s / np.sqrt(n))
@@ -226,7 +223,7 @@ def test_prop_gm_table_second():
     edges = np.array([0, 0.5, 4, 40]) * np.sqrt(2)
     parts = [integrate.quad(pair, *edges[i : i + 2])[0] for i in range(3)]
     for counted, exact in (("data", parts[1]), ("parameter", sum(parts))):
-        found = gaussian_scale_complexity(2, scale_range=(0.5, 4), counted=counted)
+        found = gaussian_complexity(2, scale_range=(0.5, 4), counted=counted)
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-8)
 
     y = 2 * np.random.default_rng([42, 5]).exponential(size=(200_000, 3))
@@ -332,14 +329,14 @@ def test_prop_gm_infinite_witness():
     for n in (2, 3, 5, 9, 20, 38):
         c = np.exp(n * np.log(n) - n - gammaln(n))
         for a in 10.0 ** -np.arange(2, 9):
-            exact = np.exp(truncated_exponential_complexity(n, mean_range=(a, 0.5)))
+            exact = np.exp(exponential_complexity(n, upper=1, mean_range=(a, 0.5)))
             assert exact >= c * np.log(1 / (n * a))
         for ratio in (1, 10, 100, 1000, 10000):
             found = np.exp(geometric_complexity(n, largest_sum=n * ratio))
             assert found >= c / 2**n * np.log(ratio)
     for ends in ((0, 0.5), (0.5, 1), (None, 0.5)):
         with pytest.raises(ValueError):  # noqa: PT011
-            truncated_exponential_complexity(5, mean_range=ends)
+            exponential_complexity(5, upper=1, mean_range=ends)
 
 
 @pytest.mark.wrong("a factor of ten adds less", "4 * np.exp(-2)", "3.8 * np.exp(-2)")
