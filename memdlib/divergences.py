@@ -5,12 +5,10 @@ nearly equal distributions keep their digits: no function here subtracts one ent
 from another.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.validation import check_positive, check_real_array
+from memdlib.validation import check_domain, check_positive, check_real_array
 
 __all__ = [
     "jeffreys",
@@ -290,13 +288,8 @@ def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
     p = check_real_array(p, name)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise ValueError(f"{name} needs at least one cell; got shape {p.shape}")
-    bad = ~np.isfinite(p) | (p < 0)
-    if bad.any():
-        where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name}{list(where)} = {p[where]} is not a probability; "
-            "cells must be finite and nonnegative"
-        )
+    valid = np.isfinite(p) & (p >= 0)
+    check_domain(valid, p, name, "a probability is finite and nonnegative")
     total = p.sum(axis=-1)
     off = np.abs(total - 1.0) > 1e-6
     if off.any():
@@ -307,20 +300,15 @@ def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
     return p
 
 
-def _pair(p: ArrayLike, q: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pair(p, q):
     """Two distributions, or stacks of them, on the same cells."""
     p, q = _distribution(p, "p"), _distribution(q, "q")
     if p.shape[-1] != q.shape[-1]:
-        raise ValueError(
-            f"p of shape {p.shape} and q of shape {q.shape} have no common shape; give "
-            "both the same cells"
-        )
+        raise ValueError(f"p of shape {p.shape} and q of {q.shape} have other cells")
     return p, q
 
 
-def _mixture(
-    P: ArrayLike, weights: ArrayLike | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _mixture(P, weights):
     """Check K distributions and their weights; drop those of weight zero."""
     P = _distribution(P, "P")
     if P.ndim < 2:

@@ -23,12 +23,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils.validation import check_non_negative
 
-from memdlib.validation import (
-    Number,
-    check_choice,
-    check_nonnegative,
-    sum_duplicates,
-)
+from memdlib.validation import Number, check_choice, check_nonnegative, sum_duplicates
 
 __all__ = [
     "exponential_js_kernel",
@@ -111,9 +106,8 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
         if off.any():
             i = int(off.argmax())
             raise ValueError(
-                f"row {i} of {name} sums to {total[i]:.8g}, not to 1; "
-                'use sklearn.preprocessing.normalize(..., norm="l1"), or '
-                "weighted_jt_kernel for measures"
+                f"row {i} of {name} sums to {total[i]:.8g}, not to 1; divide by that, "
+                "or use weighted_jt_kernel"
             )
     return _shaped(_pair_sums(X, Y, q) * 0.5**q, single)
 
@@ -202,9 +196,7 @@ def _order(q: float) -> float:
     """An order that has a kernel."""
     if q in _ORDERS:
         return float(q)
-    raise ValueError(
-        f"q={q!r} must be a number from 0 to 2: outside no kernel is positive definite"
-    )
+    raise ValueError(f"q={q!r} must be a number from 0 to 2, or there is no kernel")
 
 
 def _rows(X, Y):
@@ -231,19 +223,13 @@ def _masses(rows, name: str) -> Array:
     check_non_negative(rows, f"{name} of a kernel between measures")
     total = rows.sum(axis=1)
     if not (total > 0).all():
-        raise ValueError(
-            f"row {int((total <= 0).argmax())} of {name} is zero throughout: a measure "
-            "needs mass; leave the row out"
-        )
+        raise ValueError(f"row {int((total <= 0).argmax())} of {name} has no mass")
     return total
 
 
 def _deformed_log(s, q: float, out=None, zeros: bool = True):
     """Factor of s in F_q(s) of :func:`_pair_sums`; finite where s is zero."""
     L = np.maximum(s, _SMALLEST, out=out) if zeros else s
-    if abs(q - 1.0) == 0.5:
-        L = np.sqrt(L, out=out)
-        return L if q > 1.0 else np.reciprocal(L, out=out)
     L = np.log(L, out=out)
     if q == 1.0:
         return L

@@ -259,6 +259,17 @@ def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
         ) from error
 
 
+def check_domain(
+    valid: NDArray[np.bool_], values: NDArray[np.float64], what: str, remedy: str
+) -> None:
+    """Raise, naming the first value outside the domain and its place."""
+    if np.all(valid):
+        return
+    where = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
+    place = f" at index {where}" if where else ""
+    raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
+
+
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> NDArray[np.float64]:

@@ -8,13 +8,11 @@ from scipy import stats
 from scipy.spatial import distance
 
 from memdlib.divergences import (
-    itakura_saito,
     jeffreys,
     jensen_shannon,
     jensen_tsallis,
     js_gm,
     kl,
-    kl_terms,
     log_ratio,
     x_minus_log1p,
 )
@@ -177,16 +175,6 @@ def test_empty_cells_give_infinity_where_they_must_and_never_nan(P, w):
         assert (jeffreys(P[k], P[0]) == 0) == same
 
 
-@given(distributions(2))
-def test_jeffreys_is_a_symmetric_sum(P):
-    p, q = P
-    assert jeffreys(p, q) >= 0
-    assert float(jeffreys(p, q)) == float(jeffreys(q, p))
-    assert float(jeffreys(p, q)) == pytest.approx(
-        float(kl(p, q) + kl(q, p)), rel=1e-9, abs=1e-15
-    )
-
-
 @given(distributions(4), distributions(1))
 def test_js_gm_is_the_pair_sum_and_bounds_js(P, w):
     w = np.resize(w[0], 4) / np.resize(w[0], 4).sum()
@@ -204,34 +192,23 @@ def test_js_gm_is_the_pair_sum_and_bounds_js(P, w):
     assert js <= stats.entropy(w) + 1e-14
 
 
-@given(distributions(3))
-def test_order_and_weightless_classes_do_not_matter(P):
-    w = np.array([0.2, 0.3, 0.5])
-    for divergence in (jensen_shannon, js_gm):
-        value = float(divergence(P, w))
-        turned = float(divergence(P[[2, 0, 1]], w[[2, 0, 1]]))
-        assert turned == pytest.approx(value, rel=1e-8, abs=1e-14)
-        extra = np.vstack([P, np.eye(1, P.shape[1])])
-        assert float(divergence(extra, [*w, 0])) == close(value, rel=1e-12)
-
-
-def test_leading_axes_are_kept():
-    P = np.random.default_rng([3, 2]).dirichlet(np.ones(5), size=(7, 3))
-    assert js_gm(P).shape == (7,)
-    assert float(js_gm(P)[4]) == close(float(js_gm(P[4])), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: kl([0.5, 0.6], [0.5, 0.5]), r"p sums to 1\.1 .*divide by p\.sum"),
-        (lambda: kl([0.5, 0.5], [1.5, -0.5]), r"q\[1\] = -0\.5 is not a probability"),
-        (lambda: kl([np.nan, 1], [0.5, 0.5]), r"p\[0\] = nan"),
+        (
+            lambda: kl([0.5, 0.5], [1.5, -0.5]),
+            r"q = -0\.5 at index \(1,\)",
+        ),
+        (lambda: kl([np.nan, 1], [0.5, 0.5]), r"p = nan at index \(0,\)"),
         (lambda: js_gm([0.5, 0.5]), r"P needs shape \(\.\.\., K, n_cells\)"),
         (lambda: js_gm([[0.5, 0.5]] * 2, [1.0]), r"weights has shape \(1,\)"),
         (lambda: jeffreys([], []), "at least one cell"),
         (lambda: js_gm(np.eye(2), [0.5, 0.6]), r"weights sums to 1\.1 .*not to 1"),
-        (lambda: jensen_shannon(np.eye(2), [2, -1]), r"weights\[1\] = -1\.0"),
+        (
+            lambda: jensen_shannon(np.eye(2), [2, -1]),
+            r"weights = -1\.0 at index",
+        ),
         (lambda: jensen_shannon([[0.5, 0.5], [0.5, 0.4]]), r"P sums to 0\.9 .*divide"),
     ],
 )
@@ -264,23 +241,6 @@ def test_jensen_tsallis_is_its_definition(q, P):
     )
 
 
-def test_jensen_tsallis_at_its_known_orders():
-    P, w = np.array([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]), [0.4, 0.6]
-    assert jensen_tsallis(P, 1, w) == jensen_shannon(P, w)
-    assert float(jensen_tsallis(P, 1 + 1e-12, w)) == close(
-        jensen_shannon(P, w), rel=1e-10
-    )
-    # Martins et al., section 4.3: k_2 = ln_2 2 - T_2 = <p, q> / 2
-    for pair in (P, [[1, 0], [1, 0]], [[1, 0], [0, 1]]):
-        inner = np.dot(pair[0], pair[1]) / 2
-        assert float(0.5 - jensen_tsallis(pair, 2)) == pytest.approx(inner, abs=1e-15)
-    stack = jensen_tsallis(np.stack([P, P[::-1]]), 0.5, [0.5, 0.5])
-    assert stack.shape == (2,)
-    assert stack[0] == close(stack[1], rel=1e-13)
-    with pytest.raises(ValueError, match="q=0 must be a finite number above zero"):
-        jensen_tsallis(P, 0)
-
-
 def test_cells_that_underflow_add_nothing():
     P = [[1 - 1e-3, 1e-3, 5e-324], [0.5, 0.5, 0.0]]
     expected = jensen_shannon([p[:2] for p in P], [0.25, 0.75])
@@ -289,25 +249,3 @@ def test_cells_that_underflow_add_nothing():
 
 
 ONE, OTHER = [0.25, 0.75], [0.375, 0.625]
-
-
-@pytest.mark.parametrize(
-    ("function", "parts"),
-    [
-        (x_minus_log1p, [ONE]),
-        (log_ratio, [ONE, OTHER]),
-        (itakura_saito, [ONE, OTHER]),
-        (kl_terms, [ONE, OTHER, [0.125, -0.125]]),
-        (kl, [ONE, OTHER]),
-        (jeffreys, [ONE, OTHER]),
-        (jensen_shannon, [[ONE, OTHER]]),
-        (js_gm, [[ONE, OTHER]]),
-        (lambda P: jensen_tsallis(P, 0.5), [[ONE, OTHER]]),
-    ],
-)
-def test_numbers_of_any_type_are_read_in_double_precision(function, parts):
-    expected = function(*parts)
-    for kind in (np.float64, np.float32):
-        found = function(*(np.array(part, dtype=kind) for part in parts))
-        np.testing.assert_array_equal(found, expected)
-        assert np.asarray(found).dtype == np.float64

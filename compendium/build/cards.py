@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
 
-from IPython.display import display
+from IPython.display import HTML, display
 
 from compendium.build.display import number
 from compendium.build.verdicts import (
     badge,
     bound,
     finding_text,
-    listed,
     published_text,
     slug,
     table_text,
@@ -37,13 +36,6 @@ from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import Evidence
 
 _SIGNS = {"absolute": "±", "at_least": "≥", "at_most": "≤"}
-
-
-def short_name(claim: Claim) -> str:
-    """The claim in a few words: the cell of a table, or else its statement."""
-    if claim.table in SETTINGS:
-        return f"{NAMES[claim.column]}, {NAMES[claim.row]}"
-    return NAMES.get(claim.row, claim.statement)
 
 
 class Cards:
@@ -68,8 +60,8 @@ class Cards:
         return f'<ul class="claims">{"".join(cards)}</ul>'
 
     def show(self, name: str) -> None:
-        """Show the cards of one group; a plain notebook has a list instead."""
-        show_html(self.group(name), listed(c for c in self.claims if c.group == name))
+        """Show the cards of one group."""
+        show_html(self.group(name))
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers and verdict."""
@@ -190,20 +182,6 @@ def _records(claim: Claim) -> str:
     return f"{links}; made again by <code>make experiments RUNS={quoted}</code>"
 
 
-def index(claims: Sequence[Claim]) -> str:
-    """Every claim as a link to its card, by group."""
-    parts = []
-    for group in dict.fromkeys(claim.group for claim in claims):
-        links = "".join(
-            f'<li><a href="#{claim.id}">{escape(short_name(claim))}</a></li>'
-            for claim in claims
-            if claim.group == group
-        )
-        parts.append(f"<p>{group}</p><ul>{links}</ul>")
-    summary = f"<summary>Index of all {len(claims)} cards</summary>"
-    return f'<details class="claim-index">{summary}{"".join(parts)}</details>'
-
-
 def counts_matrix(claims: Sequence[Claim]) -> str:
     """Number of claims by group and verdict; each count leads to its claims."""
     groups = [row[0] for row in tally(claims)]
@@ -270,13 +248,6 @@ def filters(claims: Sequence[Claim]) -> str:
     )
 
 
-def show_html(text: str, plain: str = "") -> None:
-    """Show a piece of HTML.
-
-    Parameters
-    ----------
-    text : str
-    plain : str, default=""
-        Markdown that stands for it in the plain notebook; nothing does, if it is empty.
-    """
-    display({"text/html": text, "text/markdown": plain}, raw=True)
+def show_html(text: str) -> None:
+    """Show a piece of HTML."""
+    display(HTML(text))

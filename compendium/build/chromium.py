@@ -8,14 +8,12 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
-
 # Where Debian and its kin put it; the environment variable CHROMIUM says otherwise.
 # The first has no windows at all, and opens a page in two thirds of the time.
 PROGRAMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
 
 # Letters as wide as on a screen of today: the first would fit them to whole pixels.
-_OPTIONS = (
+OPTIONS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -39,22 +37,6 @@ def program() -> str:
         f"there is no Chromium at {' or '.join(tried)}: install it, or set CHROMIUM to "
         "its path"
     )
-
-
-@contextmanager
-def launched() -> Iterator[Browser]:
-    """Start the browser, and end it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    """
-    path = program()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_OPTIONS)
-        yield browser
-        browser.close()
 
 
 class _Handler(SimpleHTTPRequestHandler):

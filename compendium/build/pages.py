@@ -4,7 +4,6 @@ import html
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import quote
 
 from docutils import nodes
 
@@ -14,7 +13,6 @@ from compendium.project import git
 # Pages below these are looked up, not read one after the other.
 _LOOKED_UP = ("book/lab-records", "book/kinds/", "book/api", "book/proofs")
 
-_COMPUTED = ("book/notebooks/", "book/records/")
 _LONGEST = 300  # characters of a description
 
 
@@ -29,69 +27,9 @@ def unknown(project: Path) -> list[str]:
     return [name for name in fields if name not in citation(project)]
 
 
-def repository(project: Path) -> str:
-    """Public address of the repository: ``repository-code`` of CITATION.cff, or empty.
-
-    The one setting from which all links to it follow.
-    """
-    return citation(project).get("repository-code", "").removesuffix("/")
-
-
 def last_commit(project: Path) -> str:
     """Hash of the last commit, or empty if there is neither history nor a mark."""
     return git(project, "rev-parse", "HEAD") or _mark(project, "commit")
-
-
-def links(address: str, commit: str, page: str, source: str) -> dict[str, str]:
-    """Where a page can be run, read as source and talked about: {what: address}.
-
-    Parameters
-    ----------
-    address : str
-        Of the repository, on GitHub; empty if it has none.
-    commit : str
-        What the page was made from; empty if that is unknown.
-    page : str
-        Name of the page, which is also that of its notebook.
-    source : str
-        File of the page in the repository; empty if it is generated.
-
-    Returns
-    -------
-    dict of str to str
-        Empty without an address. Binder runs the stored notebook in a checkout; Colab
-        has none and opens the plain notebook of the published book, on the branch
-        ``gh-pages``.
-
-    Raises
-    ------
-    ValueError
-        If the address is not one of GitHub, which is all that Binder and Colab share.
-    """
-    if not address:
-        return {}
-    found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", address)
-    if found is None:
-        raise ValueError(
-            f"CITATION.cff: repository-code is {address!r}; links need "
-            "https://github.com/OWNER/NAME"
-        )
-    name, state = found[1], commit or "HEAD"
-    given = {}
-    if page.startswith(_COMPUTED):
-        given["Binder"] = (
-            f"https://mybinder.org/v2/gh/{name}/{state}?urlpath=lab/tree/{page}.ipynb"
-        )
-        given["Colab"] = (
-            f"https://colab.research.google.com/github/{name}/blob/gh-pages/{page}.ipynb"
-        )
-    if source:
-        given["Source"] = f"{address}/blob/{state}/{source}"
-    title = quote(f"Page {page}", safe="")
-    given["Open an issue"] = f"{address}/issues/new?title={title}"
-    if commit:
-        given[f"Commit {commit[:7]}"] = f"{address}/commit/{commit}"
-    return given
 
 
 def last_change(project: Path) -> str:

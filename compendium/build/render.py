@@ -5,17 +5,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import nbformat
 
 from compendium.build.chapters import out_of_step
 from compendium.build.gates import (
-    compare_folders,
     lint_environment,
-    lint_figure_files,
     lint_notebook,
     lint_site,
     lint_source,
@@ -23,7 +19,7 @@ from compendium.build.gates import (
 )
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
-from compendium.build.proof_pages import write_proof_pages
+from compendium.build.proofs import write_proof_pages
 from compendium.build.reference import write_pages
 from compendium.build.runs import runs
 from compendium.build.statements import lint_statements
@@ -42,42 +38,21 @@ def render(project: Path, target: Path) -> None:
     RenderError
         With what Sphinx complained of; warnings count.
     """
-    prepare(project)
-    build(project, target)
-
-
-def prepare(project: Path) -> None:
-    """Write the pages that are made from code; a stored cell that failed raises."""
-    failed = [
-        f"{path.relative_to(project)}: a stored cell failed with {output.ename}"
-        for path in sorted((project / "book").rglob("*.ipynb"))
-        for cell in nbformat.read(path, as_version=4).cells
-        for output in cell.get("outputs", [])
-        if output.output_type == "error"
-    ]
-    if failed:
-        raise RenderError("\n".join(failed))
     write_pages(project)
     write_proof_pages(project)
-
-
-def build(project: Path, target: Path) -> None:
-    """Call Sphinx on what is prepared; may be called for two targets at a time."""
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
         program = Path(sys.executable).with_name("jupyter-book")
         command = [str(program), "build", str(project)]
         command += ["-W", "-n", "--keep-going", "-q", "--path-output", scratch]
-        environment = os.environ | {
-            "SOURCE_DATE_EPOCH": last_change(project),
-            "TZ": "UTC",
-        }
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        dates = {"SOURCE_DATE_EPOCH": last_change(project), "TZ": "UTC"}
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=os.environ | dates
+        )
         built = Path(scratch, "_build", "html")
         if done.returncode or (built / "reports").exists():
             raise RenderError(_complaints(done.stdout + done.stderr))
-        (built / ".buildinfo").unlink(missing_ok=True)
         if target.exists():
             target.replace(Path(scratch, "last"))
         built.replace(target)
@@ -94,7 +69,6 @@ def check_sources(project: Path) -> list[str]:
     for path in stored + records:
         notebook = nbformat.read(path, as_version=4)
         problems += lint_notebook(str(path.relative_to(project)), notebook)
-        problems += lint_figure_files(project, path)
     pages = {
         str(path.with_suffix("").relative_to(project))
         for path in [
@@ -125,27 +99,15 @@ def main() -> int:
 
 
 def check() -> int:
-    """Run every gate: sources, two renderings, pages; return an exit status.
-
-    The two are made at the same time. The first stays in ``_build/html``.
-    """
+    """Run every gate on sources, notebooks and rendered pages; an exit status."""
     project = root()
-    problems = check_sources(project)
-    print(f"sources and notebooks: {len(problems)} problems", flush=True)
-    work = project / "_build"
-    work.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=work, prefix="check-") as scratch:
-        first, second = work / "html", Path(scratch, "second")
-        try:
-            prepare(project)
-            with ThreadPoolExecutor() as pool:
-                list(pool.map(partial(build, project), (first, second)))
-        except RenderError as error:
-            problems.append(str(error))
-        else:
-            problems += compare_folders(first, second) + lint_site(first)
-            pages = len(list(first.rglob("*.html")))
-            print(f"rendered twice: {pages} pages, {len(problems)} problems in all")
+    problems, target = check_sources(project), project / "_build" / "html"
+    try:
+        render(project, target)
+        problems += lint_site(target)
+    except RenderError as error:
+        problems.append(str(error))
+    print(f"{len(problems)} problems in sources, notebooks and pages")
     for problem in problems:
         print(f"  {problem}")
     return 1 if problems else 0

@@ -199,25 +199,20 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         """What to know about where the solver stopped; empty if all is well."""
         doubt = self.l2 == 0 and not has_optimum(dual, codes, found)
         if found.residual > self.tol:
+            remedy = "; if classes are linearly separable, l2=0 has no optimum" * doubt
             return (
                 f"solver={self.solver!r} matched the moments to {found.residual:.1e} "
-                f"only, in {len(found.history) - 1} steps; raise max_iter or tol, or "
-                "use a larger l2"
-                + "; if classes are linearly separable, l2=0 has no optimum"
-                * doubt
+                f"only; raise max_iter or tol, or use a larger l2{remedy}"
             )
         if doubt:
             return (
                 "classes seem to be linearly separable, at least in part: without a "
-                "penalty the likelihood has no maximum then, and the parameters only "
-                "tell where the solver stopped; use l2 > 0, or a smaller tol if they "
-                "do overlap"
+                "penalty there is no optimum then; use l2 > 0, or a smaller tol"
             )
         hidden = 0.0 if self.fit_intercept else _hidden_misfit(dual, found.theta)
         if hidden > self.tol:
             return (
-                "the means of the features are so far from zero that without an "
-                "intercept the solver did not see how they vary: it matched that to "
+                "means far from zero hide how the features vary, which was matched to "
                 f"{np.sqrt(hidden):.1e} only; use fit_intercept=True, or StandardScaler"
             )
         return ""
@@ -239,9 +234,8 @@ def _in_order_one(X, weight, intercept, l2, nonnegative):
     thin = sparse.issparse(X)
     if nonnegative and (thin or not intercept) and X.min() < 0:
         raise ValueError(
-            "Negative values in data: iterative scaling needs nonnegative features, "
-            f"and the smallest value is {X.min()}; use {'X.toarray() and ' * thin}an "
-            'intercept, which lets them be shifted, or solver="lbfgs"'
+            "Negative values in data: iterative scaling shifts dense features with an "
+            'intercept only; use solver="lbfgs"'
         )
     share, shift = weight / weight.sum(), np.zeros(X.shape[1])
     X = sparse.csr_array(X, dtype=np.float64) if thin else X.astype(np.float64)
@@ -250,18 +244,15 @@ def _in_order_one(X, weight, intercept, l2, nonnegative):
     if thin and not nonnegative:
         # one that is zero for half of the weight has a variance of half its mean square
         shift[share @ (X != 0) <= 0.5] = 0.0
-    if thin:
-        ones = sparse.csr_array(np.ones((len(weight), 1)))
-        X = X - ones @ sparse.csr_array(shift[None])
-    else:
-        X = X - shift
+    ones = np.ones((len(weight), 1))
+    X = X - (sparse.csr_array(ones) @ sparse.csr_array(shift[None]) if thin else shift)
     scale = _dense(X.max(axis=0)) if nonnegative else np.sqrt(share @ X**2)
     # what varies by rounding alone is constant
     scale[scale <= 1e-12 * np.abs(shift)] = 0.0
     # diagonal entries of the Hessian are then at most 1/4, whatever the penalty
     scale = np.hypot(scale, 2.0 * np.sqrt(l2 / weight.sum()))
     scale[scale == 0] = 1.0
-    ones = np.ones((len(weight), intercept))
+    ones = ones[:, :intercept]
     if thin:
         X = sparse.hstack([ones, X @ sparse.diags_array(1.0 / scale)], format="csr")
         return X, shift, scale

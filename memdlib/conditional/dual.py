@@ -140,14 +140,8 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
             history.append(intermediate_result.fun)
 
         options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0}
-        found = minimize(
-            function,
-            theta.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=note,
-            options=options,
-        )
+        how = {"jac": True, "method": "L-BFGS-B", "callback": note, "options": options}
+        found = minimize(function, theta.ravel(), **how)
         theta, gradient = found.x.reshape(theta.shape), found.jac
     else:
         sizes = feature_sums(dual.Z)
@@ -186,12 +180,11 @@ def has_optimum(dual: ConditionalDual, codes: NDArray[np.intp], found: Optimum) 
         excess[rows, codes] = -excess.sum(axis=1)
         return (dual.Z.T @ excess).T.ravel()
 
-    operator = LinearOperator(
+    shape, forward = (
         (root.size, found.theta.size),
-        matvec=lambda u: (root * margins(u)).ravel(),
-        rmatvec=moments,
-        dtype=np.float64,
+        lambda u: (root * margins(u)).ravel(),
     )
+    operator = LinearOperator(shape, forward, moments, dtype=np.float64)
     u, *_ = lsmr(operator, root.ravel(), atol=0, btol=0, conlim=0, maxiter=1000)
     move = margins(u)
     unmet = np.abs(moments(root * (1.0 - move))).max()

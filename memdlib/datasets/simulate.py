@@ -7,13 +7,12 @@ that simulations that differ only in the number of samples share one truth.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array
 from sklearn.utils import Bunch
 
-from memdlib.validation import check_integer, check_nonnegative
+from memdlib.validation import check_integer, check_nonnegative, check_real_array
 
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
@@ -98,12 +97,11 @@ def simulate_gaussian_classes(
     doublings = np.linspace(-1.0, 1.0, n_classes)
     means = np.zeros((n_classes, n_features))
     variances = np.ones((n_classes, n_features))
-    means[:, informative] = (
-        separation * strength * _shuffled(rng, levels, n_informative)
-    )
+    means[:, informative] = _shuffled(rng, levels, n_informative)
+    means[:, informative] *= separation * strength
     variances[:, informative] = 2.0 ** _shuffled(rng, doublings, n_informative)
 
-    y = rng.permutation(np.repeat(np.arange(n_classes), _sizes(class_prior, n_samples)))
+    y = _labels(rng, class_prior, n_samples)
     noise = rng.standard_normal((n_samples, n_features))
     X = means[y] + np.sqrt(variances[y]) * noise
     return _bunch(
@@ -184,14 +182,9 @@ def simulate_text_counts(
     _check_at_most(n_informative, "n_informative", n_words, "n_words")
     check_integer(n_documents, "n_documents", minimum=n_classes)
     if not check_nonnegative(document_length, "document_length") >= 1:
-        raise ValueError(
-            f"document_length={document_length!r} must be 1 or more, since no document "
-            "is empty"
-        )
+        raise ValueError(f"document_length={document_length!r} must be 1 or more")
     if not check_nonnegative(lift, "lift") > 1:
-        raise ValueError(
-            f"lift={lift!r} must be above 1, or no word speaks for its class"
-        )
+        raise ValueError(f"lift={lift!r} must be above 1")
     check_integer(seed, "seed", minimum=0)
 
     rng = np.random.default_rng([_TEXT_STREAM, seed])
@@ -200,17 +193,15 @@ def simulate_text_counts(
     probabilities = _word_probabilities(n_words, words, owner, n_classes, lift)
 
     class_prior = _normalised(None, n_classes)
-    y = rng.permutation(
-        np.repeat(np.arange(n_classes), _sizes(class_prior, n_documents))
-    )
+    y = _labels(rng, class_prior, n_documents)
     lengths = 1 + rng.poisson(document_length - 1.0, n_documents)
     documents = np.repeat(np.arange(n_documents), lengths)
     tokens = np.empty(len(documents), dtype=np.int64)
     for k in range(n_classes):
         of_class = y[documents] == k
         tokens[of_class] = rng.choice(n_words, of_class.sum(), p=probabilities[k])
-    ones = np.ones(len(documents), dtype=np.int64)
-    X = coo_array((ones, (documents, tokens)), shape=(n_documents, n_words)).tocsr()
+    ones, shape = np.ones(len(documents), dtype=np.int64), (n_documents, n_words)
+    X = coo_array((ones, (documents, tokens)), shape=shape).tocsr()
     informative = np.zeros(n_words, dtype=bool)
     informative[words] = True
     return _bunch(
@@ -235,9 +226,7 @@ def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
     return 0.5 * ((v1 - v2) ** 2 / (v1 * v2) + (m1 - m2) ** 2 * (1.0 / v1 + 1.0 / v2))
 
 
-def _word_probabilities(
-    n_words: int, words: np.ndarray, owner: np.ndarray, n_classes: int, lift: float
-) -> np.ndarray:
+def _word_probabilities(n_words, words, owner, n_classes, lift) -> np.ndarray:
     """Law of a word in each class (K, d), the same on all but the informative words."""
     background = 1.0 / (np.arange(1, n_words + 1) + _ZIPF_SHIFT)
     own = np.bincount(owner, background[words], n_classes)
@@ -252,18 +241,15 @@ def _word_probabilities(
     return law / (np.delete(background, words).sum() + mass)
 
 
-def _shuffled(
-    rng: np.random.Generator, levels: np.ndarray, n_columns: int
-) -> np.ndarray:
+def _shuffled(rng, levels, n_columns) -> np.ndarray:
     """Columns of the levels, each in an order of its own: shape (K, n_columns)."""
     return rng.permuted(np.tile(levels[:, None], n_columns), axis=0)
 
 
 def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
-    try:
-        values = np.asarray([1.0] * n_classes if weights is None else weights, float)
-    except (TypeError, ValueError):
-        values = np.array([])
+    values = (
+        np.ones(n_classes) if weights is None else check_real_array(weights, "weights")
+    )
     if values.shape != (n_classes,) or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
             f"weights must be {n_classes} positive numbers, not {weights!r}"
@@ -271,8 +257,8 @@ def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
     return values / values.sum()
 
 
-def _sizes(class_prior: np.ndarray, n_samples: int) -> np.ndarray:
-    """Class sizes in proportion to the prior, rounded by the largest remainders."""
+def _labels(rng, class_prior, n_samples) -> np.ndarray:
+    """Labels in random order, as many of a class as the largest remainders give it."""
     ideal = class_prior * n_samples
     sizes = np.floor(ideal).astype(np.int64)
     remainders = np.argsort(sizes - ideal, kind="stable")
@@ -282,12 +268,10 @@ def _sizes(class_prior: np.ndarray, n_samples: int) -> np.ndarray:
             f"n_samples={n_samples} leaves a class of the prior {class_prior.tolist()} "
             "without samples; raise n_samples or the smallest of weights"
         )
-    return sizes
+    return rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
 
 
-def _bunch(
-    X: np.ndarray | csr_array, y: np.ndarray, feature: str, **truth: Any
-) -> Bunch:
+def _bunch(X, y, feature, **truth) -> Bunch:
     return Bunch(
         X=X,
         y=y,

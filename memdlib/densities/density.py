@@ -20,6 +20,7 @@ from memdlib.densities.support import powers, read_support
 from memdlib.densities.table import Table
 from memdlib.moments import translate_natural
 from memdlib.validation import (
+    check_domain,
     check_integer,
     check_positive,
     check_real_array,
@@ -142,12 +143,7 @@ class MaxEntDensity(BaseEstimator):
                 f"x has shape {x.shape}; expected (n,) or (n, B), neither of them zero"
             )
         support = self._read_support(x)
-        outside = ~support.contains(x)
-        if outside.any():
-            where = tuple(int(i) for i in np.argwhere(outside)[0])
-            raise ValueError(
-                f"x{list(where)} = {x[where]} is not on the support {support}"
-            )
+        check_domain(support.contains(x), x, "x", f"not on the support {support}")
         weight = check_sample_weight(sample_weight, len(x))
         share, columns = weight / weight.sum(), x.reshape(len(x), -1)
         standard = standardise_sample(columns, share, self.moments, support)
@@ -251,9 +247,7 @@ class MaxEntDensity(BaseEstimator):
             The ends of the support at 0 and 1; among levels the lowest at 0.
         """
         q = np.asarray(q, dtype=np.float64)
-        if not ((q >= 0) & (q <= 1)).all():
-            wrong = q[~((q >= 0) & (q <= 1))].flat[0]
-            raise ValueError(f"q = {wrong} is not a probability: give 0 to 1")
+        check_domain((q >= 0) & (q <= 1), q, "q", "a probability is from 0 to 1")
         return self._each(self._fitted.quantile, q)
 
     def rvs(
@@ -350,10 +344,7 @@ class MaxEntDensity(BaseEstimator):
         support = self.support
         if isinstance(support, str) and support == "levels":
             if x is None:
-                raise ValueError(
-                    "support='levels' takes the levels from a sample: call fit(x), or "
-                    "name the levels"
-                )
+                raise ValueError("support='levels' takes them from a sample: call fit")
             support = np.unique(x)
         support = read_support(support)
         if m == 1 and np.isinf([support.lower, support.upper]).all():

@@ -193,17 +193,14 @@ class _Search:
         asked = f"density {row}: {m} moments on {self.support}"
         if not self._possible(row):
             raise InfeasibleMomentsError(
-                f"{asked} must lie inside of what is possible there: these lie on its "
-                "boundary, to rounding, or beyond; check them, use fewer, or smooth "
-                "them towards those of a wider sample"
+                f"{asked} must lie inside of what is possible there, beyond rounding: "
+                "check them, use fewer, or smooth them towards those of a wider sample"
             )
         if self.free < m:
             why = f"unless the density of {m - 1} moments has the last one too"
         elif self.cut[:, row].any():
             far = self.reach[:, row].max() / 2
-            why = (
-                f"or a little probability more than {far:.0f} standard deviations away"
-            )
+            why = f"or a little probability beyond {far:.0f} standard deviations"
         else:
             raise NotConvergedError(
                 f"{asked} were matched to {self.residual[row]:.1e} only; use fewer"

@@ -90,6 +90,8 @@ def solve_dual(
     """
     n_batch, m = mu.shape
     lam = np.zeros((n_batch, m)) if start is None else start.copy()
+    features = np.broadcast_to(features, (n_batch, *features.shape[-2:]))
+    log_weights = np.broadcast_to(log_weights, features.shape[:2])
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
     found, residual = mean.copy(), np.abs(mu - mean).max(axis=1)
     covariance, size = np.empty((n_batch, m, m)), np.abs(features).max(axis=-2)
@@ -102,7 +104,7 @@ def solve_dual(
         if not going.any():
             break
         rows, mean, hessian = rows[going], mean[going], hessian[going]
-        features, log_weights, size = _own(going, features, log_weights, size)
+        features, log_weights, size = features[going], log_weights[going], size[going]
         scale = np.sqrt(np.maximum(hessian.diagonal(0, 1, 2), 1e-300))
         scaled = hessian / (scale[:, :, None] * scale[:, None]) + 1e-14 * np.eye(m)
         gradient = mu[rows] - mean
@@ -122,7 +124,7 @@ def solve_dual(
             length[high] *= 0.5 if trial < _MAX_HALVINGS else 0.0
             tried = lam[rows[high]] + length[high, None] * step[high]
             reached[high], mean[high], p[high] = evaluate_dual(
-                *_own(high, features, log_weights), mu[rows[high]], tried
+                features[high], log_weights[high], mu[rows[high]], tried
             )
         after = np.abs(mu[rows] - mean).max(axis=1)
         lam[rows] += length[:, None] * step
@@ -133,7 +135,7 @@ def solve_dual(
         rows, mean, p = rows[alive], mean[alive], p[alive]
         if not rows.size:
             break
-        features, log_weights, size = _own(alive, features, log_weights, size)
+        features, log_weights, size = features[alive], log_weights[alive], size[alive]
     return DualSolution(
         natural=lam,
         log_normaliser=value - (lam * mu).sum(axis=1),
@@ -148,21 +150,10 @@ def evaluate_dual(
     features: Array, log_weights: Array, mu: Array, lam: Array
 ) -> tuple[Array, Array, Array]:
     """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda."""
-    p = log_weights - _times(lam, features.swapaxes(-1, -2))
+    p = log_weights - (features @ lam[..., None])[..., 0]
     top = p.max(axis=1, keepdims=True)
     np.exp(p - top, out=p)
     total = p.sum(axis=1, keepdims=True)
     p /= total
     value = (top + np.log(total))[:, 0] + (lam * mu).sum(axis=1)
-    return value, _times(p, features), p
-
-
-def _times(rows: Array, matrix: Array) -> Array:
-    """Products of rows (B, i) with one matrix (i, j), or each with its own."""
-    return rows @ matrix if matrix.ndim == 2 else (rows[:, None] @ matrix)[:, 0]
-
-
-def _own(rows, features, *others):
-    """Rows of the grids that each row has for itself; a shared one stays."""
-    shared = features.ndim == 2
-    return [x if shared else x[rows] for x in (features, *others)]
+    return value, (p[:, None] @ features)[:, 0], p

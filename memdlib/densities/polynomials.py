@@ -91,13 +91,7 @@ def orthonormal(
     return found, values
 
 
-def spread(
-    densities: list[LogPolynomials],
-    low: Array,
-    high: Array,
-    old: Array | None,
-    n_panels: int,
-) -> Array:
+def spread(densities, low, high, old, n_panels) -> Array:
     """Ends (B, P + 1) of panels in which the log densities change about equally."""
     low, high = low[:, None], high[:, None]
     x = [low + (high - low) * np.linspace(0.0, 1.0, 49)]

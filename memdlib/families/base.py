@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
 from memdlib.densities.support import gauss_legendre
+from memdlib.validation import check_domain as check_domain
 
 Array = NDArray[np.float64]
 
@@ -281,14 +282,3 @@ def smooth_towards_pooled(
     smooth = weight[..., None, None] / total * mu
     smooth += smoothing / total * pooled
     return smooth, pooled
-
-
-def check_domain(
-    valid: NDArray[np.bool_], values: Array, what: str, remedy: str
-) -> None:
-    """Raise, naming the first value outside the domain and its place."""
-    if np.all(valid):
-        return
-    where = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
-    place = f" at index {where}" if where else ""
-    raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")

@@ -27,10 +27,7 @@ from memdlib.nml.conditional import (
 from memdlib.nml.ends import (
     exponential_complexity,
     gaussian_complexity,
-    gaussian_mean_complexity,
-    gaussian_scale_complexity,
     geometric_complexity,
-    truncated_exponential_complexity,
 )
 from memdlib.nml.multinomial import multinomial_codelength, multinomial_complexity
 from memdlib.nml.quantiser import LevelQuantiser
@@ -52,10 +49,7 @@ __all__ = [
     "exponential_complexity",
     "feature_codelengths",
     "gaussian_complexity",
-    "gaussian_mean_complexity",
-    "gaussian_scale_complexity",
     "geometric_complexity",
     "multinomial_codelength",
     "multinomial_complexity",
-    "truncated_exponential_complexity",
 ]

@@ -18,10 +18,9 @@ from memdlib.densities.moment_problem import (
     evaluate_dual,
     solve_dual,
 )
-from memdlib.nml.checks import check_counts, check_finite
+from memdlib.nml.checks import check_counts, check_finite, check_shape
 from memdlib.nml.codelength import Codelength
-from memdlib.nml.level_model import multiples
-from memdlib.nml.saturated import EPSILON
+from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
 from memdlib.validation import check_integer
 
 Array = NDArray[np.float64]
@@ -107,17 +106,13 @@ def alphabet_codelength(
     """
     levels, n_moments = _check_model(levels, n_moments)
     counts = check_counts(counts, "counts")
-    if counts.shape != levels.shape:
-        raise ValueError(
-            f"counts has shape {counts.shape}; expected {levels.shape}, one count for "
-            "each level"
-        )
+    check_shape(counts, "counts", levels.shape)
     order = np.argsort(levels)
     n = check_integer(int(counts.sum()), "n")
     return Codelength(
         error=float(_error(counts[order][None], levels[order], n_moments)[0]),
         complexity=alphabet_complexity(n, levels, n_moments),
-        uncertainty=EPSILON * _ROUNDINGS * n * log(4.0 * n)
+        uncertainty=np.finfo(np.float64).eps * _ROUNDINGS * n * log(4.0 * n)
         + (_TOLERANCE if n_moments < len(levels) - 1 else 0.0),
         method="types",
     )
@@ -174,10 +169,11 @@ def is_boundary(counts: ArrayLike, n_moments: int) -> NDArray[np.bool_]:
 
 def _error(types: Array, levels: Array, n_moments: int) -> Array:
     """Minus the largest log-likelihood of each type, n H of the fitted model."""
-    n = types.sum(axis=1)
+    n, k = types.sum(axis=1), len(levels)
     error = -xlogy(types, types / n[:, None]).sum(axis=1)
     inner = np.flatnonzero(~is_boundary(types, n_moments))
-    features = _orthonormal(levels, n_moments)
+    model = LevelModel(np.full(k, 1.0 / k), levels, n_moments + 1, True, np.arange(k))
+    features = orthonormal_basis(model)[:, 1:]
     for start in range(0, len(inner), _BATCH):
         rows = inner[start : start + _BATCH]
         entropy, doubt = _largest_entropy(
@@ -242,13 +238,6 @@ def _merge(types: Array, keys: Array, log_number: Array) -> tuple[Array, Array]:
     new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
     starts = np.flatnonzero(new)
     return types[order][starts], np.logaddexp.reduceat(log_number[order], starts)
-
-
-def _orthonormal(levels: Array, n_moments: int) -> Array:
-    """Polynomials of degree 1, .., m, orthonormal on the levels."""
-    centred = 2.0 * (levels - levels[0]) / (levels[-1] - levels[0]) - 1.0
-    powers = np.polynomial.chebyshev.chebvander(centred, n_moments)
-    return np.sqrt(len(levels)) * np.linalg.qr(powers)[0][:, 1:]
 
 
 def _check_model(levels: ArrayLike, n_moments: int) -> tuple[Array, int]:

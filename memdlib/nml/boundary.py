@@ -1,4 +1,7 @@
-"""Label counts whose maximum is at infinity, and the proved bounds that they make.
+"""The saturated model, label counts that have its maximum, and bounds of all sums.
+
+A saturated model has a label distribution of its own for each level; its complexity is
+the sum over the levels of the log C(2, n) of a binary label.
 
 The statistics that the labels of L levels can have form a zonotope, with one generator
 a level. Polynomial features put the generators in general position, p of them always
@@ -12,20 +15,45 @@ factors as the model has parameters. No result is returned outside of these.
 """
 
 import math
-from functools import lru_cache
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from memdlib.nml.level_model import LevelModel
-from memdlib.nml.multinomial import two_outcome_sum
-from memdlib.nml.saturated import rounding, saturated_complexity, saturated_rounding
+from memdlib.nml.multinomial import MANY, TAIL, two_outcome_sum
 
 Array = NDArray[np.float64]
 
+EPSILON = float(np.finfo(np.float64).eps)
 # More rounding than any exact sum has, in nats.
 _MOST_ROUNDING = 1e-10
+
+
+def saturated_complexity(model: LevelModel) -> float:
+    """Log complexity, in nats."""
+    return math.fsum(math.log(two_outcome_sum(int(n))) for n in model.counts)
+
+
+def saturated_log_likelihood(counts: Array, ones: Array) -> Array:
+    """Log-likelihoods (B,) of labels (L, B), which need not be integers, in nats."""
+    zeros = counts - ones
+    return (xlogy(ones, ones / counts) + xlogy(zeros, zeros / counts)).sum(axis=0)
+
+
+def rounding(model: LevelModel, n_terms: float = 1.0) -> float:
+    """Bound of the rounding of a log complexity that adds many terms, in nats."""
+    # a log-likelihood is a sum of n terms of at most about log(4 n) nats, a logit one
+    # of p products, and a number of label sequences a product over L levels
+    n, n_levels = float(model.counts.sum()), len(model.counts)
+    steps = n * math.log(4.0 * n + 1.0) + 4 * n_levels * (model.dimension + 1)
+    return EPSILON * (steps + math.log2(n_terms + 1.0))
+
+
+def saturated_rounding(model: LevelModel) -> float:
+    """Bound of the rounding of the complexity of a saturated model, in nats."""
+    steps = 2.0 * TAIL * np.sqrt(np.minimum(model.counts, MANY)) + 16.0
+    return EPSILON * float(steps.sum())
 
 
 def on_boundary(
@@ -36,12 +64,10 @@ def on_boundary(
     # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
     # changes of sign once those at mixed levels, and the factor x, are divided out
     counts = model.counts[:, None] if counts is None else counts
-    kind = np.where(ones >= counts, 1, np.where(ones <= 0, -1, 0))
     if model.saturated:
         return np.ones(ones.shape[1], dtype=bool)
-    n_mixed = np.zeros(ones.shape[1], dtype=np.int64)
-    changes = np.zeros_like(n_mixed)
-    last = np.zeros_like(n_mixed)
+    kind = (ones >= counts).astype(np.int16) - (ones <= 0)
+    n_mixed, changes, last = np.zeros((3, ones.shape[1]), dtype=np.int16)
     for value, row in zip(model.values, kind, strict=True):
         turned = row * (1 - 2 * (n_mixed % 2))
         if not model.intercept and value < 0:
@@ -50,18 +76,6 @@ def on_boundary(
         last = np.where(turned == 0, last, turned)
         n_mixed += row == 0
     return (n_mixed < model.dimension) & (changes <= model.dimension - 1 - n_mixed)
-
-
-@lru_cache(maxsize=256)
-def interior_patterns(
-    values: tuple[float, ...], dimension: int, intercept: bool
-) -> NDArray[np.bool_]:
-    """Whether patterns of levels are interior, by digits 0 pure, 1 mixed, 2 pure."""
-    n = len(values)
-    counts = np.full(n, 2.0)
-    model = LevelModel(counts, np.array(values), dimension, intercept, np.arange(n))
-    patterns = np.array(list(product((0.0, 1.0, 2.0), repeat=n))).T
-    return ~on_boundary(model, patterns)
 
 
 def boundary_sum(model: LevelModel) -> float:

@@ -15,6 +15,18 @@ Range = tuple[float, float]
 _MOST = 2.0**52
 
 
+def _refuse(bad: Array, name: str, remedy: str) -> None:
+    """Raise, naming the first of the bad values, if there are any."""
+    if bad.size:
+        raise ValueError(f"{name} holds {bad[0]}; {remedy}")
+
+
+def check_shape(values: Array, name: str, shape: tuple[int, ...]) -> None:
+    """Raise if values have another shape."""
+    if values.shape != shape:
+        raise ValueError(f"{name} has shape {values.shape}; expected {shape}")
+
+
 def check_finite(values: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -> Array:
     """Return finite real numbers as an array of one of these numbers of dimensions."""
     found = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
@@ -27,8 +39,7 @@ def check_counts(counts: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -
     """Return numbers of samples as floats."""
     found = check_finite(counts, name, n_dims)
     bad = found[(found < 0) | (found != np.rint(found))]
-    if bad.size:
-        raise ValueError(f"{name} holds {bad[0]}; give nonnegative integers")
+    _refuse(bad, name, "give nonnegative integers")
     largest = found.sum(axis=-1).max()
     if largest > _MOST:
         raise ValueError(
@@ -53,70 +64,43 @@ def check_levels(
     if level_values is None:
         return counts, np.arange(1.0, n_levels + 1)
     values = check_finite(level_values, "level_values")
-    if values.shape != (n_levels,):
-        raise ValueError(
-            f"level_values has shape {values.shape}; give one value for each of the "
-            f"{n_levels} levels"
-        )
+    check_shape(values, "level_values", (n_levels,))
     unique, times = np.unique(values, return_counts=True)
-    if (times > 1).any():
-        raise ValueError(
-            f"level_values holds {unique[times > 1][0]} more than once; join levels of "
-            "equal value"
-        )
+    _refuse(unique[times > 1], "level_values", "a value may stand once only: join them")
     return counts, values
 
 
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
     """Return labels 1, one number a level, between 0 and the counts, as floats."""
     found = check_counts(ones, "ones", (1, 2))
-    if found.shape != counts.shape:
-        raise ValueError(
-            f"ones has shape {found.shape}; give one number a level, shape "
-            f"{counts.shape}"
-        )
-    if (found > counts).any():
-        raise ValueError(
-            f"ones holds {found[found > counts][0]}, more than level_counts"
-        )
+    check_shape(found, "ones", counts.shape)
+    _refuse(found[found > counts], "ones", "give no more than level_counts")
     return found
 
 
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
     """Return labels 0 and 1, one a sample, as floats."""
     found = check_finite(labels, "labels")
-    if found.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {found.shape}; give one class a sample, {n_samples}"
-        )
-    bad = found[(found != 0) & (found != 1)]
-    if bad.size:
-        raise ValueError(f"labels holds {bad[0]}; map the two classes to 0 and 1")
+    check_shape(found, "labels", (n_samples,))
+    _refuse(found[(found != 0) & (found != 1)], "labels", "map the classes to 0 and 1")
     return found
 
 
 def check_range(
-    ends: Range,
+    ends: Range | None,
     name: str,
     why: str,
     lowest: float = -1e100,
-    highest: float | None = 1e100,
+    highest: float = 1e100,
 ) -> Range:
     """Return both ends, ascending and inside; a missing end is refused, and why."""
     try:
         low, high = map(float, ends)
     except (TypeError, ValueError):
         low = high = math.nan
-    if not low < high:
+    if not (lowest < low < high and (high < highest or highest == math.inf)):
         raise ValueError(
-            f"{name}={ends!r} must be two numbers (low, high), low < high; without a "
-            f"bound log C is infinite, because {why}"
+            f"{name}={ends!r} must be two numbers, {lowest:g} < low < high < "
+            f"{highest:g}; without these bounds log C is infinite, because {why}"
         )
-    below = highest is None or high < highest
-    for end, inside in (("lower", low > lowest), ("upper", below)):
-        if not inside:
-            raise ValueError(
-                f"{name}={ends!r}: log C is infinite, because the {end} bound is "
-                f"missing and {why}; give a finite {end} end inside the domain"
-            )
     return low, high

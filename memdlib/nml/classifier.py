@@ -12,16 +12,13 @@ from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
-from memdlib.nml.selector import (
-    CODE_CONSTRAINTS,
-    NMLFeatureSelector,
-    two_classes,
-)
+from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import (
     NONNEGATIVE,
     check_parameters,
     checked_data,
     count_features,
+    labelled_data,
 )
 
 Array = NDArray[np.float64]
@@ -128,8 +125,7 @@ class NMLClassifier(BayesClassifier):
             If ``smoothing`` is zero and a feature separates the classes.
         """
         check_parameters(self)
-        X, y = checked_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = two_classes(y)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
         self.selector_ = NMLFeatureSelector(
@@ -139,11 +135,7 @@ class NMLClassifier(BayesClassifier):
         self.best_n_moments_ = self.selector_.best_n_moments_
         self.class_prior_ = np.bincount(codes) / len(codes)
         self.evidence_ = _level_evidence(
-            self.selector_.level_counts_,
-            self.selector_.level_ones_,
-            self.best_n_moments_,
-            self.intercept,
-            self.smoothing,
+            self.selector_, self.class_prior_[1], self.smoothing
         )
         return self
 
@@ -188,23 +180,17 @@ class NMLClassifier(BayesClassifier):
         return self.evidence_[used, levels]
 
 
-def _level_evidence(
-    counts: NDArray[np.int64],
-    ones: NDArray[np.int64],
-    n_moments: NDArray[np.int64],
-    intercept: bool,
-    smoothing: float,
-) -> Array:
+def _level_evidence(selector, prior, smoothing) -> Array:
     """Posterior log-odds of each level of each feature, less the prior log-odds."""
-    prior = ones[0].sum() / counts[0].sum()
+    counts, ones = selector.level_counts_, selector.level_ones_
     prior_logit = np.log(prior / (1.0 - prior))
     values = np.arange(1.0, counts.shape[1] + 1)
     found = np.zeros(counts.shape)
-    kind = np.column_stack([counts > 0, n_moments])
+    kind = np.column_stack([counts > 0, selector.best_n_moments_])
     distinct, which = np.unique(kind, axis=0, return_inverse=True)
     for i, (*occupied, m) in enumerate(distinct):
         here = np.flatnonzero(which == i)
-        model = level_model(np.array(occupied), values, int(m), intercept)
+        model = level_model(np.array(occupied), values, int(m), selector.intercept)
         n = counts[np.ix_(here, model.order)].T + smoothing
         k = ones[np.ix_(here, model.order)].T + smoothing * prior
         pure = ((k <= 0) | (k >= n)).any(axis=0)

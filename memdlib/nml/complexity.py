@@ -28,15 +28,13 @@ def complexities(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     n_jobs: int | None = None,
-    most_terms: int | None = None,
+    most_terms: int = MOST_TERMS,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
     keys = [_key(model) for model in models]
     distinct = list(dict.fromkeys(keys))
     # workers would take seconds to start
     pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1)
-    if most_terms is None:
-        most_terms = MOST_TERMS
     given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
     done = pool(delayed(solve)(key, *given) for key in distinct)
     known = dict(zip(distinct, done, strict=True))
@@ -44,9 +42,7 @@ def complexities(
 
 
 @lru_cache(maxsize=2**16)
-def solve(
-    key: tuple[Any, ...], method: str, n_draws: int, seed: int, most_terms: int
-) -> tuple[float, float, str]:
+def solve(key, method, n_draws, seed, most_terms) -> tuple[float, float, str]:
     """What the ways that a method allows find; every number is between its bounds."""
     counts, values, dimension, intercept = key
     order = np.arange(len(counts))
@@ -56,8 +52,7 @@ def solve(
     if method == "exact" and n_terms > _MOST:
         raise ValueError(
             f'method="exact" would take {n_terms:.1g} terms for levels of '
-            f'{sizes} samples; use method="auto", or '
-            "fewer levels or moments"
+            f'{sizes} samples; use method="auto", or fewer levels or moments'
         )
     try:
         if way == "saturated" or method == "exact" or n_terms <= most_terms:
@@ -82,9 +77,6 @@ def solve(
 def _key(model: LevelModel) -> tuple[Any, ...]:
     """What the complexity depends on, one of both directions where they are alike."""
     counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
-    if model.saturated:
-        levels = tuple(range(1, len(counts) + 1))
-        return tuple(sorted(counts)), levels, len(counts), False
     centre = values[0] + values[-1] if model.intercept else 0.0
     mirrored = tuple(centre - v for v in reversed(values))
     if mirrored == values:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from memdlib.nml.boundary import on_boundary
+from memdlib.nml.boundary import on_boundary, saturated_log_likelihood
 from memdlib.nml.checks import (
     check_binary_labels,
     check_finite,
@@ -31,7 +31,6 @@ from memdlib.nml.complexity import (
 )
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
-from memdlib.nml.saturated import saturated_log_likelihood
 from memdlib.validation import check_choice, check_integer
 
 Array = NDArray[np.float64]
@@ -334,14 +333,12 @@ def feature_codelengths(
     >>> found.total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
-    moments = list(n_moments)
+    moments, counts, ones = list(n_moments), np.atleast_2d(counts), np.atleast_2d(ones)
     if not moments:
         raise ValueError("n_moments is empty; give at least one number of moments")
-    counts, ones = np.atleast_2d(counts), np.atleast_2d(ones)
-    errors = [
-        conditional_error(counts, ones, m, level_values, intercept) for m in moments
-    ]
-    counts, values = check_levels(counts, moments[0], level_values, intercept)
+    given = level_values, intercept
+    errors = [conditional_error(counts, ones, m, *given) for m in moments]
+    counts, values = check_levels(counts, moments[0], *given)
     rows, which = np.unique(counts, axis=0, return_inverse=True)
     found = complexities(
         [level_model(row, values, m, intercept) for m in moments for row in rows],

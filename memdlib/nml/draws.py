@@ -10,9 +10,8 @@ of two sides: (A) k from the mixture of all label shares under their Jeffreys pr
 theta from a normal density r(theta | k) around theta(k), cut at three standard
 deviations; (B) theta from a mixture over sets of p levels whose shares have that prior,
 then k from its own law. With both sides together of density q, the mean of
-P(k) r(theta | k) / q over draws is the sum wanted, as r is a density. If there are too
-many sets of p levels, A is alone. The scatter of 16 Sobol sequences, scrambled each in
-its own way, gives the standard error.
+P(k) r(theta | k) / q over draws is the sum wanted, as r is a density. The scatter of 16
+Sobol sequences, scrambled each in its own way, gives the standard error.
 """
 
 import math
@@ -26,7 +25,6 @@ from scipy.stats import binom, qmc
 from memdlib.nml.boundary import complexity_bounds, on_boundary
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
-from memdlib.nml.saturated import saturated_complexity
 
 Array = NDArray[np.float64]
 
@@ -39,19 +37,22 @@ _RADIUS = 3.0
 _ENTRIES = 2**21
 # Draws of equal weight that carry a trustworthy mean, and the largest share of one.
 _EFFECTIVE, _LARGEST_SHARE = 200.0, 0.05
-# Log of the share of side A that must be near the model if it is alone.
-_OUT_OF_REACH = 9.0
 
 
 def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, float]:
     """Log of an unbiased estimate and its standard error, in nats."""
-    lower, upper = complexity_bounds(model)
+    lower = complexity_bounds(model)[0]
+    n_sets = math.comb(len(model.counts), model.dimension)
+    if n_sets > _MOST_SUBSETS:
+        raise UncertifiedError(
+            f"{n_sets} sets of {model.dimension} levels are too many to draw from; use "
+            'method="auto", or fewer levels or moments'
+        )
     sides = _Sides(model)
-    reached = sides.both or saturated_complexity(model) - upper <= _OUT_OF_REACH
-    log_each = max(0, math.ceil(math.log2(n_draws / _REPLICATES / (1 + sides.both))))
-    rngs = np.random.default_rng(seed).spawn(_REPLICATES) if reached else []
+    log_each = max(0, math.ceil(math.log2(n_draws / _REPLICATES / 2)))
+    rngs = np.random.default_rng(seed).spawn(_REPLICATES)
     weights = [sides.log_weights(log_each, rng) for rng in rngs]
-    top = max((w.max(initial=-np.inf) for w in weights), default=-np.inf)
+    top = max(w.max(initial=-np.inf) for w in weights)
     # all weights relative to the largest, or at huge counts they overflow
     linear = [np.exp(w - top) for w in weights]
     sums = np.array([w.sum() for w in linear])
@@ -63,7 +64,7 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, 
             'to trust their mean; raise n_draws, or use method="auto"'
         )
     mean = float(sums.mean())
-    inside = math.log(mean / (1 + sides.both) / 2**log_each) + float(top)
+    inside = math.log(mean / 2 / 2**log_each) + float(top)
     value = float(np.logaddexp(lower, inside))
     spread = float(sums.std(ddof=1)) / math.sqrt(_REPLICATES) / mean
     return value, spread * math.exp(inside - value)
@@ -74,12 +75,10 @@ class _Sides:
 
     def __init__(self, model: LevelModel) -> None:
         self.model, self.basis, p = model, orthonormal_basis(model), model.dimension
-        self.both = math.comb(len(model.counts), p) <= _MOST_SUBSETS
-        if self.both:
-            self.sets = np.array(list(combinations(range(len(model.counts)), p)))
-            parts = self.basis[self.sets]
-            self.log_sizes = np.linalg.slogdet(parts)[1] - p * math.log(math.pi)
-            self.inverses = np.linalg.inv(parts)
+        self.sets = np.array(list(combinations(range(len(model.counts)), p)))
+        parts = self.basis[self.sets]
+        self.log_sizes = np.linalg.slogdet(parts)[1] - p * math.log(math.pi)
+        self.inverses = np.linalg.inv(parts)
 
     def log_weights(self, log_each: int, rng: np.random.Generator) -> Array:
         """Log weights of the interior ones among 2^log_each draws of each side."""
@@ -90,21 +89,16 @@ class _Sides:
         share = (np.sin(0.5 * math.pi * points) ** 2).T
         ones = rng.binomial(whole, share).astype(np.float64)
         ones = ones[:, ~on_boundary(self.model, ones)]
-        first = ones.shape[1]
-        if self.both:
-            theta = self._near(log_each, rng)
-            other = rng.binomial(whole, expit(basis @ theta)).astype(np.float64)
-            inside = ~on_boundary(self.model, other)
-            ones, theta = np.hstack([ones, other[:, inside]]), theta[:, inside]
+        first, theta = ones.shape[1], self._near(log_each, rng)
+        other = rng.binomial(whole, expit(basis @ theta)).astype(np.float64)
+        inside = ~on_boundary(self.model, other)
+        ones, theta = np.hstack([ones, other[:, inside]]), theta[:, inside]
         if not ones.shape[1]:
             return np.empty(0)
         top = suprema(self.model, basis, counts, ones)[1]
         logits = basis @ top
         # P(k) over the density of k on side A
         log_a = _log_excess(counts, ones, logits)
-        if not self.both:
-            # theta is from r itself, which cancels
-            return log_a
         weight = counts * expit(logits) * expit(-logits)
         information = np.einsum("li,lj,lb->bij", basis, basis, weight)
         try:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
+from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
 from memdlib.validation import check_choice, check_integer, check_positive
@@ -34,202 +35,145 @@ _MOST_TERMS = 10**7
 _UNCUT = 1.0 / 45.0
 _OF_MEANS = "every stretch of means of the same length adds as much"
 _OF_RATIOS = "every doubling of the {} adds as much, or more"
-_OF_UNIT_ENDS = (
-    "means within a distance d of the end contribute like 1 / d, which has no finite "
-    "integral, although the support [0, 1] is bounded"
-)
+_OF_ENDS = "means within a distance d of the end contribute like 1 / d"
 
 
-def gaussian_mean_complexity(
-    n: int, *, mean_range: Range, scale: float, counted: str = "data"
+def gaussian_complexity(
+    n: int,
+    *,
+    mean_range: Range | None = None,
+    scale_range: Range | None = None,
+    scale: float | None = None,
+    counted: str = "data",
 ) -> float:
-    """Complexity of normal densities with unknown mean and known scale.
+    """Complexity of normal densities whose mean, scale, or both are unknown.
 
-    log C of "data" is the logarithm of (b - a) sqrt(n / (2 pi)) / scale [1]_.
+    With M = log(b - a) + log(n / (2 pi)) / 2 and S(k) = (k / e)^k / Gamma(k), log C of
+    "data" is M - log(scale) of an unknown mean [1]_; log(2 S(n / 2) log(t / s)) of an
+    unknown scale [2]_; and of both the logarithm of
+    2 (b - a) (1/s - 1/t) (n / (2 e))^(n/2) / (sqrt(pi) Gamma((n - 1) / 2)) [3]_.
 
     Parameters
     ----------
     n : int
-        Number of observations.
-    mean_range : tuple of float
-        Ends a < b of the range of the mean, up to 1e100 in size; ValueError without.
-    scale : float
-        Known standard deviation.
+        Number of observations; for both 2 or above, as the likelihood of one has no
+        bound.
+    mean_range : tuple of float, default=None
+        Ends a < b of the range of an unknown mean, up to 1e100 in size.
+    scale_range : tuple of float, default=None
+        Ends 0 < s < t of the range of an unknown standard deviation (dividing by n);
+        t may be infinite if the mean is unknown too.
+    scale : float, default=None
+        Standard deviation, if it is known.
     counted : {"data", "parameter"}, default="data"
-        Which data are counted; see the head of the module.
+        Which data are counted, see the head of the module; "data" for both.
 
     Returns
     -------
     float
         log C in nats; negative where the range is narrow and only its data count.
 
+    Raises
+    ------
+    ValueError
+        If a range that makes the complexity finite is missing.
+
     References
     ----------
     .. [1] P. Gruenwald, The Minimum Description Length Principle, MIT Press, 2007,
        chapter 11.
-
-    Examples
-    --------
-    >>> found = gaussian_mean_complexity(2, mean_range=(-1.5, 1.5), scale=1.0)
-    >>> round(float(np.exp(found)), 6)
-    1.692569
-    """
-    n, scale = check_integer(n, "n"), check_positive(scale, "scale")
-    low, high = check_range(mean_range, "mean_range", _OF_MEANS)
-    inside = math.log(high - low) - math.log(scale)
-    return _count(inside + 0.5 * math.log(n / (2.0 * math.pi)), counted)
-
-
-def gaussian_scale_complexity(
-    n: int, *, scale_range: Range, counted: str = "data"
-) -> float:
-    """Complexity of normal densities with known mean and unknown scale.
-
-    log C of "data" is the logarithm of 2 (n / (2 e))^(n/2) log(b / a) / Gamma(n / 2):
-    n s^2 / sigma^2 of the estimate s has a chi-square law [1]_.
-
-    Parameters
-    ----------
-    n, counted
-        As for `gaussian_mean_complexity`.
-    scale_range : tuple of float
-        Ends 0 < a < b of the range of the standard deviation.
-
-    Returns
-    -------
-    float
-        log C in nats.
-
-    References
-    ----------
-    .. [1] J. Rissanen, MDL denoising, IEEE Transactions on Information Theory 46(7),
+    .. [2] J. Rissanen, MDL denoising, IEEE Transactions on Information Theory 46(7),
        2000.
-
-    Examples
-    --------
-    >>> round(float(np.exp(gaussian_scale_complexity(2, scale_range=(0.5, 2.0)))), 6)
-    1.019978
-    """
-    n = check_integer(n, "n")
-    low, high = check_range(scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0)
-    inside = math.log(2.0 * _log_quotient(low, high)) + _log_gamma_peak(0.5 * n)
-    return _count(inside, counted)
-
-
-def gaussian_complexity(n: int, *, mean_range: Range, scale_range: Range) -> float:
-    """Complexity of normal densities with unknown mean and unknown scale.
-
-    Only data whose mean and standard deviation (dividing by n) lie in the ranges are
-    counted. C = 2 (b - a) (1/s - 1/t) (n / (2 e))^(n/2) / (sqrt(pi) Gamma((n-1)/2))
-    [1]_.
-
-    Parameters
-    ----------
-    n : int
-        2 or above: the likelihood of one observation has no bound.
-    mean_range : tuple of float
-        Ends a < b of the range of the mean.
-    scale_range : tuple of float
-        Ends 0 < s < t of the range of the standard deviation; t may be infinite.
-
-    Returns
-    -------
-    float
-        log C in nats.
-
-    References
-    ----------
-    .. [1] S. Hirai and K. Yamanishi, Efficient computation of normalized maximum
+    .. [3] S. Hirai and K. Yamanishi, Efficient computation of normalized maximum
        likelihood codes for Gaussian mixture models, IEEE Transactions on Information
        Theory 59(11), 2013.
 
     Examples
     --------
-    >>> found = gaussian_complexity(2, mean_range=(-1, 1), scale_range=(0.5, 2))
-    >>> round(float(np.exp(found)), 6)
-    0.702598
+    >>> found = [
+    ...     gaussian_complexity(2, mean_range=(-1.5, 1.5), scale=1.0),
+    ...     gaussian_complexity(2, scale_range=(0.5, 2.0)),
+    ...     gaussian_complexity(2, mean_range=(-1, 1), scale_range=(0.5, 2)),
+    ... ]
+    >>> np.exp(found).round(6).tolist()
+    [1.692569, 1.019978, 0.702598]
     """
-    n = check_integer(n, "n", minimum=2)
-    left, right = check_range(mean_range, "mean_range", _OF_MEANS)
+    of_mean = mean_range is not None or scale is not None
+    of_scale = scale is None
+    n = check_integer(n, "n", minimum=1 + (of_mean and of_scale))
+    length, most = 0.0, 1e100
+    if of_mean:
+        left, right = check_range(mean_range, "mean_range", _OF_MEANS)
+        length, most = math.log(right - left), math.inf
+    if not of_scale:
+        length -= math.log(check_positive(scale, "scale"))
+        return _count(length + 0.5 * math.log(n / (2.0 * math.pi)), counted)
     low, high = check_range(
-        scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0, None
+        scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0, most
     )
+    if not of_mean:
+        peak = _log_gamma_peak(0.5 * n)
+        return _count(math.log(2.0 * _log_quotient(low, high)) + peak, counted)
+    check_choice(counted, "counted", CONVENTIONS[:1])
     scales = -math.expm1(-_log_quotient(low, high)) if high < math.inf else 1.0
-    width = math.log(2.0) + math.log(right - left) + math.log(scales) - math.log(low)
+    width = math.log(2.0) + length + math.log(scales) - math.log(low)
     peak = 0.5 * n * math.log(n / (2.0 * math.e))
     return width + peak - 0.5 * math.log(math.pi) - math.lgamma(0.5 * (n - 1))
 
 
 def exponential_complexity(
-    n: int, *, mean_range: Range, counted: str = "data"
+    n: int, *, mean_range: Range, upper: float = math.inf, counted: str = "data"
 ) -> float:
-    """Complexity of exponential densities on [0, inf).
+    """Complexity of exponential densities on [0, inf), or cut to [0, upper].
 
-    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n).
-
-    Parameters
-    ----------
-    n, counted
-        As for `gaussian_mean_complexity`.
-    mean_range : tuple of float
-        Ends 0 < a < b of the range of the mean.
-
-    Returns
-    -------
-    float
-        log C in nats.
-
-    Examples
-    --------
-    >>> round(float(np.exp(exponential_complexity(1, mean_range=(0.5, 4.0)))), 6)
-    0.764984
-    """
-    n = check_integer(n, "n")
-    low, high = check_range(mean_range, "mean_range", _OF_RATIOS.format("mean"), 0.0)
-    inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
-    return _count(inside, counted)
-
-
-def truncated_exponential_complexity(n: int, *, mean_range: Range) -> float:
-    """Complexity of exponential densities cut to [0, 1].
-
-    Only data whose mean lies in the range are counted. C is the integral of
-    f(s) exp(-n h(s / n)), where f is the density of a sum of n uniform variables
-    (Irwin and Hall) and h(mu) the entropy of the density with mean mu.
+    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n). On [0, 1], C is
+    the integral of f(s) exp(-n h(s / n)), where f is the density of a sum of n uniform
+    variables (Irwin and Hall) and h(mu) the entropy of the density with mean mu.
 
     Parameters
     ----------
     n : int
     mean_range : tuple of float
-        Ends 0 < a < b < 1 of the range of the mean. The support is bounded and the
-        complexity is infinite all the same if the range reaches 0 or 1.
+        Ends 0 < a < b of the range of the mean. On a bounded support b < upper: the
+        complexity is infinite all the same if the range reaches an end.
+    upper : float, default=inf
+        End of the support.
+    counted : {"data", "parameter"}, default="data"
+        As for `gaussian_complexity`; "data" on a bounded support.
 
     Returns
     -------
     float
-        log C in nats, to about twelve digits.
+        log C in nats, on a bounded support to about twelve digits.
 
     Examples
     --------
-    >>> found = truncated_exponential_complexity(1, mean_range=(0.1, 0.9))
-    >>> round(float(np.exp(found)), 6)
-    1.25178
+    >>> found = [
+    ...     exponential_complexity(1, mean_range=(0.5, 4.0)),
+    ...     exponential_complexity(1, mean_range=(0.1, 0.9), upper=1.0),
+    ... ]
+    >>> np.exp(found).round(6).tolist()
+    [0.764984, 1.25178]
     """
     n = check_integer(n, "n")
-    low, high = check_range(mean_range, "mean_range", _OF_UNIT_ENDS, 0.0, 1.0)
+    if upper == math.inf:
+        why = _OF_RATIOS.format("mean")
+        low, high = check_range(mean_range, "mean_range", why, 0.0)
+        inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
+        return _count(inside, counted)
+    check_choice(counted, "counted", CONVENTIONS[:1])
+    upper = check_positive(upper, "upper")
+    ends = check_range(mean_range, "mean_range", _OF_ENDS, 0.0, upper)
+    low, high = (end / upper for end in ends)
     # on the logit scale the integrand is level towards both ends
     knots = np.array([low, *np.arange(1, n) / n, high])
     logit = np.log(knots) - np.log1p(-knots)
     edges = np.unique(np.clip(logit, logit[0], logit[-1]))
     pieces = np.ceil(np.diff(edges) / _PANEL).astype(int)
-    edges = np.concatenate(
-        [
-            np.linspace(a, b, k, endpoint=False)
-            for a, b, k in zip(edges[:-1], edges[1:], pieces, strict=True)
-        ]
-        + [edges[-1:]]
-    )
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    panels = zip(edges[:-1], edges[1:], pieces, strict=True)
+    parts = [np.linspace(a, b, k, endpoint=False) for a, b, k in panels]
+    edges = np.concatenate([*parts, edges[-1:]])
+    nodes, weights = gauss_legendre(_NODES)
     half = 0.5 * np.diff(edges)[:, None]
     u = (edges[:-1, None] + half * (nodes + 1.0)).ravel()
     # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not

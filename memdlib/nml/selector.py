@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.multiclass import check_classification_targets
 
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
@@ -19,8 +18,8 @@ from memdlib.validation import (
     Words,
     check_integer,
     check_parameters,
-    checked_data,
     count_features,
+    labelled_data,
 )
 
 CODE_CONSTRAINTS = {
@@ -166,12 +165,16 @@ class NMLFeatureSelector(RankedSelector):
         self
         """
         check_parameters(self)
-        X, y = checked_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = two_classes(y)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
+        if len(self.classes_) > 2:
+            # the first sentence is the one that scikit-learn's checks look for
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"multiclass: y holds {len(self.classes_)} classes"
+            )
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        asked = self.n_moments
-        if isinstance(asked, Integral):
-            asked = range(1, asked + 1)
+        m = self.n_moments
+        asked = range(1, m + 1) if isinstance(m, Integral) else m
         self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in asked])
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
@@ -200,20 +203,3 @@ class NMLFeatureSelector(RankedSelector):
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
-
-
-def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The two classes and the code, 0 or 1, of each label; others are refused."""
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); give two classes"
-        )
-    if len(classes) > 2:
-        # the first sentence is the one that scikit-learn's checks look for
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"multiclass: y holds {len(classes)} classes; compare them two at a time"
-        )
-    return classes, codes

@@ -13,26 +13,27 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import betaln
 
-from memdlib.nml.boundary import boundary_sum, interior_patterns, on_boundary
+from memdlib.nml.boundary import (
+    boundary_sum,
+    on_boundary,
+    rounding,
+    saturated_complexity,
+    saturated_rounding,
+)
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
-from memdlib.nml.saturated import rounding, saturated_complexity, saturated_rounding
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Label counts held in memory at a time, and ways traced back at a time.
 _BATCH, _TRACED = 2**17, 2**21
-# Patterns that are tabulated; with more levels each batch finds its own.
-_MOST_PATTERNS = 3**9
 # A table counts up to 2^n sequences, from 2^(-n / 2) on: in double precision to here,
 # beyond in the extended one of the machine, if it has any.
 _MOST_DOUBLE = 2000
 _MOST_SAMPLES = 2 * (np.finfo(np.longdouble).maxexp - 24)
-# Binomial coefficients up to here are integers made exactly, beyond by Stirling's sum.
-_MOST_EXACT = 2000
 
 
 def exact_way(model: LevelModel) -> tuple[str, float]:
@@ -75,27 +76,13 @@ def _by_counts(model: LevelModel) -> Iterator[tuple[Array, Array]]:
             quotient = rest // sizes[level]
             ones[level] = rest - quotient * sizes[level]
             rest = quotient
-        kept = np.flatnonzero(_interior(model, ones))
+        kept = np.flatnonzero(~on_boundary(model, ones))
         flat, ones = flat.take(kept), ones.take(kept, axis=1)
         log_number = np.zeros(kept.size)
         for size, k in zip(sizes.tolist(), ones, strict=True):
             log_number += _log_binomials(size - 1).take(k)
         log_number[2 * flat == last] -= math.log(2.0)
         yield ones.astype(np.float64), log_number
-
-
-def _interior(model: LevelModel, ones: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether label counts are interior, by their patterns where these are few."""
-    if 3 ** len(ones) > _MOST_PATTERNS:
-        return ~on_boundary(model, ones.astype(np.float64))
-    code = np.zeros(ones.shape[1], dtype=np.intp)
-    for n, k in zip(model.counts.astype(np.intp).tolist(), ones, strict=True):
-        kind = np.ones(n + 1, dtype=np.intp)
-        kind[0], kind[-1] = 0, 2
-        code *= 3
-        code += kind.take(k)
-    values = tuple(model.values.tolist())
-    return interior_patterns(values, model.dimension, model.intercept)[code]
 
 
 def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
@@ -130,13 +117,7 @@ def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         yield ones[:, kept], log_number[kept]
 
 
-def _likely_ones(
-    counts: Integers,
-    steps: Integers,
-    order: NDArray[np.intp],
-    tables: list[Array],
-    key: Integers,
-) -> Integers:
+def _likely_ones(counts, steps, order, tables, key) -> Integers:
     """Label counts with the given keys: at each level, from the last, the likeliest."""
     ones = np.empty((len(counts), key.size), dtype=np.int64)
     for level, table in zip(order[::-1].tolist(), tables[-2::-1], strict=True):
@@ -158,13 +139,10 @@ def _binomials(n: int) -> NDArray[np.longdouble]:
     return np.cumprod(np.concatenate([[first], (n - k) / (k + 1)]))
 
 
-@lru_cache(maxsize=4096)
 def _log_binomials(n: int) -> Array:
     """Logarithms of the binomial coefficients."""
-    if n <= _MOST_EXACT:
-        return np.array([math.log(math.comb(n, k)) for k in range(n + 1)])
     k = np.arange(n + 1.0)
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return -math.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
 
 
 def statistic_keys(model: LevelModel) -> Integers | None:

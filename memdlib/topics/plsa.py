@@ -106,9 +106,8 @@ def climb(
         )
         if history and objective < history[-1] - _ROUNDING * abs(history[-1]):
             raise ValueError(
-                f"step {len(history)} of EM lowered the objective from {history[-1]} "
-                f"to {objective}; counts that span many orders of magnitude leave too "
-                "few digits: drop the rarest words"
+                f"EM lowered the objective from {history[-1]} to {objective}; counts "
+                "span too many orders of magnitude: drop the rarest words"
             )
         history.append(objective)
         settled = len(history) > 1 and objective - history[-2] <= tol * total
@@ -173,27 +172,23 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     ([[0.75, 0.25]], True)
     """
     counts = as_counts(counts)
-    n = counts.shape[0]
-    theta, gap = np.tile(prior, (n, 1)), np.zeros(n)
+    theta, gap = np.tile(prior, (counts.shape[0], 1)), np.zeros(counts.shape[0])
     used = np.flatnonzero(prior > 0)
     words = np.ascontiguousarray(components[used].T)
     known = words.any(axis=1)
     worst = 0.0
-    for d in range(n):
+    for d in range(len(theta)):
         part = slice(counts.indptr[d], counts.indptr[d + 1])
         place, number = counts.indices[part], counts.data[part]
         place, number = place[known[place]], number[known[place]]
         if place.size:
             length = number.sum()
             found, shortfall = _best_mixture(number / length, words[place])
-            theta[d] = 0.0
-            theta[d, used] = found
-            gap[d] = length * shortfall
+            theta[d, used], gap[d] = found, length * shortfall
             worst = max(worst, shortfall)
     if worst > _TOLERANCE:
         warnings.warn(
             f"the topics of a document are certified to {worst:.1e} nats a count only; "
-            "counts or topics that span many orders of magnitude leave too few digits: "
             "drop the rarest words, or use smoothing in PLSA",
             ConvergenceWarning,
             stacklevel=3,
@@ -384,9 +379,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         gain = (best.history[-1] - best.history[-2]) / table.sum()
         if gain > self.tol:
             warnings.warn(
-                f"EM stopped after max_iter={self.max_iter} steps, of which the last "
-                f"gained {gain:.1e} nats a count, more than tol={self.tol}; raise "
-                "max_iter or tol",
+                f"EM stopped after max_iter={self.max_iter} steps; the last gained "
+                f"{gain:.1e} nats a count: raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -460,12 +454,8 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.gaps_ = np.array(found.gaps) / total
         plain = log_terms(table, mixture(table, found.theta, found.words)).sum()
         self.log_likelihood_ = float(plain + xlogy(length, length / total).sum())
-        n_topics, n_rows, n_columns = (
-            len(alive),
-            len(length),
-            int((table.sum(axis=0) > 0).sum()),
-        )
-        self.n_parameters_ = n_topics - 1 + n_topics * (n_rows + n_columns - 2)
+        n_cells = len(length) + int((table.sum(axis=0) > 0).sum())
+        self.n_parameters_ = len(alive) - 1 + len(alive) * (n_cells - 2)
         penalty = 0.5 * self.n_parameters_ * float(np.log(total))
         self.bic_ = penalty - self.log_likelihood_
 
@@ -477,14 +467,11 @@ def _table(X, weight: Array, n_topics: int, every_word: bool):
     by_word = X.sum(axis=0)
     used = np.flatnonzero(by_word > 0)
     if not used.size:
-        raise ValueError(
-            "X holds no counts: all its numbers are zero; pLSA needs one row with words"
-        )
+        raise ValueError("X holds no counts: all its numbers are zero")
     if n_topics > min(len(rows), len(used)):
         raise ValueError(
-            f"n_topics={n_topics} is more than the counts can tell apart: they stand "
-            f"in n_samples={len(rows)} rows and n_features={len(used)} columns; use "
-            f"n_topics={min(len(rows), len(used))} or less"
+            f"n_topics={n_topics} is more than n_samples={len(rows)} rows and "
+            f"n_features={len(used)} columns with counts can tell apart"
         )
     columns = np.arange(X.shape[1]) if every_word else used
     return X[:, columns], columns

@@ -194,10 +194,7 @@ def maxent_scores(
     """
     family = get(family)
     if family.name == "multinomial":
-        raise ValueError(
-            "family='multinomial' has features that depend on each other; use a "
-            "family of one feature at a time, or fisher_scores of a PLSA of one topic"
-        )
+        raise ValueError("family='multinomial' is no family of one feature at a time")
     X, lam = check_real_array(X, "X"), check_real_array(lam, "lam")
     expected = (X.shape[-1] if X.ndim else 1, family.n_moments)
     if X.ndim != 2 or lam.shape != expected:
@@ -245,8 +242,7 @@ def _fold(model: PLSA, X: MatrixLike) -> _Folded:
     if np.isneginf(terms).any():
         d, w = (int(i[0]) for i in with_values(counts, np.isneginf(terms)).nonzero())
         raise ValueError(
-            f"row {d} holds feature {w}, which the model gives no probability: it was "
-            "not among its training rows; use PLSA(smoothing=...) above zero, or leave "
-            "the feature out"
+            f"row {d} holds feature {w}, which the model gives no probability: use "
+            "PLSA(smoothing=...) above zero, or leave the feature out"
         )
     return _Folded(model, counts, ratios(counts, probability), theta, terms)

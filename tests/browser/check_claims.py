@@ -114,12 +114,6 @@ def test_filters_narrow_and_the_address_brings_them_back(page, visit, wanted):
     assert shown(page) == fits()
 
 
-def test_a_group_without_claims_is_hidden(page):
-    page.select_option("#claim-filters [name=table]", slug(ONE.group))
-    headings = page.locator("h3:visible").all_inner_texts()
-    assert len(headings) == 1 and headings[0].startswith(ONE.group)
-
-
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_what_a_filter_lets_through_begins_on_the_same_screen(visit, size):
     page = visit(size).open(f"{PAGE}.html")
@@ -191,7 +185,6 @@ def test_without_a_script_all_is_there(base, browser):
     page.goto(f"{base}/{PAGE}.html#{ONE.id}")
     assert page.locator(SHOWN).count() == len(CLAIMS)
     assert not page.locator("#claim-filters").is_visible()
-    assert page.locator(".claim-index a").count() == len(CLAIMS)
     # the browser opens a card by its address
     assert page.locator(f"[id='{ONE.id}'] dl").is_visible()
     page.locator("li.claim summary").first.click()

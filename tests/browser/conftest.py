@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from compendium.build import chromium
 
@@ -63,8 +64,12 @@ def base():
 
 @pytest.fixture(scope="module")
 def browser():
-    with chromium.launched() as one:
-        yield one
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium.program(), args=chromium.OPTIONS
+        )
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="module")

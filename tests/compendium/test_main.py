@@ -25,8 +25,8 @@ def signals():
         ("render", render, "main", {}),
         ("check", render, "check", {}),
         ("readme", readme, "main", {}),
-        ("pdf", pdf, "main", {"article": False}),
-        ("article", pdf, "main", {"article": True}),
+        ("pdf", pdf, "main", {"runs": ["article"]}),
+        ("pdf memd genes", pdf, "main", {"runs": ["memd", "genes"]}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):

@@ -49,43 +49,6 @@ def test_varying_step_solves_its_equations_one_by_one(seed, kind):
             assert found[k, j] == pytest.approx(expected_root, abs=1e-8)
 
 
-def test_equal_sizes_make_both_steps_one():
-    _, share, observed, _, value, penalty = problem(1)
-    Z = np.random.default_rng([53, 2]).dirichlet(np.ones(4), size=12) * 2.5
-    expected = (Z.T @ share).T
-    np.testing.assert_allclose(
-        varying_step(Z, feature_sums(Z), share, observed, expected, value, penalty),
-        constant_step(2.5, observed, expected, value, penalty),
-        rtol=0,
-        atol=1e-10,
-    )
-
-
-def test_a_class_that_never_shows_a_feature_takes_a_finite_step():
-    Z, share, observed, expected, value, penalty = problem(3)
-    observed[1] = 0.0
-    expected[2] = 0.0
-    steps = (
-        constant_step(4.0, observed, expected, value, 0 * penalty),
-        constant_step(4.0, observed, expected, value, penalty),
-        varying_step(
-            Z, feature_sums(Z), share, observed, (Z.T @ share).T, value, 0 * penalty
-        ),
-    )
-    for step in steps:
-        assert np.isfinite(step).all()
-    assert (steps[0][1] < 0).all()
-
-
-def test_sizes_are_those_of_the_instances_that_show_a_feature():
-    Z = np.array([[1.0, 0.0, 2.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0] * 4])
-    for kind in (np.asarray, sparse.csr_array):
-        rows, smallest, largest = feature_sums(kind(Z))
-        assert rows.tolist() == [3.0, 1.0, 0.0]
-        assert smallest.tolist() == [1.0, 1.0, 3.0, 1.0]
-        assert largest.tolist() == [3.0, 1.0, 3.0, 1.0]
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("penalty", [0.0, 1e-300, 1e-18, 1e-9, 1.0, 1e9])
 def test_a_slight_penalty_and_sizes_far_apart_are_solved(penalty, kind):
@@ -110,25 +73,3 @@ def test_a_slight_penalty_and_sizes_far_apart_are_solved(penalty, kind):
     plain = np.log(0.2 / expected[0, 0]) / 2.0
     if penalty <= 1e-18:
         assert alone == pytest.approx(plain, rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_totals_of_zero_are_met_alike_by_both_steps_and_exactly_with_a_penalty(kind):
-    """Without a penalty both leave the same small total of what is never shown."""
-    Z = np.array([[0.2, 0.1], [0.6, 0.0], [0.0, 0.3]])
-    share = np.array([[0.3, 0.1], [0.2, 0.1], [0.2, 0.1]])
-    sizes, expected = feature_sums(kind(Z)), (Z.T @ share).T
-    value, size, zero = np.full((2, 2), 0.4), Z.sum(axis=1), np.zeros((2, 2))
-    observed = np.array([[0.0, 0.05], [0.02, 0.0]])
-    step = varying_step(kind(Z), sizes, share, observed, expected, value, np.zeros(2))
-    plain = constant_step(0.6, observed, expected, value, np.zeros(2))
-    reached = np.einsum(
-        "ik,ij,kij->kj", share, Z, np.exp(step[:, None] * size[:, None])
-    )
-    np.testing.assert_allclose(reached, expected * np.exp(0.6 * plain), rtol=1e-7)
-    for penalty in (1e-10, 1e-3):
-        r = np.full(2, penalty)
-        step = varying_step(kind(Z), sizes, share, zero, expected, value, r)
-        grown = np.exp(step[:, None] * size[:, None])
-        reached = np.einsum("ik,ij,kij->kj", share, Z, grown)
-        np.testing.assert_allclose(reached, -penalty * (value + step), rtol=1e-7)

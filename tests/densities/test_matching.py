@@ -38,61 +38,6 @@ FAR = [
             4672.879438866003,
         ],
     ),
-    (
-        LINE,
-        [
-            0.9107024234181738,
-            5.142401851645243,
-            10.752814501737856,
-            49.74028773609387,
-            147.9057379729257,
-            647.4636435307842,
-            2347.83061883437,
-            10250.198014973457,
-        ],
-    ),
-    (
-        HALF,
-        [
-            1.690940166358332,
-            2.913401725353598,
-            5.102909609465205,
-            9.068460229719886,
-            16.324464588126457,
-            29.726666050166514,
-            54.697614220630655,
-        ],
-    ),
-    (
-        (-1.0, 2.0),
-        [
-            -0.6771238529332609,
-            0.5346052830097953,
-            -0.43876902572128296,
-            0.3745703958653437,
-            -0.32812972217660585,
-            0.29297696598168343,
-            -0.2652454616408897,
-            0.24262185365795141,
-            -0.2236503048445866,
-            0.20738504864101404,
-        ],
-    ),
-    (
-        (-1.0, 2.0),
-        [
-            1.290110762327035,
-            1.7974433010594595,
-            2.648554172371777,
-            4.057992485464482,
-            6.389043154640802,
-            10.258539056235836,
-            16.718299537982087,
-            27.570361683672747,
-            45.916678596998835,
-            77.12109014264351,
-        ],
-    ),
 ]
 
 
@@ -171,17 +116,6 @@ def test_everything_agrees_with_mpmath(m, support, lam):
         assert float(density.cdf(x)) == pytest.approx(below, abs=1e-9)
 
 
-@pytest.mark.parametrize("sd", [0.02, 1e-3, 1e-5])
-def test_a_narrow_density_is_found(sd):
-    mean = 0.1
-    found = MaxEntDensity(2, (-1, 1)).from_moments([mean, mean**2 + sd**2])
-    assert found.residual_ < 1e-12
-    expected = [-mean / sd**2, 0.5 / sd**2]
-    # the variance that rounding leaves of the moments
-    left = 1e-5 + 1e-17 / sd**2
-    np.testing.assert_allclose(found.natural_params_, expected, rtol=left)
-
-
 INSIDE = "must lie inside of what is possible there"
 
 
@@ -190,33 +124,24 @@ INSIDE = "must lie inside of what is possible there"
     [
         ([1.5], (-1, 1), r"density 0: no density on \[-1, 1\] has mean 1\.5"),
         ([1.0], (-1, 1), "has mean 1: the mean must lie strictly inside"),
-        ([1.0], (-np.inf, 1), "has mean 1: the mean must lie strictly inside"),
         ([0.5, 0.2], (-1, 1), r"has mean 0\.5 and variance 0"),
-        ([0.5, 1.2], (-1, 1), r"has mean 0\.5 and variance 0\.95"),
         ([0.5, 0.5], (0, 1), r"has mean 0\.5 and variance 0\.25"),
-        ([1.0, 1.0], HALF, "has mean 1 and variance 0: .* beyond rounding"),
         ([1.0, 1.0 + 2.0**-51], LINE, "has mean 1 and variance 0: .* beyond rounding"),
         ([0.0, 0.5, 0.9], (-1, 1), INSIDE),
         ([0.4, 0.25, 0.3], (0, 1), INSIDE),
         ([1.0, 1.5, 1.8], HALF, INSIDE),
-        ([-1.0, 1.5, -2.0], LEFT, INSIDE),
         ([0.0, 1.0, 0.0, 0.9], LINE, INSIDE),
         # a point at an end of the support, hidden by rounding
         ([-10.4655, 167.3399025, -1789.1634036374999], (-13, 34), INSIDE),
         ([0.0, 0.0], [-1, 0, 1], "has mean 0 and variance 0"),
         ([11.5, 132.35], [10, 11, 12, 13], INSIDE),
-        ([1.5, 2.5], [0, 1, 2, 3], INSIDE),
-        ([1.5, 4.5], [0, 1, 2, 3], "has mean 1.5 and variance 2.25"),
         ([0.0, 0.04, 0.0], [-1, -0.3, 0.3, 1], INSIDE),
         # two levels out of five carry everything
         ([-0.75, 0.625, -0.5625], [-1, -0.5, 0, 0.5, 1], INSIDE),
         ([0.0, 1.0, 0.0, 4.0], LINE, "the entropy has no maximum"),
-        ([0.0, 1.0, 0.0, 3.01], LINE, "the entropy has no maximum"),
         ([1.0, 2.5], HALF, "the entropy has no maximum"),
-        ([-1.0, 2.5], LEFT, "the entropy has no maximum"),
         ([-1.0, 2.0, -7.0], LEFT, "the entropy has no maximum"),
         ([0.0, 1.0, 1e-3], LINE, "no maximum, unless the density of 2 moments"),
-        ([0.0, 1.0, 1e-6], LINE, "no maximum, unless the density of 2 moments"),
         ([0.0, 1.0, 0.0, 5.0, 0.0], LINE, "no maximum, unless"),
     ],
 )
@@ -249,38 +174,11 @@ def test_the_edges_of_what_is_possible_are_those_of_the_classical_problems(
             MaxEntDensity(len(inside), support).from_moments([*mu, edge - 1e-6 * side])
 
 
-@pytest.mark.parametrize(("count", "m"), [(2, 4), (3, 6)])
-def test_samples_of_few_values_have_fewer_moments_than_twice_their_number(count, m):
-    x = np.arange(count, dtype=float).repeat(2)
-    assert MaxEntDensity(m - 2).fit(x).residual_ < 1e-8
-    with pytest.raises(InfeasibleMomentsError, match=INSIDE):
-        MaxEntDensity(m).fit(x)
-
-
 def test_a_mean_next_to_an_end_has_its_steep_density():
     lower, upper, mean = -0.387, 0.691, 0.69093217
     found = MaxEntDensity(1, (lower, upper)).from_moments([mean])
     # mean = upper + 1 / lambda where the other end is out of reach
     assert found.natural_params_[0] == pytest.approx(-1.0 / (upper - mean), rel=1e-9)
-
-
-def test_the_first_of_many_is_named():
-    good = [[0.1, 0.3, 0.05]] * 5
-    with pytest.raises(
-        InfeasibleMomentsError, match=r"density 3: 3 moments on \[-1, 1"
-    ):
-        MaxEntDensity(3, (-1, 1)).from_moments([*good[:3], [0.1, 0.3, 0.5], *good])
-    with pytest.raises(InfeasibleMomentsError, match=r"density 3: .* no maximum"):
-        MaxEntDensity(2, HALF).from_moments([*[[1.0, 1.5]] * 3, [1.0, 2.5], [1.0, 1.6]])
-
-
-def test_blocks_change_nothing(monkeypatch):
-    x = np.random.default_rng([67, 6]).beta(2.0, 3.0, size=(200, 7))
-    expected = MaxEntDensity(4, (0, 1)).fit(x)
-    monkeypatch.setattr(matching, "_BLOCK", 3)
-    found = MaxEntDensity(4, (0, 1)).fit(x)
-    np.testing.assert_allclose(found.entropy_, expected.entropy_, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(found.cdf(0.4), expected.cdf(0.4), rtol=0, atol=1e-9)
 
 
 def test_what_is_not_matched_in_the_end_is_told(monkeypatch):
@@ -323,50 +221,6 @@ def test_an_exponential_density(m, support, sign):
     far = sign * np.array([1.0, 50.0, 1e8])
     law = stats.expon(scale=scale)
     np.testing.assert_allclose(found.logpdf(far), law.logpdf(sign * far), rtol=1e-12)
-
-
-@pytest.mark.parametrize("shift", [0.0, 1.5])
-def test_a_quartic_density_has_its_fifth_moment_and_no_other(shift):
-    def weight(x):
-        return mp.exp(x / 2 + x**2 - x**4)
-
-    ends = [-mp.inf, -1, 0, 1, mp.inf]
-    with mp.workdps(30):
-        mass = mp.quad(weight, ends)
-        mu = [
-            mp.quad(lambda x, j=j: (x + shift) ** j * weight(x), ends) / mass
-            for j in range(1, 6)
-        ]
-    mu = np.array(mu, dtype=float)
-    found = MaxEntDensity(5).from_moments(mu)
-    assert found.natural_params_[4] == 0.0
-    # -u/2 - u^2 + u^4 with u = x - shift
-    lam = np.polynomial.Polynomial([0, -0.5, -1, 0, 1])(
-        np.polynomial.Polynomial([-shift, 1])
-    ).coef[1:]
-    np.testing.assert_allclose(found.natural_params_[:4], lam, rtol=0, atol=1e-9)
-    moved = mu.copy()
-    moved[4] += 1e-5 * found.std() ** 5
-    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
-        MaxEntDensity(5).from_moments(moved)
-
-
-@pytest.mark.parametrize(
-    ("mu", "support"),
-    [([0.0, 1.0, 0.0, 3.0 - 1e-7], LINE), ([1.0, 2.0, 6.0, 24.0 - 1e-4], HALF)],
-)
-def test_a_near_miss_from_below_has_a_density_of_its_own(mu, support):
-    found = MaxEntDensity(4, support).from_moments(mu)
-    assert found.natural_params_[-1] > 0
-    assert found.residual_ < 1e-9
-
-
-def test_rounding_of_moments_about_zero_is_no_miss():
-    mu = np.array(normal_moments(100.3, 1.7, 3))
-    assert MaxEntDensity(3).from_moments(mu).natural_params_[2] == 0.0
-    # in units of the standard deviation a millionth
-    with pytest.raises(InfeasibleMomentsError, match="no maximum, unless"):
-        MaxEntDensity(3).from_moments([*mu[:2], mu[2] + 1e-6 * 1.7**3])
 
 
 @pytest.mark.parametrize("name", moment_problems.SUPPORTS)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import optimize
 from scipy.special import logsumexp, softmax
 
 from memdlib.densities.moment_problem import evaluate_dual, solve_dual
@@ -83,55 +83,6 @@ def test_impossible_moments_leave_a_residual_and_no_warning():
     found = solve_dual(features, log_weights, np.array([[2.0], [0.3], [-1.0]]))
     assert found.residual[0] > 0.9
     assert found.residual[1] < 1e-13
-
-
-def test_the_certificates_are_what_they_say():
-    u = np.linspace(-1, 1, 21)
-    features, mu = np.column_stack([u, u**2]), np.array([[0.9, 0.3], [0.2, 0.3]])
-    found = solve_dual(features, np.zeros(21), mu)
-    lack = mu - softmax(-found.natural @ features.T, axis=1) @ features
-    assert np.abs(lack[0]).min() > 0.01
-    np.testing.assert_allclose(
-        found.residual, np.abs(lack).max(axis=1), rtol=0, atol=1e-12
-    )
-    gap = np.abs((found.natural * lack).sum(axis=1))
-    np.testing.assert_allclose(found.gap, gap, rtol=1e-9, atol=1e-12)
-
-
-def test_a_loaded_die():
-    """Jaynes's die: mean 4.5 instead of 3.5."""
-    faces = np.arange(1.0, 7.0)
-    found = solve_dual(faces[:, None], np.zeros(6), np.array([[4.5]]))
-    assert found.natural[0, 0] == pytest.approx(-0.37105, abs=1e-5)
-    p = evaluate_dual(faces[:, None], np.zeros(6), np.array([[4.5]]), found.natural)[2]
-    assert stats.entropy(p[0]) == pytest.approx(found.history[-1, 0])
-
-
-def test_the_dual_at_any_parameters():
-    """Value, moments and probabilities of a batch, also where exponentials overflow."""
-    features, log_weights, lam, mu = problem(7, batch=3)
-    lam = lam * np.array([[1.0], [1e-3], [1e4]])
-    value, mean, p = evaluate_dual(features, log_weights, mu, lam)
-    linear = log_weights - lam @ features.T
-    np.testing.assert_allclose(p, softmax(linear, axis=1), rtol=1e-9, atol=1e-300)
-    np.testing.assert_allclose(mean, softmax(linear, axis=1) @ features, rtol=1e-9)
-    expected = logsumexp(linear, axis=1) + (lam * mu).sum(axis=1)
-    np.testing.assert_allclose(value, expected, rtol=1e-10)
-
-
-def test_a_history_of_the_dual_begins_at_the_start_and_ends_at_the_solution():
-    features, log_weights, lam, mu = problem(9, batch=4)
-    mu[2] = np.average(features, axis=0, weights=np.exp(log_weights))
-    found = solve_dual(features, log_weights, mu)
-    total = logsumexp(log_weights)
-    np.testing.assert_allclose(found.history[0], total, rtol=1e-12)
-    np.testing.assert_allclose(found.history[:, 2], total, rtol=1e-12)
-    last = found.log_normaliser + (found.natural * mu).sum(axis=1)
-    np.testing.assert_allclose(found.history[-1], last, rtol=1e-12)
-    again = solve_dual(features, log_weights, mu, 0.9 * lam)
-    start = evaluate_dual(features, log_weights, mu, 0.9 * lam)[0]
-    np.testing.assert_allclose(again.history[0], start, rtol=1e-12)
-    np.testing.assert_allclose(again.natural, found.natural, rtol=0, atol=1e-10)
 
 
 def test_every_row_may_have_a_grid_of_its_own():

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from memdlib.densities import InfeasibleMomentsError, RoundedMomentsError, Support
+from memdlib.densities import RoundedMomentsError, Support
 from memdlib.densities.standard import standardise_moments, standardise_sample
 
 LINE = Support(-np.inf, np.inf)
@@ -39,47 +39,3 @@ def test_moments_about_zero_are_right_or_refused(shift, m):
         for j in range(2, m + 1):
             expected = float(exact[j]) / float(exact[2]) ** (j / 2)
             assert found[0, j - 1] == pytest.approx(expected, abs=0.05)
-
-
-def test_a_variance_within_rounding_of_the_square_is_none():
-    """Moments about zero are rounded by 2^-53 of themselves each."""
-    for rounding, error in (
-        (2.0**-51, InfeasibleMomentsError),
-        (2.0**-48, RoundedMomentsError),
-    ):
-        with pytest.raises(error):
-            standardise_moments(np.array([[1.0, 1.0 + rounding]]), LINE)
-    unit = standardise_moments(np.array([[1.0, 1.0 + 1e-8]]), LINE)[1]
-    assert unit[0] == pytest.approx(1e-4, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("support", "unit"),
-    [((0, 10), [2.0, 3.0, 5.0]), ((0, np.inf), [2, 7, 5]), ((-np.inf, 10), [8, 3, 5])],
-)
-def test_one_moment_is_measured_by_the_distance_of_the_nearer_end(support, unit):
-    within, means = Support(*support), np.array([[2.0], [7.0], [5.0]])
-    for found in (
-        standardise_moments(means, within),
-        standardise_sample(means.T.repeat(3, 0), np.full(3, 1 / 3), 1, within),
-    ):
-        assert found[0].tolist() == [2.0, 7.0, 5.0]
-        assert found[1].tolist() == unit
-        assert found[2].tolist() == [[0.0]] * 3
-
-
-def test_values_without_weight_are_not_there():
-    x = np.array([[1.0, 4.0], [1.0, 2.0], [9.0, 3.0], [1.0, 7.0]])
-    share = np.array([0.3, 0.2, 0.0, 0.5])
-    with pytest.raises(InfeasibleMomentsError, match="density 0: .* variance 0"):
-        standardise_sample(x, share, 2, LINE)
-    mean, unit, _ = standardise_sample(x[:, [1]], share, 2, LINE)
-    assert mean[0] == pytest.approx(5.1)
-    assert unit[0] ** 2 == pytest.approx(0.3 * 1.1**2 + 0.2 * 3.1**2 + 0.5 * 1.9**2)
-
-
-@pytest.mark.parametrize("end", [1.0, 3.0])
-def test_a_constant_sample_at_an_end_has_no_density(end):
-    x = np.column_stack([[1.5, 2.5, 2.0], np.full(3, end)])
-    with pytest.raises(InfeasibleMomentsError, match="density 1: no density on"):
-        standardise_sample(x, np.full(3, 1 / 3), 1, Support(1.0, 3.0))

@@ -41,54 +41,11 @@ def test_what_is_no_support_is_named(support, message):
         read_support(support)
 
 
-def test_standard_coordinates():
-    for support, origin, unit in (
-        ((0, 10), 5, 5),
-        ([0, 2, 6], 3, 3),
-    ):
-        assert read_support(support).standardise() == (origin, unit)
-
-
 @given(st.integers(1, 60))
 def test_gauss_legendre_is_exact_for_polynomials(n):
     nodes, weights = gauss_legendre(n)
     degree = 2 * n - 2
     assert np.sum(weights * nodes**degree) == pytest.approx(2 / (degree + 1), rel=1e-10)
-
-
-def test_rules_are_shared_and_so_cannot_be_written_to():
-    nodes, weights = gauss_legendre(5)
-    assert gauss_legendre(5)[0] is nodes
-    for array in (nodes, weights):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0.0
-    with pytest.raises(ValueError, match="n_nodes=0 must be an integer, 1 or more"):
-        gauss_legendre(0)
-
-
-def test_supports_are_told_in_full_up_to_four_levels():
-    told = [
-        str(read_support(s))
-        for s in ((-1, 2.5), (0, np.inf), (-np.inf, 0), [4, 1, 2, 3], [5, 1, 2, 3, 4])
-    ]
-    assert told[:3] == ["[-1, 2.5]", "[0, inf)", "(-inf, 0]"]
-    assert told[3:] == ["the levels 1, 2, 3, 4", "the levels 1, 2, 3, 4, ..."]
-
-
-@pytest.mark.parametrize(
-    ("support", "expected"),
-    [
-        ((-1, 2), [0, 0, 1, 1, 1, 0, 0, 0]),
-        ((-1, np.inf), [0, 0, 1, 1, 1, 1, 0, 0]),
-        ((-np.inf, 2), [0, 1, 1, 1, 1, 0, 0, 0]),
-        ((-np.inf, np.inf), [0, 1, 1, 1, 1, 1, 0, 0]),
-        ([-1, 2], [0, 0, 1, 0, 1, 0, 0, 0]),
-    ],
-)
-def test_ends_belong_to_a_support_and_infinity_does_not(support, expected):
-    x = np.array([[-np.inf, -1.1, -1.0, 0.5], [2.0, 2.1, np.inf, np.nan]])
-    found = read_support(support).contains(x)
-    np.testing.assert_array_equal(found, np.array(expected, bool).reshape(2, 4))
 
 
 def test_grids_are_gauss_rules_or_the_levels_themselves():

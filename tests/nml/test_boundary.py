@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from memdlib.nml.boundary import boundary_sum, on_boundary
+from memdlib.nml.boundary import boundary_sum, on_boundary, saturated_log_likelihood
 from memdlib.nml.level_model import level_model
-from memdlib.nml.saturated import saturated_log_likelihood
 from tests.nml.test_fits import CODINGS, random_ones
 
 
@@ -55,9 +54,3 @@ def test_the_sum_over_the_boundary(values, intercept, m):
     ]
     likelihood = np.exp(saturated_log_likelihood(model.counts[:, None], on))
     assert boundary_sum(model) == pytest.approx(sequences @ likelihood, rel=1e-13)
-
-
-def test_all_label_counts_of_a_saturated_model_are_on_the_boundary():
-    model = level_model(np.array([2, 1, 3]), np.arange(1.0, 4.0), 3, False)
-    grid = np.indices((3, 2, 4)).reshape(3, -1).astype(float)
-    assert on_boundary(model, grid).all()

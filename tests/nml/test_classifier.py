@@ -2,12 +2,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 from scipy.special import expit, logit
-from sklearn.exceptions import NotFittedError
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.generative import contributions
-from memdlib.nml import NMLClassifier, NMLFeatureSelector
-from memdlib.nml.classifier import _level_evidence
+from memdlib.nml import NMLClassifier
 from tests.data import load_or_skip
 
 
@@ -103,18 +100,6 @@ def test_a_feature_that_separates_has_finite_odds_unless_smoothing_is_off():
         NMLClassifier(smoothing=0).fit(X, y)
 
 
-def test_without_smoothing_the_means_are_those_of_the_data():
-    X, y = simulated(n=60)
-    model = NMLClassifier(n_moments=(2,), n_bins=3, smoothing=0, strategy="quantile")
-    model.fit(X, y)
-    levels = model.selector_.quantiser_.transform(X)
-    for j in range(X.shape[1]):
-        p = expit(model.evidence_[j] + logit(y.mean()))[levels[:, j]]
-        for power in (1, 2):
-            moment = (levels[:, j] + 1) ** power
-            assert moment @ p == pytest.approx(moment @ y, rel=1e-9)
-
-
 def test_an_unknown_level_leaves_the_prior():
     X = np.array([[0.0], [0.1], [9.0], [9.1], [0.2]])
     y = [0, 0, 1, 1, 1]
@@ -136,100 +121,3 @@ def test_leukemia():
     _, curve = model.accuracy_curve(X[~train][:, best], bunch.y[~train])
     assert (curve[9:130] * 34).round().min() >= 31
     assert (curve[9:130] * 34).mean() > 32
-
-
-def test_what_each_feature_adds_is_its_evidence():
-    X, y = simulated()
-    model = NMLClassifier(n_features=3, n_moments=2).fit(X, y)
-    base, values = contributions(model, X, 1)
-    total = base + values.sum(axis=1)
-    np.testing.assert_allclose(total, model.decision_function(X), rtol=1e-9)
-    assert not values[:, model.order_[3:]].any()
-    assert values[:, model.order_[:3]].any(axis=0).all()
-
-
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("smoothing", [0.25, 1.0, 3.0])
-def test_evidence_meets_the_moments_of_smoothed_labels(intercept, smoothing):
-    """Polynomials in the level whose moments are those of the labels, level by level.
-
-    Features share the number of labels, not the levels that have rows.
-    """
-    rng = np.random.default_rng([73, 5])
-    prior, x = 0.3, np.arange(1.0, 6)
-    counts, ones = np.zeros((2, 24, 5), dtype=int)
-    for j in range(24):
-        occupied = np.flatnonzero(rng.random(5) < 0.7)
-        occupied = occupied if len(occupied) else np.array([1, 3])
-        level = rng.choice(occupied, size=20)
-        counts[j] = np.bincount(level, minlength=5)
-        ones[j] = np.bincount(level[:6], minlength=5)
-    m = rng.integers(1, 5, size=24)
-    found = _level_evidence(counts, ones, m, intercept, smoothing)
-    assert not found[counts == 0].any()
-    for j in range(24):
-        here = counts[j] > 0
-        z = found[j, here] + logit(prior)
-        n = counts[j, here] + smoothing
-        k = ones[j, here] + smoothing * prior
-        powers = np.power.outer(x[here] / 5, np.arange(1 - intercept, m[j] + 1))
-        np.testing.assert_allclose(powers.T @ (n * expit(z)), powers.T @ k, rtol=1e-7)
-        fit = np.linalg.lstsq(powers, z, rcond=None)[0]
-        np.testing.assert_allclose(powers @ fit, z, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("n_features", [None, 2, 0.5])
-def test_features_are_ranked_by_a_selector_of_the_same_settings(n_features):
-    X, y = simulated(n=24, d=4)
-    settings = {
-        "n_moments": (1, 3),
-        "n_bins": 4,
-        "strategy": "kmeans",
-        "intercept": True,
-        "criterion": "error",
-    }
-    model = NMLClassifier(n_features, **settings).fit(X, np.where(y, "b", "a"))
-    peer = NMLFeatureSelector(n_features=n_features, **settings).fit(X, y)
-    assert model.selector_.get_params() == peer.get_params()
-    assert model.n_selected_ == peer.n_selected_
-    for name in ("order_", "best_n_moments_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(peer, name))
-        assert getattr(model, name) is getattr(model.selector_, name)
-    np.testing.assert_array_equal(model.selector_.codelengths_, peer.codelengths_)
-    np.testing.assert_allclose(model.class_prior_, [16 / 24, 8 / 24])
-    np.testing.assert_array_equal(
-        model.evidence_,
-        _level_evidence(
-            peer.level_counts_, peer.level_ones_, peer.best_n_moments_, True, 1.0
-        ),
-    )
-    assert model.classes_.tolist() == ["a", "b"]
-    assert model.__sklearn_tags__().classifier_tags.multi_class is False
-
-
-def test_even_odds_are_decided_alike_everywhere():
-    """A constant feature says nothing, and classes of one size leave no odds."""
-    X, y = np.full((6, 1), 3.0), np.array([1, 0, 1, 0, 0, 1])
-    model = NMLClassifier(n_moments=1, n_bins=2).fit(X, y)
-    assert model.decision_function(X).tolist() == [0.0] * 6
-    assert model.predict(X).tolist() == [0] * 6
-    sizes, accuracy = model.accuracy_curve(X, y)
-    assert sizes.tolist() == [1]
-    assert accuracy.tolist() == [model.score(X, y)] == [0.5]
-
-
-def test_a_classifier_needs_a_fit_and_parameters_in_range():
-    X, y = simulated(n=12, d=2)
-    with pytest.raises(NotFittedError, match="Call 'fit'"):
-        NMLClassifier().accuracy_curve(X, y)
-    with pytest.raises(ValueError, match="'smoothing' parameter of NMLClassifier"):
-        NMLClassifier(smoothing=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match="'n_features' parameter of NMLClassifier"):
-        NMLClassifier(n_features=0).fit(X, y)
-    with pytest.raises(ValueError, match="n_features=3 is out of range: X has 2"):
-        NMLClassifier(n_features=3).fit(X, y)
-    model = NMLClassifier(n_moments=1, n_bins=2).fit(X, y)
-    with pytest.raises(ValueError, match="X has 1 features, but NMLClassifier"):
-        model.accuracy_curve(X[:, :1], y)
-    whole = X.round().astype(int)
-    assert model.accuracy_curve(whole.tolist(), y.tolist())[1].shape == (2,)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from memdlib.nml import (
-    complexity,
     conditional_complexity,
 )
 from memdlib.nml.complexity import complexities, solve
@@ -30,50 +29,6 @@ def test_what_is_kept_is_never_the_complexity_of_another_model(values):
         model = level_model(np.array(row), np.array(values), m, intercept)
         found = conditional_complexity(row, m, values, intercept)
         assert found == pytest.approx(enumerated(model), abs=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("values", "intercept", "n_fits"),
-    [
-        (CENTRED, False, 1),
-        (CENTRED, True, 1),
-        ((1.0, 2.0, 3.0, 4.0), True, 1),
-        ((1.0, 2.0, 3.0, 4.0), False, 2),
-        ((1.0, 2.0, 3.0, 5.0), True, 2),
-    ],
-)
-def test_mirrored_models_are_worked_out_once(monkeypatch, values, intercept, n_fits):
-    solve.cache_clear()
-    done = []
-    way = complexity.exact_complexity
-    monkeypatch.setattr(
-        complexity, "exact_complexity", lambda *a: done.append(1) or way(*a)
-    )
-    rows = np.array([[2, 3, 1, 4], [4, 1, 3, 2], [2, 3, 1, 4]])
-    models = [level_model(row, np.array(values), 2, intercept) for row in rows]
-    found = complexities(models)[0]
-    assert len(done) == n_fits
-    assert found[0] == found[2]
-    assert (found[0] == found[1]) == (n_fits == 1)
-    again = complexities(models)[0]
-    assert len(done) == n_fits
-    np.testing.assert_array_equal(again, found)
-    solve.cache_clear()
-    complexities(models[:1])
-    assert len(done) == n_fits + 1
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_rows_are_found_in_their_order(n_jobs):
-    rng = np.random.default_rng([5, 11])
-    rows = rng.integers(1, 5, size=(25, 3))
-    solve.cache_clear()
-    models = [level_model(row, np.arange(1.0, 4.0), 1, False) for row in rows]
-    found, uncertainty, method = complexities(models, n_jobs=n_jobs)
-    for i, model in enumerate(models):
-        assert found[i] == pytest.approx(enumerated(model), abs=1e-12)
-    assert (0.0 < uncertainty).all() and (uncertainty < 1e-12).all()
-    assert set(method) <= {"table", "enumeration"}
 
 
 def test_the_number_of_terms_decides_between_sum_and_draws():

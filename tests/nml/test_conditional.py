@@ -1,17 +1,10 @@
 import math
-from collections import Counter
-from itertools import product
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joblib import parallel_config
-from scipy.optimize import minimize
-from scipy.special import expit
 
-from benchmarks import nml_claims
 from memdlib.nml import (
     conditional_codelength,
     conditional_complexity,
@@ -21,84 +14,9 @@ from memdlib.nml import (
     feature_codelengths,
     multinomial_complexity,
 )
-from memdlib.nml.boundary import on_boundary
-from memdlib.nml.complexity import solve
-from memdlib.nml.fits import suprema
-from memdlib.nml.level_model import level_model, orthonormal_basis
+from tests.nml.literal import design, suprema
 
 BALANCED = [8, 8, 8, 7, 7]
-
-
-def powers(values, m, intercept):
-    """An orthonormal basis of the logits on these levels, by singular values."""
-    exponents = np.arange(0 if intercept else 1, m + 1)
-    x = np.asarray(values, dtype=float)
-    u, s, _ = np.linalg.svd((x / np.abs(x).max())[:, None] ** exponents)
-    return u[:, : (s > 1e-12 * s[0]).sum()]
-
-
-def supremum(counts, ones, values, m, intercept):
-    """Supremum of the log-likelihood by a solver that follows it to infinity."""
-    basis, n, k = powers(values, m, intercept), np.array(counts), np.array(ones)
-
-    def minus(b):
-        eta = basis @ b
-        return (n * np.logaddexp(0, eta)).sum() - k @ eta
-
-    def slope(b):
-        return basis.T @ (n * expit(basis @ b) - k)
-
-    def curvature(b):
-        p = expit(basis @ b)
-        return basis.T * (n * p * (1 - p)) @ basis
-
-    start = np.zeros(basis.shape[1])
-    options = {"gtol": 1e-10, "max_trust_radius": 1e3, "maxiter": 500}
-    return -minimize(
-        minus, start, jac=slope, hess=curvature, method="trust-exact", options=options
-    ).fun
-
-
-def literal(counts, values, m, intercept):
-    """Log of the sum of the maximised likelihoods of all 2^n label sequences."""
-    level = np.repeat(np.arange(len(counts)), counts)
-    sequences = Counter(
-        tuple(np.bincount(level, weights=labels, minlength=len(counts)))
-        for labels in product((0, 1), repeat=len(level))
-    )
-    return math.log(
-        sum(
-            times * math.exp(supremum(counts, ones, values, m, intercept))
-            for ones, times in sequences.items()
-        )
-    )
-
-
-CODINGS = [
-    ([3, 3, 3], [1, 2, 3], 1, False),
-    ([3, 3, 3], [1, 2, 3], 2, False),
-    ([3, 3, 3], [1, 2, 3], 1, True),
-    ([4, 0, 3, 3], [0, 1, 2, 3], 1, False),
-    ([4, 1, 3, 3], [0, 1, 2, 3], 2, False),
-    ([2, 3, 1, 4], [-1.5, -0.5, 0.5, 1.5], 2, False),
-    ([2, 3, 1, 4], [-1.5, -0.5, 0.5, 1.5], 1, False),
-    ([2, 3, 1, 4], [1, 2, 3, 4], 2, True),
-    ([2, 2, 2, 2, 2], [-2, -1, 0, 1, 2], 3, False),
-    ([2, 2, 2, 2, 2], [1, 2, 3, 4, 5], 3, False),
-    ([2, 2, 2, 2, 2], [1, 2, 3, 4, 5], 4, False),
-    ([1, 2, 4, 1], [math.pi, 0.1, 7.0, 2.5], 2, False),
-    ([1, 2, 4, 1], [math.pi, 0.1, 7.0, 2.5], 3, False),
-    ([1, 2, 4, 1], [math.pi, 0.1, -7.0, 2.5], 1, True),
-    ([5, 7], [3, 1], 1, False),
-    ([12], [2], 1, False),
-]
-
-
-@pytest.mark.parametrize(("counts", "values", "m", "intercept"), CODINGS)
-def test_the_sum_over_all_label_sequences(counts, values, m, intercept):
-    expected = literal(counts, values, m, intercept)
-    found = conditional_complexity(counts, m, values, intercept, method="exact")
-    assert found == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -176,92 +94,6 @@ def test_invariances(counts, m, intercept, data):
         assert end == pytest.approx(saturated, abs=1e-12)
 
 
-def test_what_no_exact_sum_reaches_is_drawn():
-    found = conditional_complexity_estimate([100] * 4, 3)
-    assert found.method == "monte-carlo"
-    assert conditional_complexity([100] * 4, 3) == found.complexity
-    # a sum of fifty million terms
-    assert found.complexity == pytest.approx(8.696982, abs=5 * found.uncertainty)
-    many = conditional_complexity_estimate([90] * 8, 3, n_draws=2**12)
-    assert many.method == "monte-carlo"
-    assert 1e-6 < many.uncertainty < 0.05
-
-
-def test_a_zero_level_without_intercept():
-    with_zero = conditional_complexity([9, 4, 3], 1, [0, 1, 2])
-    assert with_zero == conditional_complexity([4, 3], 1, [1, 2])
-    assert conditional_complexity([9], 3, [0]) == 0.0
-    assert conditional_error([9], [4], 3, [0]) == pytest.approx(9 * math.log(2))
-    assert conditional_complexity([9], 3, [0], method="monte-carlo") == 0.0
-
-
-def entropy_error(counts, ones):
-    """Maximised code length with a probability of its own for each level."""
-    n, k = np.array(counts, dtype=float), np.array(ones, dtype=float)
-    share = np.clip(k / n, 1e-300, 1)
-    other = np.clip(1 - k / n, 1e-300, 1)
-    return -(k * np.log(share) + (n - k) * np.log(other)).sum()
-
-
-levels_and_labels = st.integers(1, 25).flatmap(
-    lambda n: st.tuples(
-        st.lists(st.sampled_from([1.0, 2.0, 4.0, 5.0]), min_size=n, max_size=n),
-        st.lists(st.integers(0, 1), min_size=n, max_size=n),
-    )
-)
-
-
-@given(levels_and_labels, st.integers(1, 4), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_code_lengths(data, m, intercept):
-    x, y = np.array(data[0]), np.array(data[1])
-    found = conditional_codelength(x, y, m, intercept)
-    values, level = np.unique(x, return_inverse=True)
-    counts, ones = np.bincount(level), np.bincount(level, weights=y)
-    assert found.total == found.error + found.complexity
-    assert found.complexity == conditional_complexity(counts, m, values, intercept)
-    model = level_model(counts, values, m, intercept)
-    least = entropy_error(counts, ones)
-    if on_boundary(model, ones[:, None])[0]:
-        assert found.error == pytest.approx(least, abs=1e-12)
-    else:
-        basis = orthonormal_basis(model)
-        best = suprema(model, basis, model.counts[:, None], ones[:, None])[0]
-        assert found.error == pytest.approx(-best[0], abs=1e-12)
-        assert least <= found.error <= len(y) * math.log(2) + 1e-12
-    assert math.copysign(1.0, found.error) == 1.0
-    flipped = conditional_codelength(x, 1 - y, m, intercept)
-    assert flipped.error == pytest.approx(found.error, abs=1e-12)
-    more = conditional_codelength(x, y, m + 1, intercept)
-    assert more.error <= found.error + 1e-12
-    order = np.argsort(y, kind="stable")
-    assert conditional_codelength(x[order], y[order], m, intercept) == found
-
-
-def test_figures_by_hand():
-    separable = conditional_codelength([1, 1, 2, 2], [False, False, True, True], 2)
-    assert separable.error == 0.0 and math.copysign(1.0, separable.error) == 1.0
-    assert separable.complexity == pytest.approx(2 * math.log(2.5), abs=1e-14)
-    one_mixed = conditional_error([20, 7, 11], [0, 2, 11], 2)
-    assert one_mixed == pytest.approx(entropy_error([7], [2]), abs=1e-13)
-    half = conditional_error([9, 5], [9, 2], 1, [0, 1])
-    assert half == pytest.approx(9 * math.log(2) + entropy_error([5], [2]), abs=1e-13)
-
-
-def test_errors_at_levels_of_many_magnitudes():
-    """Labels whose mixed levels leave the others certain, so that only those cost."""
-    found = conditional_error([4, 4], [3, 4], 1, [1.0, 1e6])
-    assert found == pytest.approx(entropy_error([4], [3]), abs=1e-13)
-    counts, ones, values = [5, 5, 3, 4, 2], [2, 1, 3, 0, 2], [1.0, 2.0, 10, 2e3, 5e3]
-    found = conditional_error(counts, ones, 4, values)
-    with mpmath.workdps(60):
-        x = [mpmath.mpf(value) for value in values]
-        truth = -nml_claims.supremum(x, x, 4, counts, ones, [0.0] * 5)
-    assert found == pytest.approx(float(truth), abs=1e-12)
-    with pytest.raises(ValueError, match="too uneven for 4 parameters.*fewer moments"):
-        conditional_error(counts, ones, 4, [1.0, 2.0, 1e4, 1e5, 1e8])
-
-
 def test_counts_are_those_of_a_loop():
     rng = np.random.default_rng([5, 7])
     levels, labels = rng.integers(0, 3, size=(11, 4)), rng.integers(0, 2, size=11)
@@ -299,27 +131,6 @@ def test_many_features_are_single_ones(values, intercept):
     assert constant == pytest.approx(constant[0], abs=1e-12)
 
 
-def test_complexities_carry_the_error_of_their_way():
-    counts = [[100] * 4, [110] * 4, [9, 0, 0, 391]]
-    found = feature_codelengths(counts, [[7] * 4, [7] * 4, [7, 0, 0, 7]], [3])
-    ways = ["monte-carlo", "monte-carlo", "saturated"]
-    assert found.method.ravel().tolist() == ways
-    assert (0.001 < found.uncertainty[:2]).all() and found.uncertainty.max() < 0.02
-    assert found.uncertainty[2, 0] < 1e-12
-    alone = conditional_complexity_estimate(counts[0], 3, n_draws=2**13)
-    assert found.complexity[0, 0] == alone.complexity
-
-
-def test_threads_change_nothing():
-    rng = np.random.default_rng([5, 8])
-    table = count_levels(rng.integers(0, 4, size=(14, 30)), np.arange(14) % 2)
-    alone = feature_codelengths(*table, (1, 2))
-    solve.cache_clear()
-    with parallel_config("threading"):
-        threads = feature_codelengths(*table, (1, 2), n_jobs=2)
-    np.testing.assert_array_equal(threads.total, alone.total)
-
-
 @pytest.mark.parametrize("intercept", [False, True])
 def test_errors_of_a_stack_are_those_of_a_general_optimiser(intercept):
     """Rows of many patterns and sizes, a level at zero, and labels that separate."""
@@ -334,25 +145,12 @@ def test_errors_of_a_stack_are_those_of_a_general_optimiser(intercept):
             rest = sum(n) - sum(n[i] for i in kept)
             best = 0.0
             if kept:
-                part = [[row[i] for i in kept] for row in (n, k, values)]
-                best = supremum(*part, m, intercept)
+                n_kept, k_kept, x = ([row[i] for i in kept] for row in (n, k, values))
+                best = suprema(n_kept, [k_kept], design(x, m, intercept))[0]
             assert error == pytest.approx(rest * math.log(2) - best, abs=1e-7)
             one = conditional_error(n, k, m, values, intercept)
             assert type(one) is float and one == pytest.approx(error, abs=1e-12)
             assert math.copysign(1.0, error) == 1.0
-
-
-def test_equal_rows_and_others_keep_their_places_ways_and_doubts():
-    counts = np.array([[100] * 4, [5, 0, 3, 4], [2, 2, 0, 0], [5, 0, 3, 4], [100] * 4])
-    found = conditional_complexity_estimate(counts, 3, [0.0, 1.0, 2.0, 4.0], True)
-    each = [
-        conditional_complexity_estimate(row, 3, [0.0, 1.0, 2.0, 4.0], True)
-        for row in counts
-    ]
-    for part, name in zip(found, found._fields, strict=True):
-        assert part.shape == (5,)
-        assert part.tolist() == [getattr(one, name) for one in each]
-    assert [type(part) for part in each[0]] == [float, float, str]
 
 
 def test_draws_follow_their_seed_and_number():
@@ -367,10 +165,3 @@ def test_draws_follow_their_seed_and_number():
         conditional_complexity_estimate(*given, 0)
     with pytest.raises(ValueError, match="n_draws=1024.0 must be an integer"):
         conditional_complexity_estimate(*given, 1024.0)
-
-
-def test_tables_of_any_integers_are_counted_up_to_the_largest():
-    levels = np.array([[0, 3], [1, 3], [1, 0]], dtype=np.uint8)
-    found = count_levels(levels, [True, False, True])
-    assert found[0].tolist() == [[1, 2, 0, 0], [1, 0, 0, 2]]
-    assert found[1].tolist() == [[1, 1, 0, 0], [1, 0, 0, 1]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, gammaln, xlogy
 
-from memdlib.nml import conditional_complexity_estimate, draws, multinomial_complexity
+from memdlib.nml import draws
 from memdlib.nml.boundary import complexity_bounds
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import level_model
@@ -63,19 +63,6 @@ def test_two_levels_at_any_size(n):
     assert found == pytest.approx(expected, abs=5 * error + 2 / math.sqrt(n))
 
 
-def test_nothing_is_drawn_of_a_saturated_model():
-    found = conditional_complexity_estimate([50], 1, method="monte-carlo")
-    assert found.complexity == multinomial_complexity(50, 2)
-    assert found.method == "saturated"
-
-
-def test_one_side_alone_where_sets_of_levels_are_many(monkeypatch):
-    model = model_of([3] * 6, 4)
-    monkeypatch.setattr(draws, "_MOST_SUBSETS", 1)
-    found, error = draw_complexity(model, 2**13, 0)
-    assert abs(found - exact_complexity(model, "enumeration")[0]) < 5 * error
-
-
 def test_the_mixture_of_all_shares():
     """P(k) over its density under the prior, by beta functions at small counts."""
     n, k, logits = np.array([[9.0]]), np.array([[0.0, 3.0, 9.0]]), np.full((1, 3), 0.3)
@@ -83,21 +70,3 @@ def test_the_mixture_of_all_shares():
     sequences = xlogy(k, expit(logits)) + xlogy(n - k, expit(-logits))
     mixed = gammaln(k + 0.5) + gammaln(n - k + 0.5) - gammaln(n + 1) - math.log(math.pi)
     np.testing.assert_allclose(found, (sequences - mixed)[0], rtol=0, atol=1e-12)
-
-
-def test_means_that_underflow():
-    """Labels 1 where the fit has none: the logarithm of their probability is finite."""
-    n, k, logits = np.array([[5.0]]), np.array([[2.0, 3.0]]), np.array([[-900.0, 1e3]])
-    found = draws._log_excess(n, k, logits)
-    mixed = gammaln(k + 0.5) + gammaln(n - k + 0.5) - gammaln(n + 1) - math.log(math.pi)
-    np.testing.assert_allclose(found, (np.array([-1800.0, -2000.0]) - mixed)[0])
-
-
-@pytest.mark.parametrize("size", [10**9, 10**12])
-def test_draws_near_large_parameters_are_near(monkeypatch, size):
-    """A ball around a maximum that is small beside the maximum itself."""
-    model = level_model(np.full(3, size), np.array([1.0, 2.0, 4.0]), 2, False)
-    monkeypatch.setattr(draws, "_RADIUS", 1e-6)
-    found = draws._Sides(model).log_weights(8, np.random.default_rng(0))
-    # side A comes first; few of its label counts are on the boundary
-    assert np.isfinite(found[:200]).all()

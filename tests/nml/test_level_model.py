@@ -20,12 +20,6 @@ def test_levels_that_matter_in_increasing_order():
     assert (model.dimension, model.saturated) == (3, False)
 
 
-def test_no_more_parameters_than_levels():
-    for m in (3, 4, 9):
-        model = level_model(np.ones(3, int), np.arange(1.0, 4.0), m, intercept=True)
-        assert (model.dimension, model.saturated) == (3, True)
-
-
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_bases_are_the_polynomials(intercept, m):

@@ -1,8 +1,5 @@
-import tracemalloc
-
 import numpy as np
 import pytest
-from scipy import sparse
 
 from memdlib.topics import counts
 from memdlib.topics.counts import (
@@ -14,17 +11,6 @@ from memdlib.topics.counts import (
     with_values,
 )
 from tests.topics.reference import documents, objective, parameters
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-def test_what_is_stored_is_above_zero(kind):
-    X = np.zeros((4, 6), dtype=np.float32)
-    X[1, 2] = 3
-    found = as_counts(kind(X))
-    assert found.dtype == np.float64 and found.format == "csr" and found.nnz == 1
-    stored = sparse.csr_array((np.array([3.0, 0.0]), [2, 5], [0, 0, 2, 2, 2]), (4, 6))
-    assert as_counts(stored).nnz == 1
-    assert stored.nnz == 2  # what was passed is as it was
 
 
 @pytest.mark.parametrize("gathered", [7, 2**11])
@@ -43,22 +29,3 @@ def test_cells_one_by_one(gathered, monkeypatch):
     factor = np.arange(len(X)) - 3.0
     found = times_rows(table, factor).toarray()
     np.testing.assert_array_equal(found, np.diag(factor) @ X)
-
-
-def test_a_count_without_probability():
-    X = as_counts(np.array([[2.0, 0.0]]))
-    assert log_terms(X, np.zeros(1)).tolist() == [-np.inf]
-    assert ratios(X, np.zeros(1)).toarray().tolist() == [[0.0, 0.0]]
-
-
-def test_no_table_of_cells_and_topics():
-    rng = np.random.default_rng([92, 7])
-    table = sparse.random_array((400, 900), density=0.1, rng=rng, format="csr")
-    theta, Q = parameters(*table.shape, 50)
-    words = Q.T.copy()
-    mixture(table, theta, words)
-    tracemalloc.start()
-    mixture(table, theta, words)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.5 * 8 * table.nnz * 50

@@ -8,7 +8,6 @@ import nbformat
 import pytest
 
 from compendium.artifact.release import TOP, build_distributions
-from compendium.build.readable import FIGURE
 from tests.compendium.conftest import HEADER, cell
 
 ROOT = Path(__file__).parents[3]
@@ -62,14 +61,17 @@ def built(project):
     project.write("data/results/r.json", json.dumps(result))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"source": "s"}})
     record = nbformat.from_dict(notebook)
-    figure = {"name": "r-accuracy", "caption": "Counts."}
-    data = {"text/plain": FOLDS, FIGURE: figure}
-    shown = nbformat.v4.new_output("display_data", data=data)
+    about = {"figure": {"name": "r-accuracy"}}
+    shown = [
+        nbformat.v4.new_output("display_data", {"text/plain": FOLDS}, metadata=about),
+        nbformat.v4.new_output(
+            "display_data", {"text/markdown": "**Figure.** Counts."}
+        ),
+    ]
     given = nbformat.v4.new_code_cell('run = "r"')
-    record.cells = [given, nbformat.v4.new_code_cell("1", outputs=[shown])]
+    record.cells = [given, nbformat.v4.new_code_cell("1", outputs=shown)]
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
-    project.write("book/records/r-accuracy.csv", FOLDS)
     project.write("_build/html/index.html", "<p>Ä page</p>")
     build_distributions(project.root, project.root / "_build" / "html")
     for path in (project.root / "_build" / "html").glob("*.tar.gz"):

@@ -11,7 +11,6 @@ import yaml
 
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
-from compendium.build.readable import FIGURE
 from compendium.build.runs import runs
 from compendium.ledger.results import read_result
 
@@ -85,7 +84,7 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for path in (ROOT / "book").rglob("*.ipynb")
         for cell in nbformat.read(path, as_version=4).cells
         for output in cell.get("outputs", [])
-        if (figure := output.get("data", {}).get(FIGURE))
+        if (figure := output.get("metadata", {}).get("figure"))
     }
     assert listed - plotted == {"facts.csv", "verdicts.csv", "computed.json"}
     assert plotted <= listed

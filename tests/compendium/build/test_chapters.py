@@ -17,7 +17,7 @@ def test_chapters_from_source_to_stored_notebook(project, capsys):
     said = capsys.readouterr().out
     assert "1 chapters stored, 1 changed:\ngood.md" in said
     assert "book/part/bad.md: code cell 1 failed with ZeroDivisionError" in said
-    assert not stored(project, "part/bad").exists()
+    assert not stored(project, "bad").exists()
     assert chapters.out_of_step(project.root) == ["book/part/bad.md: is not stored"]
     first = stored(project, "good").read_bytes()
 

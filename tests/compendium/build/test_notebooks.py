@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import matplotlib
@@ -11,15 +10,12 @@ from compendium.build import notebooks
 from compendium.build.notebooks import (
     NotebookError,
     execute,
-    figure_tables,
-    is_notebook,
+    figures,
     normalise,
     read_source,
-    store,
     to_text,
 )
-from compendium.build.readable import FIGURE
-from tests.compendium.conftest import HEADER, cell
+from tests.compendium.conftest import cell
 
 
 def run(project, *cells, parameters=None):
@@ -34,10 +30,11 @@ def test_two_runs_give_the_same_bytes(project):
         cell(
             """
             from IPython.display import display
-            from compendium.build.readable import FIGURE
-            about = {"name": "f", "caption": "C.", "alt": "A"}
-            display({"text/plain": "x\\n1\\n", FIGURE: about}, raw=True)
-            """
+            about = {"figure": {"name": "f", "alt": "A"}}
+            display({"text/plain": "x\\n1\\n"}, metadata=about, raw=True)
+            display({"text/markdown": "**Figure.** C."}, raw=True)
+            """,
+            "hide-input",
         ),
     )
     about = {"source": "book/x.md"}
@@ -49,10 +46,9 @@ def test_two_runs_give_the_same_bytes(project):
     for word in ("papermill", "start_time", "duration", str(project.root)):
         assert word not in to_text(one)
     assert one.metadata.memdlib == about
-    last = one.cells[-1]
-    assert last.metadata.mystnb.image.alt == "A"
-    assert last.metadata.mystnb.figure.caption == "C. {download}`data (CSV) <f.csv>`"
-    assert figure_tables(one) == {"f.csv": "x\n1\n"}
+    assert one.cells[-1].metadata.jupyter == {"source_hidden": True}
+    ((about, data, caption),) = figures(one)
+    assert (about["name"], data["text/plain"], caption) == ("f", "x\n1\n", "C.")
 
 
 @pytest.mark.parametrize(
@@ -152,43 +148,8 @@ def test_cells_are_numbered_and_what_depends_on_the_time_goes():
     assert "version" not in made.metadata.language_info
 
 
-def test_the_plotted_data_are_stored_beside_the_notebook(tmp_path):
-    data = {"text/plain": "x\n1\n", FIGURE: {"name": "f"}}
-    figure = nbformat.v4.new_output("display_data", data)
-    code = nbformat.v4.new_code_cell("1", outputs=[figure], id="cell-000")
-    store(nbformat.v4.new_notebook(cells=[code]), tmp_path / "new" / "n.ipynb")
-    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["f.csv", "n.ipynb"]
-    assert (tmp_path / "new" / "f.csv").read_text() == "x\n1\n"
-
-
-def test_plain_pages_are_told_from_notebooks(project):
-    assert is_notebook(project.chapter("a"))
-    assert not is_notebook(project.write("book/b.md", "# Plain\n\nkernelspec: no\n"))
-    assert HEADER.startswith("---\n")
-
-
-def test_what_is_printed_in_a_row_is_one_output():
-    stream = nbformat.v4.new_output
-    outputs = [
-        stream("stream", name="stdout", text="a\n"),
-        stream("stream", name="stdout", text="b\n"),
-        stream("display_data", data={"text/plain": "x"}),
-        stream("stream", name="stdout", text="c\n"),
-    ]
-    notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_code_cell("print()", outputs=outputs)]
-    (cell,) = normalise(notebook, {}).cells
-    assert [o.get("text") for o in cell.outputs] == ["a\nb\n", None, "c\n"]
-
-
-def test_variables_of_a_kernel_are_not_left_behind(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONHASHSEED", "7")
-    monkeypatch.delenv("IPYTHONDIR", raising=False)
-    source = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell("import os; os.environ['IPYTHONDIR']")],
-        metadata={"kernelspec": notebooks.KERNEL},
-    )
-    executed = notebooks.execute(source, "it", tmp_path, {})
-    assert "ipython" in executed.cells[0].outputs[0]["data"]["text/plain"]
-    assert os.environ["PYTHONHASHSEED"] == "7"
-    assert "IPYTHONDIR" not in os.environ
+def test_values_stand_where_the_prose_names_them():
+    values = {"a": "35", "b": "$x$", "c": "a_*"}
+    text = "{glue:text}`a`. of {glue:md}`b`, {glue:text}`c` and {glue:text}`lost`"
+    said = "35\\. of $x$, a\\_\\* and {glue:text}`lost`"
+    assert notebooks.with_values(text, values) == said

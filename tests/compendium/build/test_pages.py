@@ -1,4 +1,3 @@
-import os
 import shutil
 import subprocess
 from datetime import date
@@ -8,11 +7,9 @@ from docutils import nodes
 from docutils.utils import new_document
 
 from compendium.build.pages import (
-    citation,
     description,
     last_change,
     last_commit,
-    links,
     meta_tags,
     neighbours,
 )
@@ -58,23 +55,10 @@ def test_the_date_is_that_of_the_last_commit(project):
     assert (last_commit(project.root), last_change(project.root)) == known
 
 
-def test_an_unpacked_source_distribution_has_the_date_of_its_files(project):
-    os.utime(project.write("PKG-INFO", "Name: memdlib\n"), (1_700_000_000,) * 2)
-    assert last_change(project.root) == "1700000000"
-
-
 def test_a_folder_without_any_date_says_where_to_take_one(project):
     project.write("CITATION.cff", "title: Some\n")
     with pytest.raises(ValueError, match="has no date: take it from git"):
         last_change(project.root)
-
-
-def test_the_citation_is_that_of_the_file(project):
-    project.write("CITATION.cff", "title: Some\ndate-released: 2026-01-02\n")
-    assert citation(project.root) == {
-        "title": "Some",
-        "date-released": date(2026, 1, 2),
-    }
 
 
 def test_a_description_is_the_first_plain_paragraph():
@@ -89,11 +73,6 @@ def test_a_description_is_the_first_plain_paragraph():
     quoted = new_document("page")
     quoted += nodes.block_quote("", paragraph("Not of the page itself."))
     assert description(quoted) == ""
-
-
-def test_a_long_description_ends_after_a_word():
-    found = description(document(paragraph("word " * 100)))
-    assert len(found) <= 302 and found.endswith("word …")
 
 
 def test_tags_escape_and_leave_out_what_is_empty():
@@ -131,14 +110,3 @@ RELATIONS = {
 )
 def test_pages_that_are_looked_up_stand_outside_the_chain(page, expected):
     assert neighbours(RELATIONS, page) == expected
-
-
-def test_links_follow_from_the_address():
-    assert links("", "0123456789", "book/notebooks/c", "book/c.md") == {}
-    found = links("https://github.com/a/b", "0123456789", "book/api/x", "")
-    assert found == {
-        "Open an issue": "https://github.com/a/b/issues/new?title=Page%20book%2Fapi%2Fx",
-        "Commit 0123456": "https://github.com/a/b/commit/0123456789",
-    }
-    with pytest.raises(ValueError, match="repository-code is 'https://x.org/a'"):
-        links("https://x.org/a", "", "index", "index.md")

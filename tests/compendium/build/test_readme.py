@@ -5,8 +5,7 @@ import nbformat
 import pytest
 
 from compendium.build import readme
-from compendium.build.readable import FIGURE
-from compendium.ledger.claims import Claim, Finding
+from compendium.ledger.claims import Claim
 
 LEDGER = """
 [i]
@@ -34,11 +33,12 @@ def first_page():
         "display_data",
         data={
             "image/png": base64.b64encode(PICTURE).decode(),
-            FIGURE: {"name": readme.PICTURE},
         },
+        metadata={"figure": {"name": readme.PICTURE}},
     )
     cells = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell("f()")]
-    cells[1].outputs = [output]
+    caption = nbformat.v4.new_output("display_data", {"text/markdown": "C."})
+    cells[1].outputs = [output, caption]
     return nbformat.writes(nbformat.v4.new_notebook(cells=cells))
 
 
@@ -58,22 +58,6 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch
     assert picture.read_bytes() == PICTURE == readme.figure(project.root)
     project.result("run", {"error": 2e-12})
     assert readme.generated(project.root) != first
-
-
-def test_headlines_stand_in_their_order(monkeypatch):
-    words = {"b": "our runs have {ours}; {table}", "lost": "", "a": "on {ours}"}
-    monkeypatch.setattr(readme, "HEADLINES", words)
-    given = {"published": None, "rule": "at_least", "unit": "of 9 sets"}
-    given |= {"verdict": "differs", "statement": "left is right"}
-    two = Finding("", 2.0, ("run",), "differs")
-    range_ = Finding("", 2.0, ("run",), "differs", low=0.0, high=3.0)
-    plain = claim(id="a", findings=(two,), **given)
-    ranged = claim(id="b", findings=(range_,), **(given | {"table_says": (("b", 7),)}))
-    assert readme.headlines([plain, ranged]).splitlines() == [
-        "- *left is right*: **differs**; our runs have 2 of 9 sets (0 to 3 within the "
-        "uncertainty); b on 7 of 9 sets",
-        "- *left is right*: **differs**; on 2 of 9 sets",
-    ]
 
 
 @pytest.mark.parametrize("text", ["", MARKS * 2, readme.BEGIN])

@@ -37,10 +37,6 @@ Prose that names ~memdlib.nothing.
 """
 
 
-def test_names_are_those_of_the_tables():
-    assert documented(TABLE) == ["memdlib.MeMdClassifier", "memdlib.divergences.kl"]
-
-
 def test_every_public_name_has_a_page():
     named = map(find, documented((root() / "book" / "api.md").read_text()))
     described = {id(thing) for thing in named}
@@ -61,11 +57,6 @@ def test_members_are_our_own_and_public():
     assert not {"get_params", "set_fit_request", "score", "_fit"} & set(found)
     assert "total" in set(members(Codelength))
     assert list(members(Support))
-
-
-def test_each_section_with_a_table_is_found():
-    names = ["memdlib.MeMdClassifier", "memdlib.divergences.kl"]
-    assert sections(TABLE) == {"Two things": names}
 
 
 def test_a_page_describes_its_objects():

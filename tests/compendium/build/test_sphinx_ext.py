@@ -1,4 +1,3 @@
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -10,16 +9,11 @@ from compendium.build import sphinx_ext
 from compendium.build.sphinx_ext import (
     RecordsDirective,
     StatementsDirective,
-    add_provenance,
     copy_packaged,
-    drop_unused,
     link_statements,
     packaged_file,
-    setup,
 )
 from compendium.build.statements import Statement
-
-ABOUT = {"source": "book/a.md"}
 
 
 def test_a_file_of_a_package_is_found_by_the_end_of_its_path():
@@ -48,45 +42,6 @@ def test_formulas_and_fonts_come_from_installed_packages(tmp_path):
         assert "Open Font License" in licence.read_text(errors="replace")
 
 
-def test_scripts_that_no_page_asks_for_are_removed(tmp_path):
-    scripts = tmp_path / "_static" / "scripts"
-    scripts.mkdir(parents=True)
-    for name in ("fontawesome.js", "fontawesome.js.map", "a.js", "a.js.map"):
-        (scripts / name).write_text("")
-    for made in (app(tmp_path, "latex"), app(tmp_path)):
-        kept = {path.name for path in scripts.iterdir()}
-        drop_unused(made, None)
-    assert len(kept) == 4
-    assert [path.name for path in scripts.iterdir()] == ["a.js"]
-
-
-@pytest.mark.parametrize(("name", "error"), [("latex", None), ("html", ValueError())])
-def test_nothing_is_copied_for_other_builders_or_after_an_error(tmp_path, name, error):
-    copy_packaged(app(tmp_path, name), error)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "metadata", "doctree", "expected"),
-    [
-        ("a.ipynb", {"memdlib": ABOUT}, object(), True),
-        ("a.ipynb", {}, object(), False),
-        ("a.ipynb", {"memdlib": ABOUT}, None, False),
-        ("a.md", {"memdlib": ABOUT}, object(), False),
-    ],
-)
-def test_a_computed_page_says_what_from(tmp_path, name, metadata, doctree, expected):
-    (tmp_path / name).write_text(json.dumps({"metadata": metadata}))
-    env = SimpleNamespace(doc2path=lambda page: str(tmp_path / page))
-    context = {"body": "<p>text</p>"}
-    add_provenance(SimpleNamespace(env=env), name, "page.html", context, doctree)
-    assert context["body"].startswith("<p>text</p>")
-    added = context["body"].removeprefix("<p>text</p>")
-    assert bool(added) == expected
-    for fact in ABOUT.values() if expected else ():
-        assert f"<code>{fact}</code>" in added
-
-
 @pytest.fixture
 def statements(tmp_path, monkeypatch):
     made = [
@@ -97,8 +52,6 @@ def statements(tmp_path, monkeypatch):
             source=tmp_path / "one.md",
             proved=True,
             functions=("memdlib.divergences.kl",),
-            witness=0,
-            second=1,
         )
         for label in ("thm-a", "thm-b")
     ]
@@ -148,29 +101,6 @@ def test_records_are_listed_from_their_results(project, monkeypatch):
     project.write("book/experiments/runs.toml", runs)
     below = "sections: [{file: book/records/r}]"
     project.write("_toc.yml", f"sections: [{{file: book/kinds/k, {below}}}]")
-    path = project.write("data/results/r.json", '{"seconds": 3}')
-    parsed, followed = run_directive(RecordsDirective, "book/kinds/k")
+    project.write("data/results/r.json", '{"seconds": 3}')
+    parsed, _ = run_directive(RecordsDirective, "book/kinds/k")
     assert parsed[-1] == "| {doc}`a run </book/records/r>` | `r` | 3 s |"
-    assert followed == [str(path)]
-
-
-def test_the_extension_is_registered():
-    registered = []
-    fake = SimpleNamespace(
-        add_directive=lambda name, directive: registered.append(name),
-        connect=lambda event, callback, priority=500: registered.append(event),
-    )
-    assert setup(fake)["parallel_read_safe"]
-    assert registered == [
-        "statements",
-        "symbols",
-        "records",
-        "autodoc-process-docstring",
-        "source-read",
-        "build-finished",
-        "build-finished",
-        "html-page-context",
-        "html-page-context",
-        "html-page-context",
-        "html-page-context",
-    ]

@@ -1,0 +1,68 @@
+"""What the notebooks share: figures that describe themselves, numbers, tables."""
+
+import base64
+import doctest
+import io
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from PIL import Image
+
+from compendium.build import display
+
+HELPERS = display._helpers
+ALT = "A straight line that rises from the lower left to the upper right."
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    made = []
+
+    def record(*data, **more):
+        made.append((*data, more))
+
+    monkeypatch.setattr(HELPERS, "display", record)
+    return made
+
+
+def draw():
+    figure, axes = plt.subplots(figsize=(5, 3))
+    axes.plot([0, 1], [0, 1])
+    axes.set_xlabel("x", fontsize=8)
+    return figure
+
+
+def test_a_figure_has_picture_data_caption_and_least_width(shown):
+    frame = pd.DataFrame({"x": [0.123456789]})
+    HELPERS.show(draw(), "line", caption="Rises.", alt=ALT, data=frame, moves={"m": 1})
+    (data, given), (caption, _) = shown
+    assert data["text/plain"] == "x\n0.123457\n"
+    about = given["metadata"]["figure"]
+    # 5 inches are 360 points, and 8 of them are to be 9 pixels
+    assert about == {"name": "line", "alt": ALT, "least": 405, "moves": {"m": 1}}
+    image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    assert image.size == (800, 480) and given["metadata"]["image/png"]["width"] == 500
+    assert caption.data == "**Figure.** Rises."
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("alt", ["too short", ALT])
+def test_an_alternative_text_must_say_what_is_seen(shown, alt):
+    with pytest.raises(ValueError, match="the alternative text must describe"):
+        HELPERS.show(draw(), "line", caption=ALT, alt=alt, data=pd.DataFrame())
+    plt.close("all")
+    assert shown == []
+
+
+def test_a_table_with_a_caption_needs_a_name(shown):
+    HELPERS.show_table(["a"], [["1"]], "r", caption="Sizes.", name="tab-a")
+    ((table, given),) = shown
+    assert table.data == "Sizes.\n\n| a |\n| ---: |\n| 1 |\n"
+    assert given["metadata"] == {"table": "tab-a"}
+    with pytest.raises(ValueError, match="needs a name"):
+        HELPERS.show_table(["a"], [["1"]], "r", caption="Sizes.")
+
+
+def test_examples():
+    assert doctest.testmod(HELPERS).failed == 0
