@@ -131,7 +131,7 @@ MUTANTS = {
         iterative_scaling,
         "constant_step",
         scaled(2),
-        "test_prop_cl_projections_witness",
+        "test_thm_cl_scaling_witness",
     ),
     "improved scaling backwards": (
         iterative_scaling,
