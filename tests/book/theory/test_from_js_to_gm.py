@@ -404,3 +404,10 @@ def test_prop_gm_margins_second():
     odds = np.log(f / (1 - f))
     J = np.einsum("kjs,kjs->kj", f[:, None] - f, odds[:, None] - odds)
     assert_allclose((3 * w)[y] @ margin / 90, w @ J @ w / 2, rtol=1e-11)
+
+
+def test_each_of_two_coins_knows_nothing_of_their_exclusive_or():
+    coins = np.zeros((2, 2, 2))
+    coins[[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]] = 0.5
+    assert jensen_shannon(coins.sum(axis=1)) == jensen_shannon(coins.sum(axis=2)) == 0
+    assert_allclose(jensen_shannon(coins.reshape(2, 4)), np.log(2), rtol=1e-15)
