@@ -268,14 +268,17 @@ def test_prop_co_mixture_second():
     def bounds(m, K):
         return np.array([np.log(K * (m + 1)), np.log(1 + 1 / m), np.log(m * K + 1)])
 
+    def cost(scores, m):
+        p = special.softmax(scores, axis=-1)
+        return -np.log((m * p + 1 / scores.shape[-1]) / (m + 1))
+
     for _ in range(100):
         n, K = rng.integers(2, (30, 7))
         m, y = 2 * n + 1, rng.integers(K, size=n)
         scores = rng.normal(size=(n, K)) * 10.0 ** rng.integers(-2, 4, size=(n, 1))
         start = 10.0 ** rng.uniform(-3, 3)
         beta = start * np.exp(logs)[:, None, None]
-        p = special.softmax(beta * scores, axis=2)
-        costs = -np.log((m * p + 1 / K) / (m + 1))
+        costs = cost(beta * scores, m)
         own = costs[:, np.arange(n), y].sum(axis=1)
         best = (own + logs**2 / 2).argmin()
         plain = special.logsumexp(start * scores, axis=1) - start * scores[range(n), y]
@@ -284,9 +287,8 @@ def test_prop_co_mixture_second():
         assert own[best] <= plain.sum() + n * price + 1e-9
         assert abs(logs[best]) <= np.sqrt(2 * n * row)
         assert np.ptp(costs) <= span + 1e-9
-    # three bounds are approached: a row that is wrong, rows that are right among many
-    # classes, and one exchanged for the other
+    # scores without end approach three of them: rows that are right and wrong by far
     m, K = 19, 1000
-    right, wrong = -np.log([(m + 1 / K) / (m + 1), 1 / K / (m + 1)])
+    right, wrong = cost(1e4 * np.eye(K)[:1], m)[0, :2]
     reached = np.array([wrong, right, wrong - right]) / bounds(m, K)
     assert np.all((reached > 0.98) & (reached <= 1 + 1e-12))
