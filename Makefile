@@ -21,6 +21,7 @@ NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
 # Kinds of processor for which OpenBLAS has other kernels, and so other last digits.
 CORETYPES := Haswell SkylakeX Sandybridge Prescott Nehalem
 CHAPTER ?=
+PAGES ?=
 RUNS ?=
 JOBS ?=
 STATUS ?=
@@ -33,7 +34,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf article test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -50,11 +51,8 @@ store: $(READY)  ## execute chapters and store them; CHAPTER="theory/memd ..." (
 notebooks: $(READY)  ## only compare the stored chapters with a new execution (nbval)
 	@$(NBVAL)
 
-pdf: $(READY)  ## print the book to _build/memdlib.pdf by Chromium (make book first)
-	@$(RUN) pdf
-
-article: $(READY)  ## print the article to _build/article.pdf (make book first)
-	@$(RUN) article
+pdf: $(READY)  ## print pages to _build by Chromium (make book first); PAGES="memd ..." (article)
+	@$(RUN) pdf $(PAGES)
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
@@ -79,7 +77,7 @@ notebooks-everywhere: $(READY)  ## the stored chapters on each kind of processor
 prove:  ## check the proofs by Coq (says how to get it)
 	@$(PYTHON) proofs/check.py
 
-test-browser: $(READY)  ## pages and plain notebooks in Chromium (make book or test first)
+test-browser: $(READY)  ## pages in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 only lists them
@@ -100,7 +98,7 @@ readme: $(READY)  ## write the tables of README.md
 export: $(READY)  ## claims and results for others' tools, to _build/export
 	@$(RUN) export
 
-release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book, pdf, article first)
+release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)
 	@$(RUN) release
 
 verify-release:  ## compare a release with its check sums; FILE=archive

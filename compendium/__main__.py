@@ -28,8 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     make.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     commands.add_parser("render", help="render the book from the stored notebooks")
     commands.add_parser("check", help="run the gates on sources and pages")
-    commands.add_parser("pdf", help="print the rendered book to one PDF (Chromium)")
-    commands.add_parser("article", help="print its article to a PDF (Chromium)")
+    prints = commands.add_parser("pdf", help="print rendered pages (Chromium)")
+    prints.add_argument("pages", nargs="*", default=["article"], help="such as memd")
     commands.add_parser("readme", help="write the README's tables")
     commands.add_parser("export", help="write claims and results for others' tools")
     commands.add_parser("release", help="pack all that a stranger needs")
@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
                 return render.main()
             case "check":
                 return render.check()
-            case "pdf" | "article" as what:
-                return pdf.main(article=what == "article")
+            case "pdf":
+                return pdf.main(given.pages)
             case "readme":
                 return readme.main()
             case "export":

@@ -56,13 +56,13 @@ def needed(names):
     return found.values()
 
 
-def environment(folder, wheel, extras=()):
+def environment(folder, wheel, extras=(), also=()):
     """Python of an environment of its own: the wheel and what it declares to need."""
     run(sys.executable, "-m", "venv", "--without-pip", str(folder / "env"))
     (site,) = folder.glob("env/lib/python*/site-packages")
     project = declared()
     wanted = [*project["dependencies"]]
-    wanted += [item for name in extras for item in in_extra(name)]
+    wanted += [*also, *(item for name in extras for item in in_extra(name))]
     tops = {
         package.locate_file(top)
         for package in needed(Requirement(item).name for item in wanted)

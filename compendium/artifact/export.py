@@ -22,7 +22,6 @@ from compendium.artifact.facts import (
 )
 from compendium.build import notebooks
 from compendium.build.pages import citation, full_name
-from compendium.build.readable import FIGURE
 from compendium.build.runs import runs
 from compendium.project import root, write_whole
 
@@ -54,21 +53,23 @@ def codecheck(project: Path) -> str:
         | ({"reference": about["doi"]} if "doi" in about else {}),
         "manifest": [
             {"file": name, "comment": comment}
-            for name, comment in [*figures(project).items(), *list(TABLES.items())[:3]]
+            for name, comment in [
+                *((name, caption) for name, (caption, _) in figures(project).items()),
+                *list(TABLES.items())[:3],
+            ]
         ],
     }
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=88)
     return f"---\n{text}"
 
 
-def figures(project: Path) -> dict[str, str]:
-    """Captions of all figures of the book, by the file of what they plot."""
+def figures(project: Path) -> dict[str, tuple[str, str]]:
+    """Caption and plotted data of each figure of the book, by the file of its data."""
     found = {}
     for path in sorted((project / "book").rglob("*.ipynb")):
-        for output in notebooks.figures(nbformat.read(path, as_version=4)):
-            about = output.data[FIGURE]
-            file = path.with_name(f"{about['name']}.csv")
-            found[str(file.relative_to(project))] = about["caption"]
+        for about, data, text in notebooks.figures(nbformat.read(path, as_version=4)):
+            file = path.with_name(f"{about['name']}.csv").relative_to(project)
+            found[str(file)] = text, data["text/plain"]
     return found
 
 
@@ -85,7 +86,6 @@ def export_files(project: Path) -> dict[str, bytes]:
     copied = {
         "LICENSE",
         "data/claims.toml",
-        *figures(project),
         *_names(project, (project / "data" / "published").glob("*.csv")),
         *(f"data/results/{run.name}.json" for run in listed),
         *(f"book/records/{run.name}.ipynb" for run in listed),
@@ -99,6 +99,7 @@ def export_files(project: Path) -> dict[str, bytes]:
         "repro.yaml": as_repro(facts, judgements),
         "codecheck.yml": codecheck(project),
     }
+    made |= {name: data for name, (_, data) in figures(project).items()}
     found |= {name: text.encode() for name, text in made.items()}
     found[METADATA] = crate_metadata(project, listed, found).encode()
     return found

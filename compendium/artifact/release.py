@@ -19,7 +19,7 @@ from compendium.build.pages import citation, last_change, unknown
 from compendium.project import root, write_whole
 
 SUMS = "SHA256SUMS"
-PRINTED = {"memdlib.pdf": "make pdf", "article.pdf": "make article"}
+PRINTED = {"article.pdf": "make pdf"}
 TOP = (
     "README.md",
     "LICENSE",

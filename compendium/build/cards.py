@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
 
-from IPython.display import display
+from IPython.display import HTML, display
 
 from compendium.build.display import number
 from compendium.build.verdicts import (
     badge,
     bound,
     finding_text,
-    listed,
     published_text,
     slug,
     table_text,
@@ -68,8 +67,8 @@ class Cards:
         return f'<ul class="claims">{"".join(cards)}</ul>'
 
     def show(self, name: str) -> None:
-        """Show the cards of one group; a plain notebook has a list instead."""
-        show_html(self.group(name), listed(c for c in self.claims if c.group == name))
+        """Show the cards of one group."""
+        show_html(self.group(name))
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers and verdict."""
@@ -270,13 +269,6 @@ def filters(claims: Sequence[Claim]) -> str:
     )
 
 
-def show_html(text: str, plain: str = "") -> None:
-    """Show a piece of HTML.
-
-    Parameters
-    ----------
-    text : str
-    plain : str, default=""
-        Markdown that stands for it in the plain notebook; nothing does, if it is empty.
-    """
-    display({"text/html": text, "text/markdown": plain}, raw=True)
+def show_html(text: str) -> None:
+    """Show a piece of HTML."""
+    display(HTML(text))

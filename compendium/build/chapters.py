@@ -32,8 +32,7 @@ def sources(project: Path) -> list[Path]:
 
 def notebook_path(project: Path, source: Path) -> Path:
     """Where the executed notebook of a chapter is kept."""
-    relative = source.relative_to(project / "book").with_suffix(".ipynb")
-    return project / "book" / "notebooks" / relative
+    return project / "book" / "notebooks" / f"{source.stem}.ipynb"
 
 
 def store_chapter(project: Path, source: Path) -> bool:
@@ -49,7 +48,7 @@ def store_chapter(project: Path, source: Path) -> bool:
 def out_of_step(project: Path) -> list[str]:
     """Stored notebooks that have not the code and the prose of their sources."""
     known = {notebook_path(project, source): source for source in sources(project)}
-    stored = set((project / "book" / "notebooks").rglob("*.ipynb"))
+    stored = set((project / "book" / "notebooks").glob("*.ipynb"))
     problems = [f"{p.relative_to(project)}: has no source" for p in stored - set(known)]
     for path, source in known.items():
         name = source.relative_to(project)

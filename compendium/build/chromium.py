@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, sync_playwright
 PROGRAMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
 
 # Letters as wide as on a screen of today: the first would fit them to whole pixels.
-_OPTIONS = (
+OPTIONS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -52,7 +52,7 @@ def launched() -> Iterator[Browser]:
     """
     path = program()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_OPTIONS)
+        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
         yield browser
         browser.close()
 

@@ -1,53 +1,9 @@
-"""The table of contents: which pages it lists, and the numbered chapters among them."""
+"""The table of contents: which pages it lists, and which stand below a page."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import yaml
-
-_LABEL = re.compile(r"(?m)^\(([\w-]+)\)=\n# (.+)$")
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A numbered chapter.
-
-    Parameters
-    ----------
-    part : str
-        Caption of its part.
-    number : int
-        As printed: chapters are counted through all parts.
-    page : str
-        Address in the built book, without ending.
-    source : Path
-        MyST source.
-    """
-
-    part: str
-    number: int
-    page: str
-    source: Path
-
-    @cached_property
-    def text(self) -> str:
-        """The MyST source, empty if there is none."""
-        return self.source.read_text() if self.source.is_file() else ""
-
-    @property
-    def label(self) -> str:
-        """Label in front of the title, empty if there is none."""
-        found = _LABEL.search(self.text)
-        return found[1] if found else ""
-
-    @property
-    def title(self) -> str:
-        """Title of the page, without its number."""
-        found = _LABEL.search(self.text)
-        return found[2].strip() if found else self.source.stem
 
 
 def toc(project: Path) -> dict:
@@ -98,30 +54,3 @@ def below(node: dict | list | str, page: str) -> list[str]:
     if isinstance(node, list):
         return [found for item in node for found in below(item, page)]
     return []
-
-
-def source_of(project: Path, page: str) -> Path:
-    """The MyST source of a page: a notebook is made from one of the same name."""
-    return project / f"{page.replace('book/notebooks/', 'book/', 1)}.md"
-
-
-def chapters(project: Path) -> list[Chapter]:
-    """All numbered chapters, in their order.
-
-    Parameters
-    ----------
-    project : Path
-    """
-    return list(_numbered(project))
-
-
-def _numbered(project: Path) -> Iterator[Chapter]:
-    number = 0
-    for part in toc(project).get("parts", []):
-        if not part.get("numbered"):
-            continue
-        for page in listed(part):
-            number += 1
-            yield Chapter(
-                part.get("caption", ""), number, page, source_of(project, page)
-            )

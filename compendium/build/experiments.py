@@ -22,16 +22,13 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from compendium.build.legible import least_width
 from compendium.build.notebooks import (
     NotebookError,
     execute,
-    figures,
     normalise,
     read_source,
     store,
 )
-from compendium.build.readable import FIGURE
 from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
 from compendium.data.fetch import locate
 from compendium.data.registry import entries
@@ -73,10 +70,6 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     """Make a run; leave its result in a folder, in the project its record too."""
     executed, result = compute(project, run)
     if into == project:
-        for output in figures(executed):  # PNG is enough here
-            picture = output.data.pop("image/svg+xml", None)
-            if picture:
-                output.data[FIGURE]["least"] = least_width(picture)
         record = normalise(executed, {"source": run.source()})
         store(record, record_path(project, run.name))
     write_whole(result_path(into, run.name), canonical_json(result))

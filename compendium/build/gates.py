@@ -17,7 +17,6 @@ import nbformat
 import yaml
 
 from compendium.build.contents import listed, toc
-from compendium.build.notebooks import figure_tables
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -40,7 +39,6 @@ _IMAGE = re.compile(
     r"!\[\s*\]\(|(```|:::)\{(?:image|figure)\}(?!(?:(?!\1)[\s\S])*:alt:[ \t]*\S)"
 )
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
-SVG, PNG = "image/svg+xml", "image/png"
 MIN_COMPARED = 3
 
 
@@ -79,26 +77,11 @@ def lint_notebook(name: str, notebook: nbformat.NotebookNode) -> list[str]:
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 problems.append(f"{name}: code cell {number} has an error or stderr")
-            if SVG in output.get("data", {}) and PNG not in output.data:
-                problems.append(
-                    f"{name}: code cell {number} has a figure without PNG, "
-                    "which a viewer that does not trust the notebook leaves out"
-                )
             compared += 1
     if compared < MIN_COMPARED:
         problems.append(
             f"{name}: {compared} outputs to compare, at least {MIN_COMPARED} expected"
         )
-    return problems
-
-
-def lint_figure_files(folder: Path, path: Path) -> list[str]:
-    """Problems in the CSV files beside a notebook: missing or other than plotted."""
-    problems = []
-    for name, table in figure_tables(nbformat.read(path, as_version=4)).items():
-        file = path.parent / name
-        if not file.is_file() or file.read_text() != table:
-            problems.append(f"{file.relative_to(folder)}: not the data that is plotted")
     return problems
 
 

@@ -9,8 +9,10 @@ with a new execution (``make notebooks``), so what is read is what was compared.
 import os
 import re
 import tempfile
+from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import jupytext
@@ -20,12 +22,16 @@ from matplotlib import font_manager
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
-from compendium.build.folds import label_fold
-from compendium.build.readable import FIGURE, glued_values, readable
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 7200
 PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
+GLUED = "application/papermill.record/text/plain"  # a value that the prose names
+_ROLE = re.compile(
+    r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
+    r"(?P<mark>[.)](?=\s|$))?"
+)
+_SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LANGUAGE = {
     "name": "python",
@@ -162,10 +168,7 @@ def execute(
 def normalise(
     notebook: nbformat.NotebookNode, about: dict[str, str]
 ) -> nbformat.NotebookNode:
-    """Remove what depends on time or machine; make text and figures readable.
-
-    Captions are lifted into place, roles that stand for a number become the number, and
-    labelled equations are written between dollars, which every viewer typesets.
+    """Remove what depends on time or machine; values stand where their names stood.
 
     Parameters
     ----------
@@ -177,7 +180,8 @@ def normalise(
     Returns
     -------
     NotebookNode
-        Cell ids by position, execution counts 1, 2, ..., no times.
+        Cell ids by position, execution counts 1, 2, ..., no times. What a page hides or
+        folds is folded in JupyterLab too.
     """
     result = nbformat.v4.new_notebook()
     result.metadata = nbformat.from_dict(
@@ -188,17 +192,57 @@ def normalise(
         cell.id = f"cell-{number:03d}"
         for key in ("papermill", "execution"):
             cell.metadata.pop(key, None)
+        if any(tag.startswith(("hide-", "remove-")) for tag in _tags(cell)):
+            cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
         if "outputs" in cell:
             cell.outputs = _joined(cell.outputs)
-        for output in cell.get("outputs", []):
-            _lift_figure(cell, output)
-        label_fold(cell)
         result.cells.append(cell)
     values = glued_values(result)
     for cell in result.cells:
         if cell.cell_type == "markdown":
-            cell.source = readable(cell.source, values)
+            cell.source = with_values(cell.source, values)
     return result
+
+
+def glued_values(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Texts that the cells of an executed notebook make known to the prose."""
+    return {
+        output.metadata["scrapbook"]["name"]: literal_eval(output.data[GLUED])
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if GLUED in output.get("data", {})
+    }
+
+
+def with_values(text: str, values: dict[str, str]) -> str:
+    r"""MyST with values in place of the roles that name them.
+
+    Parameters
+    ----------
+    text : str
+        A cell of Markdown.
+    values : dict of str to str
+        As :func:`glued_values` gives; the role of a name that is not there stays, and
+        Sphinx will complain of it.
+
+    Examples
+    --------
+    >>> with_values("All {glue:text}`n` agree.", {"n": "35"})
+    'All 35 agree.'
+    """
+
+    def value(match: re.Match) -> str:
+        if match["name"] not in values:
+            return match[0]
+        plain = values[match["name"]]
+        if match["kind"] == "text":
+            plain = _SPECIAL.sub(r"\\\g<0>", plain)
+        start, mark = match["start"], match["mark"] or ""
+        # "35." at the beginning of a line would begin a list
+        guard = "\\" if start is not None and mark and plain.isdigit() else ""
+        return f"{start or ''}{plain}{guard}{mark}"
+
+    return _ROLE.sub(value, text)
 
 
 def twin(
@@ -254,49 +298,18 @@ def to_text(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def figures(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
-    """Outputs of a notebook that are figures."""
+def figures(notebook: nbformat.NotebookNode) -> Iterator[tuple[dict, dict, str]]:
+    """Figures of a notebook: what is said of each, its data by kind, its caption."""
     for cell in notebook.cells:
-        yield from (o for o in cell.get("outputs", []) if FIGURE in o.get("data", {}))
-
-
-def figure_tables(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """Plotted data of each figure in a notebook: {file name: CSV text}."""
-    return {
-        f"{output.data[FIGURE]['name']}.csv": output.data["text/plain"]
-        for output in figures(notebook)
-    }
+        for picture, caption in pairwise(cell.get("outputs", [])):
+            if about := picture.get("metadata", {}).get("figure"):
+                text = caption.data["text/markdown"].removeprefix("**Figure.** ")
+                yield about, picture.data, text
 
 
 def store(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Write a notebook and, beside it, the data of its figures."""
-    for name, table in figure_tables(notebook).items():
-        write_whole(path.parent / name, table)
+    """Write a notebook, whole or not at all."""
     write_whole(path, to_text(notebook))
-
-
-def _lift_figure(cell, output) -> None:
-    """Repeat caption, name and alt text of a figure's output in its cell.
-
-    MyST-NB reads them from the cell only; here they come from code, so that the numbers
-    in them can be computed.
-    """
-    figure = output.get("data", {}).get(FIGURE)
-    if figure is None:
-        return
-    classes = "memdlib-figure dark-light"
-    if "least" in figure:
-        classes += f" least-{figure['least']}"
-    download = f" {{download}}`data (CSV) <{figure['name']}.csv>`"
-    cell.metadata["mystnb"] = nbformat.from_dict(
-        {
-            "figure": {
-                "name": figure["name"],
-                "caption": figure["caption"] + download,
-            },
-            "image": {"alt": figure["alt"], "classes": classes},
-        }
-    )
 
 
 def _check_parameters(path, label, parameters) -> None:

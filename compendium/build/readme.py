@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 
 from compendium.build.notebooks import figures
-from compendium.build.readable import FIGURE
 from compendium.build.verdicts import sentence_text, table_text
 from compendium.ledger.claims import Claim, read_claims
 from compendium.project import root, write_whole
@@ -48,12 +47,8 @@ def headlines(claims: Sequence[Claim]) -> str:
 def figure(project: Path) -> bytes:
     """The picture of the first page, as PNG, out of its stored notebook."""
     notebook = nbformat.read(project / "book/notebooks/index.ipynb", as_version=4)
-    (picture,) = (
-        output.data["image/png"]
-        for output in figures(notebook)
-        if output.data[FIGURE]["name"] == PICTURE
-    )
-    return b64decode(picture)
+    pictures = {about["name"]: data for about, data, _ in figures(notebook)}
+    return b64decode(pictures[PICTURE]["image/png"])
 
 
 def generated(project: Path) -> str:

@@ -15,7 +15,6 @@ from compendium.build.chapters import out_of_step
 from compendium.build.gates import (
     compare_folders,
     lint_environment,
-    lint_figure_files,
     lint_notebook,
     lint_site,
     lint_source,
@@ -23,7 +22,7 @@ from compendium.build.gates import (
 )
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
-from compendium.build.proof_pages import write_proof_pages
+from compendium.build.proofs import write_proof_pages
 from compendium.build.reference import write_pages
 from compendium.build.runs import runs
 from compendium.build.statements import lint_statements
@@ -94,7 +93,6 @@ def check_sources(project: Path) -> list[str]:
     for path in stored + records:
         notebook = nbformat.read(path, as_version=4)
         problems += lint_notebook(str(path.relative_to(project)), notebook)
-        problems += lint_figure_files(project, path)
     pages = {
         str(path.with_suffix("").relative_to(project))
         for path in [

@@ -11,11 +11,11 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
+from sphinx.util.nodes import make_refnode
+from sphinx_proof.nodes import NODE_TYPES
 
+from compendium.build.archive import write_archive
 from compendium.build.bibliography import register
-from compendium.build.kinds import records_table, runs_below
-from compendium.build.legible import number_tables, with_least_widths
-from compendium.build.machine_checked import read_checked
 from compendium.build.pages import (
     citation,
     description,
@@ -25,15 +25,20 @@ from compendium.build.pages import (
     neighbours,
     repository,
 )
+from compendium.build.proofs import axioms, checked_table, counted, read_checked
+from compendium.build.runs import records_table
 from compendium.build.statements import (
+    PAGE,
+    Statement,
+    anchor,
     index_table,
     read_statements,
     statements_by_function,
 )
-from compendium.build.symbols import by_chapter
-from compendium.ledger.results import result_path
 from compendium.project import root
 
+LEADS = "How the statement is checked, in the list of all"
+_STATEMENTS = tuple(NODE_TYPES.values())
 _FACES = {
     "font-source-serif-pro": (
         "SourceSerifPro-Regular.ttf",
@@ -79,25 +84,6 @@ def copy_packaged(app: Sphinx, error: Exception | None) -> None:
         (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
 
 
-def caption_tables(app, docname, content) -> None:
-    """Number the captioned tables of a notebook."""
-    if app.env.doc2path(docname).endswith(".ipynb"):
-        notebook = json.loads(content[0])
-        if number_tables(notebook):
-            content[0] = json.dumps(notebook)
-
-
-def keep_figures_legible(app, pagename, templatename, context, doctree) -> None:
-    """Say of each figure how narrow it may become."""
-    if doctree is not None and "body" in context:
-        images = {Path(name).name: path for path, (_, name) in app.env.images.items()}
-
-        def read(address: str) -> str:
-            return Path(app.srcdir, images[Path(address).name]).read_text()
-
-        context["body"] = with_least_widths(context["body"], read)
-
-
 def add_provenance(app, pagename, templatename, context, doctree) -> None:
     """Say under a computed page what it was computed from."""
     if doctree is None or "body" not in context:
@@ -132,6 +118,12 @@ def add_links(app, pagename, templatename, context, doctree) -> None:
     context["body"] += f'<p class="provenance elsewhere">{anchors}</p>'
 
 
+def offer_archive(app: Sphinx, error: Exception | None) -> None:
+    """Put all notebooks, and the wheel that they need, beside the first page."""
+    if error is None and app.builder.format == "html":
+        write_archive(root(), Path(app.outdir))
+
+
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
     """Remove scripts of the theme that no page asks for."""
     if error is None and app.builder.format == "html":
@@ -158,6 +150,13 @@ def add_head(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+def nested(directive: SphinxDirective, lines: list[str], holder: nodes.Element):
+    """A node with what lines of MyST say."""
+    text = StringList(lines, source=directive.name)
+    directive.state.nested_parse(text, 0, holder)
+    return holder
+
+
 class StatementsDirective(SphinxDirective):
     """``{statements}``: the index of all statements, with links both ways."""
 
@@ -165,44 +164,55 @@ class StatementsDirective(SphinxDirective):
         statements = read_statements(root())
         for path in {statement.source for statement in statements}:
             self.env.note_dependency(str(path))
-        holder = nodes.container(classes=["statements"])
-        lines = StringList(index_table(statements, read_checked()), source="statements")
-        self.state.nested_parse(lines, 0, holder)
-        return [holder]
+        lines = index_table(statements, read_checked())
+        return [nested(self, lines, nodes.container(classes=["statements"]))]
 
 
-class SymbolsDirective(SphinxDirective):
-    """``{symbols}``: the symbols of each chapter, folded."""
+class ProofsDirective(SphinxDirective):
+    """``{proofs} statements`` and ``{proofs} axioms``: what is checked, and by what."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        holder = nodes.container()
-        lines = StringList(by_chapter(root()), source="symbols")
-        self.state.nested_parse(lines, 0, holder)
-        return holder.children
+        checked, labels = read_checked(), {s.label for s in read_statements(root())}
+        here = [one for label, one in checked.items() if label in labels]
+        lines = axioms()
+        if self.arguments[0] == "statements":
+            lines = [counted(len(labels), here), "", *checked_table(checked.values())]
+        return nested(self, lines, nodes.container()).children
 
 
 class RecordsDirective(SphinxDirective):
     """``{records}``: the lab records that stand below the page."""
 
     def run(self) -> list[nodes.Node]:
-        project = root()
-        for run in runs_below(project, self.env.docname):
-            self.env.note_dependency(str(result_path(project, run.name)))
-        holder = nodes.container()
-        lines = StringList(records_table(project, self.env.docname), source="records")
-        self.state.nested_parse(lines, 0, holder)
-        return holder.children
+        lines = records_table(root(), self.env.docname)
+        return nested(self, lines, nodes.container()).children
+
+
+def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Say under each statement how it is checked; the mark leads to their list."""
+    proofs = read_checked()
+    labels = {s.label for s in _statements(root())}
+    for statement in doctree.findall(lambda n: isinstance(n, _STATEMENTS)):
+        label = statement["label"]
+        if label in labels:
+            said = "Two tests" + (f"; {proofs[label].mark}" if label in proofs else "")
+            link = make_refnode(
+                app.builder, page, PAGE, anchor(label), nodes.inline("", said), LEADS
+            )
+            statement += nodes.paragraph("", "", link, classes=["checks"])
 
 
 @cache
-def _proved(project: Path) -> dict[str, list[str]]:
-    """Labels by function, read once for all pages of a rendering."""
-    return statements_by_function(read_statements(project))
+def _statements(project: Path) -> list[Statement]:
+    """All statements, read once for all pages of a rendering."""
+    return read_statements(project)
 
 
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    labels = _proved(root()).get(name, [])
+    labels = statements_by_function(_statements(root())).get(name, [])
     if labels:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
@@ -212,13 +222,13 @@ def setup(app: Sphinx) -> dict:
     """Register the extension."""
     register()
     app.add_directive("statements", StatementsDirective)
-    app.add_directive("symbols", SymbolsDirective)
+    app.add_directive("proofs", ProofsDirective)
     app.add_directive("records", RecordsDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
-    app.connect("source-read", caption_tables)
     app.connect("build-finished", copy_packaged)
     app.connect("build-finished", drop_unused)
-    app.connect("html-page-context", keep_figures_legible)
+    app.connect("build-finished", offer_archive)
+    app.connect("doctree-resolved", draw_marks)
     app.connect("html-page-context", add_provenance)
     app.connect("html-page-context", add_links)
     app.connect("html-page-context", add_head)

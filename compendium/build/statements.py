@@ -1,25 +1,24 @@
-"""Statements of the book: what is proved, where it is witnessed, and in which code.
+"""Statements of the book: what is proved, which tests try it, and in which code it is.
 
 Every theorem, proposition, lemma and corollary of a chapter is followed by its proof
-and by a line ``*In code:* ...`` that names the functions which embody it; one cell of
-the chapter with the tag ``witness-<label>`` tries it, and another, ``second-<label>``,
-computes it in a way that shares no code with the first. The index, the links from the
-reference page back to the statements, and a gate are all read from there.
+and by a line ``*In code:* ...`` that names the functions which embody it. The tests of
+a chapter stand in ``tests/book/<part>/test_<chapter>.py``, with ``_`` for ``-``:
+``test_<label>_witness`` tries a statement, ``test_<label>_second`` computes it in a way
+that shares no code with the first.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from pydoc import locate
 
-from compendium.build.cells import cells_of
-from compendium.build.machine_checked import Checked, counted
-from compendium.build.readable import markdown_table
+from compendium.build.display import markdown_table
+from compendium.build.proofs import Checked, counted
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
-ROOMS = ("theory", "nml", "objects")  # folders of the book that state and prove
-ALSO = ("evidence",)  # those of which some chapters do
+PARTS = ("theory", "nml", "objects", "evidence")  # folders of the book
+PAGE = "book/statements"
 
 _DIRECTIVE = re.compile(
     r"^(?::{3,}|`{3,})\{prf:(?P<kind>\w+)\}[ \t]*(?P<title>[^\n]*)\n"
@@ -43,8 +42,6 @@ class Statement:
         Whether its proof is the next directive.
     functions : tuple of str
         Full names of what embodies it.
-    witness, second : int or None
-        Which code cells of the chapter try it and compute it once more.
     """
 
     label: str
@@ -53,52 +50,32 @@ class Statement:
     source: Path
     proved: bool
     functions: tuple[str, ...]
-    witness: int | None
-    second: int | None
 
-    def problems(self) -> list[str]:
+    def test_file(self) -> str:
+        """File of its tests, below ``tests/book``."""
+        return f"{self.source.parent.name}/test_{self.source.stem.replace('-', '_')}.py"
+
+    def tests(self) -> list[str]:
+        """Names of the two tests that it needs."""
+        name = f"test_{self.label.replace('-', '_')}"
+        return [f"{name}_witness", f"{name}_second"]
+
+    def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
-        found = []
-        if not self.proved:
-            found.append("is not directly followed by its proof")
-        if self.witness is None:
-            found.append(f"has no cell with the tag witness-{self.label}")
-        if self.second is None:
-            found.append(f"has no cell with the tag second-{self.label}")
-        elif self.second == self.witness:
-            found.append("has its witness and its second computation in one cell")
-        if not self.functions:
-            found.append("has no line '*In code:*' that names functions")
-        found += [
-            f"names {name}, which cannot be imported"
-            for name in self.functions
-            if not _exists(name)
+        path = project / "tests" / "book" / self.test_file()
+        there = re.findall(
+            r"(?m)^def (\w+)\(", path.read_text() if path.is_file() else ""
+        )
+        found = [
+            f"has no test {n} in {path.name}" for n in self.tests() if n not in there
         ]
+        found += ["is not directly followed by its proof"] * (not self.proved)
+        found += ["has no line '*In code:*' that names functions"] * (
+            not self.functions
+        )
+        missing = [name for name in self.functions if locate(name) is None]
+        found += [f"names {name}, which cannot be imported" for name in missing]
         return [f"{self.source.name}: {self.label} {text}" for text in found]
-
-
-def chapters_with_statements(project: Path) -> list[Path]:
-    """Sources of the chapters that state and prove, in the order of the book.
-
-    Parameters
-    ----------
-    project : Path
-
-    Returns
-    -------
-    list of Path
-    """
-    contents = (project / "_toc.yml").read_text()
-
-    def place(path: Path) -> tuple[int, Path]:
-        name = f"{path.parent.name}/{path.stem}\n"
-        return contents.find(name) % (1 << 30), path
-
-    def found(rooms: tuple[str, ...]) -> list[Path]:
-        return [p for room in rooms for p in (project / "book" / room).glob("*.md")]
-
-    paths = found(ROOMS) + [p for p in found(ALSO) if statements_of(p)]
-    return sorted(paths, key=place)
 
 
 def read_statements(project: Path) -> list[Statement]:
@@ -112,8 +89,10 @@ def read_statements(project: Path) -> list[Statement]:
     -------
     list of Statement
     """
-    chapters = chapters_with_statements(project)
-    return [statement for path in chapters for statement in statements_of(path)]
+    contents = (project / "_toc.yml").read_text()
+    paths = [p for part in PARTS for p in (project / "book" / part).glob("*.md")]
+    paths.sort(key=lambda p: (contents.find(f"/{p.stem}\n") % (1 << 30), p))
+    return [statement for path in paths for statement in statements_of(path)]
 
 
 def statements_of(path: Path) -> list[Statement]:
@@ -133,34 +112,29 @@ def statements_of(path: Path) -> list[Statement]:
         If a statement has no label.
     """
     text, found = path.read_text(), []
-    tags = [cell.tags for cell in cells_of(text)]
     directives = list(_DIRECTIVE.finditer(text))
     made = [d for d in directives if d["kind"] in KINDS]
-    for directive in made:
-        label = directive["label"]
-        if not label:
+    ends = [d.start() for d in made[1:]] + [len(text)]
+    for directive, end in zip(made, ends, strict=False):
+        if not directive["label"]:
             raise ValueError(f"{path.name}: a {directive['kind']} has no label")
         after = directives[directives.index(directive) + 1 :]
-        later = [d.start() for d in made if d.start() > directive.start()]
-        part = text[directive.end() : min(later, default=len(text))]
-        code = _IN_CODE.search(part)
+        code = _IN_CODE.search(text, directive.end(), end)
         found.append(
             Statement(
-                label=label,
+                label=directive["label"],
                 kind=directive["kind"],
                 title=directive["title"].strip(),
                 source=path,
                 proved=bool(after) and after[0]["kind"] == "proof",
                 functions=tuple(_ROLE.findall(code["names"])) if code else (),
-                witness=_cell(tags, f"witness-{label}"),
-                second=_cell(tags, f"second-{label}"),
             )
         )
     return found
 
 
 def lint_statements(project: Path) -> list[str]:
-    """Problems of all statements: missing proof, witness, second computation, code.
+    """Problems of all statements: missing proof, tests or code, labels given twice.
 
     Parameters
     ----------
@@ -171,7 +145,7 @@ def lint_statements(project: Path) -> list[str]:
     list of str
     """
     statements = read_statements(project)
-    problems = [problem for s in statements for problem in s.problems()]
+    problems = [problem for s in statements for problem in s.problems(project)]
     labels = [s.label for s in statements]
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     return problems + [f"the label {label} is given twice" for label in repeated]
@@ -198,10 +172,16 @@ def index_table(
         formal = checked.get(s.label)
         machine = f"{{ref}}`{formal.extent} <{formal.anchor}>`" if formal else ""
         code = ", ".join(f"{{py:obj}}`~{name}`" for name in s.functions)
-        rows.append([f"{{prf:ref}}`{s.label}`", s.title, machine, code])
-    heads = ["statement", "says", "machine-checked", "in code"]
-    table = markdown_table(heads, rows, "llll")
+        mark = f'<span id="{anchor(s.label)}"></span>{{prf:ref}}`{s.label}`'
+        rows.append([mark, s.title, f"`{s.test_file()}`", machine, code])
+    heads = ["statement", "says", "tests", "machine-checked", "in code"]
+    table = markdown_table(heads, rows, "lllll")
     return [counted(len(statements), here), "", *table.splitlines()]
+
+
+def anchor(label: str) -> str:
+    """Where the index has a statement."""
+    return f"checks-of-{label}"
 
 
 def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
@@ -220,23 +200,3 @@ def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
         for name in statement.functions:
             found.setdefault(name, []).append(statement.label)
     return found
-
-
-def _cell(tags: list[tuple[str, ...]], tag: str) -> int | None:
-    return next((i for i, of_cell in enumerate(tags) if tag in of_cell), None)
-
-
-def _exists(name: str) -> bool:
-    parts = name.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            thing = import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        try:
-            for part in parts[cut:]:
-                thing = getattr(thing, part)
-        except AttributeError:
-            return False
-        return True
-    return False

@@ -1,13 +1,12 @@
 """How claims are written: on the claims page, in margins and in the README alike."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 from IPython.display import Markdown, display
 
 from compendium.build.display import number, scientific
-from compendium.build.readable import escaped
 from compendium.ledger.claims import KINDS, Claim, Finding, counts, of_the_sources
 from compendium.ledger.names import METHODS, NAMES
 
@@ -134,7 +133,7 @@ def badge(verdict: str, address: str = "") -> str:
     return f'<{tag} class="verdict verdict-{slug(verdict)}"{link}>{verdict}</{tag}>'
 
 
-def claim_badge(claim: Claim, page: str = "../claims.html") -> str:
+def claim_badge(claim: Claim, page: str = "claims.html") -> str:
     """The verdict on a claim, which leads to its card, as HTML for Markdown cells.
 
     Parameters
@@ -157,35 +156,6 @@ def margin_text(claim: Claim) -> str:
     if not claim.findings:
         lines.append(f"{claim.reason[:1].upper()}{claim.reason[1:]}.")
     return "\n\n".join(lines)
-
-
-def listed(claims: Iterable[Claim]) -> str:
-    """Claims as a list in Markdown, for viewers that cannot show their cards.
-
-    Parameters
-    ----------
-    claims : iterable of Claim
-
-    Returns
-    -------
-    str
-        A line each: statement and place, published and our number, verdict, reason.
-    """
-    lines = []
-    for claim in claims:
-        place = f"{NAMES[claim.source]}, {claim.locator}"
-        parts = [f"{claim.statement} ({'ours, on ' * claim.ours}{place})"]
-        if claim.published is not None:
-            parts.append(f"published {published_text(claim)} {claim.unit}".rstrip())
-        if claim.table_says:
-            parts.append(f"the printed table says: {table_text(claim)}")
-        if claim.findings:
-            unit = claim.unit if claim.published is not None else ""
-            parts.append(f"our result {finding_text(claim)} {unit}".rstrip())
-        reason = f". {claim.reason[:1].upper()}{claim.reason[1:]}" * bool(claim.reason)
-        text = escaped("; ".join(parts))
-        lines.append(f"- {text}: **{claim.verdict}**{escaped(reason)}.")
-    return "\n".join(lines)
 
 
 def show_verdict(claim: Claim) -> None:

@@ -1,0 +1,213 @@
+"""What the notebooks of this book share: figures, tables, and numbers in sentences.
+
+It needs matplotlib, pandas and IPython, and nothing else of the book: keep it beside a
+notebook, and the notebook finds it.
+"""
+
+import io
+import logging
+from base64 import b64encode
+from importlib.resources import files
+from importlib.util import find_spec
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from cycler import cycler
+from IPython.display import Markdown, display
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+
+# Okabe and Ito's palette without yellow and black; every colour has its own marker and
+# dash, so that no line is known by its colour alone.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), "-", (0, (5, 2)))
+GREY = "#767676"
+DPI = 160  # of the stored pictures, which are shown at 100
+SMALLEST = 9.0  # pixels of the smallest lettering that can be read
+GLUED = "application/papermill.record/text/plain"  # which no viewer shows
+
+STYLE = {
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": "#333333",
+    "axes.labelsize": 11.5,
+    "axes.prop_cycle": cycler(color=PALETTE, marker=MARKERS, linestyle=DASHES),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "figure.constrained_layout.use": True,
+    "figure.figsize": (5.8, 3.6),
+    "font.size": 11.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "mathtext.fontset": "stix",
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+}
+
+
+def use_style() -> None:
+    """Set the style of the figures, in the type of the book where that is found."""
+    plt.rcParams.update(STYLE)
+    if find_spec("font_source_sans_pro"):
+        for face in ("Regular", "Semibold", "It"):
+            name = f"files/SourceSansPro-{face}.ttf"
+            font_manager.fontManager.addfont(str(files("font_source_sans_pro") / name))
+        plt.rcParams["font.family"] = "Source Sans Pro"
+    # a font that a machine lacks changes a picture, not what a notebook computes
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
+
+def show(
+    figure: Figure,
+    name: str,
+    *,
+    caption: str,
+    alt: str,
+    data: pd.DataFrame,
+    moves: dict | None = None,
+) -> None:
+    """Show a figure and under it its caption.
+
+    Parameters
+    ----------
+    figure : Figure
+        Closed afterwards.
+    name : str
+        Label for cross-references; also the name of the CSV file that a page offers.
+    caption : str
+        Markdown; says what is seen and what follows from it.
+    alt : str
+        Describes the picture to a reader who cannot see it.
+    data : DataFrame
+        The plotted values. They are the text of the picture, to six digits, so that
+        whoever compares outputs compares them.
+    moves : dict, default=None
+        State in which the figure opens on a page, where the script
+        ``explain/<name>.js`` lets a reader move it.
+
+    Raises
+    ------
+    ValueError
+        If the alternative text says too little, or repeats the caption.
+    """
+    if len(alt.split()) < 8 or alt.strip() == caption.strip():
+        raise ValueError(
+            f"figure {name!r}: the alternative text must describe the picture in at "
+            f"least eight words, other than the caption; got {alt!r}"
+        )
+    sizes = [t.get_fontsize() for t in figure.findobj(Text) if t.get_text()]
+    least = 72 * figure.get_figwidth() * SMALLEST / min(sizes, default=72)
+    about = {"name": name, "alt": alt, "least": round(least)}
+    if moves is not None:
+        about["moves"] = moves
+    picture, size = png(figure)
+    plt.close(figure)
+    display(
+        {
+            "image/png": picture,
+            "text/plain": data.to_csv(index=False, float_format="%.6g"),
+        },
+        metadata={"image/png": size, "figure": about},
+        raw=True,
+    )
+    display(Markdown(f"**Figure.** {caption}"))
+
+
+def png(figure: Figure) -> tuple[str, dict[str, int]]:
+    """A figure as PNG on white, in few colours and in base64; its size on a page."""
+    drawn, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, dpi=DPI, facecolor="white")
+    image = Image.open(drawn).convert("RGB")
+    image.quantize(64, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    width, height = (round(length * 100 / DPI) for length in image.size)
+    return b64encode(small.getvalue()).decode(), {"width": width, "height": height}
+
+
+def number(value: float, digits: int) -> str:
+    """A number with so many digits after the point, a true minus, no negative zero.
+
+    Examples
+    --------
+    >>> number(-0.0001, 2), number(-12.34, 1)
+    ('0.00', '−12.3')
+    """
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text.replace("-", "−")
+
+
+def scientific(value: float) -> str:
+    r"""A small number as a power of ten, rounded up to one digit, for the prose.
+
+    Examples
+    --------
+    >>> scientific(3.2e-15), scientific(0.0)
+    ('$4\\times 10^{-15}$', '0')
+    """
+    if value == 0.0:
+        return "0"
+    mantissa, power = f"{value:e}".split("e")
+    digit, power = -int(-float(mantissa) // 1), int(power)
+    digit, power = (1, power + 1) if digit == 10 else (digit, power)
+    return f"${digit}\\times 10^{{{power}}}$"
+
+
+def say(name: str, text: str) -> None:
+    """Make a computed text available to the prose, which has it where it names it.
+
+    Parameters
+    ----------
+    name : str
+        As in ``{glue:text}`name```, or ``{glue:md}`name``` if the text is Markdown.
+    text : str
+    """
+    display({GLUED: repr(text)}, metadata={"scrapbook": {"name": name}}, raw=True)
+
+
+def markdown_table(headings, rows, alignment: str) -> str:
+    """A table in Markdown; one letter a column, "l" or "r", says how it is aligned.
+
+    Examples
+    --------
+    >>> print(markdown_table(["run", "time"], [["digits", "42 s"]], "lr"))
+    | run | time |
+    | :--- | ---: |
+    | digits | 42 s |
+    """
+    marks = {"l": ":---", "r": "---:"}
+    lines = [headings, [marks[letter] for letter in alignment], *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def show_table(
+    headings: list[str],
+    rows: list[list[str]],
+    alignment: str,
+    *,
+    caption: str = "",
+    name: str = "",
+) -> None:
+    """Show a table of texts.
+
+    Parameters
+    ----------
+    headings : list of str
+    rows : list of list of str
+    alignment : str
+        One letter a column: "l" or "r".
+    caption : str, optional
+        In one line; says what the table shows. In the book it is numbered.
+    name : str
+        Label for cross-references; needed with a caption.
+    """
+    if bool(caption) != bool(name) or "\n" in caption:
+        raise ValueError(
+            f"a caption in one line needs a name; got {caption!r}, {name!r}"
+        )
+    head = [caption, ""] * bool(caption)
+    text = "\n".join([*head, markdown_table(headings, rows, alignment), ""])
+    display(Markdown(text), metadata={"table": name} if name else {})

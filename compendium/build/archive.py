@@ -1,0 +1,71 @@
+"""One archive with all notebooks and what they need to run outside of a checkout.
+
+Unpacked, a folder holds the notebooks side by side with ``helpers.py``, the results and
+what reads them, and the wheel of memdlib. Every rendering of the book makes it.
+"""
+
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+from compendium.build.pages import last_change
+
+NAME = "memdlib-notebooks.zip"
+# On the repository itself: they run in a checkout.
+LEFT_OUT = {"index", "install", "article", "artifact", "reproduce"}
+READ = (  # by the notebooks, from the folder that they lie in
+    "LICENSE",
+    "_toc.yml",
+    "book/notebooks/helpers.py",
+    "compendium/**/*.py",
+    "compendium/**/*.json",
+    "compendium/**/*.toml",
+    "data/**/*.*",
+)
+README = """# Maximum Entropy, Maximum Discrimination: the notebooks
+
+    pip install '{wheel}[notebooks]' jupyterlab
+    jupyter lab
+
+Each notebook runs as it is and draws its own figures and tables. `helpers.py` is what
+they share; `data` has the results that they read, and `compendium` what reads them.
+"""
+
+
+def build_wheel(project: Path, folder: Path) -> Path:
+    """Build the wheel of a checkout into a folder; its path."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+    command += ["-d", str(folder)]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the wheel cannot be built: {done.stderr}")
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def write_archive(project: Path, folder: Path) -> Path:
+    """Write the archive into a folder, beside the wheel that it holds; its path."""
+    wheel = build_wheel(project, folder)
+    notebooks = project / "book" / "notebooks"
+    found = {
+        path.name: path
+        for path in notebooks.glob("*.ipynb")
+        if path.stem not in LEFT_OUT
+    }
+    found |= {wheel.name: wheel, "helpers.py": notebooks / "helpers.py"}
+    found |= {
+        str(path.relative_to(project)): path
+        for pattern in READ
+        for path in project.glob(pattern)
+    }
+    contents = {name: path.read_bytes() for name, path in found.items()}
+    contents["README.md"] = README.format(wheel=wheel.name).encode()
+    when = time.gmtime(int(last_change(project)))[:6]
+    with zipfile.ZipFile(folder / NAME, "w") as archive:
+        for name in sorted(contents):
+            entry = zipfile.ZipInfo(name, when)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, contents[name])
+    return folder / NAME

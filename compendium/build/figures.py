@@ -1,0 +1,89 @@
+"""Sphinx extension: figures and tables of notebooks, numbered, with data to download.
+
+A stored notebook shows a picture and, under it, its caption as Markdown. On a page they
+are one numbered figure with an alternative text; the plotted values, its plain text,
+become a CSV file beside the page. A figure with ``moves`` gets the state in which it
+opens and the script ``explain/<name of the figure>.js``.
+"""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+NUMBERS = "The numbers, as a table"  # the line that a folded table is opened by
+_LEAST = re.compile(r"<img (?=[^>]*least-(\d+))[^>]*>")
+
+
+def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Give pictures their captions and data, and tables their numbers."""
+    if not app.env.doc2path(docname).endswith(".ipynb"):
+        return
+    notebook = json.loads(content[0])
+    for cell in notebook["cells"]:
+        if "hide-output" in cell["metadata"].get("tags", ()):
+            fold = dict.fromkeys(("code_prompt_show", "code_prompt_hide"), NUMBERS)
+            cell["metadata"].setdefault("mystnb", {}).update(fold)
+        outputs = cell.get("outputs", [])
+        for picture, caption in list(pairwise(outputs)):
+            if about := picture.get("metadata", {}).get("figure"):
+                file = Path(app.outdir, docname).with_name(f"{about['name']}.csv")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("".join(picture["data"]["text/plain"]))
+                cell["metadata"].setdefault("mystnb", {}).update(
+                    numbered(about, "".join(caption["data"]["text/markdown"]))
+                )
+                outputs.remove(caption)
+        for table in outputs:
+            if name := table.get("metadata", {}).get("table"):
+                text = "".join(table["data"]["text/markdown"])
+                caption, rows = text.split("\n\n", 1)
+                directive = f"```{{table}} {caption}\n:name: {name}\n\n{rows}```\n"
+                table["data"]["text/markdown"] = directive
+    content[0] = json.dumps(notebook)
+
+
+def numbered(about: dict, caption: str) -> dict:
+    """What MyST-NB reads of a cell: name, caption and alternative text of a figure."""
+    link = f'<a class="download" href="{about["name"]}.csv" download>data (CSV)</a>'
+    return {
+        "figure": {
+            "name": about["name"],
+            "caption": f"{caption.removeprefix('**Figure.** ')} {link}",
+        },
+        "image": {
+            "alt": about["alt"],
+            "classes": f"memdlib-figure dark-light least-{about['least']}",
+        },
+    }
+
+
+def finish(app, pagename, templatename, context, doctree) -> None:
+    """Let narrow windows scroll figures, and give those that move their scripts."""
+    path = Path(app.env.doc2path(pagename))
+    if doctree is None or path.suffix != ".ipynb" or "body" not in context:
+        return
+    boxed = r'<span class="scrolls" style="--least: \1px">\g<0></span>'
+    context["body"] = _LEAST.sub(boxed, context["body"])
+    for cell in json.loads(path.read_text())["cells"]:
+        for output in cell.get("outputs", ()):
+            about = output.get("metadata", {}).get("figure", {})
+            if "moves" in about:
+                app.add_css_file("explain.css")
+                app.add_js_file("explain.js", loading_method="defer")
+                app.add_js_file(f"explain/{about['name']}.js", loading_method="defer")
+                text = json.dumps(about["moves"], separators=(",", ":"))
+                context["body"] += (
+                    f'<script type="application/json" id="{about["name"]}-moves">'
+                    + text.replace("<", "\\u003c")
+                    + "</script>"
+                )
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the extension."""
+    app.connect("source-read", join_captions)
+    app.connect("html-page-context", finish)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

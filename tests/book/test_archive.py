@@ -1,0 +1,49 @@
+"""Notebooks of the archive run in an empty folder with the wheel that lies there."""
+
+import json
+import shutil
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from compendium.build.archive import write_archive
+from tests.wheel import PROJECT, environment
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The archive, unpacked, and beside it an environment with its wheel."""
+    made, folder = (tmp_path_factory.mktemp(name) for name in ("made", "unpacked"))
+    shutil.unpack_archive(write_archive(PROJECT, made), folder)
+    (wheel,) = folder.glob("*.whl")
+    python = environment(made, wheel, ("notebooks",), also=("ipykernel",))
+    spec = made / "kernels" / "reader" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    command = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    about = {"argv": command, "display_name": "reader", "language": "python"}
+    spec.write_text(json.dumps(about))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(made))
+        patch.delenv("PYTHONPATH", raising=False)
+        patch.delenv("MEMDLIB_PROJECT", raising=False)
+        yield folder
+
+
+def shown(notebook):
+    """What its figures plot, and its tables and captions, in their order."""
+    return [
+        output.data.get("text/markdown", output.data.get("text/plain"))
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if {"text/markdown", "image/png"} & {*output.get("data", ())}
+    ]
+
+
+@pytest.mark.parametrize("name", ["margin-and-j", "genes"])
+def test_a_notebook_draws_its_own_figures_and_tables(unpacked, name):
+    stored = nbformat.read(unpacked / f"{name}.ipynb", as_version=4)
+    executed = nbformat.from_dict(stored)
+    client = NotebookClient(executed, kernel_name="reader", timeout=600)
+    client.execute(cwd=str(unpacked))
+    assert shown(executed) == shown(stored) != []
