@@ -1,6 +1,6 @@
 """Measures over the runs that compare the recommended classifier with its peers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -248,17 +248,3 @@ def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> 
             ]
         )
     )
-
-
-BEYOND: dict[str, Callable] = {
-    measure.__name__: measure
-    for measure in (
-        mean_difference,
-        mean_gap,
-        least_difference,
-        share_ahead,
-        share_better_informed,
-        share_as_fast,
-        share_above_printed,
-    )
-}
