@@ -23,7 +23,6 @@ from compendium.data.readers import (
     count_words,
     csv_class_last,
     idx_images,
-    message_part,
     newsgroups,
     orange_tab,
     r_list,
@@ -287,52 +286,6 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
         for table, expected in zip(pair, tables[0], strict=True):
             assert table[1:] == expected[1:]
             assert (table.X != expected.X).nnz == 0
-
-
-def test_options_of_the_newsgroups(tmp_path):
-    path = tar_of(tmp_path / "news.tar.gz", MESSAGES)
-    with pytest.raises(ValueError, match="edition='bad' must be 'complete' or 'paper'"):
-        newsgroups(path, **TASK, edition="bad")
-    with pytest.raises(KeyError, match="footer"):
-        newsgroups(path, **TASK, text="footer")
-
-
-def test_c50(tmp_path):
-    files = {
-        "r/data/ReutersC50/C50train/Bo/12newsML.txt": "Gold gold\r\n",
-        "r/data/ReutersC50/C50test/Al/11newsML.txt": "gold mine\r\n",
-        "r/README": "gold",
-    }
-    table = c50(tar_of(tmp_path / "c50.tar.gz", files), min_documents=1, min_count=3)
-    assert table.X.toarray().tolist() == [[2], [1]]
-    assert (table.labels, table.split) == (["Bo", "Al"], ["train", "test"])
-    assert table.sample_names == ["12", "11"]
-
-
-MESSAGE = "From: a@b\nSUBJECT: Two words\n\nOne body.\n\nStill the body\n"
-
-
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        ("full", MESSAGE),
-        ("body", "One body.\n\nStill the body\n"),
-        ("subject", " Two words\nOne body.\n\nStill the body\n"),
-    ],
-)
-def test_parts_of_a_message(part, text):
-    assert message_part(MESSAGE, part) == text
-
-
-def test_message_without_subject_or_body():
-    assert message_part("From: a\n\nbody", "subject") == "body"
-    assert message_part("From: a", "body") == ""
-
-
-def test_words_are_lower_case_letters_without_stop_words():
-    counts, words = count_words(["The CAR-park's 4x4, e-mail", "the"])
-    assert words == ["car", "mail", "park"]
-    assert counts.toarray().tolist() == [[1, 1, 1], [0, 0, 0]]
 
 
 @given(

@@ -47,12 +47,6 @@ def test_interval_covers_the_truth_as_often_as_it_says():
     assert 0.91 < covered < 0.98
 
 
-@pytest.mark.parametrize("bad", [[[1, 0]], [1, 0], [[0, 0], [0, 0]], [[1, 1], [1, 1]]])
-def test_bad_input(bad):
-    with pytest.raises(ValueError, match="selected has"):
-        nogueira_index(bad)
-
-
 def test_rankings_over_halves_see_half_of_each_class():
     X, y = np.arange(20.0).reshape(20, 1) @ np.ones((1, 3)), np.repeat([0, 1], 10)
     seen = []
