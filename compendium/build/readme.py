@@ -18,7 +18,7 @@ HEADLINES = {
     "text-few-genes": "our runs keep {ours}",
     "text-few-words": "our runs keep {ours}",
     "text-outperforms-discriminative": "in our runs on whole messages MeMd is ahead of "
-    "both the SVM and DME on {ours}; the printed table itself has it {table}",
+    "both the SVM and DME on {ours}; in the published table it is {table}",
 }
 PICTURE = "front-newsgroups"  # of the first page of the book
 BEGIN, END = "<!-- headlines: begin -->", "<!-- headlines: end -->"
@@ -41,7 +41,8 @@ def headlines(claims: Sequence[Claim]) -> str:
     for name, words in HEADLINES.items():
         if claim := by_id.get(name):
             said = words.format(ours=sentence_text(claim), table=table_text(claim))
-            lines.append(f"- *{claim.statement}*: **{claim.verdict}**; {said}")
+            verdict = "proved" if claim.kind == "proved" else claim.verdict
+            lines.append(f"- *{claim.statement}*: **{verdict}**; {said}")
     return "\n".join(lines)
 
 
