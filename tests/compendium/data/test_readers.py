@@ -16,8 +16,6 @@ from rdata.conversion import to_r
 
 from compendium.data import DatasetError, catalogue, load
 from compendium.data.readers import (
-    READERS,
-    Table,
     arff_train_test,
     c50,
     count_words,
@@ -111,21 +109,6 @@ def test_registry_that_states_other_facts_is_an_error(make_set, changes):
     make_set(**changes)
     with pytest.raises(DatasetError, match="'tiny'.*r_list.*registry states"):
         load("tiny")
-
-
-def test_keyword_only_parameters_of_a_reader_are_options(make_set, monkeypatch):
-    def first_rows(path, *, skip, rows=3):
-        return Table(VALUES[:rows], LABELS[:rows], ["g1", "g2"], [*"abc"[:rows]])
-
-    monkeypatch.setitem(READERS, "first_rows", first_rows)
-    make_set(reader="first_rows")
-    assert load("tiny").sample_names.tolist() == ["a", "b", "c"]
-    assert len(load("tiny", rows=2).y) == 2
-    for option in ("skip", "subset"):  # the registry's, and one that nobody has
-        with pytest.raises(TypeError, match=option):
-            load("tiny", **{option: 1})
-    with pytest.raises(TypeError, match="subset"):
-        load("iris", subset="train")
 
 
 def test_training_and_test_lists(tmp_path):

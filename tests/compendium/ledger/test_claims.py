@@ -347,12 +347,3 @@ def test_the_schema_has_the_kinds_of_the_ledger():
     file = root() / "compendium/ledger/claims.schema.json"
     kind = json.loads(file.read_text())["$defs"]["claim"]["properties"]["kind"]
     assert kind["enum"] == list(KINDS)
-
-
-def test_every_claim_that_is_not_in_form_is_named(project):
-    """One after the other would be a run for each mistake."""
-    broken = IDENTITY.format(id="one", more='kind = "odd"') + IDENTITY.format(
-        id="two", more="because = 1"
-    )
-    with pytest.raises(LedgerError, match=r"(?s)claims\.toml\none\.kind: .*\ntwo: "):
-        ledger(project, broken)

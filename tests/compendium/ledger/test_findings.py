@@ -9,8 +9,6 @@ from compendium.ledger.findings import (
     clear_gaps,
     difference_of_slopes,
     largest_gap,
-    median_over_rows,
-    median_share_kept,
     sizes_met,
     wins,
 )
@@ -111,15 +109,6 @@ def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
     found = {"median": median, "low": low, "high": high}
     assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
     assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
-
-
-def test_shares_and_medians(evidence):
-    assert median_share_kept(evidence, "table3", "x.js", "sizes.words") == 10.0
-    place = "x.svm.accuracy.mean"
-    assert median_over_rows(evidence, "table3", place) == 75.0
-    assert median_over_rows(evidence, "table3", place, factor=2.0) == 150.0
-    with pytest.raises(KeyError, match=r"a row of table3 has no x.j.accuracy"):
-        median_over_rows(evidence, "table3", "x.j.accuracy")
 
 
 def test_printed_wins_and_sizes(evidence):

@@ -7,19 +7,15 @@ from compendium.ledger import settings
 from compendium.ledger.columns import (
     leave_one_out,
     placebo,
-    share_of_firsts,
     summary,
 )
 from compendium.ledger.settings import FOLDS, SETTINGS, Setting
 from compendium.ledger.tables import (
     Evidence,
     agreement,
-    at,
     by_setting,
     chosen,
     judged,
-    rows_of,
-    run_of,
 )
 
 MEMD = [
@@ -133,28 +129,6 @@ def test_the_summary_has_a_line_for_each_method(evidence):
     assert (memd["by_svm"], svm["by_memd"]) == ("0 of 2", "0 of 2")
     assert (memd["by_memd"], svm["by_svm"]) == ("2 of 2", "1 of 2")
     assert (svm["left_out"], svm["left_out_of"], svm["agree10"]) == (1, 2, 0)
-
-
-def test_share_of_firsts(evidence):
-    frame = agreement(evidence, "table3", "memd")
-    frame = frame[frame["column"] == "memd_js"]
-    assert share_of_firsts(frame).to_dict() == {"near": 0.0, "far": 0.0, "tuned": 1.0}
-    frame = frame[frame["setting"] != "tuned"].copy()
-    # the second is nearer unless "four" is drawn at least once
-    frame["ours"] = frame["printed"] + [1.0, 1.0, 0.0, 9.0]
-    shares = share_of_firsts(frame, draws=20000)
-    assert shares["far"] == pytest.approx(1 / 4, abs=0.02)
-    assert shares.sum() == pytest.approx(1.0)
-
-
-def test_names_of_runs_and_rows():
-    assert run_of("table3", "ibm_mac") == "table3-ibm-mac"
-    assert run_of("table2", "lung") == "table2-lung-1543"
-    assert "lung" not in rows_of("table2") and "colon" in rows_of("table2")
-    assert len(rows_of("table3")) == 11
-    assert at({"a": {"b": 3}}, "a.b") == 3 and at({"a": 1}, "a.b") is None
-    assert at({"a.b": {"c": 3}, "a": {}}, "a.b.c") == 3
-    assert at({"a": {"b.c": 4}}, "a.b.c") == 4 and at({"a": 1}, "b") is None
 
 
 @pytest.mark.parametrize("table", SETTINGS)

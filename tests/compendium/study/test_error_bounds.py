@@ -12,7 +12,7 @@ from compendium.study.error_bounds import (
     error_bound_order,
     whitened_order,
 )
-from memdlib.generative import CorrelatedMeMdClassifier, DivergenceRanker
+from memdlib.generative import DivergenceRanker
 
 
 def three_classes(n=600, seed=3):
@@ -85,11 +85,3 @@ def test_a_distant_class_does_not_fill_the_ranking():
     assert 7 in balanced_order(X, y, 2)
     assert 7 in whitened_order(X, y, 2)
     assert 7 not in DivergenceRanker(n_features=2).fit(X, y).order_[:2]
-
-
-def test_whitened_features_of_two_classes_have_the_order_of_their_divergences():
-    X, y = three_classes()
-    X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
-    X, y = X[y != 2], y[y != 2]
-    classifier = CorrelatedMeMdClassifier().fit(X, y)
-    assert whitened_order(X, y, 8).tolist() == classifier.order_.tolist()

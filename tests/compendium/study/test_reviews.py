@@ -26,15 +26,6 @@ def test_what_is_read_in_pieces_is_what_is_read_at_once(reviews_csv):
     assert found.repeated == 0
 
 
-def test_the_most_frequent_words_stay(reviews_csv):
-    everything = read_reviews(reviews_csv, min_documents=1)
-    few = read_reviews(reviews_csv, most_words=100)
-    spread = pd.Series(everything.X.sum(axis=0), everything.words)
-    best = spread.sort_index().sort_values(ascending=False, kind="stable")
-    assert few.words == sorted(best.index[:100])
-    assert few.X.sum() == best.iloc[:100].sum()
-
-
 def test_a_text_that_came_before_can_be_left_out(reviews_csv):
     frame = pd.read_csv(reviews_csv)
     frame = frame[frame["Score"] != 3]
