@@ -43,13 +43,13 @@ def costs(project: Path) -> pd.DataFrame:
     """
     frame = pd.DataFrame(
         {"notebook": run.notebook}
-        | {part: result[part] for part in ("seconds", "mib")}
+        | {"seconds": result["seconds"], "mib": result["mib"] or float("nan")}
         | {"kib": result_path(project, run.name).stat().st_size / 1024}
         | {part: result["machine"][part] for part in ("processor", "cores", "system")}
         for run in runs(project).values()
         for result in [read_result(run.name, project)]
     )
-    return frame.astype({"mib": float}).set_axis([*runs(project)])
+    return frame.set_axis([*runs(project)])
 
 
 def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
