@@ -13,6 +13,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 FOREIGN := .venv/foreign
+VERIFIERS := cffconvert==2.0.0 claims-cli==0.6.1 roc-validator==0.13.0
 PIP := -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python
 # Stored chapters, executed again and compared cell by cell.
@@ -112,22 +113,21 @@ test-negative: $(READY)  ## planted faults, each found by its own check (part of
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
 
-lock: $(READY)  ## resolve requirements.lock and foreign.lock anew
-	@compile="$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --no-annotate"
-	$$compile --group all --extra notebooks pyproject.toml -o requirements.lock
-	$$compile --python-version 3.11 --group foreign -o foreign.lock
-	grep -E '^[A-Za-z0-9]' requirements.lock | sed 's/ *\\$$//' > requirements.txt
+lock: $(READY)  ## resolve requirements.lock anew, and with it environment.yml
+	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url \
+	    --no-header --no-annotate --group all --extra notebooks pyproject.toml -o requirements.lock
+	sed -i.old '/==/d' environment.yml && rm environment.yml.old
+	sed -nE 's/^([A-Za-z0-9][^\\]*[^\\ ]) *\\?$$/      - \1/p' requirements.lock >> environment.yml
 
 setup: $(READY)  ## only set up .venv
 
-# $(call locked,PYTHON,FILE): what a lock file names, for an interpreter. uv installs in
-# seconds what takes pip a minute. It does not read the settings of pip, so that where an
-# index is set there and nowhere else, pip has to do it.
-define locked
-$(UV) $(1) --require-hashes -r $(2) || {
+# $(call installed,PYTHON,PACKAGES): packages for an interpreter. uv installs in seconds
+# what takes pip a minute. It does not read the settings of pip, so that where an index is
+# set there and nowhere else, pip has to do it.
+define installed
+$(UV) $(1) $(2) || {
     echo "uv cannot install them; pip takes a minute or two ..."
-    $(1) $(PIP) --require-hashes -r $(2)
+    $(1) $(PIP) $(2)
 }
 endef
 
@@ -139,13 +139,14 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt
 	$(BIN)/python $(PIP) --require-hashes -r .venv/uv.txt
-	$(call locked,$(BIN)/python,requirements.lock)
+	$(call installed,$(BIN)/python,--require-hashes -r requirements.lock)
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	touch $(READY)
 
-$(FOREIGN)/ready: foreign.lock $(READY)
+# They want an older rich than import-linter, and an older jsonschema than JupyterLab.
+$(FOREIGN)/ready: $(READY)
 	@$(PYTHON) -m venv $(FOREIGN)
-	$(call locked,$(FOREIGN)/bin/python,foreign.lock)
+	$(call installed,$(FOREIGN)/bin/python,$(VERIFIERS))
 	touch $@
 
 clean:  ## remove everything that is not committed

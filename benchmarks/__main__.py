@@ -15,8 +15,6 @@ from functools import partial
 from benchmarks import (
     dense_fit_and_rank,
     densities,
-    discriminative,
-    import_time,
     kernels,
     memory,
     moment_problems,
@@ -33,9 +31,7 @@ BENCHMARKS = {
     "dense_fit_and_rank": dense_fit_and_rank,
     "sparse_fit_and_rank": sparse_fit_and_rank,
     "sparse_choose_size": sparse_choose_size,
-    "discriminative": discriminative,
     "densities": densities,
-    "import_time": import_time,
     "kernels": kernels,
     "memory": memory,
     "nml": nml,

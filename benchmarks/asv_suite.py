@@ -1,7 +1,7 @@
 """Speed, memory and accuracy over the history of the project, by airspeed velocity.
 
 The work is that of ``python -m benchmarks``. asv (https://asv.readthedocs.io) is no
-dependency; install it where memdlib is installed, and call it in the checkout:
+dependency; install it where memdlib is installed, and call it in ``benchmarks``:
 
     pip install asv && asv machine --yes
     asv check --python=same          # does every benchmark load?

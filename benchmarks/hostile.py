@@ -3,7 +3,7 @@
     python -m benchmarks.hostile
 
 Each estimator is fitted to every input of :mod:`benchmarks.hostile_inputs` and asked
-for all that it answers; each function gets every hostile value of each argument.
+for all that it answers.
 
 - *fine*: numbers, of the right shape, probabilities of sum one; the same as those of
   the same data in float64;
@@ -25,7 +25,6 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +36,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 import memdlib
-from benchmarks.hostile_inputs import Case, arguments, asked, benign, fits
+from benchmarks.hostile_inputs import Case, asked, benign, fits
 from memdlib import (
     PLSA,
     ConditionalMaxEntClassifier,
@@ -45,13 +44,8 @@ from memdlib import (
     GreedyGaussianRanker,
     GreedyInformationRanker,
     JointMaxEntClassifier,
-    MaxEntDensity,
     MeMdClassifier,
-    divergences,
-    kernels,
     make_memd,
-    nml,
-    topics,
 )
 from memdlib.densities import InfeasibleMomentsError, NotConvergedError
 from memdlib.generative import (
@@ -60,13 +54,7 @@ from memdlib.generative import (
     MixtureClassifier,
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
-    fit_calibration,
-    jeffreys_score,
-    js_gm_score,
-    js_score,
-    normal_scores,
 )
-from memdlib.generative.memd import size_grid
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 
@@ -118,106 +106,6 @@ ESTIMATORS = {
     },
 }
 TWO_CLASSES = ("NMLClassifier()", "NMLFeatureSelector()", 'GenerativeEmbedding("TOP")')
-
-_rng = np.random.default_rng(3)
-_P, _Q = _rng.dirichlet(np.ones(4), size=(2, 6))
-_W, _CODES = _rng.dirichlet(np.ones(6)), np.arange(6) % 2
-_LEVELS = np.array([[0, 1], [1, 1], [2, 0], [0, 0], [1, 2], [2, 1]])
-_PLSA = PLSA(2, random_state=0).fit(_LEVELS)
-# Functions that take array-likes, and benign arguments; not those for arrays that
-# others have checked, such as the sums of memdlib.moments.
-FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
-    "js_kernel": (kernels.js_kernel, (_P, _Q)),
-    "jt_kernel": (kernels.jt_kernel, (_P, _Q, 1.5)),
-    "weighted_jt_kernel": (kernels.weighted_jt_kernel, (3 * _P, _Q, 1.0)),
-    'weighted_jt_kernel, "B"': (
-        lambda X, Y, q: kernels.weighted_jt_kernel(X, Y, q, "B"),
-        (3 * _P, _Q, 0.5),
-    ),
-    "exponential_js_kernel": (kernels.exponential_js_kernel, (_P, _Q, 2.0)),
-    "kl": (divergences.kl, (_P, _Q)),
-    "jeffreys": (divergences.jeffreys, (_P, _Q)),
-    "jensen_shannon": (divergences.jensen_shannon, (_P, _W)),
-    "jensen_tsallis": (divergences.jensen_tsallis, (_P, 1.5, _W)),
-    "js_gm": (divergences.js_gm, (_P, _W)),
-    "fit_calibration": (
-        lambda one, other, codes, weight: fit_calibration([one, other], codes, weight),
-        (np.log(_P[:, :2]), np.log(_Q[:, :2]), _CODES, np.ones(6)),
-    ),
-    "js_score": (js_score, (_P, _CODES)),
-    "js_gm_score": (js_gm_score, (_P, _CODES)),
-    "jeffreys_score": (jeffreys_score, (_P, _CODES)),
-    "normal_scores": (normal_scores, (_P,)),
-    "size_grid": (size_grid, (np.array([1, 3, 9]), 9)),
-    "MaxEntDensity().fit": (MaxEntDensity().fit, (_P[:, 0], None, np.ones(6))),
-    "MaxEntDensity().from_moments": (
-        MaxEntDensity().from_moments,
-        (np.array([1.0, 3.0]),),
-    ),
-    "MaxEntDensity(4).from_moments": (
-        MaxEntDensity(4).from_moments,
-        (np.array([0.0, 1.0, 0.1, 2.8]),),
-    ),
-    "MaxEntDensity(2, (0, 1)).from_moments": (
-        MaxEntDensity(2, (0.0, 1.0)).from_moments,
-        (np.array([0.4, 0.2]),),
-    ),
-    "MaxEntDensity(support=levels).from_moments": (
-        lambda levels, mu: MaxEntDensity(2, levels).from_moments(mu),
-        (np.arange(5.0), np.array([2.0, 6.0])),
-    ),
-    "log_likelihoods": (lambda X: topics.log_likelihoods(_PLSA, X), (_LEVELS,)),
-    "fisher_scores": (lambda X: topics.fisher_scores(_PLSA, X), (_LEVELS,)),
-    "free_energy_terms": (lambda X: topics.free_energy_terms(_PLSA, X), (_LEVELS,)),
-    "posterior_divergences": (
-        lambda X: topics.posterior_divergences(_PLSA, X),
-        (_LEVELS,),
-    ),
-    "maxent_scores": (
-        topics.maxent_scores,
-        (_P[:, :2], np.array([[0.0, 0.5], [1.0, 0.5]])),
-    ),
-    "conditional_complexity": (
-        nml.conditional_complexity,
-        (np.array([2, 3, 1]), 2, np.array([1.0, 2.0, 3.0])),
-    ),
-    "conditional_complexity_estimate": (
-        nml.conditional_complexity_estimate,
-        (np.array([2, 3, 1]), 2, np.array([1.0, 2.0, 3.0])),
-    ),
-    "conditional_codelength": (
-        nml.conditional_codelength,
-        (np.array([1, 1, 2, 2, 3, 3]), _CODES, 2),
-    ),
-    "conditional_error": (
-        nml.conditional_error,
-        (np.array([2, 3, 1]), np.array([1, 1, 0]), 2),
-    ),
-    "multinomial_codelength": (nml.multinomial_codelength, (np.array([2, 3, 1]),)),
-    "multinomial_complexity": (nml.multinomial_complexity, (6, 3)),
-    "geometric_complexity": (
-        lambda n, largest: nml.geometric_complexity(n, largest_sum=largest),
-        (5, 12),
-    ),
-    "gaussian_complexity": (
-        lambda n, means, scales: nml.gaussian_complexity(
-            n, mean_range=means, scale_range=scales
-        ),
-        (5, np.array([-1.0, 1.0]), np.array([0.1, 2.0])),
-    ),
-    "alphabet_complexity": (nml.alphabet_complexity, (6, np.array([0, 1, 3]), 1)),
-    "alphabet_codelength": (
-        nml.alphabet_codelength,
-        (np.array([2, 3, 1]), np.array([0, 1, 3]), 1),
-    ),
-    "count_levels": (nml.count_levels, (_LEVELS, _CODES)),
-    "feature_codelengths": (
-        lambda counts, ones: nml.feature_codelengths(counts, ones, (1, 2)),
-        (np.array([[2, 2, 2], [1, 3, 2]]), np.array([[1, 1, 1], [1, 0, 2]])),
-    ),
-}
-# Element by element: nan makes nan.
-ELEMENTWISE = ("maxent_scores",)
 # Not compared: the log of counts about 1e6 leaves some ten digits of rows of length
 # one, and then the order of the rows alone moves posteriors by 0.02. In single
 # precision the weighted words are rounded, and some rows fall into other folds.
@@ -427,72 +315,6 @@ def of_estimators(only: list[str]) -> Iterator[tuple[str, Outcome]]:
             yield f"{name}, {what}", judged(work, case.says)
 
 
-def of_functions(only: list[str]) -> Iterator[tuple[str, Outcome]]:
-    """Each call of some functions, and what became of it.
-
-    Parameters
-    ----------
-    only : list of str
-        Keys of ``FUNCTIONS``.
-
-    Yields
-    ------
-    call : str
-    outcome : Outcome
-    """
-    for name in only:
-        _, given = FUNCTIONS[name]
-        for place, values in enumerate(given):
-            if values is None:
-                continue
-            for what, (value, same) in arguments(values).items():
-
-                def work(name=name, place=place, value=value, same=same, what=what):
-                    function, given = FUNCTIONS[name]
-                    found = numbers(function(*_put(given, place, value)))
-                    nan = what in ("nan last", "None", "objects")
-                    nan = nan and name in ELEMENTWISE
-                    if not nan and any(np.isnan(part).any() for part in found):
-                        raise WrongAnswer("nan")
-                    if same is not None:
-                        expected = numbers(function(*_put(given, place, same)))
-                        for part, right in zip(found, expected, strict=True):
-                            _check(part, "answer to the same", right)
-
-                yield f"{name}, argument {place}: {what}", judged(work)
-
-
-def _put(given, place, value):
-    return (*given[:place], value, *given[place + 1 :])
-
-
-def numbers(answer: object) -> list[np.ndarray]:
-    """All numbers of an answer, whatever holds them.
-
-    Parameters
-    ----------
-    answer : object
-        Number, array, dataclass, tuple, dict or object with fitted attributes.
-
-    Returns
-    -------
-    list of ndarray of float64
-    """
-    if sparse.issparse(answer):
-        return [answer.toarray()]
-    if is_dataclass(answer):
-        answer = [getattr(answer, f.name) for f in fields(answer)]
-    elif isinstance(answer, MaxEntDensity):
-        # residual, gap and condition are certificates, of the size of rounding
-        answer = [answer.natural_params_, answer.log_normaliser_, answer.entropy_]
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    if isinstance(answer, list | tuple):
-        return [part for one in answer for part in numbers(one)]
-    answer = np.asarray(answer)
-    return [answer.astype(np.float64)] if answer.dtype.kind in "fiub" else []
-
-
 def cause(call: str, outcome: Outcome) -> tuple[str, str]:
     """What cases share: the outcome without its digits."""
     return outcome.kind, re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "#", outcome.why)
@@ -504,23 +326,20 @@ def main(names: list[str]) -> None:
     Parameters
     ----------
     names : list of str
-        Estimators and functions, by the beginning of their names; all if empty.
+        Estimators, by the beginning of their names; all if empty.
     """
-    chosen = [
-        [name for name in known if not names or name.startswith(tuple(names))]
-        for known in (ESTIMATORS, FUNCTIONS)
-    ]
     counts, causes = Counter(), {}
     print(f"{'':48}" + "".join(f"{kind:>9}" for kind in OUTCOMES))
-    for calls, known in zip((of_estimators, of_functions), chosen, strict=True):
-        for name in known:
-            found = list(calls([name]))
-            own = Counter(outcome.kind for _, outcome in found)
-            print(f"{name:48}" + "".join(f"{own[k]:9}" for k in OUTCOMES), flush=True)
-            counts += own
-            for call, outcome in found:
-                if outcome.kind in ("obscure", "silent", "slow"):
-                    causes.setdefault(cause(call, outcome), []).append((call, outcome))
+    for name in ESTIMATORS:
+        if names and not name.startswith(tuple(names)):
+            continue
+        found = list(of_estimators([name]))
+        own = Counter(outcome.kind for _, outcome in found)
+        print(f"{name:48}" + "".join(f"{own[k]:9}" for k in OUTCOMES), flush=True)
+        counts += own
+        for call, outcome in found:
+            if outcome.kind in ("obscure", "silent", "slow"):
+                causes.setdefault(cause(call, outcome), []).append((call, outcome))
     print(f"{'all':48}" + "".join(f"{counts[kind]:9}" for kind in OUTCOMES))
     for (kind, why), cases in sorted(causes.items(), key=lambda item: -len(item[1])):
         print(f"\n{kind}, {len(cases)} calls: {why}")

@@ -1,4 +1,4 @@
-"""Inputs that users do give, though nobody should: for estimators and for functions.
+"""Inputs that users do give, though nobody should: for estimators.
 
 Each is a name and a change of benign data. Some say the same as the benign data in
 another type or layout; ``same`` is then what the answer is compared with.
@@ -316,75 +316,3 @@ def asked(base: Case) -> dict[str, Case]:
         for kind, Z in layouts(X).items()
         if not kind.startswith("a frame of columns")
     }
-
-
-def arguments(values) -> dict[str, tuple[object, object]]:
-    """Hostile values of one argument of a function.
-
-    Parameters
-    ----------
-    values : ndarray, int or float
-        Benign.
-
-    Returns
-    -------
-    dict of str to (object, object)
-        The argument, and what says the same in float64 or None.
-    """
-    if not isinstance(values, np.ndarray):
-        return _numbers(values)
-    last = (-1,) * values.ndim
-
-    def put(value):
-        changed = values.astype(float)
-        changed[last] = value
-        return changed
-
-    read_only = values.copy()
-    read_only.flags.writeable = False
-    found = {
-        "empty": values[:0],
-        "one": values[:1],
-        "a number": 1.0,
-        "an axis more": values[None],
-        "None": None,
-        "a string": "abc",
-        "strings": np.full(values.shape, "a"),
-        "objects": np.full(values.shape, None),
-        "complex": values + 1j,
-        "bool": values > values.mean(),
-        "zero": values * 0,
-        "ragged": [[1, 2], [3]],
-        "a dict": {"a": 1},
-        "sparse": sparse.csr_array(np.atleast_2d(values.astype(float))),
-    }
-    found |= {
-        f"{value:g} last": put(value)
-        for value in (np.nan, np.inf, -1, 0, 0.5, 1e15, 1e300, 1e308, 1e-308, 5e-324)
-    }
-    with np.errstate(over="ignore"):
-        found |= {
-            f"times {value:g}": values * value
-            for value in (-1, 0.5, 1e6, 1e15, 1e100, 1e306, 1e-100, 1e-308)
-        }
-    cases = {name: (value, None) for name, value in found.items()}
-    alike = {
-        "a list": values.tolist(),
-        "read-only": read_only,
-        "strided": np.repeat(values, 2, axis=0)[::2],
-        "Fortran": np.asfortranarray(values),
-        "big-endian": values.astype(values.dtype.newbyteorder(">")),
-        "objects of numbers": values.astype(object),
-        "float64": values.astype(float),
-    }
-    frame = pd.DataFrame if values.ndim == 2 else pd.Series
-    if values.ndim <= 2:
-        alike["pandas"] = frame(values)
-    return cases | {name: (value, values) for name, value in alike.items()}
-
-
-def _numbers(value):
-    others = (0, -1, 2.5, 1e300, 5e-324, np.nan, np.inf, 1j, "a", None, True, [1], {})
-    found = {repr(other): (other, None) for other in others}
-    array = np.array(value)
-    return found | {"of NumPy": (array[()], value), "array of no axes": (array, value)}

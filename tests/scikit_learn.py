@@ -24,11 +24,15 @@ EQUIVALENCE = (
 
 def public(kind):
     """Classes of a kind among the public names of the package."""
-    rooms = [memdlib] + [
+    packages = [memdlib] + [
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(memdlib.__path__, "memdlib.")
     ]
-    names = {getattr(room, n) for room in rooms for n in getattr(room, "__all__", [])}
+    names = {
+        getattr(package, n)
+        for package in packages
+        for n in getattr(package, "__all__", [])
+    }
     return {found for found in names if isclass(found) and issubclass(found, kind)}
 
 

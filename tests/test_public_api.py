@@ -38,7 +38,7 @@ def test_the_names_that_others_rely_on():
 
 
 @pytest.mark.parametrize("name", ["", *CORE])
-def test_the_core_does_not_know_the_other_rooms(name):
+def test_the_core_does_not_know_the_other_layers(name):
     module = importlib.import_module(f"memdlib.{name}".rstrip("."))
     tree = ast.parse(Path(module.__file__).read_text())
     imported = set()
@@ -51,8 +51,8 @@ def test_the_core_does_not_know_the_other_rooms(name):
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             assert node.value not in ("compendium", "memdlib.datasets")
     assert imported or hasattr(module, "__path__")
-    rooms = ("compendium", "memdlib.datasets")
-    assert [i for i in imported if i.startswith(rooms)] == []
+    above = ("compendium", "memdlib.datasets")
+    assert [i for i in imported if i.startswith(above)] == []
 
 
 def is_function(thing):
@@ -132,8 +132,12 @@ def test_defaults_are_those_that_are_documented(name):
 def offered():
     """Every class and function in an ``__all__``, by name."""
     found = {}
-    for room in ("memdlib", *(f"memdlib.{name}" for name in CORE), "memdlib.datasets"):
-        module = importlib.import_module(room)
+    for package in (
+        "memdlib",
+        *(f"memdlib.{name}" for name in CORE),
+        "memdlib.datasets",
+    ):
+        module = importlib.import_module(package)
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if inspect.isclass(thing) or is_function(thing):

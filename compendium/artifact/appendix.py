@@ -41,20 +41,15 @@ def costs(project: Path) -> pd.DataFrame:
         for results older than its record), ``kib`` (of the result), ``processor``,
         ``cores``, ``system``. No result records disk while it runs.
     """
-    rows = {}
-    for run in runs(project).values():
-        result = read_result(run.name, project)
-        machine = result["machine"]
-        rows[run.name] = {
-            "notebook": run.notebook,
-            "seconds": result["seconds"],
-            "mib": result["mib"] or float("nan"),
-            "kib": result_path(project, run.name).stat().st_size / 1024,
-            "processor": machine["processor"],
-            "cores": machine["cores"],
-            "system": machine["system"],
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    frame = pd.DataFrame(
+        {"notebook": run.notebook}
+        | {"seconds": result["seconds"], "mib": result["mib"] or float("nan")}
+        | {"kib": result_path(project, run.name).stat().st_size / 1024}
+        | {part: result["machine"][part] for part in ("processor", "cores", "system")}
+        for run in runs(project).values()
+        for result in [read_result(run.name, project)]
+    )
+    return frame.set_axis([*runs(project)])
 
 
 def cost_rows(frame: pd.DataFrame) -> list[list[str]]:

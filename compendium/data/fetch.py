@@ -59,38 +59,13 @@ def _locate(file: DataFile, dataset: str) -> Path:
             f"MEMDLIB_DATA is {str(mirror)!r}, which is not a folder; set it to "
             "the one that holds the data files, or unset it to use cache and network"
         )
-    origin = f" by the file from {file.url}" if file.url else ""
     if mirror is not None and (mirror / file.path).is_file():
-        remedy = f"replace it{origin}, or unset MEMDLIB_DATA"
-        return _verified(mirror / file.path, file, dataset, remedy)
-    cached = (_folder("MEMDLIB_CACHE") or _user_cache()) / file.path
-    if cached.is_file():
-        return _verified(cached, file, dataset, "delete it and load again")
-    try:
-        _download(file, cached)
-    except (OSError, ValueError) as error:
-        raise MissingDataError(
-            f"data set {dataset!r}: {cached.name} is not on this machine and could not "
-            f"be downloaded: {error}\n"
-            "Get it by other means, and load again:\n"
-            f"  from    {file.url or 'wherever you have it'}\n"
-            f"  {'  '.join(file.expected())}\n"
-            f"  put in  {cached.parent}\n"
-            f"or set MEMDLIB_DATA to a folder that holds {file.path}."
-        ) from error
-    return cached
-
-
-def _folder(variable: str) -> Path | None:
-    value = os.environ.get(variable)
-    return Path(value).expanduser() if value else None
-
-
-def _user_cache() -> Path:
-    return Path(_pooch().os_cache("memdlib"))
-
-
-def _verified(path: Path, file: DataFile, dataset: str, remedy: str) -> Path:
+        path, remedy = mirror / file.path, "replace it, or unset MEMDLIB_DATA"
+    else:
+        cache = _folder("MEMDLIB_CACHE") or Path(_pooch().os_cache("memdlib"))
+        path, remedy = cache / file.path, "delete it and load again"
+        if not path.is_file():
+            _download(file, path, dataset)
     if problem := _mismatch(path, file):
         raise DatasetError(
             f"data set {dataset!r}: {path} is corrupt or another edition: {problem}; "
@@ -99,53 +74,55 @@ def _verified(path: Path, file: DataFile, dataset: str, remedy: str) -> Path:
     return path
 
 
+def _folder(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value).expanduser() if value else None
+
+
 def _mismatch(path: Path, file: DataFile) -> str:
     """In which way a file is not the one that is meant; empty if it is."""
     kind, expected = file.expected()
     try:
-        found = _HASHES[kind](path, file.root)
+        found = _hash(path, kind, file.root)
     except ValueError as error:
         return str(error)
-    if found[: len(expected)] == expected:
-        return ""
-    return f"expected {kind} {expected}, found {found}"
+    same = found.startswith(expected)
+    return "" if same else f"expected {kind} {expected}, found {found}"
 
 
-def _file_sha256(path: Path, root: str) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _git_blob_sha1(path: Path, root: str) -> str:
+def _hash(path: Path, kind: str, root: str) -> str:
+    if kind == "tree_sha256":
+        return tree_sha256(read_archive(path, root))
     content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    if kind == "git_blob_sha1":
+        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    return hashlib.sha256(content).hexdigest()
 
 
-def _tree_sha256(path: Path, root: str) -> str:
-    return tree_sha256(read_archive(path, root))
-
-
-_HASHES = {
-    "sha256": _file_sha256,
-    "tree_sha256": _tree_sha256,
-    "git_blob_sha1": _git_blob_sha1,
-}
-
-
-def _download(file: DataFile, target: Path) -> None:
-    if not file.url:
-        raise ValueError("no address is known")
+def _download(file: DataFile, target: Path, dataset: str) -> None:
     pooch = _pooch()
-    pooch.retrieve(
-        file.url,
-        known_hash=file.sha256 or None,
-        fname=target.name,
-        path=target.parent,
-        # Not streamed: a stream that breaks off would leave its socket open.
-        downloader=pooch.HTTPDownloader(timeout=TIMEOUT, stream=False),
-    )
-    if problem := _mismatch(target, file):
-        target.unlink()
-        raise ValueError(f"what came from {file.url} does not match: {problem}")
+    try:
+        if not file.url:
+            raise ValueError("no address is known")
+        pooch.retrieve(
+            file.url,
+            known_hash=file.sha256 or None,
+            fname=target.name,
+            path=target.parent,
+            # Not streamed: a stream that breaks off would leave its socket open.
+            downloader=pooch.HTTPDownloader(timeout=TIMEOUT, stream=False),
+        )
+        if problem := _mismatch(target, file):
+            target.unlink()
+            raise ValueError(f"what came from {file.url} does not match: {problem}")
+    except (OSError, ValueError) as error:
+        raise MissingDataError(
+            f"data set {dataset!r}: {target.name} is not on this machine and could not "
+            f"be downloaded: {error}\n"
+            f"Get it from {file.url or 'wherever you have it'}, of "
+            f"{' '.join(file.expected())}, and put it in {target.parent}, or set "
+            f"MEMDLIB_DATA to a folder that holds {file.path}."
+        ) from error
 
 
 def _pooch() -> ModuleType:

@@ -211,16 +211,10 @@ def newsgroups(
         if group in class_of and not gone:
             part = message_part(content.decode("latin-1"), text)
             messages.append((testing, group, int(number), part))
-    messages.sort()
-    texts = (text for *_, text in messages)
-    X, words = count_words(texts, min_documents=min_documents, min_count=min_count)
-    return Table(
-        X,
-        [class_of[group] for _, group, _, _ in messages],
-        words,
-        [f"{group}/{number}" for _, group, number, _ in messages],
-        ["test" if testing else "train" for testing, *_ in messages],
-    )
+    table = _texts(messages, min_documents, min_count)
+    names = [f"{group}/{number}" for _, group, number, _ in sorted(messages)]
+    labels = [class_of[group] for group in table.labels]
+    return table._replace(labels=labels, sample_names=names)
 
 
 def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
@@ -228,18 +222,17 @@ def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
     articles = []
     for name, content in read_archive(path, "data/ReutersC50").items():
         half, author, file = name.split("/")[-3:]
-        testing = half == "C50test"
-        articles.append((testing, author, file, content.decode("latin-1")))
-    articles.sort()
-    texts = (text for *_, text in articles)
+        number = file.removesuffix("newsML.txt")
+        articles.append((half == "C50test", author, number, content.decode("latin-1")))
+    return _texts(articles, min_documents, min_count)
+
+
+def _texts(documents: list[tuple], min_documents: int, min_count: int) -> Table:
+    """Words of documents: whether of the test half, class, name, text."""
+    testing, labels, names, texts = zip(*sorted(documents), strict=True)
     X, words = count_words(texts, min_documents=min_documents, min_count=min_count)
-    return Table(
-        X,
-        [author for _, author, _, _ in articles],
-        words,
-        [file.removesuffix("newsML.txt") for _, _, file, _ in articles],
-        ["test" if testing else "train" for testing, *_ in articles],
-    )
+    split = ["test" if later else "train" for later in testing]
+    return Table(X, list(labels), words, list(names), split)
 
 
 def _split(n: int, n_train: int) -> list[str]:

@@ -23,18 +23,18 @@ _SETTINGS = {"JointMaxEntClassifier": [{"covariance": "diagonal"}]}
 
 def estimators() -> list[BaseEstimator]:
     """Public classifiers and transformers by name, and in their special settings."""
-    found = {}
-    for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):
-        room = module.name.split(".")
-        if room[1] == "datasets" or any(part.startswith("_") for part in room):
-            continue
-        for name, thing in vars(importlib.import_module(module.name)).items():
-            fits = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
-            if not fits or inspect.isabstract(thing) or name.startswith("_"):
-                continue
-            uses = hasattr(thing, "predict") or hasattr(thing, "transform")
-            if uses and hasattr(thing, "fit") and thing.__module__[:7] == "memdlib":
-                found[name] = thing
+    packages = [memdlib] + [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(memdlib.__path__, "memdlib.")
+    ]
+    public = {getattr(p, name) for p in packages for name in getattr(p, "__all__", ())}
+    found = {
+        thing.__name__: thing
+        for thing in filter(inspect.isclass, public)
+        if issubclass(thing, BaseEstimator)
+        and hasattr(thing, "fit")
+        and (hasattr(thing, "predict") or hasattr(thing, "transform"))
+    }
     return [
         found[name](**options)
         for name in sorted(found)

@@ -193,12 +193,7 @@ def duel_rows(evidence: Evidence) -> list[list[str]]:
 
 def least_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
     """Difference on the data set where it is least, and the least of both bounds."""
-    found = list(duels(evidence, runs))
-    return {
-        "median": min(d.difference for d in found),
-        "low": min(d.low for d in found),
-        "high": min(d.high for d in found),
-    }
+    return _of_differences(evidence, runs, np.min)
 
 
 def share_ahead(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
@@ -206,12 +201,13 @@ def share_ahead(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
 
     The bounds count those whose whole interval is, and those of which any part is.
     """
-    found = list(duels(evidence, runs))
-    return {
-        "median": float(np.mean([d.difference > 0 for d in found])),
-        "low": float(np.mean([d.low > 0 for d in found])),
-        "high": float(np.mean([d.high > 0 for d in found])),
-    }
+    return _of_differences(evidence, runs, lambda points: np.mean(points > 0))
+
+
+def _of_differences(evidence, runs, how: Callable) -> dict[str, float]:
+    table = np.array([(d.difference, d.low, d.high) for d in duels(evidence, runs)])
+    middle, low, high = (float(how(points)) for points in table.T)
+    return {"median": middle, "low": low, "high": high}
 
 
 def share_better_informed(evidence: Evidence, runs: Sequence[str]) -> float:
@@ -248,17 +244,3 @@ def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> 
             ]
         )
     )
-
-
-BEYOND: dict[str, Callable] = {
-    measure.__name__: measure
-    for measure in (
-        mean_difference,
-        mean_gap,
-        least_difference,
-        share_ahead,
-        share_better_informed,
-        share_as_fast,
-        share_above_printed,
-    )
-}

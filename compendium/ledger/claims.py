@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 from jsonschema import Draft202012Validator
 
-from compendium.ledger.findings import MEASURES, printed_wins
+from compendium.ledger.findings import MEASURES
 from compendium.ledger.names import NAMES
 from compendium.ledger.rule import SPREADS
 from compendium.ledger.tables import (
@@ -27,6 +27,7 @@ from compendium.ledger.tables import (
     at,
     by_setting,
     chosen,
+    printed_wins,
     run_of,
 )
 from compendium.project import root
@@ -34,7 +35,6 @@ from compendium.project import root
 REPRODUCED, BY_CHOICE, OPEN = "reproduced", "agrees by choice", "not decided"
 DIFFERS, REFUTED = "differs", "refuted"
 NOT_RUN, BEYOND = "not run", "beyond reach"
-VERDICTS = (REPRODUCED, BY_CHOICE, OPEN, DIFFERS, REFUTED, NOT_RUN, BEYOND)
 
 # Verdicts without a number of ours, by the field that gives the reason.
 UNMEASURED = {"refuted": REFUTED, "not_run": NOT_RUN, "beyond": BEYOND}
@@ -50,6 +50,7 @@ MEANINGS = {
     NOT_RUN: "it could be checked here, but we have not run what it takes",
     BEYOND: "it cannot be checked here, for a reason that is given",
 }
+VERDICTS = tuple(MEANINGS)
 
 
 class LedgerError(ValueError):
@@ -254,27 +255,20 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
     reason = entry.get(without or "reason", "")
     if verdict == DIFFERS and not reason:
         reason = _tried(name, findings)
+    given = ("group", "source", "locator", "statement", "why", "ours", "kind")
     return Claim(
         id=name,
-        group=entry["group"],
-        source=entry["source"],
-        locator=entry["locator"],
-        statement=entry["statement"],
-        table=where.get("table", ""),
-        row=where.get("row", ""),
-        column=where.get("column", ""),
+        **{key: entry[key] for key in given if key in entry},
+        **{key: where.get(key, "") for key in ("table", "row", "column")},
         method=method,
         published=published,
         table_says=table_says,
         unit=entry.get("unit", ""),
         rule=rule,
         bound=bound,
-        why=entry["why"],
         findings=findings,
         verdict=verdict,
         reason=reason,
-        ours=entry.get("ours", False),
-        kind=entry.get("kind", "empirical"),
     )
 
 

@@ -1,11 +1,11 @@
 """Measures over the runs that compare fourteen classifiers on the same rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
-from compendium.ledger.names import DATA_SETS, FILES
+from compendium.ledger.names import NAMES
 from compendium.ledger.tables import Evidence
 from compendium.study.contest import EVERYWHERE
 from compendium.study.ranks import bayesian_signed_ranks, critical_difference, friedman
@@ -43,16 +43,6 @@ GROWING = {
 }
 # On this one no default of make_memd was picked, as far as the records say.
 NOT_LOOKED_AT = ("lung_1543",)
-_OTHERS = {
-    "breast_cancer": "breast cancer",
-    "wine": "wine",
-    "iris": "iris",
-    "digits": "digits",
-    "mnist": "MNIST, 500 images",
-    "fashion_mnist": "Fashion-MNIST, 500 images",
-    "c50": "fifty authors",
-    "newsgroups": "twenty newsgroups by date",
-}
 _HIGHER_IS_BETTER = {"accuracy": 1.0, "log_loss": -1.0, "calibration": -1.0}
 
 
@@ -64,7 +54,7 @@ def printed_name(data: str) -> str:
     >>> printed_name("newsgroups_rec"), printed_name("wine")
     ('rec groups', 'wine')
     """
-    return (DATA_SETS | FILES | _OTHERS)[data.removeprefix("newsgroups_")]
+    return NAMES[data.removeprefix("newsgroups_")]
 
 
 def parts_of(evidence: Evidence, runs: Sequence[str]) -> Iterator[tuple[str, dict]]:
@@ -123,15 +113,10 @@ def rank_lead(
     return {"median": lead, "low": lead - far, "high": lead + far}
 
 
-def chance(
-    evidence: Evidence,
-    runs: Sequence[str],
-    one: str,
-    other: str,
-    outcome: str,
-    rope: float = 1.0,
-) -> float:
-    """Bayesian signed-rank probability of an outcome of two methods' accuracies.
+def chance_further(
+    evidence: Evidence, runs: Sequence[str], one: str, other: str, outcome: str
+) -> dict[str, float]:
+    """Bayesian signed-rank probability of an outcome on a set that no default has seen.
 
     Parameters
     ----------
@@ -139,19 +124,7 @@ def chance(
     runs : sequence of str
     one, other : str
     outcome : {"worse", "equal", "better"}
-        Of the first, by more than `rope`, or within it.
-    rope : float, default=1.0
-        Points that make no difference in practice.
-    """
-    table = scores(evidence, "accuracy", runs, (one, other))
-    found = bayesian_signed_ranks(table[one] - table[other], rope)
-    return getattr(found, outcome)
-
-
-def chance_further(
-    evidence: Evidence, runs: Sequence[str], one: str, other: str, outcome: str
-) -> dict[str, float]:
-    """:func:`chance` on a set that no default has seen.
+        Of the first in accuracy, by more than a point, or within it.
 
     Returns
     -------
@@ -221,9 +194,3 @@ def share_above_at(
         ]
     )
     return {key: float((gaps[key] > 0).mean()) for key in gaps}
-
-
-COMPARISON: dict[str, Callable] = {
-    measure.__name__: measure
-    for measure in (rank_lead, chance, chance_further, gap_at, share_above_at)
-}

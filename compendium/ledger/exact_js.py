@@ -1,6 +1,6 @@
 """Measures over the runs that compare the bound with exact and greedy divergences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -54,6 +54,3 @@ def mean_gain(
     middle = float(np.mean([gap["difference"] for gap in found]))
     half = np.linalg.norm([gap["high"] - gap["low"] for gap in found]) / 2 / len(found)
     return {"median": middle, "low": middle - half, "high": middle + half}
-
-
-EXACT_JS: dict[str, Callable] = {"mean_gain": mean_gain}

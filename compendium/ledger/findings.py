@@ -1,13 +1,12 @@
 """Measures over the rows of a table: what a sentence of a source comes to."""
 
+import inspect
+import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from compendium.ledger.beyond import BEYOND
-from compendium.ledger.comparison import COMPARISON
-from compendium.ledger.exact_js import EXACT_JS
-from compendium.ledger.hybrids import HYBRIDS
+from compendium.ledger import beyond, comparison, exact_js, hybrids
 from compendium.ledger.rule import LEVEL, holm
 from compendium.ledger.tables import Evidence, at, run_of
 
@@ -90,17 +89,6 @@ def _gap(values: dict, one: str, other: str) -> dict[str, float]:
             turned = {"difference": -gap["difference"], "p": gap["p"]}
             return turned | {"low": -gap["high"], "high": -gap["low"]}
     raise KeyError(f"no difference of {one} and {other}")
-
-
-def printed_wins(
-    evidence: Evidence, table: str, one: str, others: Sequence[str]
-) -> int:
-    """Rows in which the printed figure of one column exceeds those of the others.
-
-    It is nothing that we find, and so none of the :data:`MEASURES`.
-    """
-    printed = [evidence.printed(table, row) for row in evidence.rows(table)]
-    return sum(all(row[one] > row[other] for other in others) for row in printed)
 
 
 def best_early(
@@ -247,26 +235,11 @@ def _mean(values: dict, place: str) -> float | None:
     return at(values, f"{place}.accuracy.mean")
 
 
-MEASURES: dict[str, Callable] = (
-    {
-        measure.__name__: measure
-        for measure in (
-            wins,
-            best_early,
-            median_over_rows,
-            sizes_met,
-            numbers_met,
-            difference_of_slopes,
-            difference_at,
-            item_of,
-            difference_of_runs,
-            at_the_shortest,
-            largest_gap,
-            median_share_kept,
-        )
-    }
-    | HYBRIDS
-    | BEYOND
-    | COMPARISON
-    | EXACT_JS
-)
+# Functions of evidence, by the name that a claim gives.
+MEASURES: dict[str, Callable] = {
+    name: measure
+    for module in (beyond, comparison, exact_js, hybrids, sys.modules[__name__])
+    for name, measure in inspect.getmembers(module, inspect.isfunction)
+    if measure.__module__ == module.__name__
+    and [*inspect.signature(measure).parameters][:1] == ["evidence"]
+}

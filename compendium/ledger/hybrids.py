@@ -1,7 +1,5 @@
 """Measures over the runs of embeddings and kernels."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from compendium.ledger.rule import LEVEL, holm
@@ -76,15 +74,3 @@ def times_as_large(evidence: Evidence, run: str, one: str, other: str) -> float:
 def topics_by_unit(evidence: Evidence, run: str) -> int:
     """Different numbers of topics that BIC chooses for amounts in different units."""
     return len(set(evidence.values(run)["bic"].values()))
-
-
-HYBRIDS: dict[str, Callable] = {
-    measure.__name__: measure
-    for measure in (
-        share_above,
-        free_difference,
-        embeddings_compared,
-        times_as_large,
-        topics_by_unit,
-    )
-}

@@ -5,9 +5,10 @@ What a source leaves open is settled by a *setting*
 :mod:`compendium.ledger.rule`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
@@ -38,23 +39,33 @@ def rows_of(table: str, records: list[dict[str, str]] | None = None) -> list[str
     return [name for name in names if table != "table2" or name not in FILTERED]
 
 
-def at(values: Mapping, place: str):
-    """Value at a place like ``paper.full.svm``; None if there is nothing.
+def keys_of(values, place: str) -> list[str] | None:
+    """Keys that lead to a place like ``paper.full.svm``; None if nothing is there.
 
     A key may itself contain points, as in ``js_poisson_smooth_0.1``.
+
+    Examples
+    --------
+    >>> keys_of({"a": {"b.1": 2}}, "a.b.1")
+    ['a', 'b.1']
     """
     if not isinstance(values, Mapping):
         return None
     if place in values:
-        return values[place]
-    keys = place.split(".")
-    for cut in range(1, len(keys)):
-        head, tail = ".".join(keys[:cut]), ".".join(keys[cut:])
-        if head in values:
-            found = at(values[head], tail)
-            if found is not None:
-                return found
+        return [place]
+    words = place.split(".")
+    for cut in range(1, len(words)):
+        head = ".".join(words[:cut])
+        rest = keys_of(values.get(head), ".".join(words[cut:]))
+        if rest is not None:
+            return [head, *rest]
     return None
+
+
+def at(values: Mapping, place: str):
+    """Value at a place like ``paper.full.svm``; None if there is nothing."""
+    keys = keys_of(values, place)
+    return None if keys is None else reduce(getitem, keys, values)
 
 
 class Evidence:
@@ -110,6 +121,17 @@ class Evidence:
     def printed(self, table: str, row: str) -> dict[str, float]:
         """Numbers in one row of a published table."""
         return printed_numbers(table, row, records=self._printed(table))
+
+
+def printed_wins(
+    evidence: Evidence, table: str, one: str, others: Sequence[str]
+) -> int:
+    """Rows in which the printed figure of one column exceeds those of the others.
+
+    It is nothing that we find, and so no measure of a claim.
+    """
+    printed = [evidence.printed(table, row) for row in evidence.rows(table)]
+    return sum(all(row[one] > row[other] for other in others) for row in printed)
 
 
 def agreement(evidence: Evidence, table: str, method: str) -> pd.DataFrame:

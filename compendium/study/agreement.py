@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from scipy.special import xlogy
 from sklearn.feature_selection import chi2, f_classif
 
 from memdlib.generative import DivergenceRanker
@@ -39,22 +40,15 @@ def presence_scores(X, y) -> dict[str, NDArray[np.float64]]:
     {'chi2': [2.0, 0.0], 'Pearson': [4.0, 0.0], 'G': [5.55, 0.0], 'F': [inf, 0.0], \
 'J': [2.15, 0.0], 'JS_GM': [0.54, 0.0], 'JS': [0.24, 0.0]}
     """
-    n = X.shape[0]
     codes = np.unique(y, return_inverse=True)[1]
-    member = sparse.csr_array((np.ones(n), (codes, np.arange(n))))
-    present = _dense(member @ X)
-    size = np.bincount(codes)[:, None].astype(float)
+    member = sparse.csr_array(np.eye(codes.max() + 1)[codes])
+    present, size = _dense(member.T @ X), np.bincount(codes)[:, None].astype(float)
     overall = present.sum(axis=0)
-    informative = (overall > 0) & (overall < n)
-    tables = np.stack([present, size - present])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        expected = np.stack([overall, n - overall])[:, None] * size / n
-        pearson = ((tables - expected) ** 2 / expected).sum(axis=(0, 1))
-        ratio = 2.0 * _xlogx(tables, expected).sum(axis=(0, 1))
+    informative = (overall > 0) & (overall < X.shape[0])
+    statistics = _statistics([present, size - present], size)
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore")  # columns that are constant
-        found = {"chi2": chi2(X, y)[0], "Pearson": pearson, "G": ratio}
-        found["F"] = f_classif(X, y)[0]
+        found = {"chi2": chi2(X, y)[0]} | statistics | {"F": f_classif(X, y)[0]}
     found |= divergences(X, y, family="bernoulli")
     return {name: np.where(informative, s, 0.0) for name, s in found.items()}
 
@@ -83,20 +77,12 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
     codes = np.unique(y, return_inverse=True)[1]
     levels = LevelQuantiser(n_bins, "quantile").fit_transform(X)
     member = np.eye(codes.max() + 1)[codes]
-    size = member.sum(axis=0)
-    pearson, ratio = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for level in np.unique(levels):
-        at = levels == level
-        observed = member.T @ at
-        expected = size[:, None] * at.sum(axis=0) / len(y)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = (observed - expected) ** 2 / expected
-            pearson += np.where(expected > 0, part, 0.0).sum(axis=0)
-            ratio += 2.0 * _xlogx(observed, expected).sum(axis=0)
+    size = member.sum(axis=0)[:, None]
+    tables = [member.T @ (levels == level) for level in np.unique(levels)]
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore")  # columns that are constant
-        cells = np.nan_to_num(chi2((X - low) / width, y)[0])
-        found = {"chi2": cells, "Pearson": pearson, "G": ratio}
+        found = {"chi2": np.nan_to_num(chi2((X - low) / width, y)[0])}
+        found |= _statistics(tables, size)
         found["F"] = np.nan_to_num(f_classif(X, y)[0])
     found |= divergences(X, y, family="normal")
     if len(size) == 2:
@@ -106,6 +92,17 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
             )
             found[name] = -code.fit(X, y).feature_codelengths_
     return found
+
+
+def _statistics(tables, size) -> dict[str, NDArray[np.float64]]:
+    """Pearson's statistic and the likelihood ratio of tables, (K, d) a level."""
+    pearson, ratio = 0.0, 0.0
+    for observed in tables:
+        expected = size * observed.sum(axis=0) / size.sum()
+        safe = np.where(expected > 0, expected, 1.0)
+        pearson = pearson + ((observed - expected) ** 2 / safe).sum(axis=0)
+        ratio = ratio + 2.0 * xlogy(observed, observed / safe).sum(axis=0)
+    return {"Pearson": pearson, "G": ratio}
 
 
 def divergences(X, y, family: str) -> dict[str, NDArray[np.float64]]:
@@ -169,12 +166,6 @@ def _rounded(score):
     finite = np.abs(score[np.isfinite(score)])
     largest = finite.max(initial=0.0) or 1.0
     return np.round(score / largest, 10)
-
-
-def _xlogx(observed, expected):
-    """Observed log(observed / expected), zero where nothing is observed."""
-    safe = np.where(observed > 0, observed, 1.0)
-    return np.where(observed > 0, observed * np.log(safe / expected), 0.0)
 
 
 def _dense(sums):

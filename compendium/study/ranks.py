@@ -104,34 +104,6 @@ def critical_difference(k: int, n_sets: int, level: float = 0.95) -> float:
     return float(quantile * np.sqrt(k * (k + 1) / (6.0 * n_sets)))
 
 
-def indistinct_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
-    """Largest runs of neighbouring ranks that lie within the critical difference.
-
-    Parameters
-    ----------
-    ranks : array-like of shape (k,)
-        In increasing order.
-    difference : float
-
-    Returns
-    -------
-    list of (int, int)
-        First and last place of each run of two or more; none lies within another.
-
-    Examples
-    --------
-    >>> indistinct_groups([1.0, 1.5, 2.2, 5.0], 1.0)
-    [(0, 1), (1, 2)]
-    """
-    ranks = np.asarray(ranks, float)
-    last = np.searchsorted(ranks, ranks + difference, side="right") - 1
-    return [
-        (i, int(end))
-        for i, end in enumerate(last)
-        if end > i and (i == 0 or end > last[i - 1])
-    ]
-
-
 class SignedRanks(NamedTuple):
     """Probabilities that one classifier is worse, practically equal, or better."""
 

@@ -1,13 +1,14 @@
 """A tiny project that is built and can be released."""
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from compendium.artifact.release import TOP, build_distributions
 from tests.compendium.conftest import HEADER, cell
 
 ROOT = Path(__file__).parents[3]
@@ -43,22 +44,21 @@ PROVENANCE = {
 }
 
 
+TOP = ("README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "book/references.bib")
+
+
 @pytest.fixture
 def built(project):
-    """The tiny project with everything that a release packs."""
-    for name in (*TOP, "book/references.bib"):
+    """The tiny project with everything that a release packs, committed."""
+    for name in TOP:
         (project.root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, project.root / name)
     project.write(".gitignore", "/_build/\n")
-    project.write(".git_archival.txt", "commit: 1234567\nseconds: 1700000000\n")
     project.write("data/claims.toml", CLAIMS)
     project.write("book/experiments/runs.toml", RUN)
     project.write("book/experiments/e.md", HEADER + cell("1"))
-    scored = {"accuracy": {"mean": 62.5}, "correct": [2, 3]}
-    result = {
-        "values": {"a": {"b": 2.5}, "m": scored},
-    } | PROVENANCE
-    project.write("data/results/r.json", json.dumps(result))
+    values = {"a": {"b": 2.5}, "m": {"accuracy": {"mean": 62.5}, "correct": [2, 3]}}
+    project.write("data/results/r.json", json.dumps({"values": values} | PROVENANCE))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"source": "s"}})
     record = nbformat.from_dict(notebook)
     about = {"figure": {"name": "r-accuracy"}}
@@ -73,7 +73,8 @@ def built(project):
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
     project.write("_build/html/index.html", "<p>Ä page</p>")
-    build_distributions(project.root, project.root / "_build" / "html")
-    for path in (project.root / "_build" / "html").glob("*.tar.gz"):
-        path.unlink()
+    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
+    then = os.environ | {"GIT_COMMITTER_DATE": "1700000000 +0000"}
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *command], check=True, env=then)
     return project

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from compendium.artifact.appendix import badge_rows, cost_rows, costs, machines
+from compendium.artifact.appendix import badge_rows, cost_rows, costs
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,12 +29,6 @@ def test_memory_is_that_of_the_runs_that_record_it(built):
     assert cost_rows(costs(built.root))[0][4] == "–"
     path.write_text(json.dumps(result | {"mib": 321}))
     assert cost_rows(costs(built.root))[0][4] == "321"
-
-
-def test_machines_are_those_of_the_results():
-    rows = machines(costs(ROOT))
-    assert {row[0] for row in rows} == set(stored("processor"))
-    assert sum(int(row[3]) for row in rows) == len(stored("cores"))
 
 
 def test_a_badge_is_available_once_there_is_an_identifier(built):

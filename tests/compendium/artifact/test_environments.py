@@ -56,9 +56,3 @@ def test_every_place_has_a_python_that_the_package_supports():
         assert used["python-version"] == oldest
     lock = (ROOT / "pyproject.toml").read_text()
     assert f"Python {matrix[0]} to {matrix[-1]}" in lock
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_no_other_host_than_that_of_the_repository(path):
-    hosts = re.findall(r"://(?:[^@/\s]+@)?([\w.-]+)", path.read_text())
-    assert set(hosts) <= {"github.com"}

@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 
 from compendium.artifact.facts import (
     COMPUTED,
-    Fact,
     as_csv,
     as_repro,
-    keys_of,
     pointer,
     read_facts,
 )
 from compendium.build.verdicts import table_text
 from compendium.ledger.claims import UNMEASURED, read_claims
-from compendium.ledger.tables import at
+from compendium.ledger.tables import at, keys_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -44,40 +42,32 @@ def test_every_fact_is_where_it_says(ledger):
     facts, _, computed = ledger
     assert facts
     for fact in facts:
-        text = (
-            computed.encode()
-            if fact.file == COMPUTED
-            else (ROOT / fact.file).read_bytes()
-        )
-        assert hashlib.sha256(text).hexdigest() == fact.sha256
-        assert read(text, fact.key) == json.loads(fact.value)
-        for name in fact.results.split():
-            assert (ROOT / name).is_file()
+        inside = computed.encode() if fact["file"] == COMPUTED else None
+        text = inside or (ROOT / fact["file"]).read_bytes()
+        assert hashlib.sha256(text).hexdigest() == fact["sha256"]
+        assert read(text, fact["key"]) == json.loads(fact["value"])
+        assert all((ROOT / name).is_file() for name in fact["results"].split())
 
 
 def test_facts_are_the_findings_of_the_ledger(ledger):
     facts, judgements, _ = ledger
     claims = read_claims(ROOT)
-    assert [(f.claim, f.setting, float(f.value)) for f in facts] == [
+    assert [(f["claim"], f["setting"], float(f["value"])) for f in facts] == [
         (claim.id, finding.label, finding.value)
         for claim in claims
         for finding in claim.findings
     ]
-    assert [(j.claim, j.kind, j.rule, j.table_says, j.verdict) for j in judgements] == [
-        (claim.id, claim.kind, claim.rule, table_text(claim), claim.verdict)
-        for claim in claims
+    assert [(j["claim"], j["table_says"], j["verdict"]) for j in judgements] == [
+        (claim.id, table_text(claim), claim.verdict) for claim in claims
     ]
-    rules = {"spreads", "absolute", "at_least", "at_most"}
-    for told in judgements:
-        measured = told.verdict not in UNMEASURED.values()
-        assert (told.rule in rules) == (told.bound != "") == measured
-    without = {j.claim for j in judgements} - {f.claim for f in facts}
-    assert without == {c.id for c in claims if c.verdict in UNMEASURED.values()}
+    unmeasured = {c.id for c in claims if c.verdict in UNMEASURED.values()}
+    assert {j["claim"] for j in judgements if not j["rule"]} == unmeasured
+    assert {j["claim"] for j in judgements} - {f["claim"] for f in facts} == unmeasured
 
 
 def test_tables_and_manifest_hold_the_same(ledger):
     facts, judgements, _ = ledger
-    rows = list(csv.DictReader(io.StringIO(as_csv(Fact, facts))))
+    rows = list(csv.DictReader(io.StringIO(as_csv(facts))))
     told = yaml.safe_load(as_repro(facts, judgements))
     assert [
         (claim["id"], e["artifact"], e["pointer"], e["reported"])
@@ -90,10 +80,12 @@ def test_tables_and_manifest_hold_the_same(ledger):
 
 NESTED = st.recursive(
     st.integers(),
-    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b.1"]), inner),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b/1~"]), inner),
     max_leaves=8,
 )
-PLACES = st.lists(st.sampled_from("ab1"), min_size=1, max_size=4).map(".".join)
+PLACES = st.lists(st.sampled_from(["a", "b", "b/1~"]), min_size=1, max_size=4).map(
+    ".".join
+)
 
 
 @given(NESTED, PLACES)
@@ -102,9 +94,3 @@ def test_keys_lead_where_the_ledger_reads(values, place):
     assert (keys is None) == (found is None)
     if keys is not None:
         assert read(json.dumps(values), pointer(keys)) == found
-
-
-def test_a_key_with_signs_of_pointers_is_escaped():
-    keys = ["a/b", "c~d", "e.f"]
-    values = {"a/b": {"c~d": {"e.f": 1}}}
-    assert read(json.dumps(values), pointer(keys)) == 1

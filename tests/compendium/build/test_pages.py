@@ -44,8 +44,10 @@ def test_the_date_is_that_of_the_last_commit(project):
     )
     assert last_change(project.root) == "1700000000"
     # an archive without history knows its commit, if git has made it
-    project.write(".gitattributes", ".git_archival.txt export-subst\n")
-    project.write(".git_archival.txt", "commit: $Format:%H$\nseconds: $Format:%ct$\n")
+    project.write("compendium/.gitattributes", ".git_archival.txt export-subst\n")
+    project.write(
+        "compendium/.git_archival.txt", "commit: $Format:%H$\nseconds: $Format:%ct$\n"
+    )
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-q", "-m", "second"], check=True)
     packed = subprocess.run([*git, "archive", "HEAD"], check=True, capture_output=True)

@@ -110,7 +110,7 @@ dependencies = ["numpy"]
 [dependency-groups]
 """
 CONDA = """channels: [conda-forge, nodefaults]
-dependencies: [python=3.11, pip, {pip: ["-r requirements.txt", "-e .[notebooks]"]}]
+dependencies: [python=3.11, pip, {pip: ["-e .[notebooks]", "numpy==1.0"]}]
 """
 RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\n'
 
@@ -120,8 +120,6 @@ def repository(book):
     """A project on whose sources every gate is open."""
     book.write("pyproject.toml", PYPROJECT)
     book.write("requirements.lock", "numpy==1.0 \\\n    --hash=sha256:00\n")
-    book.write("requirements.txt", "numpy==1.0\n")
-    book.write("foreign.lock", "")
     book.write("environment.yml", CONDA)
     book.write("_toc.yml", TOC + "  - file: book/records/r\n")
     book.write("book/experiments/runs.toml", RUN)
@@ -142,7 +140,11 @@ def test_clean_sources_have_no_problems(repository):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("requirements.txt", "numpy==1.1\n", "differs from requirements.lock"),
+        (
+            "environment.yml",
+            CONDA.replace("1.0", "1.1"),
+            "differs from requirements.lock",
+        ),
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: the number"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         (

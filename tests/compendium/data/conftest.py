@@ -13,19 +13,16 @@ CONTENT = b"a file of our own"
 
 
 class Server:
-    """Answers every request with `body`, announced as `length` bytes, after `gate`."""
+    """Answers every request with `body`, announced as `length` bytes."""
 
     def __init__(self):
         self.body, self.status, self.length = CONTENT, 200, len(CONTENT)
-        self.gate = threading.Event()
-        self.gate.set()
         self.requests = []
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 server.requests.append(self.path)
-                server.gate.wait(10)
                 with contextlib.suppress(ConnectionError):  # the client has given up
                     self.send_response(server.status)
                     self.send_header("Content-Length", str(server.length))
@@ -46,7 +43,6 @@ def server(monkeypatch):
     thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
     thread.start()
     yield server
-    server.gate.set()
     server.http.shutdown()
     thread.join()
     server.http.server_close()

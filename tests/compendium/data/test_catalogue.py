@@ -12,11 +12,6 @@ from compendium.ledger.published import printed_rows
 from tests.data import at_hand, load_or_skip
 
 
-def test_names_are_sorted_and_unique():
-    assert names() == sorted(set(names()))
-    assert {"breast_cancer", "colon", "digits", "iris", "wine"} <= set(names())
-
-
 @pytest.mark.parametrize("call", [load, fingerprint])
 def test_unknown_name_is_answered_with_those_that_are_known(call):
     with pytest.raises(ValueError, match="unknown data set 'colom'; there") as caught:
@@ -77,17 +72,3 @@ def test_files_of_leukemia_agree():
     np.testing.assert_array_equal(whole.y, part.y)
     assert whole.split.tolist() == part.split.tolist()
     assert np.bincount(whole.y[whole.split == "train"]).tolist() == [27, 11]
-
-
-def test_colon():
-    data = load_or_skip("colon")
-    assert data.X.shape == (62, 2000) and data.X.dtype == np.float64
-    assert data.target_names.tolist() == ["normal", "tumour"]
-    assert np.bincount(data.y).tolist() == [22, 40]
-    assert data.y[:4].tolist() == [1, 0, 1, 0]
-    assert data.X[0, :3].tolist() == [8589.42, 5468.24, 4263.41]
-    assert (data.X.min(), data.X.max()) == (5.82, 20903.18)
-    assert np.unique(data.X, axis=1).shape[1] == 1991
-    assert data.feature_names[[0, -1]].tolist() == ["X1", "X2000"]
-    assert data.sample_names is None
-    assert data.sha256 == entries()["colon"].files[0].sha256

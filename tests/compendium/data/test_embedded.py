@@ -23,9 +23,3 @@ def test_embedded_sets_are_those_of_scikit_learn(name):
     bytes_of_both = data.X.astype("<f8").tobytes() + data.y.astype("<i8").tobytes()
     assert data.sha256 == hashlib.sha256(bytes_of_both).hexdigest()
     assert fingerprint(name) == data.sha256
-
-
-def test_hash_of_iris_is_that_of_the_published_numbers():
-    assert load("iris").sha256 == (
-        "aa06b8008ceba42efc654be0f83fdafc786239c9e8f13146044d078f5aab8f23"
-    )

@@ -16,14 +16,11 @@ from rdata.conversion import to_r
 
 from compendium.data import DatasetError, catalogue, load
 from compendium.data.readers import (
-    READERS,
-    Table,
     arff_train_test,
     c50,
     count_words,
     csv_class_last,
     idx_images,
-    message_part,
     newsgroups,
     orange_tab,
     r_list,
@@ -112,21 +109,6 @@ def test_registry_that_states_other_facts_is_an_error(make_set, changes):
     make_set(**changes)
     with pytest.raises(DatasetError, match="'tiny'.*r_list.*registry states"):
         load("tiny")
-
-
-def test_keyword_only_parameters_of_a_reader_are_options(make_set, monkeypatch):
-    def first_rows(path, *, skip, rows=3):
-        return Table(VALUES[:rows], LABELS[:rows], ["g1", "g2"], [*"abc"[:rows]])
-
-    monkeypatch.setitem(READERS, "first_rows", first_rows)
-    make_set(reader="first_rows")
-    assert load("tiny").sample_names.tolist() == ["a", "b", "c"]
-    assert len(load("tiny", rows=2).y) == 2
-    for option in ("skip", "subset"):  # the registry's, and one that nobody has
-        with pytest.raises(TypeError, match=option):
-            load("tiny", **{option: 1})
-    with pytest.raises(TypeError, match="subset"):
-        load("iris", subset="train")
 
 
 def test_training_and_test_lists(tmp_path):
@@ -287,52 +269,6 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
         for table, expected in zip(pair, tables[0], strict=True):
             assert table[1:] == expected[1:]
             assert (table.X != expected.X).nnz == 0
-
-
-def test_options_of_the_newsgroups(tmp_path):
-    path = tar_of(tmp_path / "news.tar.gz", MESSAGES)
-    with pytest.raises(ValueError, match="edition='bad' must be 'complete' or 'paper'"):
-        newsgroups(path, **TASK, edition="bad")
-    with pytest.raises(KeyError, match="footer"):
-        newsgroups(path, **TASK, text="footer")
-
-
-def test_c50(tmp_path):
-    files = {
-        "r/data/ReutersC50/C50train/Bo/12newsML.txt": "Gold gold\r\n",
-        "r/data/ReutersC50/C50test/Al/11newsML.txt": "gold mine\r\n",
-        "r/README": "gold",
-    }
-    table = c50(tar_of(tmp_path / "c50.tar.gz", files), min_documents=1, min_count=3)
-    assert table.X.toarray().tolist() == [[2], [1]]
-    assert (table.labels, table.split) == (["Bo", "Al"], ["train", "test"])
-    assert table.sample_names == ["12", "11"]
-
-
-MESSAGE = "From: a@b\nSUBJECT: Two words\n\nOne body.\n\nStill the body\n"
-
-
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        ("full", MESSAGE),
-        ("body", "One body.\n\nStill the body\n"),
-        ("subject", " Two words\nOne body.\n\nStill the body\n"),
-    ],
-)
-def test_parts_of_a_message(part, text):
-    assert message_part(MESSAGE, part) == text
-
-
-def test_message_without_subject_or_body():
-    assert message_part("From: a\n\nbody", "subject") == "body"
-    assert message_part("From: a", "body") == ""
-
-
-def test_words_are_lower_case_letters_without_stop_words():
-    counts, words = count_words(["The CAR-park's 4x4, e-mail", "the"])
-    assert words == ["car", "mail", "park"]
-    assert counts.toarray().tolist() == [[1, 1, 1], [0, 0, 0]]
 
 
 @given(

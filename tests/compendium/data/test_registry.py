@@ -35,15 +35,6 @@ def test_every_reader_has_a_set():
     assert {entry.reader for entry in entries().values()} == set(READERS)
 
 
-def test_a_part_has_what_it_does_not_state_from_its_whole():
-    parts = [e for e in entries().values() if e.name.startswith("newsgroups_")]
-    assert len(parts) > 1
-    for entry in parts:
-        for fact in ("files", "reader", "source", "licence"):
-            assert getattr(entry, fact) == getattr(entries()["newsgroups"], fact)
-    assert len({str(entry.settings) for entry in parts}) == len(parts)
-
-
 def test_several_files_have_one_hash():
     colon = entries()["colon"]
     (file,) = colon.files

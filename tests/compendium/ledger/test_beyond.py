@@ -3,21 +3,16 @@ import pytest
 from scipy import stats
 
 from compendium.data import names
-from compendium.ledger import beyond
 from compendium.ledger.beyond import (
-    BEYOND,
     clusters,
-    duel_rows,
     duels,
     least_difference,
     mean_difference,
-    mean_gap,
     share_above_printed,
     share_ahead,
     share_as_fast,
     share_better_informed,
 )
-from compendium.ledger.findings import MEASURES
 
 ROWS = {"colon": 86.0, "rec": 97.0}
 RUNS = ("genes", "texts")
@@ -70,29 +65,12 @@ def test_differences_and_their_intervals():
     assert found == {"median": -1.0, "low": -4.0, "high": 2.0}
 
 
-def test_mean_gap_of_two_methods():
-    found = mean_gap(Two(), ("genes",), "make_memd", "svm")
-    assert found["median"] == 3.0 and np.isinf(found["high"])
-
-
 def test_shares():
     assert share_ahead(Two(), RUNS) == {"median": 0.5, "low": 0.0, "high": 1.0}
     assert share_better_informed(Two(), RUNS) == 0.5
     assert share_as_fast(Two(), RUNS) == {"median": 0.5, "low": 0.5, "high": 0.5}
     assert share_above_printed(Two(), RUNS, "some") == 0.5
     assert share_above_printed(Two(), ("genes",), "some") == 1.0
-
-
-def test_the_ledger_knows_the_measures():
-    assert BEYOND.items() <= MEASURES.items()
-
-
-def test_duels_in_rows(monkeypatch):
-    monkeypatch.setattr(beyond, "DUELS", {"genes": ("genes",), "both": RUNS})
-    assert duel_rows(Two()) == [
-        ["genes", "1", "+3.0", "+3.0", "1", "0.50 to 0.50"],
-        ["both", "2", "+1.0 (-24.4 to 26.4)", "-1.0", "1", "0.50 to 1.50"],
-    ]
 
 
 def test_tasks_that_share_messages_are_one_cluster():

@@ -6,21 +6,13 @@ import pytest
 from compendium.ledger.findings import (
     MEASURES,
     at_the_shortest,
-    best_early,
     clear_gaps,
-    difference_at,
-    difference_of_runs,
     difference_of_slopes,
-    item_of,
     largest_gap,
-    median_over_rows,
-    median_share_kept,
-    numbers_met,
-    printed_wins,
     sizes_met,
     wins,
 )
-from compendium.ledger.tables import Evidence
+from compendium.ledger.tables import Evidence, printed_wins
 
 # mean and number of features of each method; differences and their p-values
 ROWS = {
@@ -86,16 +78,6 @@ def test_wins_are_strict_and_range_over_what_is_clear(
         assert found == {"median": median, "low": low, "high": high}
 
 
-def test_to_lie_below_one_of_several_takes_a_smaller_p(evidence):
-    for row in "ac":
-        evidence.values(f"table3-{row}").pop("x")
-    gaps = evidence.values("table3-b")["x"]["differences"]
-    for p, high in ((0.03, 1), (0.02, 0)):  # twice that is above 0.05, or below
-        gaps["js_minus_svm"]["p"] = p
-        found = wins(evidence, "table3", "x.js", ["x.svm", "x.dme"])
-        assert found == {"median": 0, "low": 0, "high": high}
-
-
 def test_a_difference_may_stand_one_folder_up(evidence):
     path = "x.full.js", "x.full.svm"
     values = evidence.values("table3-a")
@@ -107,11 +89,6 @@ def test_a_difference_may_stand_one_folder_up(evidence):
         "positive": 1,
         "clear": 1,
     }
-
-
-def test_a_difference_that_was_not_run_is_an_error(evidence):
-    with pytest.raises(KeyError, match=r"no difference of x.j and x.dme"):
-        wins(evidence, "table3", "x.j", ["x.dme"])
 
 
 def test_clear_differences_of_a_family(evidence):
@@ -134,24 +111,9 @@ def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
     assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
 
 
-def test_shares_and_medians(evidence):
-    assert median_share_kept(evidence, "table3", "x.js", "sizes.words") == 10.0
-    place = "x.svm.accuracy.mean"
-    assert median_over_rows(evidence, "table3", place) == 75.0
-    assert median_over_rows(evidence, "table3", place, factor=2.0) == 150.0
-    with pytest.raises(KeyError, match=r"a row of table3 has no x.j.accuracy"):
-        median_over_rows(evidence, "table3", "x.j.accuracy")
-
-
 def test_printed_wins_and_sizes(evidence):
     assert printed_wins(evidence, "table3", "js", ["svm"]) == 1
     assert sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
-
-
-def test_best_of_early_and_late(evidence):
-    assert best_early(evidence, "table3", ["x.js"], ["x.svm"]) == 1
-    assert best_early(evidence, "table3", ["x.js", "x.svm"], ["x.svm"]) == 1
-    assert best_early(evidence, "table3", ["x.svm"], ["x.js"]) == 1
 
 
 def test_slopes_and_levels(evidence, tmp_path):
@@ -175,27 +137,3 @@ def test_measures_go_by_their_names():
     assert all(name == measure.__name__ for name, measure in MEASURES.items())
     assert {"wins", "largest_gap", "sizes_met"} <= set(MEASURES)
     assert "printed_wins" not in MEASURES
-
-
-def test_printed_numbers_that_are_ours(evidence):
-    evidence.values("table3-a")["found"] = {"x": 12.0, "y": 13.0}
-    row = next(iter(evidence.rows("table3")))
-    column, printed = next(iter(evidence.printed("table3", row).items()))
-    evidence.values("table3-a")["found"]["x"] = printed
-    cells = [[row, "table3-a", "found.x"], [row, "table3-a", "found.y"]]
-    assert numbers_met(evidence, "table3", column, cells) == 1
-
-
-def test_one_number_of_a_list(evidence):
-    evidence.values("table3-a")["found"] = {"sizes": [7, 8]}
-    assert item_of(evidence, "table3-a", "found.sizes", 1) == 8
-    with pytest.raises(TypeError):
-        item_of(evidence, "table3-a", "found.lost", 1)
-
-
-def test_differences_within_a_run_and_between_runs(evidence):
-    given = "x.js.accuracy.mean", "x.svm.accuracy.mean"
-    assert difference_at(evidence, "table3-a", *given) == 10.0
-    assert difference_of_runs(evidence, "table3-b", "table3-a", given[0]) == -20.0
-    with pytest.raises(TypeError):
-        difference_at(evidence, "table3-a", given[0], "x.lost")

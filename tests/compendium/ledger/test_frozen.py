@@ -15,12 +15,3 @@ def test_no_run_looks_at_them_but_those_that_say_so():
     names = set(read_frozen(root()).kinds)
     for run in runs(root()).values():
         assert run.name.startswith("frozen-") or not names & {*run.sets()}, run.name
-
-
-def test_no_chapter_or_code_loads_them():
-    names = read_frozen(root()).kinds
-    sources = [*root().glob("book/**/*.md"), *root().glob("memdlib/**/*.py")]
-    assert len(sources) > 100
-    for path in sources:
-        text = path.read_text()
-        assert not any(f'load("{name}"' in text for name in names), path

@@ -1,13 +1,7 @@
 import pytest
 
-from compendium.ledger.findings import MEASURES
 from compendium.ledger.hybrids import (
-    HYBRIDS,
-    embeddings_compared,
-    free_difference,
     share_above,
-    times_as_large,
-    topics_by_unit,
 )
 
 
@@ -40,21 +34,3 @@ def test_share_above_counts_cells_with_an_embedding():
     assert found == {"median": 0.5, "low": 0.25, "high": 0.75}
     whole = share_above(evidence, "some", "kernels")
     assert whole["median"] == pytest.approx(0.4)
-
-
-def test_free_differences_have_their_interval():
-    evidence = Values(differences={"free": {"any - SVM": gap(2.0, 0.1)}})
-    found = free_difference(evidence, "some", "any", "SVM")
-    assert found == {"median": 2.0, "low": -1.0, "high": 9.0}
-
-
-def test_sizes_and_topics():
-    sizes = {"embedding": {"FS": 10, "LLR": 40}, "classes": 4}
-    evidence = Values(sizes=sizes, bic={"one": 2, "two": 2, "three": 8})
-    assert embeddings_compared(evidence, "some") == 2
-    assert times_as_large(evidence, "some", "LLR", "FS") == 1.0
-    assert topics_by_unit(evidence, "some") == 2
-
-
-def test_the_ledger_knows_the_measures():
-    assert HYBRIDS.items() <= MEASURES.items()

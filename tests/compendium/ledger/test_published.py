@@ -24,9 +24,3 @@ def test_numbers_leave_out_what_is_none(table):
         printed_numbers("table", "y", table.root)
     with pytest.raises(FileNotFoundError, match="lost"):
         printed_numbers("lost", "x", table.root)
-
-
-def test_rows_that_are_at_hand_are_not_read_again(table):
-    rows = printed_rows("table", table.root)
-    (table.root / "data/published/table.csv").unlink()
-    assert printed_numbers("table", "x", records=rows) == {"a": 86.4}

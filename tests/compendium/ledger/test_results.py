@@ -1,12 +1,8 @@
 import json
 
-import numpy as np
 import pytest
-from sklearn.datasets import load_iris
-from sklearn.naive_bayes import GaussianNB
 
-from compendium.ledger.results import fold_counts, read_result, write_result
-from compendium.study.protocols import accuracy_by_repeat, repeated_accuracy
+from compendium.ledger.results import read_result, write_result
 
 
 def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
@@ -28,14 +24,3 @@ def test_a_result_is_read_by_the_name_of_its_run(project, tmp_path):
         read_result("s")
     with pytest.raises(FileNotFoundError, match="make experiments RUNS=r"):
         read_result("r", tmp_path)
-
-
-def test_counts_of_folds_add_up_to_the_accuracy():
-    X, y = load_iris(return_X_y=True)
-    found = repeated_accuracy({"nb": GaussianNB()}, X, y, n_splits=4, repeats=3)
-    table = fold_counts(found)
-    assert list(table.columns[:4]) == ["method", "repeat", "right_0", "of_0"]
-    assert table["repeat"].tolist() == [0, 1, 2]
-    right = table.filter(like="right_").sum(axis=1)
-    assert (table.filter(like="of_").sum(axis=1) == 150).all()
-    np.testing.assert_allclose(100 * right / 150, accuracy_by_repeat(found["nb"]))

@@ -5,22 +5,17 @@ import pytest
 
 from compendium.ledger import settings
 from compendium.ledger.columns import (
-    as_described,
     leave_one_out,
     placebo,
-    share_of_firsts,
     summary,
 )
 from compendium.ledger.settings import FOLDS, SETTINGS, Setting
 from compendium.ledger.tables import (
     Evidence,
     agreement,
-    at,
     by_setting,
     chosen,
     judged,
-    rows_of,
-    run_of,
 )
 
 MEMD = [
@@ -82,12 +77,6 @@ def test_figures_of_two_classes_have_no_j(evidence):
     assert frame["agrees"].tolist() == (score <= 2).tolist()
 
 
-def test_the_rule_takes_the_fewest_runs_that_can_have_printed_a_figure(evidence):
-    frame = agreement(evidence, "table3", "memd").assign(runs=5)
-    np.testing.assert_array_equal(judged(frame)["z"], frame["z5"])
-    assert (judged(frame)["agrees"] != frame["agrees"]).any()
-
-
 def test_settings_by_their_fit(evidence):
     frame = agreement(evidence, "table3", "memd")
     order = by_setting(frame)
@@ -116,15 +105,6 @@ def test_the_data_set_left_out_has_no_part_in_the_choice(evidence):
     assert set(every["setting"]) == {"tuned"}
 
 
-def test_settings_that_the_paper_describes_have_one_moment_and_nothing_of_ours():
-    order = by_setting(agreement(Evidence(), "table3", "memd"))
-    found = as_described(agreement(Evidence(), "table3", "memd"))
-    assert found["plain"].all() and len(found) == 3
-    left = order.drop(found.index)
-    exponential = left.index.str.contains("exponential")
-    assert exponential.any() and not left[exponential]["plain"].any()
-
-
 def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
     found = placebo(evidence, "table3", "svm", "memd_js")
     assert found[["row", "column", "printed", "ours"]].to_numpy().tolist() == [
@@ -138,15 +118,6 @@ def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
     assert other["printed"].tolist() == [80.0, 60.0]
 
 
-def test_evidence_remembers_the_runs_that_were_asked(evidence):
-    evidence.values("table3-two")
-    other = evidence.anew()
-    for run in ("table3-four", "table3-two", "table3-four"):
-        assert other.values(run) is evidence.anew().values(run)
-    assert other.asked == ["table3-four", "table3-two"]
-    assert evidence.asked == ["table3-two"]
-
-
 def test_the_summary_has_a_line_for_each_method(evidence):
     memd, svm = (line for _, line in summary(evidence).iterrows())
     assert (memd["tried"], memd["setting"], memd["agree"], memd["figures"]) == (
@@ -158,44 +129,6 @@ def test_the_summary_has_a_line_for_each_method(evidence):
     assert (memd["by_svm"], svm["by_memd"]) == ("0 of 2", "0 of 2")
     assert (memd["by_memd"], svm["by_svm"]) == ("2 of 2", "1 of 2")
     assert (svm["left_out"], svm["left_out_of"], svm["agree10"]) == (1, 2, 0)
-
-
-def test_share_of_firsts(evidence):
-    frame = agreement(evidence, "table3", "memd")
-    frame = frame[frame["column"] == "memd_js"]
-    assert share_of_firsts(frame).to_dict() == {"near": 0.0, "far": 0.0, "tuned": 1.0}
-    frame = frame[frame["setting"] != "tuned"].copy()
-    # the second is nearer unless "four" is drawn at least once
-    frame["ours"] = frame["printed"] + [1.0, 1.0, 0.0, 9.0]
-    shares = share_of_firsts(frame, draws=20000)
-    assert shares["far"] == pytest.approx(1 / 4, abs=0.02)
-    assert shares.sum() == pytest.approx(1.0)
-
-
-def test_evidence_keeps_what_it_has_read_and_another_reads_anew(evidence, tmp_path):
-    before = evidence.values("table3-two"), evidence.printed("table3", "two")
-    (tmp_path / "data/results/table3-two.json").write_text('{"values": {"a": 1}}')
-    (tmp_path / "data/published/table3.csv").write_text("experiment,classes\ntwo,3\n")
-    assert (evidence.values("table3-two"), evidence.printed("table3", "two")) == before
-    assert Evidence(tmp_path).values("table3-two") == {"a": 1}
-    assert Evidence(tmp_path).printed("table3", "two") == {"classes": 3.0}
-
-
-def test_rows_and_results_are_those_of_the_project(evidence):
-    assert evidence.rows("table3") == ["two", "four"]
-    assert list(evidence.records("table3")) == ["two", "four"]
-    (two, four) = evidence.values_of_rows("table3")
-    assert four == evidence.values("table3-four") != two
-
-
-def test_names_of_runs_and_rows():
-    assert run_of("table3", "ibm_mac") == "table3-ibm-mac"
-    assert run_of("table2", "lung") == "table2-lung-1543"
-    assert "lung" not in rows_of("table2") and "colon" in rows_of("table2")
-    assert len(rows_of("table3")) == 11
-    assert at({"a": {"b": 3}}, "a.b") == 3 and at({"a": 1}, "a.b") is None
-    assert at({"a.b": {"c": 3}, "a": {}}, "a.b.c") == 3
-    assert at({"a": {"b.c": 4}}, "a.b.c") == 4 and at({"a": 1}, "b") is None
 
 
 @pytest.mark.parametrize("table", SETTINGS)

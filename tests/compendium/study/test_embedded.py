@@ -14,7 +14,7 @@ from compendium.study.embedded import (
     posterior_logs,
     predictions,
 )
-from compendium.study.hybrids import EMBEDDINGS, KERNELS
+from compendium.study.hybrids import EMBEDDINGS
 from memdlib.kernels import js_kernel, weighted_jt_kernel
 from memdlib.topics import PLSA, GenerativeEmbedding, log_likelihoods
 from tests.compendium.study.test_hybrids import counts
@@ -76,33 +76,6 @@ def test_kernel_matrices_are_those_of_memdlib_but_for_their_unit(form):
         centred = H @ K @ H.T
         unit = np.trace(centred[:6, :6]) / 6
         np.testing.assert_allclose(found[kernel], centred / unit, rtol=0, atol=1e-9)
-
-
-def test_the_order_two_is_the_inner_product_of_normalised_rows():
-    X = counts(4)[0][:10] + 0.5
-    ((_, l1),) = grams(KERNELS["l1"], X, 6)
-    rows = X / X.sum(axis=1, keepdims=True)
-    ((_, linear),) = grams([("linear", 0.0)], rows, 6)
-    np.testing.assert_allclose(l1, linear, rtol=0, atol=1e-9)
-
-
-def test_what_all_rows_share_changes_no_prediction():
-    rng = np.random.default_rng([31, 7])
-    X, y = rng.normal(size=(40, 3)), np.arange(30) % 2
-    X[:30] += y[:, None]
-    far = np.hstack([X, np.full((40, 1), 1e4)])
-    (near,), (away,) = (list(grams([("linear", 0.0)], Z, 30)) for Z in (X, far))
-    for classifier, setting in (("knn", 3), ("svm", 30.0)):
-        found = [predictions(K, y, classifier, setting) for _, K in (near, away)]
-        assert found[0].tolist() == found[1].tolist()
-
-
-def test_a_machine_on_few_directions_ends():
-    rng = np.random.default_rng([31, 9])
-    X = np.repeat(rng.normal(size=(20, 2)), 8, axis=0)
-    y = rng.integers(0, 2, size=150)
-    ((_, K),) = grams([("linear", 0.0)], X, 150)
-    assert len(predictions(K, y, "svm", 30.0)) == 10
 
 
 def test_classifiers_are_those_of_scikit_learn():

@@ -12,9 +12,7 @@ from compendium.study.greedy_js import (
     greedy_by_redundancy,
     greedy_by_rows,
     left_doubt,
-    scores,
 )
-from compendium.study.protocols import stratified_folds
 from memdlib import GreedyInformationRanker
 from memdlib.datasets import simulate_gaussian_classes
 
@@ -54,15 +52,6 @@ def test_normal_marginals_are_means_and_variances_of_the_classes(genes):
     assert shrunken.variance == pytest.approx(np.tile(within, (len(fitted.prior), 1)))
 
 
-def test_log_densities_of_normal_features_differ_from_scipy_by_a_constant(genes):
-    X, y = genes
-    fitted = FittedMarginals.of(fit_marginals(X, y, "normal")).select([7, 2])
-    for k, found in enumerate(fitted.log_densities(X[:, [7, 2]])):
-        law = stats.norm(fitted.mean[k], np.sqrt(fitted.variance[k]))
-        constant = 0.5 * np.log(2.0 * np.pi)
-        assert found - constant == pytest.approx(law.logpdf(X[:, [7, 2]]), rel=1e-10)
-
-
 def test_words_are_smoothed_by_one_pooled_row_and_may_be_sparse():
     rng = np.random.default_rng(5)
     X, y = (rng.random((60, 9)) < 0.3).astype(float), np.arange(60) % 3
@@ -76,19 +65,6 @@ def test_words_are_smoothed_by_one_pooled_row_and_may_be_sparse():
     found = thin.log_densities(sparse.csr_array(X))
     assert found == pytest.approx(dense.log_densities(X))
     assert found[1] == pytest.approx(stats.bernoulli(pooled).logpmf(X))
-
-
-def test_rows_are_drawn_from_the_class_marginals(genes):
-    X, y = genes
-    for fitted in (FittedMarginals.of(fit_marginals(X, y, "normal")), coins(1)):
-        rows, codes = fitted.draw(4000, np.random.default_rng(0))
-        for k, mean in enumerate(fitted.mean):
-            drawn = rows[codes == k]
-            error = np.sqrt(fitted.variance[k] / 4000)
-            assert (np.abs(drawn.mean(axis=0) - mean) < 5 * error).all()
-            assert drawn.var(axis=0) == pytest.approx(fitted.variance[k], rel=0.15)
-            off = np.corrcoef(drawn.T) - np.eye(drawn.shape[1])
-            assert np.abs(off).max() < 0.08
 
 
 def test_doubt_is_the_entropy_of_the_posterior_or_minus_its_logarithm():
@@ -126,33 +102,6 @@ def test_joint_js_of_drawn_rows_is_near_the_exact_one():
         exact = information(fitted, order[:size])
         found = stats.entropy(fitted.prior) - doubt[size - 1]
         assert found == pytest.approx(exact, abs=0.01)
-
-
-def test_one_feature_has_its_js_by_quadrature(genes):
-    X, y = genes
-    marginals = fit_marginals(X, y, "normal")
-    fitted, js = FittedMarginals.of(marginals), scores(marginals)["JS"]
-    order, doubt = greedy_by_model(fitted, 1, rows=20_000, seed=0)
-    found = stats.entropy(fitted.prior) - doubt[0]
-    assert found == pytest.approx(js[order[0]], abs=0.01)
-    assert js[order[0]] > js.max() - 0.02
-
-
-def test_held_out_rows_pass_over_a_copy_that_the_model_takes():
-    rng = np.random.default_rng(4)
-    y = np.repeat([0, 1], 300)
-    signal = rng.standard_normal(600) + 1.5 * y
-    weaker = rng.standard_normal(600) + 1.2 * y
-    X = np.column_stack([signal, signal + 0.05 * rng.standard_normal(600), weaker])
-    fold = np.empty(600, int)
-    for f, (_, held_out) in enumerate(stratified_folds(y, 5, 0)):
-        fold[held_out] = f
-    by_rows, loss = greedy_by_rows(X, y, fold, "normal", 3)
-    fitted = FittedMarginals.of(fit_marginals(X, y, "normal"))
-    by_model, _ = greedy_by_model(fitted, 3, rows=2000, seed=0)
-    assert set(by_rows[:2]) in ({0, 2}, {1, 2}) and by_rows[2] != 2
-    assert set(by_model[:2]) == {0, 1}
-    assert loss[1] < loss[0] < np.log(2)
 
 
 def test_held_out_rows_are_scored_by_the_other_folds(genes):

@@ -53,21 +53,6 @@ def test_folds_part_the_rows_evenly(sizes, n_splits, seed):
     assert np.ptp(of_class, axis=0).max() <= 1
 
 
-def test_folds_are_those_of_their_seed():
-    y = np.arange(40) % 2
-    first, again, other = (
-        [test.tolist() for _, test in stratified_folds(y, 4, seed)]
-        for seed in (0, 0, 1)
-    )
-    assert first == again != other
-
-
-def test_a_small_class_is_in_some_folds_only():
-    y = np.repeat([0, 1], [30, 3])
-    tested = [(y[test] == 1).sum() for _, test in stratified_folds(y, 10, 0)]
-    assert sorted(tested) == [0] * 7 + [1] * 3
-
-
 def test_accuracy_is_that_of_cross_validation():
     X, y = load_iris(return_X_y=True)
     found = repeated_accuracy(
@@ -94,22 +79,6 @@ def test_no_method_sees_the_rows_it_is_tested_on():
     for fitted, asked in SEEN:
         assert not fitted & asked
         assert fitted | asked == set(X[:, 0])
-
-
-def test_every_fold_begins_with_an_estimator_as_it_was_given():
-    class Warm(Recorder):
-        """Goes on where its last fit ended."""
-
-        def fit(self, X, y):
-            self.fits_ = getattr(self, "fits_", 0) + 1
-            fits.append(self.fits_)
-            return super().fit(X, y)
-
-    fits, given = [], Warm()
-    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
-    repeated_accuracy({"r": given}, X, y, n_splits=3, repeats=2)
-    assert fits == [1] * 6
-    assert vars(given) == {}
 
 
 def test_each_repeat_has_a_seed_of_its_own():

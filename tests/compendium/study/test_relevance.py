@@ -26,10 +26,6 @@ def test_information_of_presence():
     assert level_information(sparse.csr_array(X), y) == pytest.approx(expected)
 
 
-def test_a_constant_feature_says_nothing():
-    assert level_information(np.ones((6, 2)), [0, 1] * 3).tolist() == [0.0, 0.0]
-
-
 def greedy(X, y, size):
     """Feature by feature, all correlations anew."""
     F = f_classif(X, y)[0]
@@ -59,23 +55,3 @@ def test_greedy_choice(seed):
     assert np.flatnonzero(found.get_support()).tolist() == sorted(found.chosen_)
     same = RelevantRedundantSelector(6).fit(sparse.csr_array(X), y)
     assert same.chosen_.tolist() == found.chosen_.tolist()
-
-
-def test_only_the_pool_is_looked_at():
-    X, y = data(7)
-    pool = set(np.argsort(-f_classif(X, y)[0])[:4].tolist())
-    assert set(RelevantRedundantSelector(4, pool=4).fit(X, y).chosen_) == pool
-
-
-def test_a_copy_of_a_chosen_feature_comes_late():
-    X, y = data(8)
-    best = int(f_classif(X, y)[0].argmax())
-    X = np.column_stack([X, X[:, best]])
-    chosen = RelevantRedundantSelector(3).fit(X, y).chosen_.tolist()
-    assert chosen[0] in (best, 12)
-    assert not {best, 12} <= set(chosen[:2])
-
-
-def test_more_features_than_are_looked_at():
-    with pytest.raises(ValueError, match="from 1 to pool=5"):
-        RelevantRedundantSelector(6, pool=5).fit(*data(0))

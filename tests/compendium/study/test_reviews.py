@@ -1,11 +1,10 @@
 import tracemalloc
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from compendium.data.readers import count_words
-from compendium.study.reviews import COLUMNS, read_reviews, write_reviews
+from compendium.study.reviews import read_reviews, write_reviews
 
 
 @pytest.fixture(scope="module")
@@ -13,14 +12,6 @@ def reviews_csv(tmp_path_factory):
     path = tmp_path_factory.mktemp("reviews") / "Reviews.csv"
     write_reviews(path, 12_000, seed=3)  # more than one piece
     return path
-
-
-def test_the_columns_are_those_of_the_file(reviews_csv):
-    frame = pd.read_csv(reviews_csv)
-    assert tuple(frame.columns) == COLUMNS
-    assert len(frame) == 12_000
-    assert frame["Text"].str.contains("\n").all()
-    assert set(frame["Score"]) == {1, 2, 3, 4, 5}
 
 
 def test_what_is_read_in_pieces_is_what_is_read_at_once(reviews_csv):
@@ -35,24 +26,6 @@ def test_what_is_read_in_pieces_is_what_is_read_at_once(reviews_csv):
     assert found.repeated == 0
 
 
-def test_the_summary_is_another_column(reviews_csv):
-    frame = pd.read_csv(reviews_csv)
-    summaries = frame["Summary"][frame["Score"] != 3]
-    found = read_reviews(reviews_csv, min_documents=1)
-    lengths = [len(set(text.lower().split())) for text in summaries]
-    assert found.X.shape[0] == len(summaries)
-    assert found.X.sum(axis=1).max() <= max(lengths)
-
-
-def test_the_most_frequent_words_stay(reviews_csv):
-    everything = read_reviews(reviews_csv, min_documents=1)
-    few = read_reviews(reviews_csv, most_words=100)
-    spread = pd.Series(everything.X.sum(axis=0), everything.words)
-    best = spread.sort_index().sort_values(ascending=False, kind="stable")
-    assert few.words == sorted(best.index[:100])
-    assert few.X.sum() == best.iloc[:100].sum()
-
-
 def test_a_text_that_came_before_can_be_left_out(reviews_csv):
     frame = pd.read_csv(reviews_csv)
     frame = frame[frame["Score"] != 3]
@@ -61,15 +34,6 @@ def test_a_text_that_came_before_can_be_left_out(reviews_csv):
     assert len(found.y) == len(frame) - found.repeated
     first = frame[~frame["Text"].duplicated()]
     assert found.y.tolist() == (first["Score"] > 3).astype(int).tolist()
-
-
-def test_stars_show_in_the_words(reviews_csv):
-    found = read_reviews(reviews_csv, "Text")
-    rates = [found.X[found.y == k].mean(axis=0) for k in (0, 1)]
-    frequent = (found.X.mean(axis=0) > 0.01) & (rates[0] > 0)
-    ratio = np.sort(rates[1][frequent] / rates[0][frequent])
-    assert ratio[0] < 0.6
-    assert ratio[-1] > 1.6
 
 
 def test_memory_is_that_of_the_result_and_of_one_piece(tmp_path, monkeypatch):
@@ -87,19 +51,6 @@ def test_memory_is_that_of_the_result_and_of_one_piece(tmp_path, monkeypatch):
         beyond.append(peak - sum(part.nbytes for part in parts))
     assert beyond[1] < 1.1 * beyond[0]
     assert beyond[1] < 2**20
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"column": "Words"}, "column='Words' must be 'Summary' or 'Text'"),
-        ({"most_words": 0}, "most_words"),
-        ({"min_documents": 20_000}, "0 words in at least 20000 of them"),
-    ],
-)
-def test_what_cannot_be_read_is_named(reviews_csv, change, message):
-    with pytest.raises(ValueError, match=message):
-        read_reviews(reviews_csv, **change)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 
@@ -9,9 +8,7 @@ from compendium.study.scoring import (
     calibration_error,
     features_used,
     log_loss,
-    measured,
 )
-from memdlib.datasets import simulate_text_counts
 
 
 def test_features_that_are_used():
@@ -43,12 +40,3 @@ def test_calibration_error_bin_by_bin():
             total += rows.sum() * abs(hit[rows].mean() - top[rows].mean())
     assert calibration_error(top, hit) == pytest.approx(total / 500)
     assert calibration_error(np.ones(4), np.ones(4, bool)) == 0.0
-
-
-def test_sparse_counts_are_left_alone():
-    bunch = simulate_text_counts(80, 150, 60, 2, lift=8.0)
-    X, y = bunch.X, bunch.y
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    before = sparse.csr_array(X, copy=True)
-    measured(contestants("text", 150, folds=2)["plain"], (X, y), (X, y), 0)
-    assert (X != before).nnz == 0

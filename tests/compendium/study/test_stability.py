@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from compendium.study.stability import (
     chosen,
     nogueira_index,
-    rankings_over_halves,
 )
 
 
@@ -45,23 +44,3 @@ def test_interval_covers_the_truth_as_often_as_it_says():
     intervals = [nogueira_index(rng.random((60, 40)) < p) for _ in range(600)]
     covered = np.mean([low <= truth <= high for _, low, high in intervals])
     assert 0.91 < covered < 0.98
-
-
-@pytest.mark.parametrize("bad", [[[1, 0]], [1, 0], [[0, 0], [0, 0]], [[1, 1], [1, 1]]])
-def test_bad_input(bad):
-    with pytest.raises(ValueError, match="selected has"):
-        nogueira_index(bad)
-
-
-def test_rankings_over_halves_see_half_of_each_class():
-    X, y = np.arange(20.0).reshape(20, 1) @ np.ones((1, 3)), np.repeat([0, 1], 10)
-    seen = []
-
-    def rank(rows, classes):
-        seen.append((set(rows[:, 0]), np.bincount(classes).tolist()))
-        return np.array([2, 0, 1])
-
-    rankings = rankings_over_halves(rank, X, y, repeats=4)
-    assert [counts for _, counts in seen] == [[5, 5]] * 4
-    assert len({frozenset(rows) for rows, _ in seen}) == 4
-    assert chosen(rankings, 2).tolist() == [[True, False, True]] * 4
