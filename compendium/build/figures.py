@@ -36,6 +36,7 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
                     numbered(about, "".join(caption["data"]["text/markdown"]))
                 )
                 outputs.remove(caption)
+                picture["metadata"] = {}  # its width is that of the page
         for table in outputs:
             if name := table.get("metadata", {}).get("table"):
                 text = "".join(table["data"]["text/markdown"])

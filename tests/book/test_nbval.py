@@ -42,7 +42,7 @@ FAULTS = {
     "table": ("0.125", "0.126", True),
     "glued": ("'0.375'", "'0.376'", True),
     "plotted": ("0.625\\n", "0.626\\n", True),
-    "caption": ('0.875.",', '0.876.",', True),
+    "caption": ("** A line to 0.875", "** A line to 0.876", True),
     "printed": ("42\\n", "43\\n", True),
 }
 

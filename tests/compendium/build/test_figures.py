@@ -47,6 +47,7 @@ def test_captions_and_tables_are_numbered(app):
         "stream",
         "display_data",
     ]
+    assert drawn["outputs"][1]["metadata"] == {}  # no size but that of the page
     given = drawn["metadata"]["mystnb"]
     assert given["figure"]["name"] == "f"
     assert given["figure"]["caption"].startswith(
