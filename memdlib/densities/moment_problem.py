@@ -150,7 +150,7 @@ def evaluate_dual(
     features: Array, log_weights: Array, mu: Array, lam: Array
 ) -> tuple[Array, Array, Array]:
     """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda."""
-    p = log_weights - (features @ lam[..., None])[..., 0]
+    p = log_weights - (lam[:, None] @ features.swapaxes(-1, -2))[:, 0]
     top = p.max(axis=1, keepdims=True)
     np.exp(p - top, out=p)
     total = p.sum(axis=1, keepdims=True)

@@ -14,6 +14,7 @@ probability 1 of falling beyond an end when the parameter is that end.
 """
 
 import math
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from scipy.special import gammaln, logsumexp, xlogy
 from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
-from memdlib.validation import check_choice, check_integer, check_positive
+from memdlib.validation import Number, check_choice, check_integer, check_positive
 
 Array = NDArray[np.float64]
 
@@ -227,13 +228,13 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     2.029132
     """
     n = check_integer(n, "n")
-    if largest_sum is None or not 0 <= largest_sum < _MOST_TERMS:
+    if largest_sum not in Number(Integral, 0, _MOST_TERMS):
         raise ValueError(
             f"largest_sum={largest_sum!r} must be an integer, 0 or more and less than "
             f"{_MOST_TERMS}: sums near s contribute like 1 / s, which has no finite "
             "total, so that log C is infinite without a largest sum"
         )
-    s = np.arange(check_integer(largest_sum, "largest_sum", minimum=0) + 1.0)
+    s = np.arange(largest_sum + 1.0)
     log_number = gammaln(n + s) - gammaln(n) - gammaln(s + 1.0)
     log_terms = log_number - n * np.log1p(s / n) + xlogy(s, s / (n + s))
     return float(logsumexp(log_terms))
