@@ -212,8 +212,8 @@ class MarginalFamily(Family):
         Parameters
         ----------
         mu : ndarray of shape (..., K, d, m)
-        weight : ndarray of shape (..., K)
-            Total instance weight of each class.
+        weight : ndarray of shape (..., K) or (..., K, d)
+            Total instance weight of each class, or of its cells that are not missing.
         shrinkage : float in [0, 1]
             Pull of class variances towards the pooled within-class variance.
         smoothing : float >= 0
@@ -273,14 +273,20 @@ def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
 ) -> tuple[Array, Array]:
     """Add ``smoothing`` instances at the pooled mean to every class; and that mean."""
-    share = weight / weight.sum(axis=-1, keepdims=True)
-    pooled = np.einsum("...k,...kdm->...dm", share, mu)[..., None, :, :]
+    count = by_feature(weight, mu)[..., None]
+    total = count.sum(axis=-3, keepdims=True)
+    share = count / np.where(total > 0, total, 1.0)
+    pooled = np.einsum("...kdi,...kdm->...dm", share, mu)[..., None, :, :]
     if not smoothing:
         return mu.copy(), pooled
-    total = (weight + smoothing)[..., None, None]
-    smooth = weight[..., None, None] / total * mu
-    smooth += smoothing / total * pooled
+    smooth = count / (count + smoothing) * mu
+    smooth += smoothing / (count + smoothing) * pooled
     return smooth, pooled
+
+
+def by_feature(weight: Array, mu: Array) -> Array:
+    """Weights (..., K) or (..., K, d) that broadcast to the features of mu."""
+    return weight if weight.ndim == mu.ndim - 1 else weight[..., None]
 
 
 def check_domain(

@@ -185,7 +185,7 @@ class JointMaxEntClassifier(MomentClassifier):
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
             marginals = ClassMarginals(moments, Normal(), self.shrinkage)
-            scores = MarginalScores.of(marginals, np.arange(moments.sums.shape[1]))
+            scores = MarginalScores.of(marginals, np.arange(moments.n_features))
             return _DiagonalModel(classes, marginals, scores)
         pooled = self.covariance == "pooled"
         centres, covariances, shrinkage = MultivariateNormal().regularise(

@@ -12,6 +12,7 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -28,7 +29,6 @@ from memdlib.densities import (
     RoundedMomentsError,
 )
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
-from memdlib.families import MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
@@ -38,6 +38,15 @@ from memdlib.generative.ranking import (
     rank,
 )
 from memdlib.generative.scores import MarginalScores
+from memdlib.generative.table import (
+    Asked,
+    TableMarginals,
+    TableMoments,
+    TableScores,
+    estimate,
+    one_family,
+    read,
+)
 from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.validation import (
     Number,
@@ -66,11 +75,16 @@ class MarginalModel:
     """What a fit finds: class marginals, and scores by some of the features."""
 
     classes: NDArray[Any]
-    marginals: ClassMarginals
+    marginals: ClassMarginals | TableMarginals
     scores: Any
 
     @property
-    def moments(self) -> ClassMoments:
+    def families(self) -> NDArray[Any]:
+        """Name of the family of each feature, shape (d,)."""
+        return self.marginals.families
+
+    @property
+    def moments(self) -> ClassMoments | TableMoments:
         """Of the data."""
         return self.marginals.moments
 
@@ -98,7 +112,7 @@ class MarginalModel:
 
     def joint_log_density(self, X: MatrixLike) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        return self.scores.total(self.marginals.family.observe(X))
+        return self.scores.total(self.marginals.observe(X))
 
 
 @dataclass(frozen=True)
@@ -367,7 +381,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family: str | MarginalFamily = "normal",
+        family: Asked = "normal",
         n_features: float | int | str | None = "auto",
         validation: float | int = 0.2,
         shrinkage: float | str = 0.0,
@@ -393,6 +407,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     feature_importances_: Array
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
     order_: NDArray[np.intp] = fitted("order")
+    families_: NDArray[Any] = fitted("families")
     n_selected_: int = fitted("n_selected")
     validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
@@ -444,31 +459,41 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         """
         check_is_fitted(self)
         X, codes, weight, seen = labelled_data(
-            self, X, y, sample_weight, reset=False, several=False
+            self, X, y, sample_weight, reset=False, several=False, read=self._read
         )
         known = np.isin(seen, self.classes_)
         position = np.where(known, np.searchsorted(self.classes_, seen), -1)
         grid, model = size_grid(n_features_grid, X.shape[1]), self._fitted
-        scores = self._kind_of_scores.of(model.marginals, model.order[: grid[-1]])
-        X = model.marginals.family.observe(X)
+        scores = self._scores_of(model.marginals, model.order[: grid[-1]])
+        X = model.marginals.observe(X)
         correct = scores.correct_weight(X, position[codes], weight, grid)
         return grid, correct / weight.sum()
 
     def __sklearn_tags__(self) -> Tags:
         tags = describe_input(super().__sklearn_tags__(), self.family)
         # continuous test data mean little to a family of counts
-        tags.classifier_tags.poor_score = get(self.family).nonnegative
+        tags.classifier_tags.poor_score = tags.input_tags.positive_only
         return tags
 
     def _options(self):
-        return {"class_weight": self.class_weight}
+        learn = partial(self._read, learn=True)
+        return {"class_weight": self.class_weight, "read": learn}
+
+    def _read(self, X, *y, reset=True, learn=False, **options):
+        """X, or X and y; with families and levels of the fit, unless they are new."""
+        old = None if reset else self._fitted.moments
+        if isinstance(old, TableMoments):
+            options["families"] = old.families
+            options["levels"] = None if learn else old.levels
+        return read(self, X, *y, reset=reset, **options)
 
     def _batch_moments(self, *batch):
-        old, family = getattr(self, "_fitted", None), get(self.family)
-        if old is not None and old.marginals.family != family:
+        old, family = getattr(self, "_fitted", None), one_family(self.family)
+        before = old and getattr(old.marginals, "family", None)
+        if old is not None and before != family:
             raise ValueError(
-                f"family={family} differs from that of the batches before, "
-                f"{old.marginals.family}; set it back, or call fit"
+                f"family={family} differs from that of the batches before, {before}; "
+                "set it back, or call fit"
             )
         if self.class_weight == "balanced":
             raise ValueError(
@@ -478,24 +503,30 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         return super()._batch_moments(*batch)
 
     def _collect(self, X, codes, n_classes, weight):
-        family = get(self.family)
-        return family_moments(family, family.observe(X), codes, n_classes, weight)
+        family = one_family(self.family)
+        X = family.observe(X) if family else X
+        return family_moments(family, X, codes, n_classes, weight)
+
+    def _scores_of(self, marginals, features):
+        """Scores by some features, in that order."""
+        table = isinstance(marginals, TableMarginals)
+        return (TableScores if table else self._kind_of_scores).of(marginals, features)
 
     def _estimate(self, moments, classes, size=None) -> RankedModel:
-        marginals = ClassMarginals(
+        marginals = estimate(
             moments,
-            get(self.family),
+            one_family(self.family),
             self.shrinkage,
             self.smoothing,
             check_priors(self.priors, len(classes)),
         )
         if size is None:
             asked = None if self.n_features == "auto" else self.n_features
-            size = count_features(asked, moments.sums.shape[1], "n_features")
+            size = count_features(asked, moments.n_features, "n_features")
         try:
             divergences = marginals.divergences(self.divergence)
             order = rank(divergences)
-            scores = self._kind_of_scores.of(marginals, order[:size])
+            scores = self._scores_of(marginals, order[:size])
         except _NOT_FOUND as error:
             raise _named(error, marginals, classes) from error
         return RankedModel(classes, marginals, scores, divergences, order, size)
@@ -508,8 +539,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
         if not n_held_out:
             return super()._fit(X, codes, weight, classes)
-        family, correct, tested = get(self.family), 0.0, 0.0
-        X, n_folds = family.observe(X), fold.max() + 1
+        family, correct, tested = one_family(self.family), 0.0, 0.0
+        X, n_folds = family.observe(X) if family else X, fold.max() + 1
         data = X, codes, len(classes), weight, fold, n_folds
         moments, training = fold_moments(family, *data)
         for f, part in enumerate(training[:n_held_out]):
@@ -525,7 +556,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def _warn_of_single_rows(self):
         """Warn of classes that have no variance."""
         single = self._fitted.moments.weight == 1
-        if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
+        if single.any() and "normal" in self.families_ and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
                 f"one row only of class {names}: it has no variance of its own and "
@@ -538,6 +569,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
 def _named(error, marginals, classes):
     """The same error with the class and the feature of the first density that fails."""
+    if isinstance(marginals, TableMarginals):
+        return error
     family, mu, kind = marginals.family, marginals.mean_params, type(error)
     for k, s in np.ndindex(mu.shape[:2]):
         try:

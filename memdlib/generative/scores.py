@@ -204,6 +204,7 @@ class MarginalScores:
         columns = X.tocsc() if sparse.issparse(X) else X
         columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
         linear = sparse.issparse(X) and not self._dense.any()
+        linear = linear and not np.isnan(columns.data).any()
         for place, last in enumerate(grid):
             if linear:  # without slices of sparse data, which take longer than sums
                 ends = columns.indptr[first : last + 1]
@@ -242,6 +243,9 @@ class MarginalScores:
         if not sparse.issparse(X):
             return self._dense_sum(X)
         dense = self._dense
+        if np.isnan(X.data).any():
+            X = X.tocsr()
+            dense[X.indices[np.isnan(X.data)]] = True
         if not dense.any():
             return self._linear(X.astype(np.float64, copy=False))
         if not dense.all():
@@ -259,17 +263,23 @@ class MarginalScores:
 
     def _dense_sum(self, X) -> Array:
         z = X - self.centre
-        score = self._linear(z)
+        known = ~np.isnan(z)
+        if known.all():
+            score = self._linear(z)
+        else:  # a missing cell adds nothing
+            score = self._linear(np.where(known, z, 0.0)) - ~known @ self.constant.T
         for k in np.flatnonzero(self.apart.any(axis=1)):
             s = self.apart[k]
-            widest = _log_density(z[:, s], self.widest[:, s])
-            score[:, k] += (self._own(X[:, s], k, s) - widest).sum(axis=1)
+            excess = self._own(X[:, s], k, s) - _log_density(z[:, s], self.widest[:, s])
+            score[:, k] += excess.sum(axis=1, where=known[:, s])
         if self.far.any():
-            X, possible = X[:, self.far], np.flatnonzero(np.isfinite(self.log_prior))
+            X, known = X[:, self.far], known[:, self.far]
+            possible = np.flatnonzero(np.isfinite(self.log_prior))
             densities = (self._own(X, k, self.far) for k in possible)
             best = reduce(np.maximum, densities)
             for k in range(len(self.log_prior)):
-                score[:, k] += (self._own(X, k, self.far) - best).sum(axis=1)
+                excess = self._own(X, k, self.far) - best
+                score[:, k] += excess.sum(axis=1, where=known)
         return score
 
     def _own(self, X, k: int, s) -> Array:

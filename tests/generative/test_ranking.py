@@ -223,7 +223,7 @@ def test_an_unknown_divergence_is_no_other():
 
 def test_bad_data_is_named():
     for X, y, message in (
-        ([[np.nan], [1.0]], [0, 1], "contains NaN"),
+        ([[np.inf], [1.0]], [0, 1], "contains infinity"),
         ([[1.0], [2.0]], [3, 3], "y holds one class only"),
         (
             [[1.0], [1e200]],
