@@ -393,8 +393,12 @@ def _sums(X, codes, weight, order, location) -> Array:
 def _dense_sums(X, codes, weight, order, location) -> Array:
     sums = np.zeros((order, *location.shape))
     for k, rows in _rows_by_class(codes, *location.shape):
-        centred, share = X[rows] - location[k], weight[rows]
-        for j, power in enumerate(_powers(centred, order)[1:]):
+        share, power = weight[rows], X[rows].astype(np.float64, copy=False)
+        power -= location[k]
+        centred = power if order < 3 else power.copy()
+        for j in range(order):
+            if j:
+                power *= centred  # the last square may take its own place
             sums[j, k] += share @ power
     return sums
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -139,8 +139,8 @@ def checked_data(
     ValueError if a value is beyond 1e100, or if the largest value of a feature of
     training rows is below 1e-100 but not zero.
     """
-    # NaN passes here and is looked for below, where it costs nothing
-    found = validate_data(estimator, X, *y, ensure_all_finite="allow-nan", **options)
+    # what is not finite is looked for below, where it costs nothing
+    found = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     X = sum_duplicates(found[0] if y else found)
     check_sizes(estimator, X, training=bool(y) or options.get("reset", True))
     return (X, found[1]) if y else X
@@ -165,6 +165,8 @@ def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
             "put sklearn.impute.SimpleImputer() in front"
         )
     bad = size > _MOST
+    if bad.any():
+        assert_all_finite(X, allow_nan=True, input_name="X")
     if training:
         bad |= (size > 0) & (size < _LEAST)
     if bad.any():

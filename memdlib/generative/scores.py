@@ -151,7 +151,8 @@ class MarginalScores:
         cls, marginals: ClassMarginals, features: NDArray[np.intp]
     ) -> "MarginalScores":
         """Scores by some features (f,), in that order."""
-        family, natural = marginals.family, marginals.natural_params[:, features]
+        family = marginals.family
+        natural = family.natural(marginals.mean_params[:, features])
         location = marginals.moments.location[:, features]
         psi, centre = family.log_normaliser(natural), np.zeros(len(features))
         about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
