@@ -149,7 +149,9 @@ class Family(ABC):
             axis=self.axes
         )
 
-    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+    def js_gm(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> Array:
         """JS_GM of K members = -Cov_weights(lambda, mu), in nats and O(K).
 
         Parameters
@@ -158,6 +160,8 @@ class Family(ABC):
             Mean parameters.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        lam : array_like of shape (K, ..., m), default=None
+            Natural parameters, if they are known.
 
         Returns
         -------
@@ -168,7 +172,7 @@ class Family(ABC):
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        lam = self.natural(mu)
+        lam = self.natural(mu) if lam is None else lam
         centred = mu - mu[0]
         centred -= np.tensordot(w, centred, 1)
         covariance = np.tensordot(w, (lam - lam[0]) * centred, 1)

@@ -111,6 +111,12 @@ class ClassMarginals:
         """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
 
+    def natural_params_of(self, features: NDArray[np.intp]) -> Array:
+        """Natural parameters (K, f, m) of some features."""
+        if "natural_params" in vars(self):
+            return self.natural_params[:, features]
+        return self.family.natural(self.mean_params[:, features])
+
     @property
     def families(self) -> NDArray[Any]:
         """Name of the family of each feature, shape (d,)."""
@@ -157,7 +163,8 @@ class ClassMarginals:
             factor = prior.prod() if divergence == "js_gm" else 1.0
             value = factor * family.jeffreys(*mu, **located)
         elif divergence == "js_gm":
-            value = family.js_gm(mu, prior, **located)
+            known = located or {"lam": self.natural_params}
+            value = family.js_gm(mu, prior, **known)
         else:
             pairs = self.moments.reweighted(prior).one_vs_rest()
             pair = self._regularise(pairs).swapaxes(0, 1)

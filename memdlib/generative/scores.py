@@ -121,8 +121,6 @@ class MarginalScores:
     Parameters
     ----------
     log_prior : ndarray of shape (K,)
-    nonnegative : bool
-        Whether values are zero or above.
     features, centre, far : ndarray of shape (f,)
         Columns of X, and where their powers are taken about.
     slopes : ndarray of shape (m, K, f)
@@ -134,7 +132,6 @@ class MarginalScores:
     """
 
     log_prior: Array
-    nonnegative: bool
     features: NDArray[np.intp]
     centre: Array
     slopes: Array
@@ -151,15 +148,12 @@ class MarginalScores:
         cls, marginals: ClassMarginals, features: NDArray[np.intp]
     ) -> "MarginalScores":
         """Scores by some features (f,), in that order."""
-        family = marginals.family
-        natural = family.natural(marginals.mean_params[:, features])
+        family, d = marginals.family, len(features)
+        natural = marginals.natural_params_of(features)
         location = marginals.moments.location[:, features]
-        psi, centre = family.log_normaliser(natural), np.zeros(len(features))
+        psi = family.log_normaliser(natural)
         about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
-        far, apart = (
-            np.zeros(len(features), dtype=bool),
-            np.zeros(psi.shape, dtype=bool),
-        )
+        centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
         if family.translates:
             width = own[-2]
             narrowest = location[width.argmax(axis=0), np.arange(len(features))]
@@ -171,11 +165,13 @@ class MarginalScores:
             about, apart = np.stack(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-        widest = np.where(apart, np.inf, about).min(axis=1)
-        relative = np.where(apart | far, 0.0, widest[:, None] - about)
+            widest = np.where(apart, np.inf, about).min(axis=1)
+            relative = np.where(apart | far, 0.0, widest[:, None] - about)
+        else:
+            widest = about.min(axis=1)
+            relative = widest[:, None] - about
         return cls(
             np.log(marginals.prior),
-            family.nonnegative,
             features,
             centre,
             relative[:-1],
@@ -235,7 +231,7 @@ class MarginalScores:
 
     def _take(self, part) -> "MarginalScores":
         """Some of the features."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
         return replace(self, **{name: a[..., part] for name, a in arrays.items()})
 
     @np.errstate(over="ignore", invalid="ignore")
