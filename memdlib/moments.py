@@ -352,15 +352,15 @@ def _locations(X, codes, n_classes) -> Array:
 def _filled(X, codes, location):
     """Data whose missing cells lie where the powers are about, these, and the cells."""
     if sparse.issparse(X):
-        row, location = np.repeat(codes, np.diff(X.indptr)), np.nan_to_num(location)
-        missing = sparse.csr_array(
-            (np.isnan(X.data) * 1.0, X.indices, X.indptr), X.shape
-        )
-        values = np.where(missing.data, location[row, X.indices], X.data)
+        row, missing = np.repeat(codes, np.diff(X.indptr)), np.isnan(X.data)
+        some = np.zeros(location.shape)
+        some[row[~missing], X.indices[~missing]] = X.data[~missing]
+        location = np.where(np.isnan(location), some, location)
+        values = np.where(missing, location[row, X.indices], X.data)
         return (
             sparse.csr_array((values, X.indices, X.indptr), X.shape),
             location,
-            missing,
+            sparse.csr_array((missing * 1.0, X.indices, X.indptr), X.shape),
         )
     missing, columns = np.isnan(X), np.arange(X.shape[1])
     if location.any():

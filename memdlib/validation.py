@@ -194,7 +194,9 @@ def labelled_data(
     Rows of weight zero are left out before the classes are read. ``read`` stands in
     for :func:`checked_data` of the estimator.
     """
-    read = read or partial(checked_data, estimator)
+    read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
+    if hasattr(kind, "numpy_dtype") and not y.isna().any():
+        y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
     if sparse.issparse(X) and not sparse_too:
         raise TypeError(
             f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
@@ -209,9 +211,10 @@ def labelled_data(
         X, y, weight = X[kept], y[kept], weight[kept]
     classes, codes = np.unique(y, return_inverse=True)
     if several and len(classes) < 2:
+        where = "y" if kept.all() else "y, where sample_weight is above zero,"
         raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at "
-            "least two classes"
+            f"{where} holds one class only ({classes.tolist()[0]!r}); a divergence "
+            "needs at least two classes"
         )
     if class_weight is not None:
         by_class = compute_class_weight(

@@ -134,6 +134,8 @@ class JointMaxEntClassifier(MomentClassifier):
         (K, d, 2) as in :class:`memdlib.families.Normal`.
     shrinkage_ : ndarray of shape (K,), or () unless "full"
         Intensity in use.
+    feature_importances_ : ndarray of shape (d,)
+        JS_GM of the marginals, in nats.
     n_features_in_ : int
 
     References
@@ -168,6 +170,15 @@ class JointMaxEntClassifier(MomentClassifier):
     def means_(self) -> Array:
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
+
+    @property
+    def feature_importances_(self) -> Array:
+        """JS_GM of the marginal normal densities of each feature, shape (d,)."""
+        variance = self.covariances_
+        if self.covariance != "diagonal":
+            variance = np.diagonal(variance, axis1=-2, axis2=-1)
+        marginals = Normal.mean_parameters(self.means_, variance)
+        return Normal().js_gm(marginals, self.class_prior_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

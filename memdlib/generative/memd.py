@@ -66,6 +66,9 @@ _DENSE, _STEP = 64, 1.03
 # Fractional weights add up to equal accuracies only within rounding.
 _TIE = 1e-12
 
+# Accuracy lost between the rows held out and those of the fit that is worth a warning.
+_FAR_BELOW = 0.1
+
 # What families without a closed form raise where a density is not found.
 _NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
 
@@ -155,7 +158,7 @@ class MomentClassifier(BayesClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite values inside the support of the family.
+            Values inside the support of the family.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -286,11 +289,16 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
         more than two classes. For two classes they are one algorithm. "js" is the
         Jensen-Shannon divergence itself, by quadrature.
-    family : str or Family, default="normal"
+    family : str, Family, dict or sequence, default="normal"
         Maximum-entropy family of the class marginals, by name (see
         :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
         of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
-        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``.
+        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``. "auto"
+        takes frames as they are: a column of strings or categories is "categorical"
+        (a level that the fit has not seen says nothing), one of two numbers Bernoulli,
+        any other normal. A dict names families by column, the others being "auto"; a
+        sequence holds one for each. Missing cells (not under "multinomial") are left
+        out of the moments and of the scores.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
         them, all (None), or the smallest S of highest accuracy on rows held out from
@@ -333,6 +341,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
     feature_divergences_, feature_importances_ : ndarray of shape (d,)
         Nats; the second name is the one that scikit-learn's selectors look for.
+    families_ : ndarray of shape (d,)
+        Names. ``mean_params_`` and ``natural_params_`` exist where all columns were
+        given one.
     order_ : ndarray of shape (d,)
         Feature indices, the most divergent first.
     ranking_ : ndarray of shape (d,)
@@ -351,6 +362,12 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     See Also
     --------
     memdlib.DivergenceRanker : the ranking alone, in front of any classifier.
+
+    Notes
+    -----
+    Features are taken for independent within a class, so that posteriors are too near
+    to zero and one: they are not calibrated. Those of :func:`memdlib.make_memd` are,
+    and so are those of ``sklearn.calibration.CalibratedClassifierCV`` around this.
 
     References
     ----------
@@ -422,8 +439,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse. Under
-            the normal family a UserWarning names classes of one row.
+            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse, or a
+            frame. A UserWarning names normal classes of one row, and a size that
+            does much worse on the rows of the fit than on those held out.
 
         Returns
         -------
@@ -551,6 +569,16 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             tested += weight[test].sum()
         accuracy = correct / tested
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        best = model.scores.total(X).argmax(axis=1)
+        own, held_out = weight[best == codes].sum() / weight.sum(), accuracy.max()
+        if own < held_out - _FAR_BELOW:
+            warnings.warn(
+                f"accuracy is {own:.3f} on the rows of the fit and {held_out:.3f} on "
+                "those held out: some density hangs on few rows, as a normal one of a "
+                'column of two values does; try family="auto", or shrinkage="auto"',
+                UserWarning,
+                stacklevel=5,
+            )
         return replace(model, validation_n_features=grid, validation_curve=accuracy)
 
     def _warn_of_single_rows(self):

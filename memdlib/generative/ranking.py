@@ -77,8 +77,8 @@ class DivergenceRanker(RankedSelector):
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
         For two classes the first two rank alike; "js" is the Jensen-Shannon divergence
         itself, by quadrature.
-    family : str or Family, default="normal"
-        Maximum-entropy family of the marginals.
+    family : str, Family, dict or sequence, default="normal"
+        Maximum-entropy family of the marginals, or of each column.
     n_features : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
     shrinkage : float in [0, 1] or "auto", default=0.0
@@ -91,6 +91,8 @@ class DivergenceRanker(RankedSelector):
         Nats.
     order_, ranking_ : ndarray of shape (d,)
         Feature indices, the most divergent first; rank of each feature, from 1.
+    families_ : ndarray of shape (d,)
+        Names.
     n_selected_ : int
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
@@ -141,7 +143,7 @@ class DivergenceRanker(RankedSelector):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite values inside the support of the family.
+            Values inside the support of the family, or a frame.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None

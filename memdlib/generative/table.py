@@ -110,7 +110,7 @@ def read(
     levels that the fit has found hold.
     """
     several = one_family(estimator.family) is None
-    if not (several or hasattr(X, "iloc")) or _is_numeric(X):
+    if not (several or hasattr(X, "iloc")) or is_numeric(X):
         found = checked_data(estimator, X, *y, reset=reset, **options)
         if not several:
             return found
@@ -138,7 +138,7 @@ def read(
     return (X, *y) if y else X
 
 
-def _is_numeric(X) -> bool:
+def is_numeric(X) -> bool:
     """Whether scikit-learn is to read X: all but strings, objects and dates."""
     X = np.array(X) if isinstance(X, list | tuple) else X
     dtypes = X.dtypes if hasattr(X, "iloc") else [getattr(X, "dtype", np.dtype(float))]
