@@ -61,9 +61,6 @@ from memdlib.generative import (
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
     fit_calibration,
-    jeffreys_score,
-    js_gm_score,
-    js_score,
     normal_scores,
 )
 from memdlib.generative.memd import size_grid
@@ -144,9 +141,6 @@ FUNCTIONS: dict[str, tuple[Callable, tuple]] = {
         lambda one, other, codes, weight: fit_calibration([one, other], codes, weight),
         (np.log(_P[:, :2]), np.log(_Q[:, :2]), _CODES, np.ones(6)),
     ),
-    "js_score": (js_score, (_P, _CODES)),
-    "js_gm_score": (js_gm_score, (_P, _CODES)),
-    "jeffreys_score": (jeffreys_score, (_P, _CODES)),
     "normal_scores": (normal_scores, (_P,)),
     "size_grid": (size_grid, (np.array([1, 3, 9]), 9)),
     "MaxEntDensity().fit": (MaxEntDensity().fit, (_P[:, 0], None, np.ones(6))),

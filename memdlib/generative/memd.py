@@ -499,10 +499,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
     def _read(self, X, *y, reset=True, learn=False, **options):
         """X, or X and y; with families and levels of the fit, unless they are new."""
-        old = None if reset else self._fitted.moments
-        if isinstance(old, TableMoments):
-            options["families"] = old.families
-            options["levels"] = None if learn else old.levels
+        old = None if reset else getattr(self, "_fitted", None)
+        if old is not None and isinstance(old.moments, TableMoments):
+            options["families"] = old.moments.families
+            options["levels"] = None if learn else old.moments.levels
         return read(self, X, *y, reset=reset, **options)
 
     def _batch_moments(self, *batch):

@@ -170,35 +170,6 @@ class DivergenceRanker(RankedSelector):
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, d)
-    y : array-like of shape (n,)
-        Class labels.
-    **options
-        ``family``, ``shrinkage``, ``smoothing`` of :class:`memdlib.DivergenceRanker`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Nats; no p-values.
-    """
-    return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
-
-
-def jeffreys_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score by J, one-vs-rest for several classes, as :func:`js_gm_score` does."""
-    return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
-
-
-def js_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score by JS, the information about the class, as :func:`js_gm_score` does."""
-    return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
-
-
 def describe_input(tags: Tags, asked: Asked) -> Tags:
     """Set the input tags that follow from the family."""
     family, own = one_family(asked), tags.input_tags
