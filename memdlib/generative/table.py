@@ -110,7 +110,8 @@ def read(
     levels that the fit has found hold.
     """
     several = one_family(estimator.family) is None
-    if not (several or hasattr(X, "iloc")) or is_numeric(X):
+    cells = not several and isinstance(X, np.ndarray) and X.dtype.kind == "O"
+    if cells or is_numeric(X):
         found = checked_data(estimator, X, *y, reset=reset, **options)
         if not several:
             return found

@@ -190,6 +190,8 @@ def test_a_category_is_a_maximum_entropy_density():
     ("family", "X", "message"),
     [
         ("normal", mixed()[0], "'colour' holds categories, .*family=\"auto\" does"),
+        ("normal", [["red", 1]] * 300, "column 0 holds categories"),
+        ("normal", np.full((300, 1), "red"), 'family="auto" does'),
         ({"weight": "normal"}, mixed()[0], "must name columns of X"),
         (["normal"], mixed()[0], "or hold one for each"),
         ({"count": "multinomial"}, mixed()[0], "all columns together"),
@@ -282,3 +284,11 @@ def test_joint_densities_have_importances(covariance):
             DivergenceRanker().fit(X, y).feature_divergences_,
             rtol=1e-10,
         )
+
+
+def test_strings_are_refused_by_one_family_and_the_advice_works():
+    X, y = [["red", 1], ["blue", 2], ["red", 3], ["blue", 5]], [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"holds categories.* family=\"auto\" does"):
+        MeMdClassifier(n_features=None).fit(X, y)
+    model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
+    assert model.predict([["blue", 2], ["red", None]]).tolist() == [1, 0]
