@@ -66,7 +66,8 @@ _DENSE, _STEP = 64, 1.03
 # Fractional weights add up to equal accuracies only within rounding.
 _TIE = 1e-12
 
-# Accuracy lost between the rows held out and those of the fit that is worth a warning.
+# Accuracy lost between rows held out and those of the fit that is worth a warning, if
+# it is more than four standard errors of a share of as many rows, too.
 _FAR_BELOW = 0.1
 
 # What families without a closed form raise where a density is not found.
@@ -571,7 +572,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
         best = model.scores.total(X).argmax(axis=1)
         own, held_out = weight[best == codes].sum() / weight.sum(), accuracy.max()
-        if own < held_out - _FAR_BELOW:
+        error = 0.5 / math.sqrt(np.count_nonzero(fold < n_held_out))
+        if own < held_out - max(_FAR_BELOW, 4.0 * error):
             warnings.warn(
                 f"accuracy is {own:.3f} on the rows of the fit and {held_out:.3f} on "
                 "those held out: some density hangs on few rows, as a normal one of a "
