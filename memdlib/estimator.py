@@ -80,14 +80,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _scores(self, X):
         check_is_fitted(self)
         accepted = "csr" if get_tags(self).input_tags.sparse else False
-        X = checked_data(
-            self,
-            X,
-            accept_sparse=accepted,
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
+        floats = [np.float64, np.float32]
+        X = self._read(X, accept_sparse=accepted, dtype=floats, reset=False)
         return self._joint_log_density(X)
+
+    def _read(self, X, *y, **options):
+        """X, or X and y, validated."""
+        return checked_data(self, X, *y, **options)
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -49,6 +49,8 @@ class ClassMoments:
         Power sums of (x - location)^j, j = 1..m.
     location : ndarray of shape (..., K, d)
         Points about which the powers are taken.
+    observed : ndarray of shape (..., K, d), default=None
+        Weight of the cells that are not missing; None where none is.
 
     Examples
     --------
@@ -60,15 +62,30 @@ class ClassMoments:
     weight: Array
     sums: Array
     location: Array
+    observed: Array | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return self.location.shape[-1]
+
+    @property
+    def count(self) -> Array:
+        """Weight behind each sum, (..., K, d), or (..., K, 1) if no cell is missing."""
+        return self.weight[..., None] if self.observed is None else self.observed
 
     @property
     def mean(self) -> Array:
         """Mean parameters E (x - location)^j, of all classes where one is empty."""
-        mean = self.sums / np.where(self.weight > 0, self.weight, 1.0)[..., None, None]
-        for *pair, k in np.argwhere(self.weight == 0):
+        count = self.count
+        mean = self.sums / np.where(count > 0, count, 1.0)[..., None]
+        for *pair, k in np.argwhere((count == 0).any(axis=-1)):
             classes = self._take(tuple(pair))
+            total = classes.count.sum(axis=0)[:, None]
             everything = classes._about(classes.location[k]).sum(axis=0)
-            mean[(*pair, k)] = everything / classes.weight.sum()
+            everything /= np.where(total > 0, total, 1.0)
+            empty = (classes.count[k] == 0)[:, None]
+            np.copyto(mean[(*pair, k)], everything, where=empty)
         return mean
 
     @property
@@ -83,28 +100,33 @@ class ClassMoments:
                 f"moments of shape {other.sums.shape} cannot be added to those of "
                 f"shape {self.sums.shape}; classes, features and order must agree"
             )
-        here = self.weight[..., None] > 0
-        location = np.where(here, self.location, other.location)
-        sums = self._about(location) + other._about(location)
-        return type(self)(self.weight + other.weight, sums, location)
+        location = np.where(self.count > 0, self.location, other.location)
+        sums, observed = self._about(location) + other._about(location), None
+        if self.observed is not None or other.observed is not None:
+            observed = self.count + other.count
+        return type(self)(self.weight + other.weight, sums, location, observed)
 
     def one_vs_rest(self) -> "ClassMoments":
         """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
         classes = self.split(len(self.weight))
         rest = leave_one_out(classes)
-        weight, sums, location = (
+        names = ["weight", "sums", "location"]
+        if self.observed is not None:
+            names.append("observed")
+        return type(self)(*(
             np.stack([np.concatenate([getattr(m, name) for m in part])
                       for part in (classes, rest)], axis=1)
-            for name in ("weight", "sums", "location")
-        )  # fmt: skip
-        return type(self)(weight, sums, location)
+            for name in names
+        ))  # fmt: skip
 
     def reweighted(self, prior: Array) -> "ClassMoments":
         """Moments of the same classes in other shares (K,) of the same total weight."""
-        old = np.where(self.weight > 0, self.weight, 1.0)
-        ratio = prior * self.weight.sum() / old * (self.weight > 0)
-        sums = ratio[:, None, None] * self.sums
-        return type(self)(ratio * self.weight, sums, self.location)
+        count, some = self.count, self.count > 0
+        new = prior[:, None] * count.sum(axis=0) * some
+        sums = (new / np.where(some, count, 1.0))[..., None] * self.sums
+        weight = prior * self.weight.sum() * (self.weight > 0)
+        observed = None if self.observed is None else new
+        return type(self)(weight, sums, self.location, observed)
 
     def split(self, n_parts: int) -> "list[ClassMoments]":
         """Views of the first K / n_parts classes, of the next, ..."""
@@ -113,16 +135,23 @@ class ClassMoments:
 
     def select(self, features: Index) -> "ClassMoments":
         """Moments of some features, given by a mask or by indices."""
+        observed = self.observed
         return ClassMoments(
-            self.weight, self.sums[..., features, :], self.location[..., features]
+            self.weight,
+            self.sums[..., features, :],
+            self.location[..., features],
+            None if observed is None else observed[..., features],
         )
 
     def _take(self, index) -> "ClassMoments":
-        return type(self)(self.weight[index], self.sums[index], self.location[index])
+        observed = None if self.observed is None else self.observed[index]
+        return type(self)(
+            self.weight[index], self.sums[index], self.location[index], observed
+        )
 
     def _about(self, location: Array) -> Array:
         """Sums about other locations."""
-        return translate(self.sums, self.weight[..., None], self.location - location)
+        return translate(self.sums, self.count, self.location - location)
 
 
 @dataclass(frozen=True)
@@ -165,7 +194,8 @@ def class_moments(
     Parameters
     ----------
     X : ndarray, memmap or sparse matrix/array of shape (n, d)
-        Data of size 1e100 at most. Sparse data are never densified.
+        Data of size 1e100 at most, NaN where a cell is missing. Sparse data are never
+        densified.
     codes : array_like of shape (n,)
         Class of each row as an integer in 0..K-1.
     n_classes : int
@@ -194,15 +224,18 @@ def class_moments(
     location = np.zeros((n_classes, X.shape[1]))
     if not about_zero:
         location = _locations(X, codes, n_classes)
-    collect = _sparse_sums if sparse.issparse(X) else _dense_sums
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.stack(collect(X, codes, weight, order, location), axis=-1)
+    data = X, codes, weight, order
+    sums, observed = _sums(*data, location), None
+    if np.isnan(sums).any():
+        X, location, missing = _filled(X, codes, location)
+        observed = total[:, None] - _by_class(missing, codes, weight, n_classes)
+        sums = _sums(X, *data[1:], location)
     lost = ~np.isfinite(sums).all(axis=(0, 2))
     if lost.any():
         raise ValueError(
             f"the moments of feature {int(lost.argmax())} overflow; rescale it"
         )
-    return ClassMoments(total, sums, location)
+    return ClassMoments(total, sums, location, observed)
 
 
 def joint_moments(
@@ -239,8 +272,12 @@ def joint_moments(
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
     """Moments of all parts (two or more) but each, by merges and no subtraction."""
-    before = list(accumulate(parts[:-1], ClassMoments.merge))
-    after = list(accumulate(parts[:0:-1], ClassMoments.merge))[::-1]
+
+    def merged(first, second):
+        return first.merge(second)
+
+    before = list(accumulate(parts[:-1], merged))
+    after = list(accumulate(parts[:0:-1], merged))[::-1]
     inner = [b.merge(a) for b, a in zip(before[:-1], after[1:], strict=True)]
     return [after[0], *inner, before[-1]]
 
@@ -312,6 +349,30 @@ def _locations(X, codes, n_classes) -> Array:
     return np.where(full & (stored > 0), X[example].toarray(), 0.0)
 
 
+def _filled(X, codes, location):
+    """Data whose missing cells lie where the powers are about, these, and the cells."""
+    if sparse.issparse(X):
+        row, missing = np.repeat(codes, np.diff(X.indptr)), np.isnan(X.data)
+        some = np.zeros(location.shape)
+        some[row[~missing], X.indices[~missing]] = X.data[~missing]
+        location = np.where(np.isnan(location), some, location)
+        values = np.where(missing, location[row, X.indices], X.data)
+        return (
+            sparse.csr_array((values, X.indices, X.indptr), X.shape),
+            location,
+            sparse.csr_array((missing * 1.0, X.indices, X.indptr), X.shape),
+        )
+    missing, columns = np.isnan(X), np.arange(X.shape[1])
+    if location.any():
+        some = np.nan_to_num(X[missing.argmin(axis=0), columns])
+        for k in np.unique(codes):
+            rows = np.flatnonzero(codes == k)
+            own = X[rows[missing[rows].argmin(axis=0)], columns]
+            location[k] = np.where(np.isnan(own), some, own)
+    X = np.where(missing, location[codes], X)
+    return X, location, sparse.csr_array(missing * 1.0)
+
+
 def _rows_by_class(codes, n_classes, d):
     """Yield each class with some of its rows at a time, which stay in the cache."""
     by_class = np.argsort(codes, kind="stable")
@@ -322,11 +383,22 @@ def _rows_by_class(codes, n_classes, d):
             yield k, by_class[start : min(start + step, last)]
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def _sums(X, codes, weight, order, location) -> Array:
+    """Power sums (K, d, m)."""
+    collect = _sparse_sums if sparse.issparse(X) else _dense_sums
+    return np.stack(collect(X, codes, weight, order, location), axis=-1)
+
+
 def _dense_sums(X, codes, weight, order, location) -> Array:
     sums = np.zeros((order, *location.shape))
     for k, rows in _rows_by_class(codes, *location.shape):
-        centred, share = X[rows] - location[k], weight[rows]
-        for j, power in enumerate(_powers(centred, order)[1:]):
+        share, power = weight[rows], X[rows].astype(np.float64, copy=False)
+        power -= location[k]
+        centred = power if order < 3 else power.copy()
+        for j in range(order):
+            if j:
+                power *= centred  # the last square may take its own place
             sums[j, k] += share @ power
     return sums
 

@@ -6,8 +6,9 @@ whose squares are numbers: that is checked here too, and nowhere else.
 """
 
 import math
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -137,17 +139,35 @@ def checked_data(
     ValueError if a value is beyond 1e100, or if the largest value of a feature of
     training rows is below 1e-100 but not zero.
     """
-    found = validate_data(estimator, X, *y, **options)
+    # what is not finite is looked for below, where it costs nothing
+    found = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     X = sum_duplicates(found[0] if y else found)
+    check_sizes(estimator, X, training=bool(y) or options.get("reset", True))
+    return (X, found[1]) if y else X
+
+
+def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
+    """Raise if cells are missing where they must not be, or X is out of range."""
     if sparse.issparse(X):
         stored = np.abs(X.data, dtype=np.float64)
         size = np.zeros(1)
         if np.any((stored > _MOST) | (stored < _LEAST) & (stored > 0)):
-            size = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+            size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
+        missing = np.isnan(stored).any()
     else:
         size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
+        missing = np.isnan(size).any()
+        if missing:
+            size = np.fmax.reduce(np.abs(X, dtype=np.float64), axis=0)
+    if missing and not get_tags(estimator).input_tags.allow_nan:
+        raise ValueError(
+            f"Input X contains NaN, which {type(estimator).__name__} does not take: "
+            "put sklearn.impute.SimpleImputer() in front"
+        )
     bad = size > _MOST
-    if y or options.get("reset", True):
+    if bad.any():
+        assert_all_finite(X, allow_nan=True, input_name="X")
+    if training:
         bad |= (size > 0) & (size < _LEAST)
     if bad.any():
         s = int(bad.argmax())
@@ -155,7 +175,6 @@ def checked_data(
             f"the largest value of feature {s} of X is {size[s]:.6g} in size; beyond "
             f"{_LEAST:g} to {_MOST:g} squares are no numbers: rescale it"
         )
-    return (X, found[1]) if y else X
 
 
 def labelled_data(
@@ -167,19 +186,24 @@ def labelled_data(
     reset: bool = True,
     several: bool = True,
     sparse_too: bool = True,
+    read: Callable[..., Any] | None = None,
     class_weight: dict[Any, Any] | str | None = None,
 ) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
     """X, codes of y, weights and classes, checked as every estimator here needs them.
 
-    Rows of weight zero are left out before the classes are read.
+    Rows of weight zero are left out before the classes are read. ``read`` stands in
+    for :func:`checked_data` of the estimator.
     """
+    read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
+    if hasattr(kind, "numpy_dtype") and not y.isna().any():
+        y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
     if sparse.issparse(X) and not sparse_too:
         raise TypeError(
             f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
             "data with these parameters; use X.toarray()"
         )
     floats = [np.float64, np.float32]
-    X, y = checked_data(estimator, X, y, accept_sparse="csr", dtype=floats, reset=reset)
+    X, y = read(X, y, accept_sparse="csr", dtype=floats, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0
@@ -187,9 +211,10 @@ def labelled_data(
         X, y, weight = X[kept], y[kept], weight[kept]
     classes, codes = np.unique(y, return_inverse=True)
     if several and len(classes) < 2:
+        where = "y" if kept.all() else "y, where sample_weight is above zero,"
         raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); a divergence needs at "
-            "least two classes"
+            f"{where} holds one class only ({classes.tolist()[0]!r}); a divergence "
+            "needs at least two classes"
         )
     if class_weight is not None:
         by_class = compute_class_weight(

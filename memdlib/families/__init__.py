@@ -18,7 +18,14 @@ runs over the moments, any leading axes (classes, features) are kept.
 """
 
 from memdlib.families.base import Family, MarginalFamily
-from memdlib.families.counts import Bernoulli, Binomial, Geometric, Multinomial, Poisson
+from memdlib.families.counts import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Geometric,
+    Multinomial,
+    Poisson,
+)
 from memdlib.families.interval import Exponential, TruncatedExponential
 from memdlib.families.multivariate import MultivariateNormal
 from memdlib.families.normal import Normal
@@ -27,6 +34,7 @@ from memdlib.families.polynomial import Polynomial
 __all__ = [
     "Bernoulli",
     "Binomial",
+    "Categorical",
     "Exponential",
     "Family",
     "Geometric",

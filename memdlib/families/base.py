@@ -150,7 +150,9 @@ class Family(ABC):
             axis=self.axes
         )
 
-    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
+    def js_gm(
+        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+    ) -> Array:
         """JS_GM of K members = -Cov_weights(lambda, mu), in nats and O(K).
 
         Parameters
@@ -159,6 +161,8 @@ class Family(ABC):
             Mean parameters.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        lam : array_like of shape (K, ..., m), default=None
+            Natural parameters, if they are known.
 
         Returns
         -------
@@ -169,7 +173,7 @@ class Family(ABC):
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        lam = self.natural(mu)
+        lam = self.natural(mu) if lam is None else lam
         centred = mu - mu[0]
         centred -= np.tensordot(w, centred, 1)
         covariance = np.tensordot(w, (lam - lam[0]) * centred, 1)
@@ -213,8 +217,8 @@ class MarginalFamily(Family):
         Parameters
         ----------
         mu : ndarray of shape (..., K, d, m)
-        weight : ndarray of shape (..., K)
-            Total instance weight of each class.
+        weight : ndarray of shape (..., K) or (..., K, d)
+            Total instance weight of each class, or of its cells that are not missing.
         shrinkage : float in [0, 1]
             Pull of class variances towards the pooled within-class variance.
         smoothing : float >= 0
@@ -274,11 +278,18 @@ def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
 ) -> tuple[Array, Array]:
     """Add ``smoothing`` instances at the pooled mean to every class; and that mean."""
-    share = weight / weight.sum(axis=-1, keepdims=True)
-    pooled = np.einsum("...k,...kdm->...dm", share, mu)[..., None, :, :]
+    count = by_feature(weight, mu)[..., None]
+    total = count.sum(axis=-3, keepdims=True)
+    share = count / np.where(total > 0, total, 1.0)
+    pooled = np.einsum("...kdi,...kdm->...dm", share, mu)[..., None, :, :]
     if not smoothing:
         return mu.copy(), pooled
-    total = (weight + smoothing)[..., None, None]
-    smooth = weight[..., None, None] / total * mu
-    smooth += smoothing / total * pooled
+    smooth = count / (count + smoothing) * mu
+    smooth += smoothing / (count + smoothing) * pooled
     return smooth, pooled
+
+
+def by_feature(weight: Array, mu: Array) -> Array:
+    """Weights (..., K) or (..., K, d) that broadcast to the features of mu."""
+    return weight if weight.ndim == mu.ndim - 1 else weight[..., None]
+

@@ -131,9 +131,9 @@ class Bernoulli(CountFamily):
         X = super().observe(X)
         if sparse.issparse(X):
             present = X.astype(np.float64)
-            present.data = (X.data > 0).astype(np.float64)
+            present.data = np.sign(present.data)
             return present
-        return (X > 0).astype(np.float64)
+        return np.sign(X, dtype=np.float64)
 
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
@@ -290,13 +290,72 @@ class Multinomial(Poisson):
         return theta
 
 
+@dataclass(frozen=True)
+class Categorical(MarginalFamily):
+    """Levels of one category: E [x = level] of each level.
+
+    The mean parameters are the probabilities of the m levels, which are the last axis;
+    lambda = -log p, and the log-normaliser is zero. Data are the places of the levels.
+
+    Examples
+    --------
+    >>> Categorical().jeffreys([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).round(3)
+    np.float64(0.347)
+    """
+
+    name: ClassVar[str] = "categorical"
+
+    def natural(self, mu: ArrayLike) -> Array:
+        remedy = "a level needs a probability above zero; use smoothing > 0"
+        mu = np.asarray(mu, dtype=np.float64)
+        check_domain(mu > 0, mu, "probability", remedy)
+        return 0.0 - np.log(mu)
+
+    def mean(self, lam: ArrayLike) -> Array:
+        return np.exp(-np.asarray(lam, dtype=np.float64))
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        return np.zeros(np.shape(lam)[:-1])
+
+    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+        """Log probability of the places X (...) under parameters (..., m), in nats."""
+        place = np.asarray(X, dtype=np.intp)[..., None]
+        lam = np.broadcast_to(lam, (*place.shape[:-1], np.shape(lam)[-1]))
+        return -np.take_along_axis(lam, place, axis=-1)[..., 0]
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
+
+    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
+        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
+        return value, np.zeros_like(value)
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled shares to every class.
+
+        A level that never occurs gets the same parameter in all classes, and so do all
+        levels of a category that was never observed.
+        """
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 1.0, where=pooled == 0)
+        return smooth
+
+
 def check_nonnegative_data(X: MatrixLike, name: str) -> None:
     """Raise ValueError, naming the smallest value, if one is negative."""
     values = X.data if sparse.issparse(X) else X
-    if values.size and values.min() < 0:
+    if (values < 0).any():
         raise ValueError(
             f"Negative values in data: the family {name!r} has the support x >= 0, and "
-            f"the smallest value is {values.min()}"
+            f"the smallest value is {np.nanmin(values)}"
         )
 
 

@@ -10,6 +10,7 @@ from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
+    by_feature,
     check_domain,
     jensen_shannon_quadrature,
 )
@@ -166,8 +167,8 @@ class Normal(MarginalFamily):
         variance = self.class_variance(mu)
         if shrinkage == 0 and variance.all():
             return mu
-        share = _shares(weight)
-        within = share @ variance
+        share = _shares(by_feature(weight, mu))
+        within = _mean(share, variance)
         variance = (1.0 - shrinkage) * variance + shrinkage * within
         if not variance.all():
             differs, between = self._between(mu, weight, location)
@@ -177,11 +178,11 @@ class Normal(MarginalFamily):
 
     def is_perfect(self, moments: ClassMoments) -> NDArray[np.bool_]:
         """Features (d,) that are constant in every class, but not the same in all."""
-        mean, weight = moments.mean, moments.weight
-        constant = (self.class_variance(mean) == 0) | (weight == 0)[:, None]
+        mean, count = moments.mean, moments.count
+        constant = (self.class_variance(mean) == 0) | (count == 0)
         perfect = constant.all(axis=0)
         if perfect.any():
-            perfect &= self._between(mean, weight, moments.location)[0][0]
+            perfect &= self._between(mean, count, moments.location)[0][0]
         return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
@@ -199,12 +200,14 @@ class Normal(MarginalFamily):
            estimation, Statistical Applications in Genetics and Molecular Biology 4
            (2005), eq. 7.
         """
-        mu, weight = mu[weight > 0], weight[weight > 0]
-        variance, share = self.class_variance(mu), weight / weight.sum()
-        within = share @ variance
-        ratio = variance[:, within > 0] / within[within > 0]
+        count = by_feature(weight, mu)
+        variance, share = self.class_variance(mu), _shares(count)
+        within = _mean(share, variance)
+        varies = (within > 0) & (count > 0)
+        ratio = np.where(varies, variance / np.where(within > 0, within, 1.0), 1.0)
         distance = ((ratio - 1.0) ** 2).sum()
-        noise = (2.0 * (1.0 - share) / (weight + 2.0)) @ (ratio**2).sum(axis=1)
+        noise = 2.0 * (1.0 - share) / (count + 2.0) * ratio**2
+        noise = noise.sum(where=varies)
         return float(noise / distance) if distance > noise else 1.0
 
     @classmethod
@@ -218,19 +221,20 @@ class Normal(MarginalFamily):
         """Means (..., K, d) about the location of the heaviest class."""
         if location is None:
             return mu[..., 0]
-        heaviest = weight.argmax(axis=-1)
         if weight.ndim == 1:
-            return (location - location[heaviest]) + mu[..., 0]
-        origin = np.take_along_axis(location, heaviest[..., None, None], axis=-2)
+            return (location - location[weight.argmax()]) + mu[..., 0]
+        heaviest = by_feature(weight, mu).argmax(axis=-2, keepdims=True)
+        origin = np.take_along_axis(location, heaviest, axis=-2)
         return (location - origin) + mu[..., 0]
 
     def _between(self, mu, weight, location):
         """Whether class means differ, and their variance, (..., 1, d)."""
-        share, centre = _shares(weight), self.centre(mu, weight, location)
-        centre = np.where(weight[..., None] > 0, centre - share @ centre, 0.0)
-        rounding = np.sqrt(share @ (ROUNDING * mu[..., 1]))
+        count = by_feature(weight, mu)
+        share, centre = _shares(count), self.centre(mu, weight, location)
+        centre = np.where(count > 0, centre - _mean(share, centre), 0.0)
+        rounding = np.sqrt(_mean(share, ROUNDING * mu[..., 1]))
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
-        return differs, share @ centre**2
+        return differs, _mean(share, centre**2)
 
     def _positive_variance(self, mu: ArrayLike) -> Array:
         variance = self.variance(mu)
@@ -243,6 +247,12 @@ class Normal(MarginalFamily):
         return variance
 
 
-def _shares(weight: Array) -> Array:
-    """Class shares as a row, (..., 1, K)."""
-    return (weight / weight.sum(axis=-1, keepdims=True))[..., None, :]
+def _shares(count: Array) -> Array:
+    """Class shares (..., K, d) of counts."""
+    total = count.sum(axis=-2, keepdims=True)
+    return count / np.where(total > 0, total, 1.0)
+
+
+def _mean(share: Array, values: Array) -> Array:
+    """Means over the classes, (..., 1, d)."""
+    return np.einsum("...kd,...kd->...d", share, values)[..., None, :]

@@ -18,9 +18,6 @@ from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.ranking import (
     DivergenceRanker,
-    jeffreys_score,
-    js_gm_score,
-    js_score,
     rank,
 )
 from memdlib.generative.recommended import make_memd, normal_scores
@@ -44,9 +41,6 @@ __all__ = [
     "RegularisedMeMdClassifier",
     "contributions",
     "fit_calibration",
-    "jeffreys_score",
-    "js_gm_score",
-    "js_score",
     "make_memd",
     "normal_scores",
     "rank",

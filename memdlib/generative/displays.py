@@ -80,7 +80,7 @@ class AccuracyCurveDisplay(_Display):
 
         Options are those of ``accuracy_curve``; ``line_kw`` is passed to ``Axes.plot``.
         """
-        before, last = _last_step(estimator)
+        before, last = _last_step(estimator, "accuracy_curve")
         X = X if before is None else before.transform(X)
         return cls(*last.accuracy_curve(X, y, **options)).plot(ax=ax, line_kw=line_kw)
 
@@ -133,11 +133,11 @@ class RankingDisplay(_Display):
         ax: Axes | None = None,
         bar_kw: dict[Any, Any] | None = None,
     ) -> "RankingDisplay":
-        """Draw the best features of a fitted ranker or classifier, or of a last step.
+        """Draw the best features of a fitted ranker or classifier, or of a pipeline's.
 
         ``bar_kw`` is passed to ``Axes.barh``.
         """
-        before, last = _last_step(estimator)
+        before, last = _last_step(estimator, "order_")
         best = last.order_[:n_features]
         if hasattr(last, "gains_"):
             values, label = last.gains_[:n_features], "gain (nats)"
@@ -167,9 +167,13 @@ class RankingDisplay(_Display):
         return self
 
 
-def _last_step(estimator):
-    """The steps before the last one of a pipeline, None if there are none, and it."""
+def _last_step(estimator, name):
+    """The last step that has an attribute, and those before; None if there are none."""
     check_is_fitted(estimator)
     if not isinstance(estimator, Pipeline):
         return None, estimator
-    return estimator[:-1] if len(estimator) > 1 else None, estimator[-1]
+    having = [i for i, step in enumerate(estimator) if hasattr(step, name)]
+    if not having:
+        raise ValueError(f"no step of the pipeline has {name}; {estimator!r}")
+    at = having[-1]
+    return estimator[:at] if at else None, estimator[at]

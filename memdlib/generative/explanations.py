@@ -1,5 +1,7 @@
 """Why this class: what each feature adds to the score of a row."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -7,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Estimator, MatrixLike
+from memdlib.generative.table import is_numeric
 
 Array = NDArray[np.float64]
 
@@ -24,12 +27,13 @@ def contributions(
     model : classifier with ``decision_function``
         Fitted. Of a pipeline pass the last step, and what the others make of X.
     X : {array-like, sparse matrix} of shape (n, d)
+        Or a frame, as the fit had it.
     label : scalar
         One of ``classes_``. Its score is its log-odds for two classes, else its log
         posterior less the mean over the (possible) classes.
     baseline : array-like of shape (d,), default=None
-        None is a row of zeros, such as a document without words; sparse rows allow no
-        other.
+        None is a row of zeros, such as a document without words, or of missing cells
+        if X holds categories; sparse rows allow no other.
 
     Returns
     -------
@@ -59,12 +63,19 @@ def contributions(
     k = classes.index(label)
 
     def score(rows):
-        found = model.decision_function(rows)
+        found = model.decision_function(as_given(rows))
         if found.ndim == 1:
             return found if k else -found
         return found[:, k] - found[:, np.isfinite(found[0])].mean(axis=1)
 
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    as_given, nothing = lambda rows: rows, 0.0
+    if hasattr(X, "iloc"):
+        as_given = partial(type(X), columns=X.columns)
+    if is_numeric(X):
+        cells = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+        X = check_array(X, accept_sparse="csr", **cells)
+    else:
+        X, nothing = np.array(X, dtype=object), np.nan
     if sparse.issparse(X):
         # a row for each entry, and one that is empty
         ends = np.append(np.arange(X.nnz + 1), X.nnz)
@@ -74,7 +85,8 @@ def contributions(
         *added, base = score(parts)
         values = sparse.csr_array((added - base, X.indices, X.indptr), X.shape)
     else:
-        origin = np.zeros_like(X) + (0.0 if baseline is None else baseline)
+        origin = np.empty_like(X)
+        origin[:] = nothing if baseline is None else baseline
         base, values = score(origin)[0], np.zeros(X.shape)
         for s, column in enumerate(X.T):
             changed = origin.copy()

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from memdlib._types import MatrixLike
@@ -292,6 +293,11 @@ class GreedyInformationRanker(DivergenceRanker):
         )
         self.n_selected_ = len(self.order_)
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
 
 
 def _one_class(X, weight: Array) -> PooledMoments:

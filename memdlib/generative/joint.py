@@ -134,6 +134,8 @@ class JointMaxEntClassifier(MomentClassifier):
         (K, d, 2) as in :class:`memdlib.families.Normal`.
     shrinkage_ : ndarray of shape (K,), or () unless "full"
         Intensity in use.
+    feature_importances_ : ndarray of shape (d,)
+        JS_GM of the marginals, in nats.
     n_features_in_ : int
 
     References
@@ -169,6 +171,15 @@ class JointMaxEntClassifier(MomentClassifier):
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
 
+    @property
+    def feature_importances_(self) -> Array:
+        """JS_GM of the marginal normal densities of each feature, shape (d,)."""
+        variance = self.covariances_
+        if self.covariance != "diagonal":
+            variance = np.diagonal(variance, axis1=-2, axis2=-1)
+        marginals = Normal.mean_parameters(self.means_, variance)
+        return Normal().js_gm(marginals, self.class_prior_)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.covariance == "diagonal"
@@ -185,7 +196,7 @@ class JointMaxEntClassifier(MomentClassifier):
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
             marginals = ClassMarginals(moments, Normal(), self.shrinkage)
-            scores = MarginalScores.of(marginals, np.arange(moments.sums.shape[1]))
+            scores = MarginalScores.of(marginals, np.arange(moments.n_features))
             return _DiagonalModel(classes, marginals, scores)
         pooled = self.covariance == "pooled"
         centres, covariances, shrinkage = MultivariateNormal().regularise(

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,15 @@ _ERROR = 1e-6
 
 
 def family_moments(
-    family: Family,
+    family: Family | None,
     X: MatrixLike,
     codes: NDArray[np.intp],
     n_classes: int,
     weight: Array,
 ) -> ClassMoments:
-    """Class moments of observed data, about locations that the family allows."""
+    """Class moments of observed data; of a table, whose columns have their own."""
+    if family is None:
+        return X.moments(codes, n_classes, weight)
     return class_moments(
         X,
         codes,
@@ -41,7 +44,7 @@ def family_moments(
 
 
 def fold_moments(
-    family: Family,
+    family: Family | None,
     X: MatrixLike,
     codes: NDArray[np.intp],
     n_classes: int,
@@ -93,7 +96,7 @@ class ClassMarginals:
         value = self.shrinkage
         if isinstance(value, str) and value == "auto":
             moments = self.moments
-            value = self.family.choose_shrinkage(moments.mean, moments.weight)
+            value = self.family.choose_shrinkage(moments.mean, _weights(moments))
         value = check_unit_interval(value, "shrinkage")
         object.__setattr__(self, "shrinkage", value)
         check_nonnegative(self.smoothing, "smoothing")
@@ -107,6 +110,21 @@ class ClassMarginals:
     def natural_params(self) -> Array:
         """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
+
+    def natural_params_of(self, features: NDArray[np.intp]) -> Array:
+        """Natural parameters (K, f, m) of some features."""
+        if "natural_params" in vars(self):
+            return self.natural_params[:, features]
+        return self.family.natural(self.mean_params[:, features])
+
+    @property
+    def families(self) -> NDArray[Any]:
+        """Name of the family of each feature, shape (d,)."""
+        return np.full(self.moments.n_features, self.family.name, dtype=object)
+
+    def observe(self, X: MatrixLike) -> MatrixLike:
+        """What scores are taken of."""
+        return self.family.observe(X)
 
     def divergences(self, divergence: str = "js_gm") -> Array:
         """Divergence between the class marginals of every feature.
@@ -145,7 +163,8 @@ class ClassMarginals:
             factor = prior.prod() if divergence == "js_gm" else 1.0
             value = factor * family.jeffreys(*mu, **located)
         elif divergence == "js_gm":
-            value = family.js_gm(mu, prior, **located)
+            known = located or {"lam": self.natural_params}
+            value = family.js_gm(mu, prior, **known)
         else:
             pairs = self.moments.reweighted(prior).one_vs_rest()
             pair = self._regularise(pairs).swapaxes(0, 1)
@@ -164,7 +183,7 @@ class ClassMarginals:
         if divergence != "js":
             return np.where(perfect, np.inf, value)
         some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, some.weight, some.location)
+        centre = self.family.centre(some.mean, _weights(some), some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))
@@ -174,7 +193,7 @@ class ClassMarginals:
     def _regularise(self, moments: ClassMoments) -> Array:
         return self.family.regularise(
             moments.mean,
-            moments.weight,
+            _weights(moments),
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
             **self._located(moments),
@@ -183,6 +202,11 @@ class ClassMarginals:
     def _located(self, moments) -> dict[str, Array]:
         """Points that mean parameters are about, for families that need to know."""
         return {"location": moments.location} if self.family.translates else {}
+
+
+def _weights(moments: ClassMoments) -> Array:
+    """Weights (K,) of the classes, or (K, d) of their cells that are not missing."""
+    return moments.weight if moments.observed is None else moments.observed
 
 
 def _warn_of_errors(value, error):

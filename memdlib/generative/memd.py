@@ -12,6 +12,7 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -28,7 +29,6 @@ from memdlib.densities import (
     RoundedMomentsError,
 )
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
-from memdlib.families import MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
@@ -38,6 +38,15 @@ from memdlib.generative.ranking import (
     rank,
 )
 from memdlib.generative.scores import MarginalScores
+from memdlib.generative.table import (
+    Asked,
+    TableMarginals,
+    TableMoments,
+    TableScores,
+    estimate,
+    one_family,
+    read,
+)
 from memdlib.moments import ClassMoments, translate, translate_natural
 from memdlib.validation import (
     Number,
@@ -57,6 +66,10 @@ _DENSE, _STEP = 64, 1.03
 # Fractional weights add up to equal accuracies only within rounding.
 _TIE = 1e-12
 
+# Accuracy lost between rows held out and those of the fit that is worth a warning, if
+# it is more than four standard errors of a share of as many rows, too.
+_FAR_BELOW = 0.1
+
 # What families without a closed form raise where a density is not found.
 _NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
 
@@ -66,11 +79,16 @@ class MarginalModel:
     """What a fit finds: class marginals, and scores by some of the features."""
 
     classes: NDArray[Any]
-    marginals: ClassMarginals
+    marginals: ClassMarginals | TableMarginals
     scores: Any
 
     @property
-    def moments(self) -> ClassMoments:
+    def families(self) -> NDArray[Any]:
+        """Name of the family of each feature, shape (d,)."""
+        return self.marginals.families
+
+    @property
+    def moments(self) -> ClassMoments | TableMoments:
         """Of the data."""
         return self.marginals.moments
 
@@ -98,7 +116,7 @@ class MarginalModel:
 
     def joint_log_density(self, X: MatrixLike) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        return self.scores.total(self.marginals.family.observe(X))
+        return self.scores.total(self.marginals.observe(X))
 
 
 @dataclass(frozen=True)
@@ -141,7 +159,7 @@ class MomentClassifier(BayesClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite values inside the support of the family.
+            Values inside the support of the family.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -272,11 +290,16 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
         more than two classes. For two classes they are one algorithm. "js" is the
         Jensen-Shannon divergence itself, by quadrature.
-    family : str or Family, default="normal"
+    family : str, Family, dict or sequence, default="normal"
         Maximum-entropy family of the class marginals, by name (see
         :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
         of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
-        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``.
+        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``. "auto"
+        takes frames as they are: a column of strings or categories is "categorical"
+        (a level that the fit has not seen says nothing), one of two numbers Bernoulli,
+        any other normal. A dict names families by column, the others being "auto"; a
+        sequence holds one for each. Missing cells (not under "multinomial") are left
+        out of the moments and of the scores.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
         them, all (None), or the smallest S of highest accuracy on rows held out from
@@ -319,6 +342,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
     feature_divergences_, feature_importances_ : ndarray of shape (d,)
         Nats; the second name is the one that scikit-learn's selectors look for.
+    families_ : ndarray of shape (d,)
+        Names. ``mean_params_`` and ``natural_params_`` exist where all columns were
+        given one.
     order_ : ndarray of shape (d,)
         Feature indices, the most divergent first.
     ranking_ : ndarray of shape (d,)
@@ -337,6 +363,12 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     See Also
     --------
     memdlib.DivergenceRanker : the ranking alone, in front of any classifier.
+
+    Notes
+    -----
+    Features are taken for independent within a class, so that posteriors are too near
+    to zero and one: they are not calibrated. Those of :func:`memdlib.make_memd` are,
+    and so are those of ``sklearn.calibration.CalibratedClassifierCV`` around this.
 
     References
     ----------
@@ -367,7 +399,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family: str | MarginalFamily = "normal",
+        family: Asked = "normal",
         n_features: float | int | str | None = "auto",
         validation: float | int = 0.2,
         shrinkage: float | str = 0.0,
@@ -393,6 +425,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     feature_importances_: Array
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
     order_: NDArray[np.intp] = fitted("order")
+    families_: NDArray[Any] = fitted("families")
     n_selected_: int = fitted("n_selected")
     validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
@@ -407,8 +440,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse. Under
-            the normal family a UserWarning names classes of one row.
+            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse, or a
+            frame. A UserWarning names normal classes of one row, and a size that
+            does much worse on the rows of the fit than on those held out.
 
         Returns
         -------
@@ -444,31 +478,41 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         """
         check_is_fitted(self)
         X, codes, weight, seen = labelled_data(
-            self, X, y, sample_weight, reset=False, several=False
+            self, X, y, sample_weight, reset=False, several=False, read=self._read
         )
         known = np.isin(seen, self.classes_)
         position = np.where(known, np.searchsorted(self.classes_, seen), -1)
         grid, model = size_grid(n_features_grid, X.shape[1]), self._fitted
-        scores = self._kind_of_scores.of(model.marginals, model.order[: grid[-1]])
-        X = model.marginals.family.observe(X)
+        scores = self._scores_of(model.marginals, model.order[: grid[-1]])
+        X = model.marginals.observe(X)
         correct = scores.correct_weight(X, position[codes], weight, grid)
         return grid, correct / weight.sum()
 
     def __sklearn_tags__(self) -> Tags:
         tags = describe_input(super().__sklearn_tags__(), self.family)
         # continuous test data mean little to a family of counts
-        tags.classifier_tags.poor_score = get(self.family).nonnegative
+        tags.classifier_tags.poor_score = tags.input_tags.positive_only
         return tags
 
     def _options(self):
-        return {"class_weight": self.class_weight}
+        learn = partial(self._read, learn=True)
+        return {"class_weight": self.class_weight, "read": learn}
+
+    def _read(self, X, *y, reset=True, learn=False, **options):
+        """X, or X and y; with families and levels of the fit, unless they are new."""
+        old = None if reset else getattr(self, "_fitted", None)
+        if old is not None and isinstance(old.moments, TableMoments):
+            options["families"] = old.moments.families
+            options["levels"] = None if learn else old.moments.levels
+        return read(self, X, *y, reset=reset, **options)
 
     def _batch_moments(self, *batch):
-        old, family = getattr(self, "_fitted", None), get(self.family)
-        if old is not None and old.marginals.family != family:
+        old, family = getattr(self, "_fitted", None), one_family(self.family)
+        before = old and getattr(old.marginals, "family", None)
+        if old is not None and before != family:
             raise ValueError(
-                f"family={family} differs from that of the batches before, "
-                f"{old.marginals.family}; set it back, or call fit"
+                f"family={family} differs from that of the batches before, {before}; "
+                "set it back, or call fit"
             )
         if self.class_weight == "balanced":
             raise ValueError(
@@ -478,24 +522,30 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         return super()._batch_moments(*batch)
 
     def _collect(self, X, codes, n_classes, weight):
-        family = get(self.family)
-        return family_moments(family, family.observe(X), codes, n_classes, weight)
+        family = one_family(self.family)
+        X = family.observe(X) if family else X
+        return family_moments(family, X, codes, n_classes, weight)
+
+    def _scores_of(self, marginals, features):
+        """Scores by some features, in that order."""
+        table = isinstance(marginals, TableMarginals)
+        return (TableScores if table else self._kind_of_scores).of(marginals, features)
 
     def _estimate(self, moments, classes, size=None) -> RankedModel:
-        marginals = ClassMarginals(
+        marginals = estimate(
             moments,
-            get(self.family),
+            one_family(self.family),
             self.shrinkage,
             self.smoothing,
             check_priors(self.priors, len(classes)),
         )
         if size is None:
             asked = None if self.n_features == "auto" else self.n_features
-            size = count_features(asked, moments.sums.shape[1], "n_features")
+            size = count_features(asked, moments.n_features, "n_features")
         try:
             divergences = marginals.divergences(self.divergence)
             order = rank(divergences)
-            scores = self._kind_of_scores.of(marginals, order[:size])
+            scores = self._scores_of(marginals, order[:size])
         except _NOT_FOUND as error:
             raise _named(error, marginals, classes) from error
         return RankedModel(classes, marginals, scores, divergences, order, size)
@@ -508,8 +558,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
         if not n_held_out:
             return super()._fit(X, codes, weight, classes)
-        family, correct, tested = get(self.family), 0.0, 0.0
-        X, n_folds = family.observe(X), fold.max() + 1
+        family, correct, tested = one_family(self.family), 0.0, 0.0
+        X, n_folds = family.observe(X) if family else X, fold.max() + 1
         data = X, codes, len(classes), weight, fold, n_folds
         moments, training = fold_moments(family, *data)
         for f, part in enumerate(training[:n_held_out]):
@@ -520,12 +570,23 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             tested += weight[test].sum()
         accuracy = correct / tested
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        best = model.scores.total(X).argmax(axis=1)
+        own, held_out = weight[best == codes].sum() / weight.sum(), accuracy.max()
+        error = 0.5 / math.sqrt(np.count_nonzero(fold < n_held_out))
+        if own < held_out - max(_FAR_BELOW, 4.0 * error):
+            warnings.warn(
+                f"accuracy is {own:.3f} on the rows of the fit and {held_out:.3f} on "
+                "those held out: some density hangs on few rows, as a normal one of a "
+                'column of two values does; try family="auto", or shrinkage="auto"',
+                UserWarning,
+                stacklevel=5,
+            )
         return replace(model, validation_n_features=grid, validation_curve=accuracy)
 
     def _warn_of_single_rows(self):
         """Warn of classes that have no variance."""
         single = self._fitted.moments.weight == 1
-        if single.any() and get(self.family) == Normal() and self.shrinkage != 1:
+        if single.any() and "normal" in self.families_ and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
                 f"one row only of class {names}: it has no variance of its own and "
@@ -538,6 +599,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
 def _named(error, marginals, classes):
     """The same error with the class and the feature of the first density that fails."""
+    if isinstance(marginals, TableMarginals):
+        return error
     family, mu, kind = marginals.family, marginals.mean_params, type(error)
     for k, s in np.ndindex(mu.shape[:2]):
         try:

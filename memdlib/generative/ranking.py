@@ -4,6 +4,7 @@ By Theorem 1 of MeMd the greedy choice of features under class-conditional indep
 is the ranking by marginal divergence, so one number a feature is all there is to find.
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
-from memdlib.families import get
 from memdlib.families.base import MarginalFamily
-from memdlib.generative.marginals import DIVERGENCES, ClassMarginals, family_moments
+from memdlib.families.counts import Binomial, Multinomial
+from memdlib.generative.marginals import DIVERGENCES, family_moments
+from memdlib.generative.table import Asked, estimate, one_family, read
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -32,7 +34,7 @@ from memdlib.validation import (
 # What the parameters that several estimators share may be.
 MARGINAL_CONSTRAINTS = {
     "divergence": [Words(*DIVERGENCES)],
-    "family": [str, MarginalFamily],
+    "family": [str, MarginalFamily, "array-like"],
     "shrinkage": [Words("auto"), UNIT],
     "smoothing": [NONNEGATIVE],
 }
@@ -75,8 +77,8 @@ class DivergenceRanker(RankedSelector):
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
         For two classes the first two rank alike; "js" is the Jensen-Shannon divergence
         itself, by quadrature.
-    family : str or Family, default="normal"
-        Maximum-entropy family of the marginals.
+    family : str, Family, dict or sequence, default="normal"
+        Maximum-entropy family of the marginals, or of each column.
     n_features : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
     shrinkage : float in [0, 1] or "auto", default=0.0
@@ -89,6 +91,8 @@ class DivergenceRanker(RankedSelector):
         Nats.
     order_, ranking_ : ndarray of shape (d,)
         Feature indices, the most divergent first; rank of each feature, from 1.
+    families_ : ndarray of shape (d,)
+        Names.
     n_selected_ : int
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
@@ -112,13 +116,14 @@ class DivergenceRanker(RankedSelector):
     n_selected_: int
     feature_divergences_: NDArray[np.float64]
     order_: NDArray[np.intp]
+    families_: NDArray[Any]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
         divergence: str = "js_gm",
-        family: str | MarginalFamily = "normal",
+        family: Asked = "normal",
         n_features: float | int | None = 0.1,
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
@@ -138,7 +143,7 @@ class DivergenceRanker(RankedSelector):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite values inside the support of the family.
+            Values inside the support of the family, or a frame.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -148,13 +153,15 @@ class DivergenceRanker(RankedSelector):
         self
         """
         check_parameters(self)
-        family = get(self.family)
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        moments = family_moments(
-            family, family.observe(X), codes, len(self.classes_), weight
+        family = one_family(self.family)
+        X, codes, weight, self.classes_ = labelled_data(
+            self, X, y, sample_weight, read=partial(read, self)
         )
-        marginals = ClassMarginals(moments, family, self.shrinkage, self.smoothing)
+        self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
+        X = family.observe(X) if family else X
+        moments = family_moments(family, X, codes, len(self.classes_), weight)
+        marginals = estimate(moments, family, self.shrinkage, self.smoothing)
+        self.families_ = marginals.families
         self.feature_divergences_ = marginals.divergences(self.divergence)
         self.order_ = rank(self.feature_divergences_)
         return self
@@ -163,37 +170,10 @@ class DivergenceRanker(RankedSelector):
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def js_gm_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score features by JS_GM, for :class:`sklearn.feature_selection.SelectKBest`.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, d)
-    y : array-like of shape (n,)
-        Class labels.
-    **options
-        ``family``, ``shrinkage``, ``smoothing`` of :class:`memdlib.DivergenceRanker`.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Nats; no p-values.
-    """
-    return DivergenceRanker("js_gm", **options).fit(X, y).feature_divergences_
-
-
-def jeffreys_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score by J, one-vs-rest for several classes, as :func:`js_gm_score` does."""
-    return DivergenceRanker("jeffreys", **options).fit(X, y).feature_divergences_
-
-
-def js_score(X: MatrixLike, y: ArrayLike, **options: Any) -> NDArray[np.float64]:
-    """Score by JS, the information about the class, as :func:`js_gm_score` does."""
-    return DivergenceRanker("js", **options).fit(X, y).feature_divergences_
-
-
-def describe_input(tags: Tags, family: str | MarginalFamily) -> Tags:
+def describe_input(tags: Tags, asked: Asked) -> Tags:
     """Set the input tags that follow from the family."""
-    tags.input_tags.sparse = True
-    tags.input_tags.positive_only = get(family).nonnegative
+    family, own = one_family(asked), tags.input_tags
+    own.sparse, own.allow_nan = True, not isinstance(family, Multinomial | Binomial)
+    own.positive_only = family is not None and family.nonnegative
+    own.categorical = own.string = family is None
     return tags

@@ -121,8 +121,6 @@ class MarginalScores:
     Parameters
     ----------
     log_prior : ndarray of shape (K,)
-    nonnegative : bool
-        Whether values are zero or above.
     features, centre, far : ndarray of shape (f,)
         Columns of X, and where their powers are taken about.
     slopes : ndarray of shape (m, K, f)
@@ -134,7 +132,6 @@ class MarginalScores:
     """
 
     log_prior: Array
-    nonnegative: bool
     features: NDArray[np.intp]
     centre: Array
     slopes: Array
@@ -151,14 +148,12 @@ class MarginalScores:
         cls, marginals: ClassMarginals, features: NDArray[np.intp]
     ) -> "MarginalScores":
         """Scores by some features (f,), in that order."""
-        family, natural = marginals.family, marginals.natural_params[:, features]
+        family, d = marginals.family, len(features)
+        natural = marginals.natural_params_of(features)
         location = marginals.moments.location[:, features]
-        psi, centre = family.log_normaliser(natural), np.zeros(len(features))
+        psi = family.log_normaliser(natural)
         about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
-        far, apart = (
-            np.zeros(len(features), dtype=bool),
-            np.zeros(psi.shape, dtype=bool),
-        )
+        centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
         if family.translates:
             width = own[-2]
             narrowest = location[width.argmax(axis=0), np.arange(len(features))]
@@ -170,11 +165,13 @@ class MarginalScores:
             about, apart = np.stack(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-        widest = np.where(apart, np.inf, about).min(axis=1)
-        relative = np.where(apart | far, 0.0, widest[:, None] - about)
+            widest = np.where(apart, np.inf, about).min(axis=1)
+            relative = np.where(apart | far, 0.0, widest[:, None] - about)
+        else:
+            widest = about.min(axis=1)
+            relative = widest[:, None] - about
         return cls(
             np.log(marginals.prior),
-            family.nonnegative,
             features,
             centre,
             relative[:-1],
@@ -204,6 +201,7 @@ class MarginalScores:
         columns = X.tocsc() if sparse.issparse(X) else X
         columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
         linear = sparse.issparse(X) and not self._dense.any()
+        linear = linear and not np.isnan(columns.data).any()
         for place, last in enumerate(grid):
             if linear:  # without slices of sparse data, which take longer than sums
                 ends = columns.indptr[first : last + 1]
@@ -233,7 +231,7 @@ class MarginalScores:
 
     def _take(self, part) -> "MarginalScores":
         """Some of the features."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self)[2:]}
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
         return replace(self, **{name: a[..., part] for name, a in arrays.items()})
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -242,6 +240,9 @@ class MarginalScores:
         if not sparse.issparse(X):
             return self._dense_sum(X)
         dense = self._dense
+        if np.isnan(X.data).any():
+            X = X.tocsr()
+            dense[X.indices[np.isnan(X.data)]] = True
         if not dense.any():
             return self._linear(X.astype(np.float64, copy=False))
         if not dense.all():
@@ -259,17 +260,23 @@ class MarginalScores:
 
     def _dense_sum(self, X) -> Array:
         z = X - self.centre
-        score = self._linear(z)
+        known = ~np.isnan(z)
+        if known.all():
+            score = self._linear(z)
+        else:  # a missing cell adds nothing
+            score = self._linear(np.where(known, z, 0.0)) - ~known @ self.constant.T
         for k in np.flatnonzero(self.apart.any(axis=1)):
             s = self.apart[k]
-            widest = _log_density(z[:, s], self.widest[:, s])
-            score[:, k] += (self._own(X[:, s], k, s) - widest).sum(axis=1)
+            excess = self._own(X[:, s], k, s) - _log_density(z[:, s], self.widest[:, s])
+            score[:, k] += excess.sum(axis=1, where=known[:, s])
         if self.far.any():
-            X, possible = X[:, self.far], np.flatnonzero(np.isfinite(self.log_prior))
+            X, known = X[:, self.far], known[:, self.far]
+            possible = np.flatnonzero(np.isfinite(self.log_prior))
             densities = (self._own(X, k, self.far) for k in possible)
             best = reduce(np.maximum, densities)
             for k in range(len(self.log_prior)):
-                score[:, k] += (self._own(X, k, self.far) - best).sum(axis=1)
+                excess = self._own(X, k, self.far) - best
+                score[:, k] += excess.sum(axis=1, where=known)
         return score
 
     def _own(self, X, k: int, s) -> Array:

@@ -460,7 +460,6 @@ def test_bad_parameters_are_named(options, message):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[np.nan], [1.0]], [0, 1], "contains NaN"),
         ([[np.inf], [1.0]], [0, 1], "contains infinity"),
         ([[0.0], [1.0]], [1, 1], r"y holds one class only \(.*1.*\)"),
         ([[0.0], [1.0]], [0.5, 1.5], "Unknown label type: continuous"),

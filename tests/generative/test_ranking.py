@@ -1,12 +1,11 @@
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.feature_selection import f_classif
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -16,7 +15,7 @@ from memdlib import DivergenceRanker
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.families import Normal
 from memdlib.generative.marginals import ClassMarginals
-from memdlib.generative.ranking import jeffreys_score, js_gm_score, js_score, rank
+from memdlib.generative.ranking import rank
 from memdlib.moments import class_moments
 
 
@@ -223,7 +222,7 @@ def test_an_unknown_divergence_is_no_other():
 
 def test_bad_data_is_named():
     for X, y, message in (
-        ([[np.nan], [1.0]], [0, 1], "contains NaN"),
+        ([[np.inf], [1.0]], [0, 1], "contains infinity"),
         ([[1.0], [2.0]], [3, 3], "y holds one class only"),
         (
             [[1.0], [1e200]],
@@ -264,25 +263,6 @@ def test_bad_data_is_named():
 def test_bad_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         DivergenceRanker(**options).fit(*load_iris(return_X_y=True))
-
-
-@pytest.mark.parametrize(
-    ("score", "divergence"),
-    [(js_gm_score, "js_gm"), (jeffreys_score, "jeffreys"), (js_score, "js")],
-)
-def test_scores_serve_select_k_best(score, divergence):
-    X, y = classes(3)
-    expected = DivergenceRanker(divergence, n_features=4).fit(X, y)
-    best = SelectKBest(score, k=4).fit(X, y)
-    np.testing.assert_array_equal(best.get_support(), expected.get_support())
-    np.testing.assert_array_equal(best.scores_, expected.feature_divergences_)
-    assert best.pvalues_ is None
-    counts = sparse.csr_array(abs(X).round())
-    poisson = SelectKBest(partial(score, family="poisson", smoothing=2.0), k=4)
-    expected.set_params(family="poisson", smoothing=2.0).fit(counts, y)
-    np.testing.assert_array_equal(
-        poisson.fit(counts, y).get_support(), expected.get_support()
-    )
 
 
 def test_what_data_a_ranker_takes_follows_from_its_family():
