@@ -1,9 +1,12 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
+from datetime import date, timedelta
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -13,10 +16,12 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    OneHotEncoder,
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils.validation import validate_data
 
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
@@ -51,6 +56,161 @@ def normal_scores(X: ArrayLike) -> NDArray[np.float64]:
     return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
 
 
+# Numbers in a sparse table that is filled in, at most: less than a gigabyte.
+_FILLED = 100_000_000
+
+_DATES = date | timedelta | np.datetime64 | np.timedelta64
+
+
+class _Columns(TransformerMixin, BaseEstimator):
+    """Numbers, their gaps filled and marked, and indicators of categories."""
+
+    def fit(self, X, y=None) -> Self:
+        columns = self._read(X, reset=True)
+        pairs = zip(columns, self._names, strict=True)
+        self.is_category_ = np.array([_is_category(*pair) for pair in pairs])
+        numbers, levels = self._split(columns)
+        known = [own[own == own] for own in numbers.T]
+        self.medians_ = np.array([np.median(own) if own.size else 0.0 for own in known])
+        self.has_gaps_ = np.array([own.size < len(numbers) for own in known], bool)
+        self.encoder_ = OneHotEncoder(
+            min_frequency=3,
+            max_categories=100,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
+        )
+        if levels.size:
+            self.encoder_.fit(levels)
+        return self
+
+    def transform(self, X):
+        numbers, levels = self._split(self._read(X, reset=False))
+        gaps = np.isnan(numbers)
+        filled = np.where(gaps, self.medians_, numbers) if gaps.any() else numbers
+        parts = [filled, gaps[:, self.has_gaps_]]
+        if levels.size:
+            parts.append(self.encoder_.transform(levels))
+        found = np.column_stack(parts) if sum(p.shape[1] for p in parts[1:]) else filled
+        if not hasattr(X, "iloc"):
+            return found
+        return type(X)(found, index=X.index, columns=self.get_feature_names_out())
+
+    def get_feature_names_out(self, input_features=None):
+        names = np.array([str(name) for name in self._names], dtype=object)
+        numbers, categories = names[~self.is_category_], names[self.is_category_]
+        gaps = ["missing " + name for name in numbers[self.has_gaps_]]
+        if not categories.size:
+            return np.array([*numbers, *gaps], dtype=object)
+        levels = self.encoder_.get_feature_names_out(categories)
+        return np.array([*numbers, *gaps, *levels], dtype=object)
+
+    def sum_by_column(self, shares):
+        """Sums over what stems from the same column, (d,), of what comes out."""
+        numbers, categories = map(
+            np.flatnonzero, (~self.is_category_, self.is_category_)
+        )
+        levels = []
+        if categories.size:
+            made = self.encoder_.get_feature_names_out(
+                np.arange(len(categories)).astype(str)
+            )
+            levels = [categories[int(name.split("_")[0])] for name in made]
+        owner = [*numbers, *numbers[self.has_gaps_], *levels]
+        return np.bincount(owner, shares, self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    @property
+    def _names(self):
+        return getattr(
+            self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]
+        )
+
+    def _read(self, X, reset):
+        """Columns, as rows of a matrix if all are numbers."""
+        frame = hasattr(X, "iloc")
+        if not frame and not sparse.issparse(X):
+            X = X if np.asarray(X).dtype.kind in "biufc" else np.array(X, dtype=object)
+        dtypes = X.dtypes if frame else [getattr(X, "dtype", np.dtype(float))]
+        if all(dtype.kind in "biufc" for dtype in dtypes):
+            X = validate_data(
+                self,
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan",
+                reset=reset,
+            )
+            if not sparse.issparse(X):
+                return X.T
+            n, d = X.shape
+            if n * d > _FILLED:
+                raise ValueError(
+                    f"X is sparse, and too large to fill in, {n} x {d}; leave features "
+                    'out (sklearn.feature_selection), or take make_memd("text")'
+                )
+            return X.toarray().T
+        if frame:
+            validate_data(self, X, skip_check_array=True, reset=reset)
+            return [X.iloc[:, s] for s in range(X.shape[1])]
+        X = check_array(X, dtype=None, ensure_all_finite=False)
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        return X.T
+
+    def _split(self, columns):
+        """Columns of numbers, NaN where there is none, and levels of the others."""
+        n = len(columns[0])
+        matrix = isinstance(columns, np.ndarray) and columns.dtype.kind == "f"
+        if matrix and not self.is_category_.any():
+            return columns.T, np.empty((n, 0))
+        numbers, levels = [], []
+        for column, name, own in zip(
+            columns, self._names, self.is_category_, strict=True
+        ):
+            if own:
+                levels.append([_level(value) for value in _cells(column)])
+            else:
+                numbers.append(_numbers(column, name))
+        return np.reshape(numbers, (-1, n)).T, np.reshape(
+            np.array(levels, object), (-1, n)
+        ).T
+
+
+def _cells(column):
+    """Values as objects, NaN where there is none."""
+    if hasattr(column, "iloc"):
+        return column.to_numpy(dtype=object, na_value=np.nan)
+    return np.where(np.equal(column, None).astype(bool), np.nan, column)
+
+
+def _level(value) -> str:
+    return "missing" if value != value else str(value).removesuffix(".0")
+
+
+def _numbers(column, name):
+    try:
+        return _cells(column).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} held numbers in fit: {error}") from error
+
+
+def _is_category(column, name) -> bool:
+    """Whether a column holds anything but numbers; dates are an error."""
+    if column.dtype.kind in "biuf":
+        return False
+    cells = _cells(column)
+    if column.dtype.kind in "mM" or any(isinstance(v, _DATES) for v in cells):
+        raise ValueError(
+            f"column {name!r} holds dates; give numbers, as days since the first one"
+        )
+    numbers = all(isinstance(value, Real) for value in cells)
+    return column.dtype.name == "category" or not numbers
+
+
 class _LinearSplines(TransformerMixin, BaseEstimator):
     """Functions of one feature each, linear between quantiles."""
 
@@ -66,6 +226,10 @@ class _LinearSplines(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return self.splines_.transform(X)
+
+    def sum_by_column(self, values):
+        """Sums over the functions of a feature, (d,), of what comes out."""
+        return values.reshape(self.splines_.n_features_in_, -1).sum(axis=1)
 
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
@@ -120,6 +284,22 @@ def _holds_texts(X) -> bool:
     return True
 
 
+class RecommendedPipeline(Pipeline):
+    """A pipeline that takes columns of any kind, and says what each of them tells."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Nats of each column, (d,); see ``MixtureClassifier``."""
+        found = self[-1].feature_importances_
+        return self[0].sum_by_column(found) if len(self.steps) > 1 else found
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if len(self.steps) > 1:
+            tags.input_tags = get_tags(self[0]).input_tags
+        return tags
+
+
 _MEASURED_ALIKE = CorrelatedMeMdClassifier(variance_shrinkage="auto")
 _RELAXED = [
     (f"regularised, {g}, {s}", RegularisedMeMdClassifier(g, s))
@@ -172,6 +352,8 @@ _CANDIDATES = {
         for power, penalty in ((0.0, 0.3), (0.25, 1.0), (0.5, 1.0))
     ],
 }
+# Of wide tables; none takes longer than linear discriminant analysis.
+_WIDE = ["correlated", "linear", "kernel, 0.3", "kernel, 1.0"]
 # Few features: their densities may be right, and need no temperature.
 _LEADS = {"expression": 3.0, "table": None, "text": 1.0}
 
@@ -231,6 +413,8 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     if kind not in _CANDIDATES:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
     # its own copies of the candidates
-    model = clone(MixtureClassifier(_CANDIDATES[kind], lead=_LEADS[kind]))
-    steps = [("words", _WordCounter())] if kind == "text" else []
-    return Pipeline([*steps, ("memd", model.set_params(**overrides))])
+    wide = _WIDE if kind == "table" else None
+    model = clone(MixtureClassifier(_CANDIDATES[kind], lead=_LEADS[kind], wide=wide))
+    first = {"text": ("words", _WordCounter()), "table": ("columns", _Columns())}
+    steps = [first[kind]] if kind in first else []
+    return RecommendedPipeline([*steps, ("memd", model.set_params(**overrides))])
