@@ -1,5 +1,7 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
+from collections import Counter
+from dataclasses import dataclass
 from datetime import date, timedelta
 from numbers import Real
 from typing import Any, Self
@@ -16,7 +18,6 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    OneHotEncoder,
     SplineTransformer,
     StandardScaler,
 )
@@ -59,7 +60,87 @@ def normal_scores(X: ArrayLike) -> NDArray[np.float64]:
 # Numbers in a sparse table that is filled in, at most: less than a gigabyte.
 _FILLED = 100_000_000
 
+# Levels of a category, and how often the training rows must show them.
+_LEVELS, _OFTEN = 100, 3
+
 _DATES = date | timedelta | np.datetime64 | np.timedelta64
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of numbers: gaps get the median, and are marked if there were any."""
+
+    name: str
+    median: float
+    gaps: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name, f"{self.name} missing"][: 1 + self.gaps]
+
+    def __call__(self, column) -> NDArray[np.float64]:
+        try:
+            x = _cells(column).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            message = f"column {self.name!r} held numbers in fit: {error}"
+            raise ValueError(message) from error
+        gap = np.isnan(x)
+        return np.array([np.where(gap, self.median, x), gap][: 1 + self.gaps])
+
+
+@dataclass(frozen=True)
+class _Category:
+    """A column of categories: an indicator a level, and one for rare levels if any."""
+
+    name: str
+    levels: list[str]
+    rare: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.name}={level}" for level in self.levels + ["rare"] * self.rare]
+
+    def __call__(self, column) -> NDArray[np.float64]:
+        labels = np.array([_label(value) for value in _cells(column)], dtype=object)
+        found = np.array([labels == level for level in self.levels], dtype=np.float64)
+        found = found.reshape(-1, len(labels))
+        return np.vstack([found, 1.0 - found.sum(axis=0)]) if self.rare else found
+
+
+def _cells(column):
+    """Values as objects, NaN where there is none; numbers as they are."""
+    if hasattr(column, "iloc"):
+        column = column.to_numpy(dtype=object, na_value=np.nan)
+    if column.dtype != object:
+        return column
+    return np.where(np.equal(column, None).astype(bool), np.nan, column)
+
+
+def _label(value) -> str:
+    return "missing" if value != value else str(value).removesuffix(".0")
+
+
+def _coder(name: str, column) -> _Number | _Category:
+    """What a column becomes, learnt from the training rows."""
+    cells = _cells(column)
+    if column.dtype.kind in "mM" or any(
+        isinstance(value, _DATES) for value in cells if cells.dtype == object
+    ):
+        raise ValueError(
+            f"column {name!r} holds dates; give numbers, as days since the first one"
+        )
+    categories = getattr(column.dtype, "categories", None) is not None
+    if not categories and (
+        cells.dtype != object or all(isinstance(value, Real) for value in cells)
+    ):
+        x = cells.astype(np.float64)
+        known = x[~np.isnan(x)]
+        return _Number(
+            name, np.median(known) if known.size else 0.0, known.size < x.size
+        )
+    counts = sorted(Counter(map(_label, cells)).items(), key=lambda pair: -pair[1])
+    levels = sorted(level for level, count in counts[:_LEVELS] if count >= _OFTEN)
+    return _Category(name, levels, len(levels) < len(counts))
 
 
 class _Columns(TransformerMixin, BaseEstimator):
@@ -67,56 +148,35 @@ class _Columns(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None) -> Self:
         columns = self._read(X, reset=True)
-        pairs = zip(columns, self._names, strict=True)
-        self.is_category_ = np.array([_is_category(*pair) for pair in pairs])
-        numbers, levels = self._split(columns)
-        known = [own[own == own] for own in numbers.T]
-        self.medians_ = np.array([np.median(own) if own.size else 0.0 for own in known])
-        self.has_gaps_ = np.array([own.size < len(numbers) for own in known], bool)
-        self.encoder_ = OneHotEncoder(
-            min_frequency=3,
-            max_categories=100,
-            handle_unknown="infrequent_if_exist",
-            sparse_output=False,
+        names = getattr(
+            self, "feature_names_in_", [f"x{j}" for j in range(len(columns))]
         )
-        if levels.size:
-            self.encoder_.fit(levels)
+        pairs = zip(map(str, names), columns, strict=True)
+        self.coders_ = [_coder(*pair) for pair in pairs]
         return self
 
     def transform(self, X):
-        numbers, levels = self._split(self._read(X, reset=False))
-        gaps = np.isnan(numbers)
-        filled = np.where(gaps, self.medians_, numbers) if gaps.any() else numbers
-        parts = [filled, gaps[:, self.has_gaps_]]
-        if levels.size:
-            parts.append(self.encoder_.transform(levels))
-        found = np.column_stack(parts) if sum(p.shape[1] for p in parts[1:]) else filled
+        columns = self._read(X, reset=False)
+        names = self.get_feature_names_out()
+        as_it_is = isinstance(columns, np.ndarray) and columns.dtype != object
+        if as_it_is and len(names) == len(columns) and not np.isnan(columns).any():
+            found = columns.T
+        else:
+            pairs = zip(self.coders_, columns, strict=True)
+            found = np.vstack([coder(column) for coder, column in pairs]).T
         if not hasattr(X, "iloc"):
             return found
-        return type(X)(found, index=X.index, columns=self.get_feature_names_out())
+        return type(X)(found, index=X.index, columns=names)
 
     def get_feature_names_out(self, input_features=None):
-        names = np.array([str(name) for name in self._names], dtype=object)
-        numbers, categories = names[~self.is_category_], names[self.is_category_]
-        gaps = ["missing " + name for name in numbers[self.has_gaps_]]
-        if not categories.size:
-            return np.array([*numbers, *gaps], dtype=object)
-        levels = self.encoder_.get_feature_names_out(categories)
-        return np.array([*numbers, *gaps, *levels], dtype=object)
+        names = [name for coder in self.coders_ for name in coder.names]
+        return np.array(names, dtype=object)
 
-    def sum_by_column(self, shares):
+    def sum_by_column(self, values):
         """Sums over what stems from the same column, (d,), of what comes out."""
-        numbers, categories = map(
-            np.flatnonzero, (~self.is_category_, self.is_category_)
-        )
-        levels = []
-        if categories.size:
-            made = self.encoder_.get_feature_names_out(
-                np.arange(len(categories)).astype(str)
-            )
-            levels = [categories[int(name.split("_")[0])] for name in made]
-        owner = [*numbers, *numbers[self.has_gaps_], *levels]
-        return np.bincount(owner, shares, self.n_features_in_)
+        starts = np.cumsum([0, *(len(coder.names) for coder in self.coders_)])
+        sums = np.cumsum([0.0, *values])[starts]
+        return np.diff(sums)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -124,91 +184,28 @@ class _Columns(TransformerMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    @property
-    def _names(self):
-        return getattr(
-            self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]
-        )
-
     def _read(self, X, reset):
-        """Columns, as rows of a matrix if all are numbers."""
+        """Columns, as rows of a matrix if all are of one type."""
         frame = hasattr(X, "iloc")
         if not frame and not sparse.issparse(X):
             X = X if np.asarray(X).dtype.kind in "biufc" else np.array(X, dtype=object)
         dtypes = X.dtypes if frame else [getattr(X, "dtype", np.dtype(float))]
-        if all(dtype.kind in "biufc" for dtype in dtypes):
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan",
-                reset=reset,
-            )
-            if not sparse.issparse(X):
-                return X.T
+        mixed = any(dtype.kind not in "biufc" for dtype in dtypes)
+        if mixed and not frame:
+            X = check_array(X, dtype=None, ensure_all_finite=False)
+        options = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
+        options |= {"dtype": [np.float64, np.float32]}
+        options = {"skip_check_array": True} if mixed else options
+        X = validate_data(self, X, reset=reset, **options)
+        if sparse.issparse(X):
             n, d = X.shape
             if n * d > _FILLED:
                 raise ValueError(
                     f"X is sparse, and too large to fill in, {n} x {d}; leave features "
                     'out (sklearn.feature_selection), or take make_memd("text")'
                 )
-            return X.toarray().T
-        if frame:
-            validate_data(self, X, skip_check_array=True, reset=reset)
-            return [X.iloc[:, s] for s in range(X.shape[1])]
-        X = check_array(X, dtype=None, ensure_all_finite=False)
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        return X.T
-
-    def _split(self, columns):
-        """Columns of numbers, NaN where there is none, and levels of the others."""
-        n = len(columns[0])
-        matrix = isinstance(columns, np.ndarray) and columns.dtype.kind == "f"
-        if matrix and not self.is_category_.any():
-            return columns.T, np.empty((n, 0))
-        numbers, levels = [], []
-        for column, name, own in zip(
-            columns, self._names, self.is_category_, strict=True
-        ):
-            if own:
-                levels.append([_level(value) for value in _cells(column)])
-            else:
-                numbers.append(_numbers(column, name))
-        return np.reshape(numbers, (-1, n)).T, np.reshape(
-            np.array(levels, object), (-1, n)
-        ).T
-
-
-def _cells(column):
-    """Values as objects, NaN where there is none."""
-    if hasattr(column, "iloc"):
-        return column.to_numpy(dtype=object, na_value=np.nan)
-    return np.where(np.equal(column, None).astype(bool), np.nan, column)
-
-
-def _level(value) -> str:
-    return "missing" if value != value else str(value).removesuffix(".0")
-
-
-def _numbers(column, name):
-    try:
-        return _cells(column).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"column {name!r} held numbers in fit: {error}") from error
-
-
-def _is_category(column, name) -> bool:
-    """Whether a column holds anything but numbers; dates are an error."""
-    if column.dtype.kind in "biuf":
-        return False
-    cells = _cells(column)
-    if column.dtype.kind in "mM" or any(isinstance(v, _DATES) for v in cells):
-        raise ValueError(
-            f"column {name!r} holds dates; give numbers, as days since the first one"
-        )
-    numbers = all(isinstance(value, Real) for value in cells)
-    return column.dtype.name == "category" or not numbers
+            X = X.toarray()
+        return [X.iloc[:, s] for s in range(X.shape[1])] if mixed and frame else X.T
 
 
 class _LinearSplines(TransformerMixin, BaseEstimator):
@@ -275,12 +272,25 @@ class _WordCounter(CountVectorizer):
 
 
 def _holds_texts(X) -> bool:
-    """Whether data are texts, one an element; a ValueError names one that is not."""
-    if isinstance(X, str) or (X.ndim if hasattr(X, "ndim") else np.ndim(X[0]) + 1) > 1:
-        return isinstance(X, str)
+    """Whether data are texts, one an element; a ValueError says what they are else."""
+    if not isinstance(X, str) and getattr(X, "ndim", 1) > 1:
+        first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0] if X.size else 0
+        if isinstance(first, str | bytes):
+            raise ValueError('X has columns; pass the texts of one, as df["text"]')
+        return False
+    if isinstance(X, str) or not hasattr(X, "__len__"):
+        raise ValueError(f"X is a {type(X).__name__}; pass a list of texts")
     for i, text in enumerate(X):
-        if not isinstance(text, str | bytes):
-            raise ValueError(f"X[{i}] = {text!r} is no text; give strings alone")
+        if isinstance(text, str | bytes):
+            continue
+        remedy = "give strings alone, empty ones for what is missing"
+        if isinstance(text, dict):
+            remedy = "put sklearn.feature_extraction.DictVectorizer in front"
+        elif np.ndim(text):
+            if not isinstance(text[0], str):
+                return False
+            remedy = "join the words, as ' '.join(words)"
+        raise ValueError(f"X[{i}] = {text!r} is no text; {remedy}")
     return True
 
 
