@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -55,8 +55,7 @@ _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
     ("shrunken", MeMdClassifier(shrinkage="auto")),
 )
-# The class shares, and the nats in all by which others must foresee rows better.
-_CLASS_SHARES, _LEAD = "class shares", 3.0
+_CLASS_SHARES = "class shares"
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,9 @@ class MixtureClassifier(BayesClassifier):
     """Candidates calibrated and mixed, by training rows held out.
 
     With the calibrated posteriors q_j of the candidates those of the mixture are
-    p(k | x) = sum_j w_j q_j(k | x). The class shares take their place if these foresee
-    the rows held out better by three nats in all.
+    p(k | x) = sum_j w_j q_j(k | x). They are averaged with the class shares by Bayes'
+    rule: rows held out that the mixture foresees better by L nats in all give it the
+    odds exp(L - margin).
 
     Parameters
     ----------
@@ -180,6 +180,9 @@ class MixtureClassifier(BayesClassifier):
         Of :func:`memdlib.generative.fit_calibration`: nats, or None for log posteriors
         that need no temperature as a rule. Products of thousands of densities are far
         too sure; models of few features may be right.
+    margin : float, default=5.0
+        Nats by which rows held out must be foreseen better than by the class shares, to
+        be believed as much; weights and calibrations were fitted to them.
     random_state : int, RandomState or None, default=None
         Draws the folds, and what candidates draw.
     n_jobs : int or None, default=None
@@ -238,6 +241,7 @@ class MixtureClassifier(BayesClassifier):
         "estimators": [list, tuple, None],
         "cv": [Number(Integral, 2, None)],
         "lead": [POSITIVE, None],
+        "margin": [Real],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": [Number(Integral, 0, None), "boolean"],
@@ -251,6 +255,7 @@ class MixtureClassifier(BayesClassifier):
         *,
         cv: int = 5,
         lead: float | None = 3.0,
+        margin: float = 5.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -260,6 +265,7 @@ class MixtureClassifier(BayesClassifier):
         self.estimators = estimators
         self.cv = cv
         self.lead = lead
+        self.margin = margin
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -362,7 +368,7 @@ class MixtureClassifier(BayesClassifier):
                     print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
             accuracies = np.average(hits, axis=1, weights=share)
             log_losses = -np.average(log_q, axis=1, weights=share)
-            weights, gap = _weights_of_a_row_or_more(log_q, share)
+            weights, gap = _weights_of_a_row_or_more(log_q, share, self.margin)
         results = {
             "name": np.array(names),
             "log_loss": log_losses,
@@ -462,14 +468,14 @@ def mixture_weights(
     return weights, max(gap, 0.0)
 
 
-def _weights_of_a_row_or_more(log_q, counts) -> tuple[Array, float]:
+def _weights_of_a_row_or_more(log_q, counts, margin) -> tuple[Array, float]:
     """Of candidates, and of the class shares, whose log posteriors come last."""
     found, gap = mixture_weights(log_q[:-1].T, counts)
     row = 1.0 / (1.0 + counts.sum())
     weights = np.where(found < min(row, found.max()), 0.0, found)
     weights /= weights.sum()
     mixed = np.log(np.exp(log_q[:-1]).T @ weights)
-    rest = float(expit(_LEAD - counts @ (mixed - log_q[-1])))
+    rest = float(expit(margin - counts @ (mixed - log_q[-1])))
     rest = 0.0 if rest < row else 1.0 if rest > 1.0 - row else rest
     return np.append((1.0 - rest) * weights, rest), gap
 

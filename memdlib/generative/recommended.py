@@ -232,15 +232,16 @@ class _LinearSplines(TransformerMixin, BaseEstimator):
 class _KernelFeatures(TransformerMixin, BaseEstimator):
     """Functions whose products approximate a Gaussian kernel of all features."""
 
-    def __init__(self, gamma=1.0, random_state=None):
+    def __init__(self, gamma=1.0, most=200, random_state=None):
         self.gamma = gamma
+        self.most = most
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
         self.kernel_ = Nystroem(
             gamma=self.gamma / X.shape[1],
-            n_components=min(200, len(X)),
+            n_components=min(len(X), max(200, min(self.most, len(X) // 3))),
             random_state=self.random_state,
         ).fit(self.scaler_.transform(X))
         return self
@@ -354,7 +355,9 @@ _CANDIDATES = {
             ("correlated", CorrelatedMeMdClassifier()),
             *_RELAXED[:2],
         ),
-        *_after(_KernelFeatures(0.3), "0.3", ("kernel", CorrelatedMeMdClassifier())),
+        *_after(
+            _KernelFeatures(0.3, 500), "0.3", ("kernel", CorrelatedMeMdClassifier())
+        ),
         *_after(_KernelFeatures(1.0), "1.0", ("kernel", CorrelatedMeMdClassifier())),
     ],
     "text": [
@@ -366,6 +369,8 @@ _CANDIDATES = {
 _WIDE = ["correlated", "linear", "kernel, 0.3", "kernel, 1.0"]
 # Few features: their densities may be right, and need no temperature.
 _LEADS = {"expression": 3.0, "table": None, "text": 1.0}
+# Thousands of genes tell something as a rule, even where few samples show little of it.
+_MARGINS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
 def make_memd(kind: str, **overrides: Any) -> Pipeline:
@@ -375,7 +380,7 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     ----------
     kind : {"expression", "table", "text"}
         "expression": rows are samples, columns are genes or other features that are
-        measured alike, many more than rows. "table": columns of any units. "text":
+        measured alike, many more than rows. "table": columns of any kind. "text":
         strings (a list, an array or a Series of them), or counts of words, sparse as a
         rule.
     **overrides
@@ -385,7 +390,8 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     -------
     sklearn.pipeline.Pipeline
         Unfitted; its last step is "memd". Candidates are calibrated and weighted inside
-        ``fit``, by the rows that it is given.
+        ``fit``, by the rows that it is given. Fitted, it has ``feature_importances_``,
+        nats of each given column, but for texts.
 
     Raises
     ------
@@ -400,11 +406,15 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     they are: pooled covariances; and means and variances of each class, of genes
     selected by divergence, which alone sees classes that differ in variances.
 
-    **table.** Pooled covariances, shrunken by much and by next to nothing; covariances
-    of each class, relaxed towards these; and the same on more moments: functions of
-    each feature that are linear between its quantiles, and functions whose products
-    approximate a Gaussian kernel of all features. A lone value far outside in the
-    training rows gives a warning.
+    **table.** A frame goes in as it is: gaps in numbers get the median and, if training
+    rows have any, a column that marks them; categories become indicators, levels of
+    less than three rows or beyond the first hundred together, a missing one a level.
+    Sparse tables of up to 100 million numbers are filled in. Then pooled covariances,
+    shrunken by much and by next to nothing; covariances of each class, relaxed towards
+    these; and the same on more moments: functions of each feature that are linear
+    between its quantiles, and functions whose products
+    approximate a Gaussian kernel of all features. Wide tables of many rows get four of
+    these ("wide"). A lone value far outside in the training rows gives a warning.
 
     **text.** Ridge regression on the indicators of the classes, a discriminant of
     pooled second moments, on words weighted by their divergence to the power 0, 0.25
@@ -424,7 +434,8 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
     # its own copies of the candidates
     wide = _WIDE if kind == "table" else None
-    model = clone(MixtureClassifier(_CANDIDATES[kind], lead=_LEADS[kind], wide=wide))
+    options = {"lead": _LEADS[kind], "margin": _MARGINS[kind], "wide": wide}
+    model = clone(MixtureClassifier(_CANDIDATES[kind], **options))
     first = {"text": ("words", _WordCounter()), "table": ("columns", _Columns())}
     steps = [first[kind]] if kind in first else []
     return RecommendedPipeline([*steps, ("memd", model.set_params(**overrides))])
