@@ -125,23 +125,16 @@ class _Mixture:
 
     def importances(self, n_features: int) -> Array:
         """Mean, by weight, of the candidates that have nats for columns of X."""
-        if not self.candidates:
-            return np.zeros(n_features)
         known = {key: v for group in self.groups for key, v in group.divergences()}
         weights = self.cv_results["weight"]
-        weights = weights[weights > 0][: len(self.candidates)]
-        told = [
-            (weight, known[keys[0]])
-            for weight, keys in zip(weights, self.candidates.values(), strict=True)
-            if keys[0] in known
-        ]
-        if not told:
+        pairs = zip(weights[weights > 0], self.candidates.values(), strict=False)
+        told = [(weight, known[key]) for weight, (key, *_) in pairs if key in known]
+        if self.candidates and not told:
             raise AttributeError(
-                "no candidate with a weight has divergences of columns; rank these by "
-                "memdlib.DivergenceRanker"
+                "no candidate has nats of columns: DivergenceRanker has"
             )
-        shares, values = zip(*told, strict=True)
-        return np.average(values, axis=0, weights=shares)
+        total = sum((weight * nats for weight, nats in told), np.zeros(n_features))
+        return total / (sum(weight for weight, _ in told) or 1.0)
 
     def log_posterior(self, X) -> Array:
         scores = {}
@@ -327,9 +320,7 @@ class MixtureClassifier(BayesClassifier):
             many, left_out = _MANY_WIDE, [n for n in estimators if n not in self.wide]
             estimators = {n: m for n, m in estimators.items() if n in self.wide}
         if left_out and self.verbose:
-            print(
-                f"left out, {len(X)} rows of {X.shape[1]} columns:", *left_out, sep="\n"
-            )
+            print("left out, too dear:", *left_out, sep="\n")
         groups, candidates = _grouped(estimators, rng.randint(2**31 - 1))
         with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
             splits = _splits(codes, self.cv, rng, many)

@@ -126,18 +126,15 @@ def _coder(name: str, column) -> _Number | _Category:
     if column.dtype.kind in "mM" or any(
         isinstance(value, _DATES) for value in cells if cells.dtype == object
     ):
-        raise ValueError(
-            f"column {name!r} holds dates; give numbers, as days since the first one"
-        )
+        raise ValueError(f"column {name!r} holds dates; give numbers, as of days")
     categories = getattr(column.dtype, "categories", None) is not None
     if not categories and (
         cells.dtype != object or all(isinstance(value, Real) for value in cells)
     ):
         x = cells.astype(np.float64)
         known = x[~np.isnan(x)]
-        return _Number(
-            name, np.median(known) if known.size else 0.0, known.size < x.size
-        )
+        median = np.median(known) if known.size else 0.0
+        return _Number(name, median, known.size < x.size)
     counts = sorted(Counter(map(_label, cells)).items(), key=lambda pair: -pair[1])
     levels = sorted(level for level, count in counts[:_LEVELS] if count >= _OFTEN)
     return _Category(name, levels, len(levels) < len(counts))
@@ -148,11 +145,9 @@ class _Columns(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None) -> Self:
         columns = self._read(X, reset=True)
-        names = getattr(
-            self, "feature_names_in_", [f"x{j}" for j in range(len(columns))]
-        )
-        pairs = zip(map(str, names), columns, strict=True)
-        self.coders_ = [_coder(*pair) for pair in pairs]
+        places = [f"x{j}" for j in range(len(columns))]
+        names = map(str, getattr(self, "feature_names_in_", places))
+        self.coders_ = [_coder(*pair) for pair in zip(names, columns, strict=True)]
         return self
 
     def transform(self, X):
@@ -169,14 +164,12 @@ class _Columns(TransformerMixin, BaseEstimator):
         return type(X)(found, index=X.index, columns=names)
 
     def get_feature_names_out(self, input_features=None):
-        names = [name for coder in self.coders_ for name in coder.names]
-        return np.array(names, dtype=object)
+        return np.concatenate([np.array(c.names, object) for c in self.coders_])
 
     def sum_by_column(self, values):
         """Sums over what stems from the same column, (d,), of what comes out."""
-        starts = np.cumsum([0, *(len(coder.names) for coder in self.coders_)])
-        sums = np.cumsum([0.0, *values])[starts]
-        return np.diff(sums)
+        sizes = [len(coder.names) for coder in self.coders_]
+        return np.add.reduceat(values, np.cumsum([0, *sizes[:-1]]))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -193,17 +186,14 @@ class _Columns(TransformerMixin, BaseEstimator):
         mixed = any(dtype.kind not in "biufc" for dtype in dtypes)
         if mixed and not frame:
             X = check_array(X, dtype=None, ensure_all_finite=False)
-        options = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
-        options |= {"dtype": [np.float64, np.float32]}
-        options = {"skip_check_array": True} if mixed else options
+        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        options |= {"ensure_all_finite": "allow-nan", "skip_check_array": mixed}
         X = validate_data(self, X, reset=reset, **options)
         if sparse.issparse(X):
             n, d = X.shape
             if n * d > _FILLED:
-                raise ValueError(
-                    f"X is sparse, and too large to fill in, {n} x {d}; leave features "
-                    'out (sklearn.feature_selection), or take make_memd("text")'
-                )
+                message = f"X is sparse, and {n} x {d} is too large to fill in: leave"
+                raise ValueError(f"{message} features out, as by SelectKBest")
             X = X.toarray()
         return [X.iloc[:, s] for s in range(X.shape[1])] if mixed and frame else X.T
 
