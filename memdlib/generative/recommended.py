@@ -356,7 +356,7 @@ _CANDIDATES = {
     ],
 }
 # Of wide tables; none takes longer than linear discriminant analysis.
-_WIDE = ["correlated", "linear", "kernel, 0.3", "kernel, 1.0"]
+_WIDE = ["correlated", "linear", "kernel, 1.0"]
 # Few features: their densities may be right, and need no temperature.
 _LEADS = {"expression": 3.0, "table": None, "text": 1.0}
 # Thousands of genes tell something as a rule, even where few samples show little of it.
@@ -403,7 +403,7 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     shrunken by much and by next to nothing; covariances of each class, relaxed towards
     these; and the same on more moments: functions of each feature that are linear
     between its quantiles, and functions whose products
-    approximate a Gaussian kernel of all features. Wide tables of many rows get four of
+    approximate a Gaussian kernel of all features. Wide tables of many rows get three of
     these ("wide"). A lone value far outside in the training rows gives a warning.
 
     **text.** Ridge regression on the indicators of the classes, a discriminant of
