@@ -199,7 +199,7 @@ def losses(problem: Problem) -> dict[str, float]:
     else:
         # "table" prepares nothing
         table, members = memd[-1].cv_results_, memd[-1].named_estimators_
-        plain = members[table["name"][table["weight"].argmax()]]
+        plain = members.get(table["name"][table["weight"][:-1].argmax()], memd)
         peers = {
             "LDA": LinearDiscriminantAnalysis(),
             "QDA": _quadratic(count.min() <= X.shape[1] + 1),

@@ -207,8 +207,9 @@ def _(model: ConditionalMaxEntClassifier, X, y, new):
 
 @reference.register
 def _(model: MixtureClassifier, X, y, new):
-    table, total = model.cv_results_, 0
+    table = model.cv_results_
     weights = dict(zip(table["name"], table["weight"], strict=True))
+    total = mpmath.mpf(weights["class shares"]) * shares(y)
     for name, member in model.named_estimators_.items():
         found = model.calibrations_[name]
         share = mpmath.mpf(found.uniform_share)

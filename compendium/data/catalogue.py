@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import Bunch
 
 from compendium.data.embedded import EMBEDDED, load_embedded
@@ -42,7 +41,8 @@ def load(name: str, **options: Any) -> Bunch:
         With the fields
 
         X : ndarray of shape (n, d), float64
-            The measurements; for texts a sparse array, counts of words.
+            The measurements; for texts a sparse array, counts of words; a data frame if
+            some are categories.
         y : ndarray of shape (n,), int64
             The class of each sample, an index into ``target_names``.
         feature_names : ndarray of str, shape (d,)
@@ -80,7 +80,7 @@ def load(name: str, **options: Any) -> Bunch:
     table = READERS[entry.reader](*locate(entry), **entry.settings, **options)
     labels = [entry.labels.get(label, label) for label in table.labels]
     target_names, y = np.unique(np.array(labels, str), return_inverse=True)
-    dense = not sparse.issparse(table.X)
+    dense = isinstance(table.X, np.ndarray)
     bunch = Bunch(
         X=np.ascontiguousarray(table.X, np.float64) if dense else table.X,
         y=y.astype(np.int64),

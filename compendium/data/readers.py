@@ -28,8 +28,8 @@ class Table(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray or sparse array of shape (n, d)
-        The measurements.
+    X : ndarray, sparse array or DataFrame of shape (n, d)
+        The measurements; a frame if some are categories.
     labels : list of str, length n
         The class of each sample, as it is written in the file.
     feature_names : sequence of str, length d
@@ -39,7 +39,7 @@ class Table(NamedTuple):
         The part that the authors gave each sample to; None if they did not.
     """
 
-    X: np.ndarray | sparse.sparray
+    X: np.ndarray | sparse.sparray | pd.DataFrame
     labels: list[str]
     feature_names: Sequence[str]
     sample_names: list[str] | None = None
@@ -158,6 +158,26 @@ def arff_train_test(train: Path, test: Path) -> Table:
     return Table(X, labels, names, None, _split(len(labels), len(parts[0])))
 
 
+def arff_mixed(path: Path) -> Table:
+    """An ARFF file with categories and gaps, and the class as last column."""
+    frame = pd.DataFrame(arff.loadarff(path)[0])
+    for name in frame.select_dtypes(object):
+        frame[name] = frame[name].str.decode("ascii").replace("?", None)
+    *names, target = frame.columns
+    return Table(frame[names], frame[target].tolist(), names)
+
+
+def census(train: Path, test: Path) -> Table:
+    """The two files of the census, without a header; the class is the last column."""
+    how = {"header": None, "skipinitialspace": True, "na_values": "?"}
+    parts = [pd.read_csv(path, **how) for path in (train, test)]
+    frame = pd.concat(parts, ignore_index=True)
+    frame.columns = [f"column {j + 1}" for j in frame]
+    *names, target = frame.columns
+    labels = frame[target].str.removesuffix(".").tolist()
+    return Table(frame[names], labels, names, None, _split(len(frame), len(parts[0])))
+
+
 def idx_images(*paths: Path) -> Table:
     """The four gzipped IDX files of MNIST: images and labels, training and testing."""
     images, labels = [_idx(p) for p in paths[::2]], [_idx(p) for p in paths[1::2]]
@@ -272,6 +292,8 @@ READERS: dict[str, Callable[..., Table]] = {
         orange_tab,
         tsv_genes_by_samples,
         arff_train_test,
+        arff_mixed,
+        census,
         idx_images,
         newsgroups,
         c50,

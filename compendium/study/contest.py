@@ -2,18 +2,25 @@
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2, f_classif
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
 
 from compendium.study.preparations import PreparedClassifier
@@ -176,8 +183,9 @@ def contestants(
 
     Parameters
     ----------
-    kind : {"expression", "table", "text"}
-        As for :func:`memdlib.make_memd`; "text" means sparse counts.
+    kind : {"expression", "table", "text", "mixed"}
+        As for :func:`memdlib.make_memd`; "text" means sparse counts, "mixed" a frame
+        with categories and gaps, on which a few take part.
     d : int
         Features.
     folds : int, default=5
@@ -195,6 +203,8 @@ def contestants(
     ValueError
         If there is no such kind.
     """
+    if kind == "mixed":
+        return _mixed(d, folds, iterations)
     if kind not in _COSTS:
         raise ValueError(f"kind={kind!r} must be one of {list(_COSTS)}")
     build = _text if kind == "text" else _dense
@@ -323,6 +333,33 @@ def _table(d, folds) -> dict:
     grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.3 / d, 1.0 / d]}
     machine = CalibratedSearch(SVC(), grid, folds)
     return {"rbf_svm": make_pipeline(StandardScaler(), machine)}
+
+
+def _mixed(d, folds, iterations) -> dict:
+    """Peers on numbers filled, marked and scaled, and indicators of the categories."""
+    numbers = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True, add_indicator=True),
+        StandardScaler(),
+    )
+    levels = OneHotEncoder(
+        min_frequency=3, handle_unknown="infrequent_if_exist", sparse_output=False
+    )
+    prepare = make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (levels, make_column_selector(dtype_exclude="number")),
+    )
+    logistic = LogisticRegression(max_iter=500, tol=1e-3)
+    costs = {"C": list(_COSTS["table"])}
+    found = {
+        "rbf_svm": _table(d, folds)["rbf_svm"][-1],
+        "logistic_loss": _search(logistic, costs, folds, "neg_log_loss"),
+        "lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        "boosting": StoppedBoosting(iterations),
+        "forest": RandomForestClassifier(200),
+    }
+    found = {name: make_pipeline(prepare, model) for name, model in found.items()}
+    found["make_memd"] = make_memd("table")
+    return {name: found[name] for name in LABELS if name in found}
 
 
 def _text(kind, d, folds) -> dict:

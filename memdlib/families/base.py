@@ -292,4 +292,3 @@ def smooth_towards_pooled(
 def by_feature(weight: Array, mu: Array) -> Array:
     """Weights (..., K) or (..., K, d) that broadcast to the features of mu."""
     return weight if weight.ndim == mu.ndim - 1 else weight[..., None]
-

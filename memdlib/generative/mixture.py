@@ -8,20 +8,21 @@ latent class, and the weights of the classes are those of maximum likelihood.
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from memdlib._types import MatrixLike
@@ -32,6 +33,7 @@ from memdlib.generative.memd import MeMdClassifier, held_out_folds
 from memdlib.validation import (
     POSITIVE,
     Number,
+    Words,
     check_parameters,
     labelled_data,
 )
@@ -41,8 +43,9 @@ Array = NDArray[np.float64]
 # Of more rows than this about so many are held out.
 _MANY = 10_000
 
-# Numbers in X; smaller data are done sooner with one thread of BLAS.
-_SMALL = 1_000_000
+# Numbers in X; smaller data are done sooner with one thread of BLAS. Of more, from so
+# many columns on, fewer rows are held out.
+_SMALL, _WIDE, _MANY_WIDE = 1_000_000, 250, 1_000
 
 # Of a value that stands alone: as many times as far from the median as any other, in a
 # feature of rows enough to tell.
@@ -52,8 +55,7 @@ _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
     ("shrunken", MeMdClassifier(shrinkage="auto")),
 )
-# The class shares, and the nats in all by which they must foresee rows better.
-_CLASS_SHARES, _STRONG = "class shares", 3.0
+_CLASS_SHARES = "class shares"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,17 @@ class _Group:
         for step in self.steps:
             X = step.transform(X)
         return {key: _class_scores(model, X) for key, model in self.models.items()}
+
+    def divergences(self) -> Iterator[tuple[str, Array]]:
+        """Nats of the columns of X by models whose first steps keep them apart."""
+        for key, model in self.models.items():
+            found = getattr(model, "feature_divergences_", None)
+            for step in reversed(self.steps):
+                if found is not None and get_tags(step).requires_fit:
+                    sums = getattr(step, "sum_by_column", None)
+                    found = sums(found) if sums else None
+            if found is not None:
+                yield key, found
 
     def held_out(self, X, y, weight, train, test) -> dict[str, Array]:
         return self.fit(X[train], y[train], weight[train]).scores(X[test])
@@ -98,6 +111,7 @@ class _Mixture:
     calibrations: dict[str, Calibration]
     duality_gap: float
     cv_results: dict[str, NDArray]
+    left_out: list[str]
 
     @property
     def named_estimators(self) -> dict[str, Any]:
@@ -109,9 +123,20 @@ class _Mixture:
         found = {n: [models[key] for key in k] for n, k in self.candidates.items()}
         return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
 
+    def importances(self, n_features: int) -> Array:
+        """Mean, by weight, of the candidates that have nats for columns of X."""
+        known = {key: v for group in self.groups for key, v in group.divergences()}
+        weights = self.cv_results["weight"]
+        pairs = zip(weights[weights > 0], self.candidates.values(), strict=False)
+        told = [(weight, known[key]) for weight, (key, *_) in pairs if key in known]
+        if self.candidates and not told:
+            raise AttributeError(
+                "no candidate has nats of columns: DivergenceRanker has"
+            )
+        total = sum((weight * nats for weight, nats in told), np.zeros(n_features))
+        return total / (sum(weight for weight, _ in told) or 1.0)
+
     def log_posterior(self, X) -> Array:
-        if not self.candidates:
-            return np.tile(np.log(self.class_prior), (X.shape[0], 1))
         scores = {}
         for group in self.groups:
             scores |= group.scores(X)
@@ -120,6 +145,8 @@ class _Mixture:
             self.calibrations[name].log_posterior([scores[key] for key in keys])
             for name, keys in self.candidates.items()
         ]
+        if weights[-1] > 0:
+            parts.append(np.tile(np.log(self.class_prior), (X.shape[0], 1)))
         weights = weights[weights > 0][:, None, None]
         return np.logaddexp.reduce(np.log(weights) + parts, axis=0)
 
@@ -128,8 +155,9 @@ class MixtureClassifier(BayesClassifier):
     """Candidates calibrated and mixed, by training rows held out.
 
     With the calibrated posteriors q_j of the candidates those of the mixture are
-    p(k | x) = sum_j w_j q_j(k | x). The class shares take their place if these foresee
-    the rows held out better by three nats in all.
+    p(k | x) = sum_j w_j q_j(k | x). They are averaged with the class shares by Bayes'
+    rule: rows held out that the mixture foresees better by L nats in all give it the
+    odds exp(L - margin).
 
     Parameters
     ----------
@@ -145,12 +173,22 @@ class MixtureClassifier(BayesClassifier):
         Of :func:`memdlib.generative.fit_calibration`: nats, or None for log posteriors
         that need no temperature as a rule. Products of thousands of densities are far
         too sure; models of few features may be right.
+    margin : float, default=5.0
+        Nats by which rows held out must be foreseen better than by the class shares, to
+        be believed as much; weights and calibrations were fitted to them.
     random_state : int, RandomState or None, default=None
         Draws the folds, and what candidates draw.
     n_jobs : int or None, default=None
         Folds that are held out at the same time, in processes of joblib.
     verbose : int, default=0
-        Above zero, a line for each candidate.
+        Above zero, a line for each candidate; above one, also for each fold of it.
+    class_weight : None, "balanced" or dict, default=None
+        Factors of the weights of rows: posteriors and class shares are those of the
+        weighted rows.
+    wide : list of str or None, default=None
+        Names of the candidates that can pay their time where X holds more than a
+        million numbers in 250 columns or more. Others are then left out, and about
+        1,000 rows held out. None: no difference is made.
 
     Attributes
     ----------
@@ -162,6 +200,11 @@ class MixtureClassifier(BayesClassifier):
     cv_results_ : dict of str to ndarray of shape (number of candidates + 1,)
         "name", the class shares last; "log_loss" (nats a row, calibrated) and
         "accuracy" on held-out rows; "weight", zero for those left out.
+    left_out_ : list of str
+        Candidates that could not pay their time.
+    feature_importances_ : ndarray of shape (d,)
+        Nats of each column, by which the classes differ beyond what other columns say:
+        mean over the candidates that have ``feature_divergences_``, by their weights.
     duality_gap_ : float
         How far the weights may be from the best ones, nats a row.
     n_features_in_ : int
@@ -191,9 +234,12 @@ class MixtureClassifier(BayesClassifier):
         "estimators": [list, tuple, None],
         "cv": [Number(Integral, 2, None)],
         "lead": [POSITIVE, None],
+        "margin": [Real],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": [Number(Integral, 0, None), "boolean"],
+        "class_weight": [None, Words("balanced"), dict],
+        "wide": [list, tuple, None],
     }
 
     def __init__(
@@ -202,22 +248,29 @@ class MixtureClassifier(BayesClassifier):
         *,
         cv: int = 5,
         lead: float | None = 3.0,
+        margin: float = 5.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        class_weight: dict[Any, Any] | str | None = None,
+        wide: Sequence[str] | None = None,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
         self.lead = lead
+        self.margin = margin
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.class_weight = class_weight
+        self.wide = wide
 
     classes_: NDArray[Any] = fitted("classes")
     class_prior_: Array = fitted("class_prior")
     named_estimators_: dict[str, BaseEstimator] = fitted("named_estimators")
     calibrations_: dict[str, Calibration] = fitted("calibrations")
     cv_results_: dict[str, NDArray[Any]] = fitted("cv_results")
+    left_out_: list[str] = fitted("left_out")
     duality_gap_: float = fitted("duality_gap")
 
     @all_or_nothing
@@ -255,19 +308,32 @@ class MixtureClassifier(BayesClassifier):
         estimators = _checked(self.estimators or _DEFAULT)
         sparse_too = get_tags(self).input_tags.sparse
         X, codes, weight, classes = labelled_data(
-            self, X, y, sample_weight, sparse_too=sparse_too
+            self,
+            X,
+            y,
+            sample_weight,
+            sparse_too=sparse_too,
+            class_weight=self.class_weight,
         )
-        rng = check_random_state(self.random_state)
+        rng, many, left_out = check_random_state(self.random_state), _MANY, []
+        if self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE:
+            many, left_out = _MANY_WIDE, [n for n in estimators if n not in self.wide]
+            estimators = {n: m for n, m in estimators.items() if n in self.wide}
+        if left_out and self.verbose:
+            print("left out, too dear:", *left_out, sep="\n")
         groups, candidates = _grouped(estimators, rng.randint(2**31 - 1))
         with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
+            splits = _splits(codes, self.cv, rng, many)
             self._fitted = self._mixture(
-                groups, candidates, X, codes, weight, classes, rng
+                groups, candidates, X, codes, weight, classes, splits, left_out
             )
         return self
 
-    def _mixture(self, groups, candidates, X, codes, weight, classes, rng) -> _Mixture:
+    def _mixture(
+        self, groups, candidates, X, codes, weight, classes, splits, left_out
+    ) -> _Mixture:
         """Candidates that have a weight, and what rows held out say of all."""
-        y, splits = classes[codes], _splits(codes, self.cv, rng)
+        y = classes[codes]
         prior = np.bincount(codes, weight) / weight.sum()
         names = [*candidates, _CLASS_SHARES]
         weights, gap = np.eye(len(names))[0], 0.0
@@ -281,7 +347,7 @@ class MixtureClassifier(BayesClassifier):
             own, share = codes[rows], weight[rows]
             log_q = np.tile(np.log(prior)[own], (len(names), 1))
             hits = np.tile(own == prior.argmax(), (len(names), 1))
-            scores = self._held_out(groups, X, y, weight, splits)
+            scores = self._held_out(groups, candidates, X, y, weight, splits)
             for j, (name, keys) in enumerate(candidates.items()):
                 parts = [scores(key) for key in keys]
                 found = fit_calibration(parts, own, share, lead=self.lead)
@@ -293,7 +359,7 @@ class MixtureClassifier(BayesClassifier):
                     print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
             accuracies = np.average(hits, axis=1, weights=share)
             log_losses = -np.average(log_q, axis=1, weights=share)
-            weights, gap = _weights_of_a_row_or_more(log_q, share)
+            weights, gap = _weights_of_a_row_or_more(log_q, share, self.margin)
         results = {
             "name": np.array(names),
             "log_loss": log_losses,
@@ -311,23 +377,39 @@ class MixtureClassifier(BayesClassifier):
             models = {key: model for key, model in group.models.items() if key in used}
             if models:
                 members.append(_Group(group.steps, models).fit(X, y, weight))
-        return _Mixture(classes, prior, members, chosen, calibrations, gap, results)
+        return _Mixture(
+            classes, prior, members, chosen, calibrations, gap, results, left_out
+        )
 
-    def _held_out(self, groups, X, y, weight, splits) -> Callable[[str], Array]:
+    def _held_out(
+        self, groups, candidates, X, y, weight, splits
+    ) -> Callable[[str], Array]:
         """Scores of the rows held out by a model, found when they are asked for."""
         known, waiting = {}, list(groups)
 
         def scores(key) -> Array:
             while key not in known:
                 rest, Z = waiting.pop(0).without_fixed_steps(X)
-                parts = Parallel(n_jobs=self.n_jobs)(
+                parts = []
+                for part in Parallel(n_jobs=self.n_jobs, return_as="generator")(
                     delayed(rest.held_out)(Z, y, weight, *split) for split in splits
-                )
+                ):
+                    parts.append(part)
+                    if self.verbose > 1:
+                        done = [n for n, keys in candidates.items() if keys[0] in part]
+                        for name in done:
+                            print(f"{name}: fold {len(parts)} of {len(splits)}")
                 for own in rest.models:
                     known[own] = np.concatenate([part[own] for part in parts])
             return known[key]
 
         return scores
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Nats of each column, (d,)."""
+        check_is_fitted(self)
+        return self._fitted.importances(self.n_features_in_)
 
     def _joint_log_density(self, X):
         return self._fitted.log_posterior(X)
@@ -377,16 +459,16 @@ def mixture_weights(
     return weights, max(gap, 0.0)
 
 
-def _weights_of_a_row_or_more(log_q, counts) -> tuple[Array, float]:
-    """Of candidates, or of the class shares, whose log posteriors come last."""
+def _weights_of_a_row_or_more(log_q, counts, margin) -> tuple[Array, float]:
+    """Of candidates, and of the class shares, whose log posteriors come last."""
     found, gap = mixture_weights(log_q[:-1].T, counts)
-    least = min(1.0 / (1.0 + counts.sum()), found.max())
-    weights = np.append(np.where(found < least, 0.0, found), 0.0)
+    row = 1.0 / (1.0 + counts.sum())
+    weights = np.where(found < min(row, found.max()), 0.0, found)
     weights /= weights.sum()
-    mixed = np.log(np.exp(log_q).T @ weights)
-    if counts @ (log_q[-1] - mixed) > _STRONG:
-        weights = np.eye(len(weights))[-1]
-    return weights, gap
+    mixed = np.log(np.exp(log_q[:-1]).T @ weights)
+    rest = float(expit(margin - counts @ (mixed - log_q[-1])))
+    rest = 0.0 if rest < row else 1.0 if rest > 1.0 - row else rest
+    return np.append((1.0 - rest) * weights, rest), gap
 
 
 def _checked(estimators) -> dict[str, list[Any]]:
@@ -447,10 +529,10 @@ def _class_scores(model, X) -> Array:
     return np.column_stack([0.0 * score, score]) if score.ndim == 1 else score
 
 
-def _splits(codes, cv: int, rng) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Training rows of all classes, and rows held out, of about 10,000 at most."""
+def _splits(codes, cv: int, rng, many: int) -> list[tuple[NDArray, NDArray]]:
+    """Training rows of all classes, and rows held out, about so many at most."""
     fold, n_folds = held_out_folds(codes, cv, rng)
-    n_folds = math.ceil(n_folds * min(1.0, _MANY / len(codes)))
+    n_folds = math.ceil(n_folds * min(1.0, many / len(codes)))
     return [
         (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)
     ]

@@ -1,9 +1,14 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, timedelta
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -16,7 +21,8 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils.validation import validate_data
 
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
@@ -51,6 +57,147 @@ def normal_scores(X: ArrayLike) -> NDArray[np.float64]:
     return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
 
 
+# Numbers in a sparse table that is filled in, at most: less than a gigabyte.
+_FILLED = 100_000_000
+
+# Levels of a category, and how often the training rows must show them.
+_LEVELS, _OFTEN = 100, 3
+
+_DATES = date | timedelta | np.datetime64 | np.timedelta64
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of numbers: gaps get the median, and are marked if there were any."""
+
+    name: str
+    median: float
+    gaps: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name, f"{self.name} missing"][: 1 + self.gaps]
+
+    def __call__(self, column) -> NDArray[np.float64]:
+        try:
+            x = _cells(column).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            message = f"column {self.name!r} held numbers in fit: {error}"
+            raise ValueError(message) from error
+        gap = np.isnan(x)
+        return np.array([np.where(gap, self.median, x), gap][: 1 + self.gaps])
+
+
+@dataclass(frozen=True)
+class _Category:
+    """A column of categories: an indicator a level, and one for rare levels if any."""
+
+    name: str
+    levels: list[str]
+    rare: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.name}={level}" for level in self.levels + ["rare"] * self.rare]
+
+    def __call__(self, column) -> NDArray[np.float64]:
+        labels = np.array([_label(value) for value in _cells(column)], dtype=object)
+        found = np.array([labels == level for level in self.levels], dtype=np.float64)
+        found = found.reshape(-1, len(labels))
+        return np.vstack([found, 1.0 - found.sum(axis=0)]) if self.rare else found
+
+
+def _cells(column):
+    """Values as objects, NaN where there is none; numbers as they are."""
+    if hasattr(column, "iloc"):
+        column = column.to_numpy(dtype=object, na_value=np.nan)
+    if column.dtype != object:
+        return column
+    return np.where(np.equal(column, None).astype(bool), np.nan, column)
+
+
+def _label(value) -> str:
+    return "missing" if value != value else str(value).removesuffix(".0")
+
+
+def _coder(name: str, column) -> _Number | _Category:
+    """What a column becomes, learnt from the training rows."""
+    cells = _cells(column)
+    if column.dtype.kind in "mM" or any(
+        isinstance(value, _DATES) for value in cells if cells.dtype == object
+    ):
+        raise ValueError(f"column {name!r} holds dates; give numbers, as of days")
+    categories = getattr(column.dtype, "categories", None) is not None
+    if not categories and (
+        cells.dtype != object or all(isinstance(value, Real) for value in cells)
+    ):
+        x = cells.astype(np.float64)
+        known = x[~np.isnan(x)]
+        median = np.median(known) if known.size else 0.0
+        return _Number(name, median, known.size < x.size)
+    counts = sorted(Counter(map(_label, cells)).items(), key=lambda pair: -pair[1])
+    levels = sorted(level for level, count in counts[:_LEVELS] if count >= _OFTEN)
+    return _Category(name, levels, len(levels) < len(counts))
+
+
+class _Columns(TransformerMixin, BaseEstimator):
+    """Numbers, their gaps filled and marked, and indicators of categories."""
+
+    def fit(self, X, y=None) -> Self:
+        columns = self._read(X, reset=True)
+        places = [f"x{j}" for j in range(len(columns))]
+        names = map(str, getattr(self, "feature_names_in_", places))
+        self.coders_ = [_coder(*pair) for pair in zip(names, columns, strict=True)]
+        return self
+
+    def transform(self, X):
+        columns = self._read(X, reset=False)
+        names = self.get_feature_names_out()
+        as_it_is = isinstance(columns, np.ndarray) and columns.dtype != object
+        if as_it_is and len(names) == len(columns) and not np.isnan(columns).any():
+            found = columns.T
+        else:
+            pairs = zip(self.coders_, columns, strict=True)
+            found = np.vstack([coder(column) for coder, column in pairs]).T
+        if not hasattr(X, "iloc"):
+            return found
+        return type(X)(found, index=X.index, columns=names)
+
+    def get_feature_names_out(self, input_features=None):
+        return np.concatenate([np.array(c.names, object) for c in self.coders_])
+
+    def sum_by_column(self, values):
+        """Sums over what stems from the same column, (d,), of what comes out."""
+        sizes = [len(coder.names) for coder in self.coders_]
+        return np.add.reduceat(values, np.cumsum([0, *sizes[:-1]]))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def _read(self, X, reset):
+        """Columns, as rows of a matrix if all are of one type."""
+        frame = hasattr(X, "iloc")
+        if not frame and not sparse.issparse(X):
+            X = X if np.asarray(X).dtype.kind in "biufc" else np.array(X, dtype=object)
+        dtypes = X.dtypes if frame else [getattr(X, "dtype", np.dtype(float))]
+        mixed = any(dtype.kind not in "biufc" for dtype in dtypes)
+        if mixed and not frame:
+            X = check_array(X, dtype=None, ensure_all_finite=False)
+        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        options |= {"ensure_all_finite": "allow-nan", "skip_check_array": mixed}
+        X = validate_data(self, X, reset=reset, **options)
+        if sparse.issparse(X):
+            n, d = X.shape
+            if n * d > _FILLED:
+                message = f"X is sparse, and {n} x {d} is too large to fill in: leave"
+                raise ValueError(f"{message} features out, as by SelectKBest")
+            X = X.toarray()
+        return [X.iloc[:, s] for s in range(X.shape[1])] if mixed and frame else X.T
+
+
 class _LinearSplines(TransformerMixin, BaseEstimator):
     """Functions of one feature each, linear between quantiles."""
 
@@ -67,19 +214,24 @@ class _LinearSplines(TransformerMixin, BaseEstimator):
     def transform(self, X):
         return self.splines_.transform(X)
 
+    def sum_by_column(self, values):
+        """Sums over the functions of a feature, (d,), of what comes out."""
+        return values.reshape(self.splines_.n_features_in_, -1).sum(axis=1)
+
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
     """Functions whose products approximate a Gaussian kernel of all features."""
 
-    def __init__(self, gamma=1.0, random_state=None):
+    def __init__(self, gamma=1.0, most=200, random_state=None):
         self.gamma = gamma
+        self.most = most
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
         self.kernel_ = Nystroem(
             gamma=self.gamma / X.shape[1],
-            n_components=min(200, len(X)),
+            n_components=min(len(X), max(200, min(self.most, len(X) // 3))),
             random_state=self.random_state,
         ).fit(self.scaler_.transform(X))
         return self
@@ -111,13 +263,42 @@ class _WordCounter(CountVectorizer):
 
 
 def _holds_texts(X) -> bool:
-    """Whether data are texts, one an element; a ValueError names one that is not."""
-    if isinstance(X, str) or (X.ndim if hasattr(X, "ndim") else np.ndim(X[0]) + 1) > 1:
-        return isinstance(X, str)
+    """Whether data are texts, one an element; a ValueError says what they are else."""
+    if not isinstance(X, str) and getattr(X, "ndim", 1) > 1:
+        first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0] if X.size else 0
+        if isinstance(first, str | bytes):
+            raise ValueError('X has columns; pass the texts of one, as df["text"]')
+        return False
+    if isinstance(X, str) or not hasattr(X, "__len__"):
+        raise ValueError(f"X is a {type(X).__name__}; pass a list of texts")
     for i, text in enumerate(X):
-        if not isinstance(text, str | bytes):
-            raise ValueError(f"X[{i}] = {text!r} is no text; give strings alone")
+        if isinstance(text, str | bytes):
+            continue
+        remedy = "give strings alone, empty ones for what is missing"
+        if isinstance(text, dict):
+            remedy = "put sklearn.feature_extraction.DictVectorizer in front"
+        elif np.ndim(text):
+            if not isinstance(text[0], str):
+                return False
+            remedy = "join the words, as ' '.join(words)"
+        raise ValueError(f"X[{i}] = {text!r} is no text; {remedy}")
     return True
+
+
+class RecommendedPipeline(Pipeline):
+    """A pipeline that takes columns of any kind, and says what each of them tells."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Nats of each column, (d,); see ``MixtureClassifier``."""
+        found = self[-1].feature_importances_
+        return self[0].sum_by_column(found) if len(self.steps) > 1 else found
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if len(self.steps) > 1:
+            tags.input_tags = get_tags(self[0]).input_tags
+        return tags
 
 
 _MEASURED_ALIKE = CorrelatedMeMdClassifier(variance_shrinkage="auto")
@@ -164,7 +345,9 @@ _CANDIDATES = {
             ("correlated", CorrelatedMeMdClassifier()),
             *_RELAXED[:2],
         ),
-        *_after(_KernelFeatures(0.3), "0.3", ("kernel", CorrelatedMeMdClassifier())),
+        *_after(
+            _KernelFeatures(0.3, 500), "0.3", ("kernel", CorrelatedMeMdClassifier())
+        ),
         *_after(_KernelFeatures(1.0), "1.0", ("kernel", CorrelatedMeMdClassifier())),
     ],
     "text": [
@@ -172,8 +355,12 @@ _CANDIDATES = {
         for power, penalty in ((0.0, 0.3), (0.25, 1.0), (0.5, 1.0))
     ],
 }
+# Of wide tables; none takes longer than linear discriminant analysis.
+_WIDE = ["correlated", "linear", "kernel, 1.0"]
 # Few features: their densities may be right, and need no temperature.
 _LEADS = {"expression": 3.0, "table": None, "text": 1.0}
+# Thousands of genes tell something as a rule, even where few samples show little of it.
+_MARGINS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
 def make_memd(kind: str, **overrides: Any) -> Pipeline:
@@ -183,7 +370,7 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     ----------
     kind : {"expression", "table", "text"}
         "expression": rows are samples, columns are genes or other features that are
-        measured alike, many more than rows. "table": columns of any units. "text":
+        measured alike, many more than rows. "table": columns of any kind. "text":
         strings (a list, an array or a Series of them), or counts of words, sparse as a
         rule.
     **overrides
@@ -193,7 +380,8 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     -------
     sklearn.pipeline.Pipeline
         Unfitted; its last step is "memd". Candidates are calibrated and weighted inside
-        ``fit``, by the rows that it is given.
+        ``fit``, by the rows that it is given. Fitted, it has ``feature_importances_``,
+        nats of each given column, but for texts.
 
     Raises
     ------
@@ -208,11 +396,15 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     they are: pooled covariances; and means and variances of each class, of genes
     selected by divergence, which alone sees classes that differ in variances.
 
-    **table.** Pooled covariances, shrunken by much and by next to nothing; covariances
-    of each class, relaxed towards these; and the same on more moments: functions of
-    each feature that are linear between its quantiles, and functions whose products
-    approximate a Gaussian kernel of all features. A lone value far outside in the
-    training rows gives a warning.
+    **table.** A frame goes in as it is: gaps in numbers get the median and, if training
+    rows have any, a column that marks them; categories become indicators, levels of
+    less than three rows or beyond the first hundred together, a missing one a level.
+    Sparse tables of up to 100 million numbers are filled in. Then pooled covariances,
+    shrunken by much and by next to nothing; covariances of each class, relaxed towards
+    these; and the same on more moments: functions of each feature that are linear
+    between its quantiles, and functions whose products
+    approximate a Gaussian kernel of all features. Wide tables of many rows get three of
+    these ("wide"). A lone value far outside in the training rows gives a warning.
 
     **text.** Ridge regression on the indicators of the classes, a discriminant of
     pooled second moments, on words weighted by their divergence to the power 0, 0.25
@@ -231,6 +423,9 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     if kind not in _CANDIDATES:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
     # its own copies of the candidates
-    model = clone(MixtureClassifier(_CANDIDATES[kind], lead=_LEADS[kind]))
-    steps = [("words", _WordCounter())] if kind == "text" else []
-    return Pipeline([*steps, ("memd", model.set_params(**overrides))])
+    wide = _WIDE if kind == "table" else None
+    options = {"lead": _LEADS[kind], "margin": _MARGINS[kind], "wide": wide}
+    model = clone(MixtureClassifier(_CANDIDATES[kind], **options))
+    first = {"text": ("words", _WordCounter()), "table": ("columns", _Columns())}
+    steps = [first[kind]] if kind in first else []
+    return RecommendedPipeline([*steps, ("memd", model.set_params(**overrides))])

@@ -74,6 +74,8 @@ class RegularisedMeMdClassifier(PooledClassifier):
     ----------
     classes_, class_prior_ : ndarray of shape (K,)
     shrinkage_, variance_shrinkage_ : float
+    feature_divergences_ : ndarray of shape (d,)
+        Of the pooled part, as in :class:`CorrelatedMeMdClassifier`.
     n_features_in_ : int
 
     Notes
@@ -100,6 +102,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
     class_prior_: Array
     shrinkage_: float
     variance_shrinkage_: float
+    feature_divergences_: Array
 
     _parameter_constraints: ClassVar[dict] = {
         "class_shrinkage": [Number(Real, 0, 1, "right")],
@@ -133,6 +136,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
         )
         self.class_prior_ = pooled.prior
         self.shrinkage_ = pooled.root.shrinkage
+        self.feature_divergences_ = pooled.prior @ pooled.means**2
         self.variance_shrinkage_ = pooled.variance_shrinkage
         # residuals in the units of the pooled deviations, which shrinkage has changed
         rows = moments.residuals * (np.sqrt(moments.variance) / pooled.deviations)

@@ -184,6 +184,35 @@ def test_where_nothing_is_known_it_is_the_class_shares():
     assert clf.named_estimators_ == {}
 
 
+def test_class_shares_get_their_odds():
+    """Of nats in all, less the margin, on rows that say little."""
+    rng = np.random.default_rng(8)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + 0.3 * y[:, None]
+
+    def weights(margin):
+        clf = MixtureClassifier([FULL], lead=1.0, margin=margin, random_state=0)
+        return clf.fit(X, y).cv_results_["weight"]
+
+    odds = [np.log(np.divide(*weights(margin))) for margin in (0.0, 1.0, 2.5)]
+    np.testing.assert_allclose(np.diff(odds), [-1.0, -1.5], rtol=0, atol=1e-9)
+    assert weights(-1e4).tolist() == [1, 0]
+    assert weights(1e4).tolist() == [0, 1]
+    clf = MixtureClassifier([FULL], lead=1.0, margin=1.0, random_state=0).fit(X, y)
+    alone = MixtureClassifier([FULL], lead=1.0, margin=-1e4, random_state=0).fit(X, y)
+    expected = weights(1.0)[0] * alone.predict_proba(X) + 0.5 * weights(1.0)[1]
+    np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_class_weights_are_weights_of_rows():
+    X, y, Z, _ = wine()
+    own = {0: 1.0, 1: 3.0, 2: 0.5}
+    weight = np.array([own[k] for k in y])
+    one = MixtureClassifier(class_weight=own, random_state=0).fit(X, y)
+    two = MixtureClassifier(random_state=0).fit(X, y, weight)
+    np.testing.assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))
+
+
 def test_a_mixture_is_better_than_one_that_is_calibrated_and_one_that_is_not():
     X, y = load_breast_cancer(return_X_y=True)
     train, new, truth = slice(0, None, 2), X[1::2], y[1::2]
@@ -251,6 +280,10 @@ def test_jobs_and_lines_change_nothing(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["correlated", "shrunken"]
     np.testing.assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))
+    MixtureClassifier(random_state=2, cv=2, verbose=2).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    for name in ("correlated", "shrunken"):
+        assert {f"{name}: fold 1 of 2", f"{name}: fold 2 of 2"} < set(lines)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +300,8 @@ def test_jobs_and_lines_change_nothing(capsys):
         ({"lead": 0.0}, "'lead' parameter"),
         ({"verbose": -1}, "'verbose' parameter"),
         ({"n_jobs": 1.5}, "'n_jobs' parameter"),
+        ({"wide": "all"}, "'wide' parameter"),
+        ({"margin": None}, "'margin' parameter"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, message):

@@ -16,8 +16,10 @@ from rdata.conversion import to_r
 
 from compendium.data import DatasetError, catalogue, load
 from compendium.data.readers import (
+    arff_mixed,
     arff_train_test,
     c50,
+    census,
     count_words,
     csv_class_last,
     idx_images,
@@ -58,6 +60,25 @@ FORMS = {
     "dimnames": named(VALUES, ["s1", "s2", "s3"]),
     "data frame": pd.DataFrame(VALUES, columns=["g1", "g2"], index=pd.RangeIndex(1, 4)),
 }
+
+
+def test_tables_with_categories_and_gaps(tmp_path):
+    path = tmp_path / "set.arff"
+    path.write_text(
+        "@relation r\n@attribute a real\n@attribute b {x,y}\n@attribute c {n,p}\n"
+        "@data\n1.5,?,p\n?,y,n\n"
+    )
+    table = arff_mixed(path)
+    assert (table.labels, table.feature_names) == (["p", "n"], ["a", "b"])
+    assert table.X.isna().to_numpy().tolist() == [[False, True], [True, False]]
+    assert (table.X["a"][0], table.X["b"][1]) == (1.5, "y")
+    parts = [tmp_path / "train.csv", tmp_path / "test.csv"]
+    parts[0].write_text("39, ?, <=50K\n")
+    parts[1].write_text("25, clerk, >50K.\n")
+    table = census(*parts)
+    assert (table.labels, table.split) == (["<=50K", ">50K"], ["train", "test"])
+    assert table.X["column 1"].tolist() == [39, 25]
+    assert table.X["column 2"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.svm import SVC
 
@@ -39,6 +40,18 @@ def test_all_take_part_and_learn(kind):
             assert ((found["own"] >= 0) & (found["own"] <= found["top"])).all(), name
             assert 1 <= found["features"] <= X.shape[1], name
             assert min(found["fit"], found["predict"]) >= 0
+
+
+def test_mixed_tables_have_peers_on_one_preparation():
+    rng = np.random.default_rng(3)
+    y = np.arange(120) % 2
+    X = pd.DataFrame({"job": np.where(rng.random(120) < 0.8, y, 2).astype(str)})
+    X["age"] = np.where(rng.random(120) < 0.2, np.nan, y + rng.normal(size=120))
+    models = contestants("mixed", 2, folds=2, iterations=5)
+    assert set(models) < set(LABELS)
+    for name, model in models.items():
+        train, test = (X[:80], y[:80]), (X[80:], y[80:])
+        assert measured(model, train, test, seed=0)["right"].mean() > 0.7, name
 
 
 def test_an_unknown_kind():
