@@ -479,7 +479,7 @@ def test_bad_data_is_named(X, y, message):
         ([0, 0, 0, 0], "at least one non-zero number"),
         ([1, 1, -2, 1], r"sample_weight\[2\] = -2\.0; weights must be finite"),
         ([1, 1], r"sample_weight has shape \(2,\); expected \(4,\)"),
-        ([1, 1, 0, 0], r"y holds one class only \('a'\)"),
+        ([1, 1, 0, 0], r"above zero, holds one class only \('a'\)"),
     ],
 )
 def test_bad_weights_are_named(weight, message):
