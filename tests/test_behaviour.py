@@ -216,7 +216,9 @@ def _(model: MixtureClassifier, X, y, new):
         score = reference(member, X, y, new) * mpmath.mpf(found.multipliers[0])
         p = exp(score - score.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
-        total += mpmath.mpf(weights[name]) * ((1 - share) * p + share / p.shape[1])
+        total = total + mpmath.mpf(weights[name]) * (
+            (1 - share) * p + share / p.shape[1]
+        )
     return log(total)
 
 
