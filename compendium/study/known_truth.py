@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import sparse, stats
 from scipy.special import log_softmax
 from sklearn.utils import Bunch
@@ -17,8 +18,8 @@ class Simulation(NamedTuple):
 
     Attributes
     ----------
-    kind : {"expression", "table", "text"}
-        For :func:`memdlib.make_memd`.
+    kind : {"expression", "table", "text", "mixed"}
+        As for :func:`compendium.study.contest.contestants`.
     rows : int
         To train with.
     arguments : dict
@@ -54,6 +55,7 @@ SIMULATED = {
         200,
         {"n_words": 2000, "n_informative": 200, "n_classes": 4, "lift": 6.0},
     ),
+    "categories": Simulation("mixed", 400, {"n_columns": 6, "missing": 0.1}),
 }
 
 
@@ -72,7 +74,8 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
     Returns
     -------
     Bunch
-        ``X`` (n, d), ``y`` (n,), ``log_posterior`` (n, K).
+        ``X`` (n, d), a frame if there are categories; ``y`` (n,); ``log_posterior``
+        (n, K).
 
     Raises
     ------
@@ -88,6 +91,8 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
     if name not in SIMULATED:
         raise ValueError(f"name={name!r} must be one of {list(SIMULATED)}")
     how = SIMULATED[name]
+    if how.kind == "mixed":
+        return _mixed(n_samples, seed, **how.arguments)
     if how.kind == "text":
         bunch = simulate_text_counts(n_documents=n_samples, seed=seed, **how.arguments)
         # the length of a document says nothing of its class
@@ -125,3 +130,27 @@ def _normal_log_density(X, mean, variance, loadings):
         return stats.norm.logpdf(X, mean, np.sqrt(variance)).sum(axis=1)
     covariance = np.diag(variance) + loadings.T @ loadings
     return stats.multivariate_normal.logpdf(X, mean, covariance)
+
+
+def _mixed(n_samples, seed, n_columns, missing) -> Bunch:
+    """Three classes; normal, lognormal and categorical columns, some cells empty."""
+    rng, n_classes, n_levels = np.random.default_rng([_FACTOR_STREAM, seed]), 3, 5
+    y = rng.integers(n_classes, size=n_samples)
+    log_posterior, columns = np.zeros((n_samples, n_classes)), {}
+    for s in range(3 * n_columns):
+        mean, shares = rng.normal(0, 0.4, n_classes), np.full(n_levels, 2.0)
+        table = rng.dirichlet(shares, size=n_classes)
+        if s % 3 == 2:
+            ends = table.cumsum(axis=1)[y]
+            place = (rng.random((n_samples, 1)) > ends[:, :-1]).sum(axis=1)
+            values, density = np.array([*"abcde"], dtype=object)[place], table.T[place]
+        else:
+            z = mean[y] + rng.standard_normal(n_samples)
+            values = np.exp(z) if s % 3 else z
+            density = stats.norm.pdf(z[:, None], mean)
+        gone = rng.random(n_samples) < missing
+        values[gone] = np.nan
+        columns[f"{('normal', 'lognormal', 'level')[s % 3]} {s // 3}"] = values
+        log_posterior += np.where(gone[:, None], 0.0, np.log(density))
+    log_posterior = log_softmax(log_posterior, axis=1)
+    return Bunch(X=pd.DataFrame(columns), y=y, log_posterior=log_posterior)

@@ -430,7 +430,7 @@ class MixtureClassifier(BayesClassifier):
 
 
 def mixture_weights(
-    log_q: Array, counts: Array, tol: float = 1e-6, max_iter: int = 10_000
+    log_q: Array, counts: Array, tol: float = 1e-5, max_iter: int = 10_000
 ) -> tuple[Array, float]:
     """Weights that make labels of rows held out most probable, and their gap, nats.
 
@@ -518,7 +518,9 @@ def _grouped(estimators, seed: int) -> tuple[list[_Group], dict[str, list[str]]]
 
 def _fit(model, X, y, weight):
     takes = has_fit_parameter(model, "sample_weight")
-    return clone(model).fit(X, y, **({"sample_weight": weight} if takes else {}))
+    with warnings.catch_warnings():  # what a candidate is worth is measured here
+        warnings.filterwarnings("ignore", "accuracy is", UserWarning)
+        return clone(model).fit(X, y, **({"sample_weight": weight} if takes else {}))
 
 
 def _class_scores(model, X) -> Array:

@@ -345,6 +345,7 @@ _CANDIDATES = {
             ("correlated", CorrelatedMeMdClassifier()),
             *_RELAXED[:2],
         ),
+        ("by column", MeMdClassifier(family="auto", shrinkage="auto")),
         *_after(
             _KernelFeatures(0.3, 500), "0.3", ("kernel", CorrelatedMeMdClassifier())
         ),
@@ -402,9 +403,10 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     Sparse tables of up to 100 million numbers are filled in. Then pooled covariances,
     shrunken by much and by next to nothing; covariances of each class, relaxed towards
     these; and the same on more moments: functions of each feature that are linear
-    between its quantiles, and functions whose products
-    approximate a Gaussian kernel of all features. Wide tables of many rows get three of
-    these ("wide"). A lone value far outside in the training rows gives a warning.
+    between its quantiles, and functions whose products approximate a Gaussian kernel of
+    all features. Last, independent features with a family by column. Wide tables of
+    many rows get three of these ("wide"). A lone value far outside in the training rows
+    gives a warning.
 
     **text.** Ridge regression on the indicators of the classes, a discriminant of
     pooled second moments, on words weighted by their divergence to the power 0, 0.25

@@ -60,7 +60,7 @@ def test_no_weights_are_better_by_more_than_the_gap(seed, n, J, spread):
     log_q = log_likelihoods(seed, n, J, spread)
     counts = np.random.default_rng(seed).integers(1, 4, n).astype(float)
     weights, gap = mixture_weights(log_q, counts)
-    assert 0 <= gap <= 1e-6
+    assert 0 <= gap <= 1e-5
     assert weights.sum() == pytest.approx(1)
     assert (weights > 0).all()
     reached = objective(weights, log_q, counts)
@@ -165,7 +165,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
     weights /= weights.sum()
     np.testing.assert_allclose(table["weight"], [*weights, 0], rtol=0, atol=1e-5)
     assert table["name"].tolist() == [*dict(candidates), "class shares"]
-    assert 0 <= clf.duality_gap_ <= 1e-6
+    assert 0 <= clf.duality_gap_ <= 1e-5
     p = np.tensordot(weights, new, 1)
     np.testing.assert_allclose(clf.predict_proba(Z), p, rtol=1e-6)
     np.testing.assert_allclose(clf.decision_function(Z), np.log(p), rtol=0, atol=1e-6)
