@@ -1,17 +1,18 @@
 """Maximum likelihood of many label counts at a time, one case a column.
 
-Full Newton steps in one orthonormal basis settle nearly all interior label counts. A
-damped search finds the others, until each case has a certificate of its own: a Newton
-step gives expected counts that are feasible for the dual problem, and the quadratic
-form of the step bounds how far the supremum is.
+Full Newton steps in one orthonormal basis settle nearly all interior label counts, the
+first steps in single precision. A damped search goes on from there until each case has
+a certificate of its own: a Newton step gives expected counts that are feasible for the
+dual problem, and the quadratic form of the step bounds how far the supremum is.
 
 Label counts on the boundary have no finite maximum and are not for this module.
 """
 
+from copy import copy
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.special import expit
 
 from memdlib.nml.level_model import LevelModel, UncertifiedError
@@ -22,12 +23,10 @@ Array = NDArray[np.float64]
 _BATCH = 8192
 # Sum of w d^4 at which the expansion is exact to about 2e-14.
 _SETTLED = 1e-13
-# The same where coefficients, too, have ten digits.
-_CLOSE = 1e-20
 # Added to the weight w, which vanishes where a step has gone to infinity.
 _LEAST = 1e-6
-# Full steps before a search.
-_FULL = 11
+# Rough steps, further ones in the first pass, and in the second.
+_ROUGH, _FIRST, _SECOND = 3, 2, 6
 # Duality gap, in nats, that ends a search, and steps after which it is given up.
 _CLOSED, _STEPS = 1e-13, 100
 # Largest gap that counts, in nats, and what rounding adds to it for a sample.
@@ -42,15 +41,7 @@ def suprema(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, float]:
     """Suprema (B,), coefficients (p, B) of the maxima, and a bound of the errors."""
-    n_cases = ones.shape[1]
-    value, state = np.empty(n_cases), np.empty((basis.shape[1], n_cases))
-    late, shared = [np.empty(0, dtype=np.intp)], counts.shape[1] == 1
-    for at in range(0, n_cases, _BATCH):
-        here = slice(at, at + _BATCH)
-        n = counts if shared else counts[:, here]
-        value[here], state[:, here], rest = _full_steps(basis, n, ones[:, here])
-        late.append(at + rest)
-    rest = np.concatenate(late)
+    value, state, rest = _full_steps(_FullSteps(counts, basis), ones)
     if not rest.size:
         return value, state, _SETTLED
     n, k = np.broadcast_to(counts, ones.shape)[:, rest], ones[:, rest]
@@ -65,63 +56,109 @@ def suprema(
     return value, state, max(_SETTLED, float(gap.max()))
 
 
-def _products(basis: Array) -> Array:
-    """Products of columns i >= j, one row each: weighted sums are one product."""
-    i, j = np.tril_indices(basis.shape[1])
-    return np.ascontiguousarray((basis[:, i] * basis[:, j]).T)
+class _FullSteps:
+    """Newton's method in one basis for all cases, in numbers of one kind."""
 
+    def __init__(
+        self, counts: Array, basis: Array, kind: DTypeLike = np.float64
+    ) -> None:
+        self.counts, self.basis = counts.astype(kind), basis.astype(kind)
+        # not in single precision, where products warn by chance on some processors
+        self.total = (basis.T @ counts).astype(kind)
+        # of columns i >= j, one row each: weighted sums are one product
+        i, j = np.tril_indices(basis.shape[1])
+        self.products = np.ascontiguousarray((self.basis[:, i] * self.basis[:, j]).T)
 
-def _begin(basis: Array, counts: Array, ones: Array) -> Array:
-    """Coefficients of a least-squares fit to smoothed logits of the labels."""
-    first, second = ones + 0.3, counts - ones + 0.3
-    weight = first * second / (counts + 0.6)
-    right = basis.T @ (weight * np.log(first / second))
-    return _solve(_products(basis) @ weight, right)
+    def of(self, cases: slice | NDArray[np.intp]) -> "_FullSteps":
+        """The same method for some of the cases."""
+        if self.counts.shape[1] == 1:
+            return self
+        part = copy(self)
+        part.counts, part.total = self.counts[:, cases], self.total[:, cases]
+        return part
 
+    def begin(self, ones: Array) -> Array:
+        """Coefficients of a least-squares fit to smoothed logits of the labels."""
+        first, second = ones + 0.3, self.counts - ones + 0.3
+        weight = first * second / (self.counts + 0.6)
+        right = self.basis.T @ (weight * np.log(first / second))
+        return _solve(self.products @ weight, right)
 
-@np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
-def _full_steps(basis, counts, ones):
-    """Suprema, coefficients, and the cases that full steps did not settle."""
-    products, state = _products(basis), _begin(basis, counts, ones)
-    value, active = np.empty(ones.shape[1]), np.arange(ones.shape[1])
-    n, k, at = counts, ones, state
-    for _ in range(_FULL):
-        logits = basis @ at
-        q = np.exp(logits)
+    def step(self, state: Array, target: Array) -> tuple[Array, ...]:
+        """Change of the coefficients; 1 - probability, and weights."""
+        q = np.exp(self.basis @ state)
         q += 1.0
         np.reciprocal(q, out=q)
-        other = n * q
-        weight = other - other * q
-        other -= n - k
-        change = _solve(products @ weight, basis.T @ other)
-        move = basis @ change
+        other = self.counts * q
+        gradient = self.basis.T @ other
+        weight = np.subtract(other, other * q, out=other)
+        gradient += target
+        gradient -= self.total
+        return _solve(self.products @ weight, gradient), q, weight
+
+
+def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Suprema, coefficients, and the cases that full steps did not settle."""
+    target = form.basis.T @ ones
+    value, state = np.empty(target.shape[1]), np.empty_like(target)
+    late = [np.empty(0, dtype=np.intp)]
+    rough = _FullSteps(form.counts, form.basis, np.float32)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        for at in range(0, value.size, _BATCH):
+            here = slice(at, at + _BATCH)
+            aim, quick = target[:, here].astype(np.float32), rough.of(here)
+            start = moved = quick.begin(ones[:, here].astype(np.float32))
+            for _ in range(_ROUGH):
+                moved = moved + quick.step(moved, aim)[0]
+            # what overflows in single precision starts where it was
+            moved = np.where(np.isfinite(moved).all(axis=0), moved, start)
+            value[here], state[:, here], rest = _settle(
+                form.of(here), target[:, here], moved.astype(np.float64), _FIRST
+            )
+            late.append(at + rest)
+        # stragglers of all batches together: few columns cost as much as many
+        rest = np.concatenate(late)
+        value[rest], state[:, rest], still = _settle(
+            form.of(rest), target[:, rest], state[:, rest], _SECOND
+        )
+    return value, state, rest[still]
+
+
+def _settle(
+    form: _FullSteps, target: Array, start: Array, n_steps: int
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Full steps from a start, until the expansion around the last one is exact."""
+    value, state = np.empty(start.shape[1]), start
+    active = np.arange(value.size)
+    for _ in range(n_steps):
+        if not active.size:
+            break
+        change, q, weight = form.step(start, target)
+        reached = _dot(target, start) + _dot(form.counts, np.log(q))
+        move = form.basis @ change
         square = move * move
         weight *= square
         remainder = _dot(weight, square) + _LEAST * _dot(square, square)
-        at = at + change
-        state[:, active] = at
-        settled = remainder < _CLOSE
-        settled[settled] = (q[:, settled] > 0).all(axis=0)
-        if settled.any():
-            done, left = np.flatnonzero(settled), np.flatnonzero(~settled)
-            move, q, weight = move[:, done], q[:, done], weight[:, done]
-            # Newton's step gains sum w d^2 / 2, the third derivative corrects it
-            gain = 0.5 * weight.sum(axis=0) + _dot(weight, move * (1.0 - 2.0 * q)) / 6.0
-            reached = _dot(k[:, done], logits[:, done]) + _dot(
-                np.broadcast_to(n, k.shape)[:, done], np.log(q)
-            )
-            value[active[done]] = reached + gain
-            active, at, k = active[left], at[:, left], k[:, left]
-            n = n if n.shape[1] == 1 else n[:, left]
-        if not active.size:
-            break
+        left = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(reached)))
+        # Newton's step gains sum w d^2 / 2, the third derivative corrects it
+        move *= 1.0 - 2.0 * q
+        gain = 0.5 * weight.sum(axis=0) + _dot(weight, move) / 6.0
+        change += start
+        if active.size == value.size:
+            value, state = reached + gain, change
+        else:
+            value[active], state[:, active] = reached + gain, change
+        active, form = active[left], form.of(left)
+        start, target = change.take(left, axis=1), target.take(left, axis=1)
     return value, state, active
 
 
-def _search(model, basis, counts, ones):
+def _search(
+    model: LevelModel, basis: Array, counts: Array, ones: Array
+) -> tuple[Array, Array, Array]:
     """Damped Newton steps: log-likelihoods, coefficients, and gaps that are left."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        state = _begin(basis, counts, ones)
+        state = _FullSteps(counts, basis).begin(ones)
     state = np.where(np.isfinite(state).all(axis=0), state, 0.0)
     gap, active = np.full(ones.shape[1], np.inf), np.arange(ones.shape[1])
     for _ in range(_STEPS):
