@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
@@ -272,6 +273,45 @@ class MarginalFamily(Family):
             f"{type(self).__name__} says nothing of its support; write panels, or "
             "jensen_shannon itself"
         )
+
+
+class NonnegativeFamily(MarginalFamily):
+    """A family of values, or of indicators, >= 0 by their means alone."""
+
+    n_moments: ClassVar[int] = 1
+    nonnegative: ClassVar[bool] = True
+
+    def observe(self, X: MatrixLike) -> MatrixLike:
+        values = X.data if sparse.issparse(X) else X
+        if (values < 0).any():
+            raise ValueError(
+                f"Negative values in data: the family {self.name!r} has the support "
+                f"x >= 0, and the smallest value is {np.nanmin(values)}"
+            )
+        return X
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        # terms that are never negative, and do not cancel
+        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        What is zero throughout gets the parameter 1 in every class, so that it carries
+        no information.
+        """
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 1.0, where=pooled == 0)
+        return smooth
+
+    def _positive(self, mu: ArrayLike) -> Array:
+        mu = np.asarray(mu, dtype=np.float64)
+        article = "an" if self.name[0] in "aeiou" else "a"
+        remedy = f"{article} {self.name} density needs a mean above zero"
+        check_domain(mu > 0, mu, "mean", f"{remedy}; use smoothing > 0")
+        return mu
 
 
 def smooth_towards_pooled(
