@@ -88,11 +88,7 @@ class MultivariateNormal(Family):
         second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
         marginal = np.stack([mu[..., 0], second], axis=-1)
         regular = Normal().regularise(
-            marginal,
-            weight,
-            shrinkage=float(pooled),
-            smoothing=0.0,
-            location=location,
+            marginal, weight, shrinkage=float(pooled), smoothing=0.0, location=location
         )
         variance = Normal.variance(regular)
         varies = Normal.class_variance(marginal) > 0

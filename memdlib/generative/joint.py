@@ -15,11 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from memdlib.estimator import finite_scores, fitted
-from memdlib.families.multivariate import (
-    MultivariateNormal,
-    log_determinant,
-    whitening,
-)
+from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MarginalModel, MomentClassifier

@@ -118,11 +118,7 @@ class Scores(ABC):
         """Yield scores (n, K) by the first S features, for each S of a grid."""
 
     def correct_weight(
-        self,
-        X: MatrixLike,
-        codes: NDArray[np.intp],
-        weight: Array,
-        grid: Sequence[int],
+        self, X: MatrixLike, codes: NDArray[np.intp], weight: Array, grid: Sequence[int]
     ) -> Array:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []

@@ -434,9 +434,7 @@ def _presence(moments: ClassMoments, pair: Array) -> ClassMoments:
 
 
 def estimate(
-    moments: ClassMoments | TableMoments,
-    family: MarginalFamily | None,
-    *how: Any,
+    moments: ClassMoments | TableMoments, family: MarginalFamily | None, *how: Any
 ) -> ClassMarginals | TableMarginals:
     """Marginals of one family, or of a table, whose columns have their own."""
     if family is None:
