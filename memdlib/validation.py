@@ -149,16 +149,11 @@ def checked_data(
 def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
     """Raise if cells are missing where they must not be, or X is out of range."""
     if sparse.issparse(X):
-        stored = np.abs(X.data, dtype=np.float64)
-        size = np.zeros(1)
-        if np.any((stored > _MOST) | (stored < _LEAST) & (stored > 0)):
-            size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
-        missing = np.isnan(stored).any()
+        size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
+        missing = np.isnan(X.data).any()
     else:
-        size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
-        missing = np.isnan(size).any()
-        if missing:
-            size = np.fmax.reduce(np.abs(X, dtype=np.float64), axis=0)
+        ends = np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0)
+        size, missing = np.fmax(*ends, dtype=np.float64), np.isnan(X.max())
     if missing and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
             f"Input X contains NaN, which {type(estimator).__name__} does not take: "
@@ -253,11 +248,11 @@ def labelled_batch(
     given = known if classes is None else np.unique(classes)
     if len(given) < 2:
         raise ValueError(f"classes={list(classes)} must hold at least two classes")
-    if known is not None and not np.array_equal(known, given):
+    known = given if known is None else known
+    if not np.array_equal(known, given):
         raise ValueError(
             f"classes={list(classes)} differs from the first call's {known.tolist()}"
         )
-    known = given
     unknown = np.setdiff1d(seen, known)
     if unknown.size:
         raise ValueError(

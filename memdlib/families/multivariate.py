@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.divergences import x_minus_log1p
 from memdlib.families.base import ROUNDING, Family, check_domain
-from memdlib.families.normal import Normal
+from memdlib.families.normal import Normal, check_variance
 from memdlib.families.shrinkage import correlation_intensity
 
 Array = NDArray[np.float64]
@@ -191,23 +191,16 @@ def whitening(covariance: ArrayLike) -> Array:
     """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W."""
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
-    check_domain(
-        (variance > 0) & np.isfinite(variance),
-        variance,
-        "variance",
-        "a normal density needs a variance above zero; drop the feature, rescale it "
-        "or regularise its variance",
-    )
+    check_variance(variance)
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
     smallest = np.linalg.eigvalsh(correlation)[..., 0]
-    check_domain(
-        smallest > S.shape[-1] * ROUNDING,
-        smallest,
-        "smallest eigenvalue of the correlation matrix",
+    what = "smallest eigenvalue of the correlation matrix"
+    remedy = (
         "a joint normal density needs a positive definite covariance; shrink the "
-        "correlations or drop features that depend on others",
+        "correlations or drop features that depend on others"
     )
+    check_domain(smallest > S.shape[-1] * ROUNDING, smallest, what, remedy)
     return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
 
 

@@ -137,11 +137,6 @@ feature_names_in_
     0.785
     """
 
-    _parameter_constraints: ClassVar = {
-        name: allowed
-        for name, allowed in MeMdClassifier._parameter_constraints.items()
-        if name not in ("family", "shrinkage")
-    }
     family: Binomial = Binomial()
     shrinkage: float = 0.0
     _kind_of_scores: ClassVar = DocumentScores

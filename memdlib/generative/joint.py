@@ -204,23 +204,15 @@ class JointMaxEntClassifier(MomentClassifier):
         )
         names = ["all classes together"] if pooled else classes.tolist()
         means = moments.location + centres
-        return _JointModel(
-            classes,
-            moments,
-            means,
-            (moments.location - means) + centres,
-            covariances,
-            _named_whitening(covariances, names),
-            shrinkage,
-        )
+        rest = (moments.location - means) + centres
+        W = _named_whitening(covariances, names)
+        return _JointModel(classes, moments, means, rest, covariances, W, shrinkage)
 
 
 def _named_whitening(covariance: Array, names: list[Any]) -> Array:
     """Whitening matrices, or an error that names the class."""
-    W = []
-    for name, S in zip(
-        names, covariance.reshape(-1, *covariance.shape[-2:]), strict=True
-    ):
+    W, matrices = [], covariance.reshape(-1, *covariance.shape[-2:])
+    for name, S in zip(names, matrices, strict=True):
         try:
             W.append(whitening(S))
         except ValueError as error:

@@ -185,11 +185,8 @@ class MarginalScores(Scores):
             about, apart = np.stack(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-            widest = np.where(apart, np.inf, about).min(axis=1)
-            relative = np.where(apart | far, 0.0, widest[:, None] - about)
-        else:
-            widest = about.min(axis=1)
-            relative = widest[:, None] - about
+        widest = np.where(apart, np.inf, about).min(axis=1)
+        relative = np.where(apart | far, 0.0, widest[:, None] - about)
         return cls(
             np.log(marginals.prior),
             features,

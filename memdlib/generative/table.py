@@ -404,17 +404,17 @@ class TableMarginals:
     @property
     def families(self) -> NDArray[Any]:
         """Name of the family of each column, shape (d,)."""
-        names = np.empty(self.moments.n_features, dtype=object)
-        for part in self.parts:
-            names[part.columns] = part.marginals.family.name
-        return names
+        return self._joined(part.marginals.families for part in self.parts)
 
     def divergences(self, divergence: str = "js_gm") -> Array:
         """Divergence of each column, as :meth:`ClassMarginals.divergences`."""
-        value = np.empty(self.moments.n_features)
-        for part in self.parts:
-            value[part.columns] = part.marginals.divergences(divergence)
-        return value
+        parts = (part.marginals.divergences(divergence) for part in self.parts)
+        return self._joined(parts)
+
+    def _joined(self, values) -> NDArray[Any]:
+        """Values of all columns, in their order, from those of the parts."""
+        columns = np.concatenate([part.columns for part in self.parts])
+        return np.concatenate(list(values))[np.argsort(columns)]
 
     def observe(self, X: Table) -> MatrixLike:
         """What scores are taken of."""
