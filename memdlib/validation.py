@@ -99,7 +99,6 @@ _LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
 _KINDS = {
     None: NoneType,
     "boolean": bool | np.bool_,
-    "verbose": Integral | np.bool_,
     "random_state": Integral | np.random.RandomState | None,
     "array-like": Sized,
 }
@@ -117,7 +116,7 @@ def check_parameters(estimator: Estimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
 
     These map names of parameters to lists of what they may be: :class:`Number`,
-    :class:`Words`, a class, "boolean", "verbose", "random_state", "array-like" or None.
+    :class:`Words`, a class, "boolean", "random_state", "array-like" or None.
     """
     for name, rules in estimator._parameter_constraints.items():
         value = getattr(estimator, name)
@@ -192,13 +191,8 @@ def labelled_data(
     read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
     if hasattr(kind, "numpy_dtype") and not y.isna().any():
         y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
-    if sparse.issparse(X) and not sparse_too:
-        raise TypeError(
-            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
-            "data with these parameters; use X.toarray()"
-        )
-    floats = [np.float64, np.float32]
-    X, y = read(X, y, accept_sparse="csr", dtype=floats, reset=reset)
+    accepted, floats = "csr" if sparse_too else False, [np.float64, np.float32]
+    X, y = read(X, y, accept_sparse=accepted, dtype=floats, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
-from memdlib.densities.support import gauss_legendre
+from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain as check_domain
 
 Array = NDArray[np.float64]
@@ -238,8 +238,7 @@ class MarginalFamily(Family):
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log density at x of natural parameters (..., m), in nats."""
         x, lam = np.asarray(X, dtype=np.float64), np.asarray(lam, dtype=np.float64)
-        powers = np.stack([x**j for j in range(1, self.n_moments + 1)], axis=-1)
-        linear = (lam * powers).sum(axis=-1)
+        linear = (lam * powers(x, self.n_moments)).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:

@@ -105,12 +105,8 @@ class Bernoulli(CountFamily):
         return value, np.zeros_like(value)
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        X = super().observe(X)
-        if sparse.issparse(X):
-            present = X.astype(np.float64)
-            present.data = np.sign(present.data)
-            return present
-        return np.sign(X, dtype=np.float64)
+        X = super().observe(X).astype(np.float64)
+        return X.sign() if sparse.issparse(X) else np.sign(X)
 
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float

@@ -83,11 +83,6 @@ class MarginalModel:
     scores: Any
 
     @property
-    def families(self) -> NDArray[Any]:
-        """Name of the family of each feature, shape (d,)."""
-        return self.marginals.families
-
-    @property
     def moments(self) -> ClassMoments | TableMoments:
         """Of the data."""
         return self.marginals.moments
@@ -425,7 +420,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     feature_importances_: Array
     feature_divergences_ = feature_importances_ = fitted("feature_divergences")
     order_: NDArray[np.intp] = fitted("order")
-    families_: NDArray[Any] = fitted("families")
+    families_: NDArray[Any] = fitted("marginals.families")
     n_selected_: int = fitted("n_selected")
     validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
