@@ -63,7 +63,7 @@ class _JointModel:
     def natural_params(self) -> Array:
         """Natural parameters of the class densities, shape (K, d, d + 1)."""
         W = self.whitening
-        precision = np.swapaxes(W, -1, -2) @ W
+        precision = W.mT @ W
         precision = np.broadcast_to(precision, (len(self.means), *W.shape[-2:]))
         linear = -precision @ self.means[..., None]
         return np.concatenate([linear, 0.5 * precision], axis=-1)
