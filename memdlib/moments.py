@@ -360,6 +360,7 @@ def _filled(X, codes, location):
     missing, columns = np.isnan(X), np.arange(X.shape[1])
     if location.any():
         some = np.nan_to_num(X[missing.argmin(axis=0), columns])
+        location = np.where(np.isnan(location), some, location)  # of no row, too
         for k in np.unique(codes):
             rows = np.flatnonzero(codes == k)
             own = X[rows[missing[rows].argmin(axis=0)], columns]
