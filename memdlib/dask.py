@@ -97,9 +97,7 @@ def fit(
     else:
         template = X._meta
     validate_data(bare, template, skip_check_array=True)
-    labels = [_beside(X, y)]
-    if sample_weight is not None:
-        labels.append(_beside(X, sample_weight))
+    labels = [_beside(X, part) for part in (y, sample_weight) if part is not None]
     if classes is None:
         found = map(dask.delayed(_labels), *labels)
         classes = np.concatenate(dask.compute(*found))

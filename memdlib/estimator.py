@@ -7,6 +7,7 @@ estimator as it was and prediction never looks at a constructor parameter again.
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from functools import wraps
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,6 @@ def fitted(name: str) -> Any:
 
     def read(self):
         check_is_fitted(self)
-        return getattr(self._fitted, name)
+        return attrgetter(name)(self._fitted)
 
     return property(read)

@@ -144,10 +144,8 @@ class ClassMoments:
         )
 
     def _take(self, index) -> "ClassMoments":
-        observed = None if self.observed is None else self.observed[index]
-        return type(self)(
-            self.weight[index], self.sums[index], self.location[index], observed
-        )
+        parts = self.weight, self.sums, self.location, self.observed
+        return type(self)(*(None if part is None else part[index] for part in parts))
 
     def _about(self, location: Array) -> Array:
         """Sums about other locations."""
@@ -272,12 +270,9 @@ def joint_moments(
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
     """Moments of all parts (two or more) but each, by merges and no subtraction."""
-
-    def merged(first, second):
-        return first.merge(second)
-
-    before = list(accumulate(parts[:-1], merged))
-    after = list(accumulate(parts[:0:-1], merged))[::-1]
+    merge = type(parts[0]).merge
+    before = list(accumulate(parts[:-1], merge))
+    after = list(accumulate(parts[:0:-1], merge))[::-1]
     inner = [b.merge(a) for b, a in zip(before[:-1], after[1:], strict=True)]
     return [after[0], *inner, before[-1]]
 
@@ -365,6 +360,7 @@ def _filled(X, codes, location):
     missing, columns = np.isnan(X), np.arange(X.shape[1])
     if location.any():
         some = np.nan_to_num(X[missing.argmin(axis=0), columns])
+        location = np.where(np.isnan(location), some, location)  # of no row, too
         for k in np.unique(codes):
             rows = np.flatnonzero(codes == k)
             own = X[rows[missing[rows].argmin(axis=0)], columns]

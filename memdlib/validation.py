@@ -99,7 +99,6 @@ _LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
 _KINDS = {
     None: NoneType,
     "boolean": bool | np.bool_,
-    "verbose": Integral | np.bool_,
     "random_state": Integral | np.random.RandomState | None,
     "array-like": Sized,
 }
@@ -117,7 +116,7 @@ def check_parameters(estimator: Estimator) -> None:
     """Check the parameters of an estimator against its ``_parameter_constraints``.
 
     These map names of parameters to lists of what they may be: :class:`Number`,
-    :class:`Words`, a class, "boolean", "verbose", "random_state", "array-like" or None.
+    :class:`Words`, a class, "boolean", "random_state", "array-like" or None.
     """
     for name, rules in estimator._parameter_constraints.items():
         value = getattr(estimator, name)
@@ -149,16 +148,11 @@ def checked_data(
 def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
     """Raise if cells are missing where they must not be, or X is out of range."""
     if sparse.issparse(X):
-        stored = np.abs(X.data, dtype=np.float64)
-        size = np.zeros(1)
-        if np.any((stored > _MOST) | (stored < _LEAST) & (stored > 0)):
-            size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
-        missing = np.isnan(stored).any()
+        size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
+        missing = np.isnan(X.data).any()
     else:
-        size = np.maximum(X.max(axis=0), -X.min(axis=0), dtype=np.float64)
-        missing = np.isnan(size).any()
-        if missing:
-            size = np.fmax.reduce(np.abs(X, dtype=np.float64), axis=0)
+        ends = np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0)
+        size, missing = np.fmax(*ends, dtype=np.float64), np.isnan(X.max())
     if missing and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
             f"Input X contains NaN, which {type(estimator).__name__} does not take: "
@@ -197,13 +191,8 @@ def labelled_data(
     read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
     if hasattr(kind, "numpy_dtype") and not y.isna().any():
         y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
-    if sparse.issparse(X) and not sparse_too:
-        raise TypeError(
-            f"Sparse data was passed to {type(estimator).__name__}, which needs dense "
-            "data with these parameters; use X.toarray()"
-        )
-    floats = [np.float64, np.float32]
-    X, y = read(X, y, accept_sparse="csr", dtype=floats, reset=reset)
+    accepted, floats = "csr" if sparse_too else False, [np.float64, np.float32]
+    X, y = read(X, y, accept_sparse=accepted, dtype=floats, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0
@@ -253,11 +242,11 @@ def labelled_batch(
     given = known if classes is None else np.unique(classes)
     if len(given) < 2:
         raise ValueError(f"classes={list(classes)} must hold at least two classes")
-    if known is not None and not np.array_equal(known, given):
+    known = given if known is None else known
+    if not np.array_equal(known, given):
         raise ValueError(
             f"classes={list(classes)} differs from the first call's {known.tolist()}"
         )
-    known = given
     unknown = np.setdiff1d(seen, known)
     if unknown.size:
         raise ValueError(

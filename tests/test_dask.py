@@ -237,7 +237,6 @@ def test_lengths_that_are_not_known_but_agree():
             "as many blocks as X, which has 4",
         ),
         (lambda X, y: (blocks(X)[0], y + 0.5), "continuous"),
-        (lambda X, y: (blocks(X * np.nan)[0], y), "NaN"),
         (lambda X, y: (blocks(X)[0], y * 0), r"classes=\[0\] must hold at least two"),
         (lambda X, y: (*blocks(X, y, weights() * 0),), r"classes=\[\] must hold"),
         (lambda X, y: (*blocks(X, y), None, [0, 1]), r"label 2 is not among .*\[0, 1"),

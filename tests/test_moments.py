@@ -304,3 +304,11 @@ def test_natural_parameters_of_many_columns_move_to_other_points():
             about = np.polynomial.Polynomial([0.0, *lam[k, s]])
             moved = about(np.polynomial.Polynomial([-float(at[k, s]), 1.0])).coef[1:]
             np.testing.assert_allclose(found[k, s], moved, rtol=1e-12, atol=1e-10)
+
+
+def test_a_gap_in_the_first_row_of_a_batch_spares_the_classes_without_rows():
+    X = np.array([[np.nan, 2.0], [5.0, 3.0], [4.0, 1.0]])
+    first = class_moments(X[:2], [0, 0], 2, order=2)
+    found = first.merge(class_moments(X[2:], [1], 2, order=2))
+    assert (found.location + found.mean[..., 0]).tolist() == [[5.0, 2.5], [4.0, 1.0]]
+    assert found.observed.tolist() == [[1.0, 2.0], [1.0, 1.0]]

@@ -209,7 +209,7 @@ def test_data_become_floating_point_rows_of_labelled_classes():
     for kind in (sparse.csc_array, sparse.coo_array, lambda X: X):
         read = labelled_data(model, kind(twice), y, None)[0]
         assert read.format == "csr" and read.data.tolist() == [3.0]
-    with pytest.raises(TypeError, match="MeMdClassifier, which needs dense"):
+    with pytest.raises(TypeError, match="Sparse data was passed for X"):
         labelled_data(model, twice, y, None, sparse_too=False)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         labelled_data(model, X, [0.5, 1.5, 2.5, 0.1], None)

@@ -107,6 +107,8 @@ def solve_dual(
         features, log_weights, size = features[going], log_weights[going], size[going]
         scale = np.sqrt(np.maximum(hessian.diagonal(0, 1, 2), 1e-300))
         scaled = hessian / (scale[:, :, None] * scale[:, None]) + 1e-14 * np.eye(m)
+        # rounding may leave a matrix without an inverse: then along the gradient
+        scaled[np.linalg.det(scaled) == 0] = np.eye(m)
         gradient = mu[rows] - mean
         step = -np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0] / scale
         step[~np.isfinite(step).all(axis=1)] = 0.0

@@ -49,16 +49,9 @@ __all__ = [
     "names",
 ]
 
-_REGISTRY: dict[str, MarginalFamily] = {
-    "normal": Normal(),
-    "exponential": Exponential(),
-    "truncated_exponential": TruncatedExponential(),
-    "geometric": Geometric(),
-    "bernoulli": Bernoulli(),
-    "poisson": Poisson(),
-    "multinomial": Multinomial(),
-    "polynomial": Polynomial(),
-}
+_CONTINUOUS = Normal, Exponential, TruncatedExponential, Polynomial
+_COUNTS = Bernoulli, Poisson, Geometric, Multinomial
+_REGISTRY = {kind.name: kind() for kind in (*_CONTINUOUS, *_COUNTS)}
 
 
 def names() -> list[str]:

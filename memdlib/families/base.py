@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
-from memdlib.densities.support import gauss_legendre
+from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain as check_domain
 
 Array = NDArray[np.float64]
@@ -237,8 +238,7 @@ class MarginalFamily(Family):
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log density at x of natural parameters (..., m), in nats."""
         x, lam = np.asarray(X, dtype=np.float64), np.asarray(lam, dtype=np.float64)
-        powers = np.stack([x**j for j in range(1, self.n_moments + 1)], axis=-1)
-        linear = (lam * powers).sum(axis=-1)
+        linear = (lam * powers(x, self.n_moments)).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
@@ -272,6 +272,45 @@ class MarginalFamily(Family):
             f"{type(self).__name__} says nothing of its support; write panels, or "
             "jensen_shannon itself"
         )
+
+
+class NonnegativeFamily(MarginalFamily):
+    """A family of values, or of indicators, >= 0 by their means alone."""
+
+    n_moments: ClassVar[int] = 1
+    nonnegative: ClassVar[bool] = True
+
+    def observe(self, X: MatrixLike) -> MatrixLike:
+        values = X.data if sparse.issparse(X) else X
+        if (values < 0).any():
+            raise ValueError(
+                f"Negative values in data: the family {self.name!r} has the support "
+                f"x >= 0, and the smallest value is {np.nanmin(values)}"
+            )
+        return X
+
+    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        # terms that are never negative, and do not cancel
+        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
+
+    def regularise(
+        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        What is zero throughout gets the parameter 1 in every class, so that it carries
+        no information.
+        """
+        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        np.copyto(smooth, 1.0, where=pooled == 0)
+        return smooth
+
+    def _positive(self, mu: ArrayLike) -> Array:
+        mu = np.asarray(mu, dtype=np.float64)
+        article = "an" if self.name[0] in "aeiou" else "a"
+        remedy = f"{article} {self.name} density needs a mean above zero"
+        check_domain(mu > 0, mu, "mean", f"{remedy}; use smoothing > 0")
+        return mu
 
 
 def smooth_towards_pooled(

@@ -13,7 +13,7 @@ from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
     ROUNDING,
-    MarginalFamily,
+    NonnegativeFamily,
     check_domain,
     smooth_towards_pooled,
 )
@@ -26,35 +26,12 @@ _TAIL = 1e-17
 _BLOCK, _MOST_CELLS = 2**22, 10**6
 
 
-class CountFamily(MarginalFamily):
+class CountFamily(NonnegativeFamily):
     """A family on the counts 0, 1, 2, ... with the mean as its only moment.
 
     Fractional values are read as expected counts: the densities extend to them, up to a
     base measure that all classes share.
     """
-
-    n_moments: ClassVar[int] = 1
-    nonnegative: ClassVar[bool] = True
-
-    def observe(self, X: MatrixLike) -> MatrixLike:
-        check_nonnegative_data(X, self.name)
-        return X
-
-    def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
-    ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
-
-        A feature that is zero throughout gets the mean 1 in every class, so that it
-        carries no information.
-        """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
-        np.copyto(smooth, 1.0, where=pooled == 0)
-        return smooth
-
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        # terms that are never negative, and do not cancel
-        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu = np.asarray(mu, dtype=np.float64)
@@ -128,12 +105,8 @@ class Bernoulli(CountFamily):
         return value, np.zeros_like(value)
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        X = super().observe(X)
-        if sparse.issparse(X):
-            present = X.astype(np.float64)
-            present.data = np.sign(present.data)
-            return present
-        return np.sign(X, dtype=np.float64)
+        X = super().observe(X).astype(np.float64)
+        return X.sign() if sparse.issparse(X) else np.sign(X)
 
     def regularise(
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
@@ -167,7 +140,7 @@ class Poisson(CountFamily):
     name: ClassVar[str] = "poisson"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return 0.0 - np.log(_positive(mu, self.name))
+        return 0.0 - np.log(self._positive(mu))
 
     def mean(self, lam: ArrayLike) -> Array:
         return np.exp(-np.asarray(lam, dtype=np.float64))
@@ -179,11 +152,11 @@ class Poisson(CountFamily):
         return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive(mu, self.name)[..., 0]
+        mu = self._positive(mu)[..., 0]
         return mu + entr(mu)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
+        mu1, mu2 = (self._positive(mu)[..., 0] for mu in (mu1, mu2))
         return kl_terms(mu1, mu2, mu2 - mu1)
 
     def largest_count(self, mu: Array) -> Array:
@@ -207,7 +180,7 @@ class Geometric(CountFamily):
     name: ClassVar[str] = "geometric"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return np.log1p(1.0 / _positive(mu, self.name))
+        return np.log1p(1.0 / self._positive(mu))
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
@@ -219,11 +192,11 @@ class Geometric(CountFamily):
         return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = _positive(mu, self.name)
+        mu = self._positive(mu)
         return (np.log1p(mu) + mu * self.natural(mu))[..., 0]
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (_positive(mu, self.name)[..., 0] for mu in (mu1, mu2))
+        mu1, mu2 = (self._positive(mu)[..., 0] for mu in (mu1, mu2))
         # that of 1 + mu_1 coins of bias q, which are tossed on average
         heads = mu2 / (1.0 + mu2) * (1.0 + mu1)
         tails = itakura_saito(1.0 + mu1, 1.0 + mu2)
@@ -291,7 +264,7 @@ class Multinomial(Poisson):
 
 
 @dataclass(frozen=True)
-class Categorical(MarginalFamily):
+class Categorical(NonnegativeFamily):
     """Levels of one category: E [x = level] of each level.
 
     The mean parameters are the probabilities of the m levels, which are the last axis;
@@ -327,43 +300,11 @@ class Categorical(MarginalFamily):
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        return self.kl(mu1, mu2) + self.kl(mu2, mu1)
-
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
         mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
         change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
         value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
         return value, np.zeros_like(value)
-
-    def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
-    ) -> Array:
-        """Add ``smoothing`` instances at the pooled shares to every class.
-
-        A level that never occurs gets the same parameter in all classes, and so do all
-        levels of a category that was never observed.
-        """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
-        np.copyto(smooth, 1.0, where=pooled == 0)
-        return smooth
-
-
-def check_nonnegative_data(X: MatrixLike, name: str) -> None:
-    """Raise ValueError, naming the smallest value, if one is negative."""
-    values = X.data if sparse.issparse(X) else X
-    if (values < 0).any():
-        raise ValueError(
-            f"Negative values in data: the family {name!r} has the support x >= 0, and "
-            f"the smallest value is {np.nanmin(values)}"
-        )
-
-
-def _positive(mu: ArrayLike, name: str) -> Array:
-    mu = np.asarray(mu, dtype=np.float64)
-    remedy = f"a {name} density needs a mean above zero; use smoothing > 0"
-    check_domain(mu > 0, mu, "mean", remedy)
-    return mu
 
 
 def _share(mu: ArrayLike) -> Array:

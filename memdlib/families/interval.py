@@ -14,10 +14,10 @@ from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
+    NonnegativeFamily,
     check_domain,
     smooth_towards_pooled,
 )
-from memdlib.families.counts import check_nonnegative_data
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 
 
 
 @dataclass(frozen=True)
-class Exponential(MarginalFamily):
+class Exponential(NonnegativeFamily):
     """Exponential densities: E x on [0, inf), rate lambda = 1 / mu.
 
     Examples
@@ -36,17 +36,14 @@ class Exponential(MarginalFamily):
     """
 
     name: ClassVar[str] = "exponential"
-    n_moments: ClassVar[int] = 1
-    nonnegative: ClassVar[bool] = True
 
     def natural(self, mu: ArrayLike) -> Array:
         return 1.0 / self._positive(mu)
 
     def mean(self, lam: ArrayLike) -> Array:
         lam = np.asarray(lam, dtype=np.float64)
-        check_domain(
-            lam > 0, lam, "lambda", "exp(-lambda x) is integrable only for lambda > 0"
-        )
+        remedy = "exp(-lambda x) is integrable only for lambda > 0"
+        check_domain(lam > 0, lam, "lambda", remedy)
         return 1.0 / lam
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
@@ -64,29 +61,6 @@ class Exponential(MarginalFamily):
 
     def panels(self, mu: Array) -> Array:
         return mu * _PANELS
-
-    def observe(self, X: MatrixLike) -> MatrixLike:
-        check_nonnegative_data(X, self.name)
-        return X
-
-    def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
-    ) -> Array:
-        """Add instances at the pooled mean; all-zero features get the mean 1."""
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
-        np.copyto(smooth, 1.0, where=pooled == 0)
-        return smooth
-
-    @staticmethod
-    def _positive(mu: ArrayLike) -> Array:
-        mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            mu > 0,
-            mu,
-            "mean",
-            "an exponential density needs a mean above zero; use smoothing > 0",
-        )
-        return mu
 
 
 @dataclass(frozen=True)
@@ -184,13 +158,9 @@ class TruncatedExponential(MarginalFamily):
     def _nearer_end(self, mu: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
         """Distance to the nearer end, as a share of the width; whether it is b."""
         mu = np.asarray(mu, dtype=np.float64)
-        check_domain(
-            (mu > self.a) & (mu < self.b),
-            mu,
-            "mean",
-            f"a density on [{self.a}, {self.b}] needs a mean strictly inside; use "
-            "smoothing > 0",
-        )
+        remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"
+        inside = (mu > self.a) & (mu < self.b)
+        check_domain(inside, mu, "mean", f"{remedy}; use smoothing > 0")
         low, high = mu - self.a, self.b - mu
         return np.minimum(low, high) / (self.b - self.a), high < low
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memdlib.divergences import x_minus_log1p
 from memdlib.families.base import ROUNDING, Family, check_domain
-from memdlib.families.normal import Normal
+from memdlib.families.normal import Normal, check_variance
 from memdlib.families.shrinkage import correlation_intensity
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ class MultivariateNormal(Family):
     def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
         """Mean parameters of means (..., d) and covariances (..., d, d)."""
         mean = np.asarray(mean, dtype=np.float64)[..., None]
-        second = covariance + mean * _transposed(mean)
+        second = covariance + mean * mean.mT
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
         return np.concatenate([mean, second], axis=-1)
 
@@ -49,7 +49,7 @@ class MultivariateNormal(Family):
     def covariance(mu: ArrayLike) -> Array:
         """Covariance E x x^T - (E x)(E x)^T, (..., d, d), of mean parameters."""
         mu = np.asarray(mu, dtype=np.float64)
-        return mu[..., 1:] - mu[..., :1] * _transposed(mu[..., :1])
+        return mu[..., 1:] - mu[..., :1] * mu[..., :1].mT
 
     def regularise(
         self,
@@ -88,11 +88,7 @@ class MultivariateNormal(Family):
         second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
         marginal = np.stack([mu[..., 0], second], axis=-1)
         regular = Normal().regularise(
-            marginal,
-            weight,
-            shrinkage=float(pooled),
-            smoothing=0.0,
-            location=location,
+            marginal, weight, shrinkage=float(pooled), smoothing=0.0, location=location
         )
         variance = Normal.variance(regular)
         varies = Normal.class_variance(marginal) > 0
@@ -137,7 +133,7 @@ class MultivariateNormal(Family):
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """KL(p_1 || p_2), shape (...), in nats, of mean parameters."""
         W1, W2, shift, change = self._pair(mu1, mu2)
-        change = np.linalg.eigvalsh(W2 @ change @ _transposed(W2))
+        change = np.linalg.eigvalsh(W2 @ change @ W2.mT)
         near = np.abs(change).max(axis=-1) <= 0.5
         # where trace and log-determinant would cancel: the sum of t - log(1 + t)
         close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
@@ -149,7 +145,7 @@ class MultivariateNormal(Family):
     def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel."""
         W1, W2, shift, change = self._pair(mu1, mu2)
-        spread = _square_norm(W2 @ change @ _transposed(W1))
+        spread = _square_norm(W2 @ change @ W1.mT)
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
     def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
@@ -178,15 +174,15 @@ class MultivariateNormal(Family):
     def _centred(lam: ArrayLike) -> tuple[Array, Array]:
         """Mean (..., d, 1), and the whitening matrix of the *precision*."""
         lam = np.asarray(lam, dtype=np.float64)
-        W = whitening(lam[..., 1:] + _transposed(lam[..., 1:]))
-        return -_transposed(W) @ (W @ lam[..., :1]), W
+        W = whitening(lam[..., 1:] + lam[..., 1:].mT)
+        return -W.mT @ (W @ lam[..., :1]), W
 
     def _pair(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
         """Whitening matrices, and differences of means and covariances."""
         mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
         change = mu1 - mu2
         shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
-        square = mean1 @ _transposed(shift) + shift @ _transposed(mean2)
+        square = mean1 @ shift.mT + shift @ mean2.mT
         W1, W2 = whitening(self.covariance(mu1)), whitening(self.covariance(mu2))
         return W1, W2, shift, change[..., 1:] - square
 
@@ -195,23 +191,16 @@ def whitening(covariance: ArrayLike) -> Array:
     """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W."""
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
-    check_domain(
-        (variance > 0) & np.isfinite(variance),
-        variance,
-        "variance",
-        "a normal density needs a variance above zero; drop the feature, rescale it "
-        "or regularise its variance",
-    )
+    check_variance(variance)
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
     smallest = np.linalg.eigvalsh(correlation)[..., 0]
-    check_domain(
-        smallest > S.shape[-1] * ROUNDING,
-        smallest,
-        "smallest eigenvalue of the correlation matrix",
+    what = "smallest eigenvalue of the correlation matrix"
+    remedy = (
         "a joint normal density needs a positive definite covariance; shrink the "
-        "correlations or drop features that depend on others",
+        "correlations or drop features that depend on others"
     )
+    check_domain(smallest > S.shape[-1] * ROUNDING, smallest, what, remedy)
     return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
 
 
@@ -220,14 +209,9 @@ def log_determinant(W: Array) -> Array:
     return np.log(np.diagonal(W, axis1=-2, axis2=-1)).sum(axis=-1)
 
 
-def _transposed(A: Array) -> Array:
-    """A^T in the last two axes."""
-    return np.swapaxes(A, -1, -2)
-
-
 def _square(A: Array) -> Array:
     """A^T A in the last two axes."""
-    return _transposed(A) @ A
+    return A.mT @ A
 
 
 def _square_norm(A: Array) -> Array:

@@ -238,13 +238,18 @@ class Normal(MarginalFamily):
 
     def _positive_variance(self, mu: ArrayLike) -> Array:
         variance = self.variance(mu)
-        remedy = (
-            "a normal density needs a variance above zero; drop the feature, rescale "
-            "it or regularise its variance"
-        )
-        valid = (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance)
-        check_domain(valid, variance, "variance", remedy)
+        check_variance(variance)
         return variance
+
+
+def check_variance(variance: Array) -> None:
+    """Raise, naming the first variance that is no normal number above zero."""
+    remedy = (
+        "a normal density needs a variance above zero; drop the feature, rescale it or "
+        "regularise its variance"
+    )
+    valid = (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance)
+    check_domain(valid, variance, "variance", remedy)
 
 
 def _shares(count: Array) -> Array:

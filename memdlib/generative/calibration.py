@@ -191,13 +191,12 @@ def _median_lead(S: Array, weight: Array) -> float:
 def _checked(scores, codes):
     """Scores (m, n, K) and class indices as arrays."""
     parts = [check_real_array(part, f"scores[{j}]") for j, part in enumerate(scores)]
-    codes, shapes = np.asarray(codes), {part.shape for part in parts}
-    shape = shapes.pop() if len(shapes) == 1 else ()
+    codes, shapes = np.asarray(codes), [part.shape for part in parts]
+    shape = shapes[0] if len(set(shapes)) == 1 else ()
     if len(shape) != 2 or shape[1] < 2 or codes.shape != shape[:1] or not codes.size:
         raise ValueError(
-            f"scores of shapes {[part.shape for part in parts]} and codes of shape "
-            f"{codes.shape}: give one or more (n, K), all alike, and (n,), one row and "
-            "two classes at least"
+            f"scores of shapes {shapes} and codes of shape {codes.shape}: give one or "
+            "more (n, K), all alike, and (n,), one row and two classes at least"
         )
     if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= shape[1]:
         raise ValueError(f"codes must be integers from 0 to {shape[1] - 1}")

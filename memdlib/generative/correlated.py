@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memdlib.estimator import finite_scores
-from memdlib.generative.pooled import PooledClassifier, PooledMoments, WhitenedMeans
-from memdlib.generative.ranking import rank
-from memdlib.validation import COUNT, SHARE, UNIT, Words, check_priors, count_features
+from memdlib.generative.pooled import PooledClassifier, PooledMoments
+from memdlib.generative.ranking import SIZE_CONSTRAINTS, rank
+from memdlib.validation import count_features
 
 Array = NDArray[np.float64]
 
@@ -83,24 +83,15 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     (0.966, 0.255)
     """
 
-    classes_: NDArray[Any]
-    class_prior_: Array
     whitened_means_: Array
-    feature_divergences_: Array
     order_: NDArray[np.intp]
     n_selected_: int
-    shrinkage_: float
-    variance_shrinkage_: float
     coef_: Array
     intercept_: Array
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_features": [COUNT, SHARE, None],
-        "shrinkage": [Words("auto"), UNIT],
-        "variance_shrinkage": [Words("auto"), UNIT],
-        "priors": [None, "array-like"],
-        "class_weight": [None, Words("balanced"), dict],
-    }
+    _parameter_constraints: ClassVar[dict] = (
+        SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
+    )
 
     def __init__(
         self,
@@ -120,14 +111,8 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     def _estimate(self, moments: PooledMoments) -> None:
         K, d = moments.means.shape
         self.n_selected_ = count_features(self.n_features, d, "n_features")
-        prior = check_priors(self.priors, K)
-        found = WhitenedMeans.of(
-            moments, prior, self.shrinkage, self.variance_shrinkage
-        )
-        self.class_prior_, self.whitened_means_ = found.prior, found.means
-        self.shrinkage_ = found.root.shrinkage
-        self.variance_shrinkage_ = found.variance_shrinkage
-        self.feature_divergences_ = found.prior @ found.means**2
+        found = self._whitened(moments, 1.0)
+        self.whitened_means_ = found.means
         self.order_ = rank(self.feature_divergences_)
         kept = np.zeros(d)
         kept[self.order_[: self.n_selected_]] = 1.0

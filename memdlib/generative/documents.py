@@ -8,8 +8,8 @@ document is one more category, and Bayes' rule is
                        + (N - sum_{w in V} x_w) log(1 - sum_{w in V} theta_kw).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,12 +21,13 @@ from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.scores import Scores
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class DocumentScores:
+class DocumentScores(Scores):
     """Log probabilities of documents, of which some words are kept.
 
     Parameters
@@ -61,14 +62,7 @@ class DocumentScores:
         """Log joint probability (n, K) of counts X (n, d), but for what is shared."""
         return finite_scores(self.log_prior + X @ self.slopes, X)
 
-    def correct_weight(
-        self,
-        X: MatrixLike,
-        codes: NDArray[np.intp],
-        weight: Array,
-        grid: Sequence[int],
-    ) -> Array:
-        """Weight of the documents classified rightly with the first S words."""
+    def _totals(self, X, grid):
         order = np.append(
             self.features, np.setdiff1d(np.arange(X.shape[1]), self.features)
         )
@@ -77,18 +71,13 @@ class DocumentScores:
         # from the last word on: no rest is a difference of nearly equal numbers
         rest = _relative(np.cumsum(theta[:, ::-1], axis=1)[:, ::-1])
         slope, total = _relative(theta), np.tile(self.log_prior, (X.shape[0], 1))
-        left, correct, start = X @ one, np.empty(len(grid)), 0
-        for place, stop in enumerate(grid):
+        left = X @ one
+        for start, stop in pairwise([0, *grid]):
             block = X[:, start:stop]
             total += block @ slope[:, start:stop].T
             left = np.maximum(left - block @ one[start:stop], 0.0)
-            score = total
-            if stop < len(order):
-                score = total + np.outer(left, rest[:, stop])
-            correct[place] = weight[score.argmax(axis=1) == codes].sum()
-            start = stop
-        finite_scores(total, X)
-        return correct
+            some = stop < len(order)
+            yield total + np.outer(left, rest[:, stop]) if some else total
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):
@@ -148,11 +137,6 @@ feature_names_in_
     0.785
     """
 
-    _parameter_constraints: ClassVar = {
-        name: allowed
-        for name, allowed in MeMdClassifier._parameter_constraints.items()
-        if name not in ("family", "shrinkage")
-    }
     family: Binomial = Binomial()
     shrinkage: float = 0.0
     _kind_of_scores: ClassVar = DocumentScores

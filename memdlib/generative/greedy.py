@@ -177,10 +177,8 @@ class GreedyGaussianRanker(RankedSelector):
         )
         size = count_features(self.n_features, X.shape[1], "n_features")
         pooled = PooledMoments.of(X, codes, len(self.classes_), weight)
-        classes = [
-            _one_class(X[codes == k], weight[codes == k])
-            for k in range(len(pooled.weight))
-        ]
+        members = (codes == k for k in range(len(self.classes_)))
+        classes = [_one_class(X[own], weight[own]) for own in members]
         shrinkage = self.shrinkage
         if shrinkage == "auto":
             shrinkage = [moments.correlation_intensity for moments in classes]

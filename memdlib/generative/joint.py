@@ -15,11 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from memdlib.estimator import finite_scores, fitted
-from memdlib.families.multivariate import (
-    MultivariateNormal,
-    log_determinant,
-    whitening,
-)
+from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MarginalModel, MomentClassifier
@@ -67,7 +63,7 @@ class _JointModel:
     def natural_params(self) -> Array:
         """Natural parameters of the class densities, shape (K, d, d + 1)."""
         W = self.whitening
-        precision = np.swapaxes(W, -1, -2) @ W
+        precision = W.mT @ W
         precision = np.broadcast_to(precision, (len(self.means), *W.shape[-2:]))
         linear = -precision @ self.means[..., None]
         return np.concatenate([linear, 0.5 * precision], axis=-1)
@@ -208,23 +204,15 @@ class JointMaxEntClassifier(MomentClassifier):
         )
         names = ["all classes together"] if pooled else classes.tolist()
         means = moments.location + centres
-        return _JointModel(
-            classes,
-            moments,
-            means,
-            (moments.location - means) + centres,
-            covariances,
-            _named_whitening(covariances, names),
-            shrinkage,
-        )
+        rest = (moments.location - means) + centres
+        W = _named_whitening(covariances, names)
+        return _JointModel(classes, moments, means, rest, covariances, W, shrinkage)
 
 
 def _named_whitening(covariance: Array, names: list[Any]) -> Array:
     """Whitening matrices, or an error that names the class."""
-    W = []
-    for name, S in zip(
-        names, covariance.reshape(-1, *covariance.shape[-2:]), strict=True
-    ):
+    W, matrices = [], covariance.reshape(-1, *covariance.shape[-2:])
+    for name, S in zip(names, matrices, strict=True):
         try:
             W.append(whitening(S))
         except ValueError as error:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from memdlib._types import MatrixLike
 from memdlib.families import Family
-from memdlib.moments import ClassMoments, class_moments, leave_one_out
+from memdlib.moments import ClassMoments, class_moments
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
 
 Array = NDArray[np.float64]
@@ -41,22 +41,6 @@ def family_moments(
         sample_weight=weight,
         about_zero=not family.translates,
     )
-
-
-def fold_moments(
-    family: Family | None,
-    X: MatrixLike,
-    codes: NDArray[np.intp],
-    n_classes: int,
-    weight: Array,
-    fold: NDArray[np.intp],
-    n_folds: int,
-) -> tuple[ClassMoments, list[ClassMoments]]:
-    """Class moments of all rows, and of those outside each of two folds or more."""
-    cell = fold * n_classes + codes
-    parts = family_moments(family, X, cell, n_folds * n_classes, weight).split(n_folds)
-    training = leave_one_out(parts)
-    return parts[0].merge(training[0]), training
 
 
 @dataclass(frozen=True)

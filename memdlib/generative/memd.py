@@ -29,7 +29,7 @@ from memdlib.densities import (
     RoundedMomentsError,
 )
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
-from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
@@ -47,7 +47,7 @@ from memdlib.generative.table import (
     one_family,
     read,
 )
-from memdlib.moments import ClassMoments, translate, translate_natural
+from memdlib.moments import ClassMoments, leave_one_out, translate, translate_natural
 from memdlib.validation import (
     Number,
     Words,
@@ -81,11 +81,6 @@ class MarginalModel:
     classes: NDArray[Any]
     marginals: ClassMarginals | TableMarginals
     scores: Any
-
-    @property
-    def families(self) -> NDArray[Any]:
-        """Name of the family of each feature, shape (d,)."""
-        return self.marginals.families
 
     @property
     def moments(self) -> ClassMoments | TableMoments:
@@ -421,11 +416,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self.priors = priors
         self.class_weight = class_weight
 
-    feature_divergences_: Array
-    feature_importances_: Array
-    feature_divergences_ = feature_importances_ = fitted("feature_divergences")
+    feature_divergences_: Array = fitted("feature_divergences")
+    feature_importances_: Array = fitted("feature_divergences")
     order_: NDArray[np.intp] = fitted("order")
-    families_: NDArray[Any] = fitted("families")
+    families_: NDArray[Any] = fitted("marginals.families")
     n_selected_: int = fitted("n_selected")
     validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
@@ -558,10 +552,12 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
         if not n_held_out:
             return super()._fit(X, codes, weight, classes)
-        family, correct, tested = one_family(self.family), 0.0, 0.0
+        family, n_classes = one_family(self.family), len(classes)
         X, n_folds = family.observe(X) if family else X, fold.max() + 1
-        data = X, codes, len(classes), weight, fold, n_folds
-        moments, training = fold_moments(family, *data)
+        cell = fold * n_classes + codes  # one pass for all folds
+        parts = family_moments(family, X, cell, n_folds * n_classes, weight)
+        parts = parts.split(n_folds)
+        training, correct, tested = leave_one_out(parts), 0.0, 0.0
         for f, part in enumerate(training[:n_held_out]):
             test = np.flatnonzero(fold == f)
             rows = X[test], codes[test], weight[test]
@@ -569,7 +565,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             correct = correct + scores.correct_weight(*rows, grid)
             tested += weight[test].sum()
         accuracy = correct / tested
-        model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        whole, size = parts[0].merge(training[0]), smallest_best(grid, accuracy)
+        model = self._estimate(whole, classes, size)
         best = model.scores.total(X).argmax(axis=1)
         own, held_out = weight[best == codes].sum() / weight.sum(), accuracy.max()
         error = 0.5 / math.sqrt(np.count_nonzero(fold < n_held_out))

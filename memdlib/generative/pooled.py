@@ -15,7 +15,7 @@ which does not cancel and costs O(n^2 d) where there are fewer rows than feature
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,13 @@ from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
-from memdlib.validation import check_parameters, labelled_data
+from memdlib.validation import (
+    UNIT,
+    Words,
+    check_parameters,
+    check_priors,
+    labelled_data,
+)
 
 Array = NDArray[np.float64]
 
@@ -242,6 +248,19 @@ class WhitenedMeans:
 class PooledClassifier(BayesClassifier):
     """Bayes classifier of pooled moments; a subclass supplies ``_estimate``."""
 
+    classes_: NDArray[Any]
+    class_prior_: Array
+    shrinkage_: float
+    variance_shrinkage_: float
+    feature_divergences_: Array
+
+    _parameter_constraints: ClassVar[dict] = {
+        "shrinkage": [Words("auto"), UNIT],
+        "variance_shrinkage": [Words("auto"), UNIT],
+        "priors": [None, "array-like"],
+        "class_weight": [None, Words("balanced"), dict],
+    }
+
     @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -270,3 +289,14 @@ class PooledClassifier(BayesClassifier):
     @abstractmethod
     def _estimate(self, moments):
         """Set everything that follows from the moments."""
+
+    def _whitened(self, moments: PooledMoments, unit: Array | float) -> WhitenedMeans:
+        """Class means in whitened coordinates, and what is told of them."""
+        prior = check_priors(self.priors, len(self.classes_))
+        found = WhitenedMeans.of(
+            moments, prior, self.shrinkage, self.variance_shrinkage, unit
+        )
+        self.class_prior_, self.shrinkage_ = found.prior, found.root.shrinkage
+        self.variance_shrinkage_ = found.variance_shrinkage
+        self.feature_divergences_ = found.prior @ found.means**2
+        return found

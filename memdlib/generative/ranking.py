@@ -58,10 +58,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
         return ranks
 
     def _get_support_mask(self):
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.order_[: self.n_selected_]] = True
-        return mask
+        return self.ranking_ <= self.n_selected_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,15 +11,14 @@ not zero and their eigenvectors v_j,
         = sum_j (v_j^T z)^2 / (g + (1 - g) t_j) + |z - sum_j v_j v_j^T z|^2 / g.
 """
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memdlib.generative.pooled import PooledClassifier, PooledMoments, WhitenedMeans
+from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.scores import about_best
-from memdlib.validation import UNIT, Number, Words, check_priors
+from memdlib.validation import SHARE
 
 Array = NDArray[np.float64]
 
@@ -98,18 +97,9 @@ class RegularisedMeMdClassifier(PooledClassifier):
     0.979
     """
 
-    classes_: NDArray[Any]
-    class_prior_: Array
-    shrinkage_: float
-    variance_shrinkage_: float
-    feature_divergences_: Array
-
     _parameter_constraints: ClassVar[dict] = {
-        "class_shrinkage": [Number(Real, 0, 1, "right")],
-        "shrinkage": [Words("auto"), UNIT],
-        "variance_shrinkage": [Words("auto"), UNIT],
-        "priors": [None, "array-like"],
-        "class_weight": [None, Words("balanced"), dict],
+        "class_shrinkage": [SHARE],
+        **PooledClassifier._parameter_constraints,
     }
 
     def __init__(
@@ -129,15 +119,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
 
     def _estimate(self, moments: PooledMoments) -> None:
         low, high, codes = moments.low, moments.high, moments.codes
-        prior = check_priors(self.priors, len(self.classes_))
-        unit = np.where(high > low, high - low, 1.0)
-        pooled = WhitenedMeans.of(
-            moments, prior, self.shrinkage, self.variance_shrinkage, unit
-        )
-        self.class_prior_ = pooled.prior
-        self.shrinkage_ = pooled.root.shrinkage
-        self.feature_divergences_ = pooled.prior @ pooled.means**2
-        self.variance_shrinkage_ = pooled.variance_shrinkage
+        pooled = self._whitened(moments, np.where(high > low, high - low, 1.0))
         # residuals in the units of the pooled deviations, which shrinkage has changed
         rows = moments.residuals * (np.sqrt(moments.variance) / pooled.deviations)
         share = moments.weight / moments.weight.sum()

@@ -8,9 +8,11 @@ Classes of one covariance have linear scores, too. Those of classes near to each
 are taken about a point near to them, or a class far off would take their digits.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +110,26 @@ class LinearScores:
         return self.offsets[p] + z @ self.slopes[p][:, used].T
 
 
+class Scores(ABC):
+    """Scores by features that may be added a few at a time."""
+
+    @abstractmethod
+    def _totals(self, X, grid):
+        """Yield scores (n, K) by the first S features, for each S of a grid."""
+
+    def correct_weight(
+        self, X: MatrixLike, codes: NDArray[np.intp], weight: Array, grid: Sequence[int]
+    ) -> Array:
+        """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
+        correct = []
+        for total in self._totals(X, grid):
+            correct.append(weight[total.argmax(axis=1) == codes].sum())
+        finite_scores(total, X)
+        return np.array(correct)
+
+
 @dataclass(frozen=True)
-class MarginalScores:
+class MarginalScores(Scores):
     """Log densities of the class marginals of some features, built once.
 
     About one centre a feature they are linear in its powers, relative to the widest
@@ -165,11 +185,8 @@ class MarginalScores:
             about, apart = np.stack(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-            widest = np.where(apart, np.inf, about).min(axis=1)
-            relative = np.where(apart | far, 0.0, widest[:, None] - about)
-        else:
-            widest = about.min(axis=1)
-            relative = widest[:, None] - about
+        widest = np.where(apart, np.inf, about).min(axis=1)
+        relative = np.where(apart | far, 0.0, widest[:, None] - about)
         return cls(
             np.log(marginals.prior),
             features,
@@ -187,22 +204,14 @@ class MarginalScores:
         """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
         return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
 
-    def correct_weight(
-        self,
-        X: MatrixLike,
-        codes: NDArray[np.intp],
-        weight: Array,
-        grid: Sequence[int],
-    ) -> Array:
-        """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
+    def _totals(self, X, grid):
         total, shared = np.tile(self.log_prior, (X.shape[0], 1)), np.zeros(1)
         whole = np.empty(total.shape)
-        correct, first = np.empty(len(grid)), 0
         columns = X.tocsc() if sparse.issparse(X) else X
         columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
         linear = sparse.issparse(X) and not self._dense.any()
         linear = linear and not np.isnan(columns.data).any()
-        for place, last in enumerate(grid):
+        for first, last in pairwise([0, *grid]):
             if linear:  # without slices of sparse data, which take longer than sums
                 ends = columns.indptr[first : last + 1]
                 rows = columns.indices[ends[0] : ends[-1]]
@@ -218,11 +227,7 @@ class MarginalScores:
             else:
                 part = slice(first, last)
                 total += self._take(part)._sum(columns[:, part])
-            best = np.add(total, shared, out=whole).argmax(axis=1)
-            correct[place] = weight[best == codes].sum()
-            first = last
-        finite_scores(total, X)
-        return correct
+            yield np.add(total, shared, out=whole)
 
     @property
     def _dense(self) -> NDArray[np.bool_]:

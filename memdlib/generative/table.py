@@ -6,9 +6,9 @@ columns of one family are taken together, those of each category by themselves. 
 add up over batches, and so does what tells a column of two values from one of many.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from memdlib.families import (
 )
 from memdlib.families.base import ROUNDING
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import MarginalScores
+from memdlib.generative.scores import MarginalScores, Scores
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_sizes, checked_data
 
@@ -71,6 +71,9 @@ class Table:
     def __getitem__(self, rows) -> "Table":
         return replace(self, values=self.values[rows])
 
+    def __abs__(self) -> Any:
+        return abs(self.values)
+
     def moments(
         self, codes: NDArray[np.intp], n_classes: int, weight: Array
     ) -> "TableMoments":
@@ -85,11 +88,10 @@ class Table:
                     own = np.array([s]), Categorical(), moments
                     groups.append(Group(*own, levels=levels))
                 continue
-            kind, ends = (Normal() if family == AUTO else family), None
-            values = kind.observe(_take(self.values, columns))
+            values, kind, ends = _take(self.values, columns), family, None
             if family == AUTO:
-                ends = _ends(values)
-            moments = family_moments(kind, values, *data)
+                kind, ends = Normal(), _ends(values)
+            moments = family_moments(kind, kind.observe(values), *data)
             groups.append(Group(columns, family, moments, ends))
         total = np.bincount(codes, weight, n_classes)
         return TableMoments(total, self.families, tuple(groups))
@@ -228,21 +230,35 @@ class Group:
 
     def merge(self, other: "Group") -> "Group":
         """Moments of both tables."""
-        if self.ends is not None:
-            ends = _merged_ends(self.ends, other.ends)
-            return replace(self, moments=self.moments.merge(other.moments), ends=ends)
-        if self.levels is None or self.levels == other.levels:
-            return replace(self, moments=self.moments.merge(other.moments))
-        levels = _ordered([*self.levels, *other.levels])
-        moments = self._among(levels).merge(other._among(levels))
-        return replace(self, moments=moments, levels=levels)
+        mine, theirs, levels, ends = self.moments, other.moments, self.levels, self.ends
+        if levels != other.levels:
+            levels = _ordered([*self.levels, *other.levels])
+            mine, theirs = (_among(levels, group) for group in (self, other))
+        if ends is not None:
+            ends = _merged_ends(ends, other.ends)
+        return replace(self, moments=mine.merge(theirs), levels=levels, ends=ends)
 
-    def _among(self, levels) -> ClassMoments:
-        """Moments of the levels in their places among others."""
-        old = self.moments
-        sums = np.zeros((*old.sums.shape[:-1], len(levels)))
-        sums[..., [levels.index(level) for level in self.levels]] = old.sums
-        return replace(old, sums=sums)
+    def split(self, n_parts: int) -> "list[Group]":
+        """Of the first K / n_parts classes, of the next, ..."""
+        return [replace(self, moments=part) for part in self.moments.split(n_parts)]
+
+    def parts(self, *how: Any) -> "Iterator[Part]":
+        """Class marginals; "auto" takes columns of two values by themselves."""
+        if self.ends is None:
+            marginals = ClassMarginals(self.moments, self.family, *how)
+            yield Part(self.columns, marginals)
+            return
+        low, high = self.ends
+        two = np.isfinite(high - low) & (low < high)
+        if two.any():
+            # what sparse data do not store stays zero
+            pair = np.where(high == 0, [high, low], [low, high])[:, two]
+            presence = _presence(self.moments.select(two), pair)
+            marginals = ClassMarginals(presence, Bernoulli(), *how)
+            yield Part(self.columns[two], marginals, pair)
+        if not two.all():
+            marginals = ClassMarginals(self.moments.select(~two), Normal(), *how)
+            yield Part(self.columns[~two], marginals)
 
 
 @dataclass(frozen=True)
@@ -281,17 +297,20 @@ class TableMoments:
 
     def split(self, n_parts: int) -> "list[TableMoments]":
         """Of the first K / n_parts classes, of the next, ..."""
-        parts = zip(*(g.moments.split(n_parts) for g in self.groups), strict=True)
-        return [
-            TableMoments(part[0].weight, self.families, tuple(
-                replace(g, moments=m) for g, m in zip(self.groups, part, strict=True)
-            ))
-            for part in parts
-        ]  # fmt: skip
+        parts = zip(*(group.split(n_parts) for group in self.groups), strict=True)
+        return [replace(self, weight=p[0].moments.weight, groups=p) for p in parts]
 
 
 def _take(X, columns):
     return X if len(columns) == X.shape[1] else X[:, columns]
+
+
+def _among(levels, group) -> ClassMoments:
+    """Moments of the levels of a group in their places among others."""
+    old = group.moments
+    sums = np.zeros((*old.sums.shape[:-1], len(levels)))
+    sums[..., [levels.index(level) for level in group.levels]] = old.sums
+    return replace(old, sums=sums)
 
 
 def _level_moments(places, n_levels, codes, n_classes, weight) -> ClassMoments:
@@ -308,18 +327,13 @@ def _ends(X) -> Array:
     """Both values (2, d) of columns that hold no others; infinite if they do."""
     if sparse.issparse(X):
         low, high = (f(axis=0).toarray().ravel() for f in (X.nanmin, X.nanmax))
-        inside = (X.data != low[X.indices]) & (X.data != high[X.indices])
-        inside &= ~np.isnan(X.data)
+        inside = (X.data > low[X.indices]) & (X.data < high[X.indices])
         many = np.bincount(X.indices, inside, X.shape[1]) > 0
         stored = np.bincount(X.indices, minlength=X.shape[1])
         many |= (stored < X.shape[0]) & (low != 0) & (high != 0)
     else:
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-        many = np.zeros(X.shape[1], dtype=bool)
-        for rows in (X[:16], X):  # the first rows decide most columns
-            part = rows[:, ~many]
-            inside = (part > low[~many]) & (part < high[~many])
-            many[~many] = inside.any(axis=0)
+        many = ((X > low) & (X < high)).any(axis=0)
     return np.where(many, [[-np.inf], [np.inf]], [low, high])
 
 
@@ -344,14 +358,14 @@ class Part:
         if self.pair is None:
             return self.marginals.family.observe(X)
         absent, present = self.pair
-        if sparse.issparse(X) and not absent.any():
+        stored = sparse.issparse(X) and not absent.any()
+        if stored:
             values = X.data / present[X.indices]
-            values[(values != 0) & (values != 1)] = np.nan
-            return type(X)((values, X.indices, X.indptr), X.shape)
-        X = X.toarray() if sparse.issparse(X) else X
-        values = (X - absent) / (present - absent)
+        else:
+            X = X.toarray() if sparse.issparse(X) else X
+            values = (X - absent) / (present - absent)
         values[(values != 0) & (values != 1)] = np.nan
-        return values
+        return type(X)((values, X.indices, X.indptr), X.shape) if stored else values
 
 
 @dataclass(frozen=True)
@@ -361,57 +375,46 @@ class TableMarginals:
     Parameters
     ----------
     moments : TableMoments
-    shrinkage, smoothing, prior
-        As in :class:`ClassMarginals`.
+    prior : ndarray of shape (K,)
+    parts : list of Part
     """
 
     moments: TableMoments
-    shrinkage: float | str = 0.0
-    smoothing: float = 1.0
-    prior: Array | None = None
+    prior: Array
+    parts: list[Part]
 
-    def __post_init__(self) -> None:
-        if self.prior is None:
-            object.__setattr__(self, "prior", self.moments.prior)
-        largest = max(part.marginals.shrinkage for part in self.parts)
-        object.__setattr__(self, "shrinkage", largest)
+    @classmethod
+    def of(
+        cls,
+        moments: TableMoments,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        prior: Array | None = None,
+    ) -> "TableMarginals":
+        """Marginals by group, regularised as :class:`ClassMarginals` are."""
+        prior = moments.prior if prior is None else prior
+        parts = (g.parts(shrinkage, smoothing, prior) for g in moments.groups)
+        return cls(moments, prior, list(chain.from_iterable(parts)))
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """Marginals of the columns of each family; "auto" may be two."""
-        how, found = (self.shrinkage, self.smoothing, self.prior), []
-        for group in self.moments.groups:
-            family, columns, moments = group.family, group.columns, group.moments
-            if group.ends is not None:
-                low, high = group.ends
-                two = np.isfinite(high - low) & (low < high)
-                if two.any():
-                    # what sparse data do not store stays zero
-                    pair = np.where(high == 0, [high, low], [low, high])[:, two]
-                    presence = _presence(moments.select(two), pair)
-                    marginals = ClassMarginals(presence, Bernoulli(), *how)
-                    found.append(Part(columns[two], marginals, pair))
-                if two.all():
-                    continue
-                family, columns = Normal(), columns[~two]
-                moments = moments.select(~two)
-            found.append(Part(columns, ClassMarginals(moments, family, *how)))
-        return found
+    @property
+    def shrinkage(self) -> float:
+        """Largest shrinkage in use."""
+        return max(part.marginals.shrinkage for part in self.parts)
 
     @property
     def families(self) -> NDArray[Any]:
         """Name of the family of each column, shape (d,)."""
-        names = np.empty(self.moments.n_features, dtype=object)
-        for part in self.parts:
-            names[part.columns] = part.marginals.family.name
-        return names
+        return self._joined(part.marginals.families for part in self.parts)
 
     def divergences(self, divergence: str = "js_gm") -> Array:
         """Divergence of each column, as :meth:`ClassMarginals.divergences`."""
-        value = np.empty(self.moments.n_features)
-        for part in self.parts:
-            value[part.columns] = part.marginals.divergences(divergence)
-        return value
+        parts = (part.marginals.divergences(divergence) for part in self.parts)
+        return self._joined(parts)
+
+    def _joined(self, values) -> NDArray[Any]:
+        """Values of all columns, in their order, from those of the parts."""
+        columns = np.concatenate([part.columns for part in self.parts])
+        return np.concatenate(list(values))[np.argsort(columns)]
 
     def observe(self, X: Table) -> MatrixLike:
         """What scores are taken of."""
@@ -431,13 +434,11 @@ def _presence(moments: ClassMoments, pair: Array) -> ClassMoments:
 
 
 def estimate(
-    moments: ClassMoments | TableMoments,
-    family: MarginalFamily | None,
-    *how: Any,
+    moments: ClassMoments | TableMoments, family: MarginalFamily | None, *how: Any
 ) -> ClassMarginals | TableMarginals:
     """Marginals of one family, or of a table, whose columns have their own."""
     if family is None:
-        return TableMarginals(moments, *how)
+        return TableMarginals.of(moments, *how)
     return ClassMarginals(moments, family, *how)
 
 
@@ -462,7 +463,7 @@ class LevelScores:
 
 
 @dataclass(frozen=True)
-class TableScores:
+class TableScores(Scores):
     """Log priors, and what the columns of each part add.
 
     Parameters
@@ -491,29 +492,15 @@ class TableScores:
 
     def total(self, X: Table) -> Array:
         """Log pi_k + sum over the columns (n, K), less what is shared."""
-        score = np.tile(self.log_prior, (X.shape[0], 1))
-        for part, own, _, scores in self.parts:
-            score += scores._sum(part.observe(X.values)[:, own])
-        return finite_scores(score, X.values)
+        return finite_scores(next(self._totals(X, [X.shape[1]])), X)
 
-    def correct_weight(
-        self,
-        X: Table,
-        codes: NDArray[np.intp],
-        weight: Array,
-        grid: Sequence[int],
-    ) -> Array:
-        """Weight (G,) of rows found right by the first S columns of a grid."""
-        total, correct = np.tile(self.log_prior, (X.shape[0], 1)), np.empty(len(grid))
+    def _totals(self, X, grid):
+        total = np.tile(self.log_prior, (X.shape[0], 1))
         observed = [part.observe(X.values)[:, own] for part, own, *_ in self.parts]
         observed = [Z.tocsc() if sparse.issparse(Z) else Z for Z in observed]
-        first = 0
-        for place, last in enumerate(grid):
+        for size in pairwise([0, *grid]):
             for Z, (_, _, ranks, scores) in zip(observed, self.parts, strict=True):
-                some = slice(*np.searchsorted(ranks, [first, last]))
+                some = slice(*np.searchsorted(ranks, size))
                 if some.start < some.stop:
                     total += scores._take(some)._sum(Z[:, some])
-            correct[place] = weight[total.argmax(axis=1) == codes].sum()
-            first = last
-        finite_scores(total, X.values)
-        return correct
+            yield total

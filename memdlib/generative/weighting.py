@@ -148,11 +148,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = checked_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         check_non_negative(X, type(self).__name__)
         Z = X.astype(np.float64, copy=True)

@@ -380,7 +380,7 @@ def test_bad_data_is_named(covariance, X, y, message):
 
 def test_sparse_data_and_bad_weights_are_named():
     X, y = blobs()
-    message = "Sparse data was passed to JointMaxEntClassifier, which needs dense data"
+    message = "Sparse data was passed for X, but dense data is required"
     with pytest.raises(TypeError, match=message):
         JointMaxEntClassifier().fit(sparse.csr_array(X), y)
     with pytest.raises(ValueError, match=r"sample_weight\[0\] = -1\.0"):

@@ -7,10 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from memdlib.families import Bernoulli, Multinomial, Normal, Poisson, get
 from memdlib.families import base as quadrature
-from memdlib.generative.marginals import ClassMarginals, family_moments, fold_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import MarginalScores
-from memdlib.moments import class_moments
+from memdlib.moments import class_moments, leave_one_out
 
 
 def sample(n=120, d=6, n_classes=3, seed=1):
@@ -179,7 +179,9 @@ def test_moments_of_all_folds_come_from_one_pass():
         (Poisson(), sparse.csr_array),
     ):
         data = kind(X)
-        total, training = fold_moments(family, data, codes, 3, weight, fold, 4)
+        parts = family_moments(family, data, 3 * fold + codes, 12, weight).split(4)
+        training = leave_one_out(parts)
+        total = parts[0].merge(training[0])
         kept = [np.ones(90, dtype=bool), *(fold != f for f in range(4))]
         for found, rows in zip([total, *training], kept, strict=True):
             alone = family_moments(family, data[rows], codes[rows], 3, weight[rows])
@@ -189,7 +191,9 @@ def test_moments_of_all_folds_come_from_one_pass():
                 a.divergences(), b.divergences(), rtol=1e-9, atol=1e-14
             )
         share = np.minimum(fold, 1)
-        total, (training, _) = fold_moments(family, data, codes, 3, weight, share, 2)
+        parts = family_moments(family, data, 3 * share + codes, 6, weight).split(2)
+        training, _ = leave_one_out(parts)
+        total = parts[0].merge(training)
         alone = family_moments(family, data[share > 0], codes[share > 0], 3,
                                weight[share > 0])  # fmt: skip
         np.testing.assert_allclose(
