@@ -267,22 +267,26 @@ class MixtureClassifier(BayesClassifier):
         groups, candidates = _grouped(kept, rng.randint(2**31 - 1))
         self.classes_, y = classes, classes[codes]
         self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        names = np.array([*candidates, _CLASS_SHARES])
+        unknown = np.full(len(names), np.nan)
+        self.cv_results_ = {"name": names, "log_loss": unknown, "accuracy": unknown}
+        self.cv_results_["weight"], self.duality_gap_ = np.eye(len(names))[0], 0.0
+        self.calibrations_ = {
+            name: Calibration(np.ones(len(keys)), 0.0, np.nan)
+            for name, keys in candidates.items()
+        }
         with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
             splits = _splits(codes, self.cv, rng, _MANY_WIDE if wide else _MANY)
             if splits:
                 rows = np.concatenate([test for _, test in splits])
                 scores = self._held_out(groups, candidates, X, y, weight, splits)
-                found = self._weigh(candidates, scores, codes[rows], weight[rows])
-            else:
-                found = _first_alone(candidates)
-            self.calibrations_, self.duality_gap_, results = found
-            names = np.array([*candidates, _CLASS_SHARES])
-            self.cv_results_ = {"name": names, **results}
-            shares = results["weight"][:-1]
+                self._weigh(candidates, scores, codes[rows], weight[rows])
+            shares = self.cv_results_["weight"][:-1]
             raw = {key for group in groups if not group.steps for key in group.models}
             if shares @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
                 _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
-            self._candidates = {n: candidates[n] for n in names[:-1][shares > 0]}
+            pairs = zip(candidates.items(), shares, strict=True)
+            self._candidates = dict(pair for pair, share in pairs if share > 0)
             used = {key for keys in self._candidates.values() for key in keys}
             self._groups = []
             for group in groups:
@@ -308,13 +312,13 @@ class MixtureClassifier(BayesClassifier):
                 scores[key] = np.concatenate([part[key] for part in parts])
         return scores
 
-    def _weigh(self, candidates, scores, own, share):
-        """Calibrations, gap, and what rows of these classes and weights say of all."""
-        calibrations, log_q, hits = {}, [], []
+    def _weigh(self, candidates, scores, own, share) -> None:
+        """Calibrate and weight the candidates by rows of these classes and weights."""
+        log_q, hits = [], []
         for name, keys in candidates.items():
             parts = [scores[key] for key in keys]
             found = fit_calibration(parts, own, share, lead=self.lead)
-            calibrations[name], log_p = found, found.log_posterior(parts)
+            self.calibrations_[name], log_p = found, found.log_posterior(parts)
             log_q.append(log_p[np.arange(len(own)), own])
             hits.append(log_p.argmax(axis=1) == own)
             if self.verbose:
@@ -322,16 +326,14 @@ class MixtureClassifier(BayesClassifier):
                 print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
         log_q = np.array([*log_q, np.log(self.class_prior_)[own]])
         hits.append(own == self.class_prior_.argmax())
-        weights, gap = _weights_of_a_row_or_more(log_q, share, self.margin)
-        return (
-            calibrations,
-            gap,
-            {
-                "log_loss": -np.average(log_q, axis=1, weights=share),
-                "accuracy": np.average(hits, axis=1, weights=share),
-                "weight": weights,
-            },
+        weights, self.duality_gap_ = _weights_of_a_row_or_more(
+            log_q, share, self.margin
         )
+        self.cv_results_ |= {
+            "log_loss": -np.average(log_q, axis=1, weights=share),
+            "accuracy": np.average(hits, axis=1, weights=share),
+            "weight": weights,
+        }
 
     @property
     def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
@@ -340,9 +342,8 @@ class MixtureClassifier(BayesClassifier):
         models = {}
         for group in self._groups:
             for key, model in group.models.items():
-                models[key] = (
-                    make_pipeline(*group.steps, model) if group.steps else model
-                )
+                whole = make_pipeline(*group.steps, model)
+                models[key] = whole if group.steps else model
         found = {n: [models[key] for key in k] for n, k in self._candidates.items()}
         return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
 
@@ -355,14 +356,15 @@ class MixtureClassifier(BayesClassifier):
         known = {}
         for group in self._groups:
             known |= group.divergences()
-        weights = dict(zip(*map(self.cv_results_.get, ("name", "weight")), strict=True))
-        told = {n: known[k] for n, (k, *_) in self._candidates.items() if k in known}
+        shares = self.cv_results_["weight"][:-1]
+        pairs = zip(shares[shares > 0], self._candidates.values(), strict=True)
+        told = [(share, known[k]) for share, (k, *_) in pairs if k in known]
         if not told:
             raise AttributeError(
                 "no candidate has nats of columns: DivergenceRanker has"
             )
-        shares = [weights[name] for name in told]
-        return np.average(list(told.values()), axis=0, weights=shares)
+        shares, nats = zip(*told, strict=True)
+        return np.average(nats, axis=0, weights=shares)
 
     def _joint_log_density(self, X):
         scores = {}
@@ -430,15 +432,6 @@ def _weights_of_a_row_or_more(log_q, counts, margin) -> tuple[Array, float]:
     rest = float(expit(margin - counts @ (mixed - log_q[-1])))
     rest = 0.0 if rest < row else 1.0 if rest > 1.0 - row else rest
     return np.append((1.0 - rest) * weights, rest), gap
-
-
-def _first_alone(candidates):
-    """What `_weigh` returns where no row can be held out."""
-    n_columns, calibrations = len(candidates) + 1, {}
-    for name, keys in candidates.items():
-        calibrations[name] = Calibration(np.ones(len(keys)), 0.0, np.nan)
-    unknown = dict.fromkeys(("log_loss", "accuracy"), np.full(n_columns, np.nan))
-    return calibrations, 0.0, {**unknown, "weight": np.eye(n_columns)[0]}
 
 
 def _checked(estimators) -> dict[str, list[Any]]:
