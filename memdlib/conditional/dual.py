@@ -180,11 +180,11 @@ def has_optimum(dual: ConditionalDual, codes: NDArray[np.intp], found: Optimum) 
         excess[rows, codes] = -excess.sum(axis=1)
         return (dual.Z.T @ excess).T.ravel()
 
-    shape, forward = (
-        (root.size, found.theta.size),
-        lambda u: (root * margins(u)).ravel(),
-    )
-    operator = LinearOperator(shape, forward, moments, dtype=np.float64)
+    def weighted(u):
+        return (root * margins(u)).ravel()
+
+    shape = root.size, found.theta.size
+    operator = LinearOperator(shape, weighted, moments, dtype=np.float64)
     u, *_ = lsmr(operator, root.ravel(), atol=0, btol=0, conlim=0, maxiter=1000)
     move = margins(u)
     unmet = np.abs(moments(root * (1.0 - move))).max()

@@ -247,9 +247,8 @@ def _shuffled(rng, levels, n_columns) -> np.ndarray:
 
 
 def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
-    values = (
-        np.ones(n_classes) if weights is None else check_real_array(weights, "weights")
-    )
+    given = np.ones(n_classes) if weights is None else weights
+    values = check_real_array(given, "weights")
     if values.shape != (n_classes,) or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
             f"weights must be {n_classes} positive numbers, not {weights!r}"

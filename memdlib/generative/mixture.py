@@ -8,7 +8,7 @@ latent class, and the weights of the classes are those of maximum likelihood.
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from memdlib._types import MatrixLike
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
@@ -78,16 +78,17 @@ class _Group:
             X = step.transform(X)
         return {key: _class_scores(model, X) for key, model in self.models.items()}
 
-    def divergences(self) -> Iterator[tuple[str, Array]]:
+    def divergences(self) -> dict[str, Array]:
         """Nats of the columns of X by models whose first steps keep them apart."""
+        learnt = [step for step in reversed(self.steps) if get_tags(step).requires_fit]
+        found = {}
         for key, model in self.models.items():
-            found = getattr(model, "feature_divergences_", None)
-            for step in reversed(self.steps):
-                if found is not None and get_tags(step).requires_fit:
-                    sums = getattr(step, "sum_by_column", None)
-                    found = sums(found) if sums else None
-            if found is not None:
-                yield key, found
+            apart = all(hasattr(step, "sum_by_column") for step in learnt)
+            if apart and hasattr(model, "feature_divergences_"):
+                found[key] = model.feature_divergences_
+                for step in learnt:
+                    found[key] = step.sum_by_column(found[key])
+        return found
 
     def held_out(self, X, y, weight, train, test) -> dict[str, Array]:
         return self.fit(X[train], y[train], weight[train]).scores(X[test])
@@ -98,57 +99,6 @@ class _Group:
         while steps and not get_tags(steps[0]).requires_fit:
             X = steps.pop(0).transform(X)
         return _Group(steps, self.models), X
-
-
-@dataclass(frozen=True)
-class _Mixture:
-    """What ``fit`` leaves behind; candidates are named, and hold keys of models."""
-
-    classes: NDArray
-    class_prior: Array
-    groups: list[_Group]
-    candidates: dict[str, list[str]]
-    calibrations: dict[str, Calibration]
-    duality_gap: float
-    cv_results: dict[str, NDArray]
-    left_out: list[str]
-
-    @property
-    def named_estimators(self) -> dict[str, Any]:
-        models = {
-            key: make_pipeline(*group.steps, model) if group.steps else model
-            for group in self.groups
-            for key, model in group.models.items()
-        }
-        found = {n: [models[key] for key in k] for n, k in self.candidates.items()}
-        return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
-
-    def importances(self, n_features: int) -> Array:
-        """Mean, by weight, of the candidates that have nats for columns of X."""
-        known = {key: v for group in self.groups for key, v in group.divergences()}
-        weights = self.cv_results["weight"]
-        pairs = zip(weights[weights > 0], self.candidates.values(), strict=False)
-        told = [(weight, known[key]) for weight, (key, *_) in pairs if key in known]
-        if self.candidates and not told:
-            raise AttributeError(
-                "no candidate has nats of columns: DivergenceRanker has"
-            )
-        total = sum((weight * nats for weight, nats in told), np.zeros(n_features))
-        return total / (sum(weight for weight, _ in told) or 1.0)
-
-    def log_posterior(self, X) -> Array:
-        scores = {}
-        for group in self.groups:
-            scores |= group.scores(X)
-        weights = self.cv_results["weight"]
-        parts = [
-            self.calibrations[name].log_posterior([scores[key] for key in keys])
-            for name, keys in self.candidates.items()
-        ]
-        if weights[-1] > 0:
-            parts.append(np.tile(np.log(self.class_prior), (X.shape[0], 1)))
-        weights = weights[weights > 0][:, None, None]
-        return np.logaddexp.reduce(np.log(weights) + parts, axis=0)
 
 
 class MixtureClassifier(BayesClassifier):
@@ -265,13 +215,12 @@ class MixtureClassifier(BayesClassifier):
         self.class_weight = class_weight
         self.wide = wide
 
-    classes_: NDArray[Any] = fitted("classes")
-    class_prior_: Array = fitted("class_prior")
-    named_estimators_: dict[str, BaseEstimator] = fitted("named_estimators")
-    calibrations_: dict[str, Calibration] = fitted("calibrations")
-    cv_results_: dict[str, NDArray[Any]] = fitted("cv_results")
-    left_out_: list[str] = fitted("left_out")
-    duality_gap_: float = fitted("duality_gap")
+    classes_: NDArray[Any]
+    class_prior_: Array
+    calibrations_: dict[str, Calibration]
+    cv_results_: dict[str, NDArray[Any]]
+    left_out_: list[str]
+    duality_gap_: float
 
     @all_or_nothing
     def fit(
@@ -307,115 +256,129 @@ class MixtureClassifier(BayesClassifier):
         check_parameters(self)
         estimators = _checked(self.estimators or _DEFAULT)
         sparse_too = get_tags(self).input_tags.sparse
-        X, codes, weight, classes = labelled_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            sparse_too=sparse_too,
-            class_weight=self.class_weight,
-        )
-        rng, many, left_out = check_random_state(self.random_state), _MANY, []
-        if self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE:
-            many, left_out = _MANY_WIDE, [n for n in estimators if n not in self.wide]
-            estimators = {n: m for n, m in estimators.items() if n in self.wide}
-        if left_out and self.verbose:
-            print("left out, too dear:", *left_out, sep="\n")
-        groups, candidates = _grouped(estimators, rng.randint(2**31 - 1))
-        with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
-            splits = _splits(codes, self.cv, rng, many)
-            self._fitted = self._mixture(
-                groups, candidates, X, codes, weight, classes, splits, left_out
-            )
-        return self
-
-    def _mixture(
-        self, groups, candidates, X, codes, weight, classes, splits, left_out
-    ) -> _Mixture:
-        """Candidates that have a weight, and what rows held out say of all."""
-        y = classes[codes]
-        prior = np.bincount(codes, weight) / weight.sum()
-        names = [*candidates, _CLASS_SHARES]
-        weights, gap = np.eye(len(names))[0], 0.0
-        accuracies, log_losses = np.full((2, len(names)), np.nan)
-        calibrations = {
+        options = {"sparse_too": sparse_too, "class_weight": self.class_weight}
+        X, codes, weight, classes = labelled_data(self, X, y, sample_weight, **options)
+        wide = self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE
+        kept = {n: m for n, m in estimators.items() if not wide or n in self.wide}
+        self.left_out_ = [name for name in estimators if name not in kept]
+        if self.left_out_ and self.verbose:
+            print("left out, too dear:", *self.left_out_, sep="\n")
+        rng = check_random_state(self.random_state)
+        groups, candidates = _grouped(kept, rng.randint(2**31 - 1))
+        self.classes_, y = classes, classes[codes]
+        self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        names = np.array([*candidates, _CLASS_SHARES])
+        unknown = np.full(len(names), np.nan)
+        self.cv_results_ = {"name": names, "log_loss": unknown, "accuracy": unknown}
+        self.cv_results_["weight"], self.duality_gap_ = np.eye(len(names))[0], 0.0
+        self.calibrations_ = {
             name: Calibration(np.ones(len(keys)), 0.0, np.nan)
             for name, keys in candidates.items()
         }
-        if splits:
-            rows = np.concatenate([test for _, test in splits])
-            own, share = codes[rows], weight[rows]
-            log_q = np.tile(np.log(prior)[own], (len(names), 1))
-            hits = np.tile(own == prior.argmax(), (len(names), 1))
-            scores = self._held_out(groups, candidates, X, y, weight, splits)
-            for j, (name, keys) in enumerate(candidates.items()):
-                parts = [scores(key) for key in keys]
-                found = fit_calibration(parts, own, share, lead=self.lead)
-                calibrations[name], log_p = found, found.log_posterior(parts)
-                log_q[j] = log_p[np.arange(len(own)), own]
-                hits[j] = log_p.argmax(axis=1) == own
-                if self.verbose:
-                    rate = np.average(hits[j], weights=share)
-                    print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
-            accuracies = np.average(hits, axis=1, weights=share)
-            log_losses = -np.average(log_q, axis=1, weights=share)
-            weights, gap = _weights_of_a_row_or_more(log_q, share, self.margin)
-        results = {
-            "name": np.array(names),
-            "log_loss": log_losses,
-            "accuracy": accuracies,
+        with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
+            splits = _splits(codes, self.cv, rng, _MANY_WIDE if wide else _MANY)
+            if splits:
+                rows = np.concatenate([test for _, test in splits])
+                scores = self._held_out(groups, candidates, X, y, weight, splits)
+                self._weigh(candidates, scores, codes[rows], weight[rows])
+            shares = self.cv_results_["weight"][:-1]
+            raw = {key for group in groups if not group.steps for key in group.models}
+            if shares @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
+                _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
+            pairs = zip(candidates.items(), shares, strict=True)
+            self._candidates = dict(pair for pair, share in pairs if share > 0)
+            used = {key for keys in self._candidates.values() for key in keys}
+            self._groups = []
+            for group in groups:
+                models = {key: m for key, m in group.models.items() if key in used}
+                if models:
+                    group = _Group(group.steps, models).fit(X, y, weight)
+                    self._groups.append(group)
+        return self
+
+    def _held_out(self, groups, candidates, X, y, weight, splits) -> dict[str, Array]:
+        """Scores of the rows held out, by all models."""
+        scores = {}
+        for group in groups:
+            rest, Z = group.without_fixed_steps(X)
+            work = (delayed(rest.held_out)(Z, y, weight, *split) for split in splits)
+            parts = []
+            for part in Parallel(n_jobs=self.n_jobs, return_as="generator")(work):
+                parts.append(part)
+                for name, keys in candidates.items():
+                    if self.verbose > 1 and keys[0] in part:
+                        print(f"{name}: fold {len(parts)} of {len(splits)}")
+            for key in rest.models:
+                scores[key] = np.concatenate([part[key] for part in parts])
+        return scores
+
+    def _weigh(self, candidates, scores, own, share) -> None:
+        """Calibrate and weight the candidates by rows of these classes and weights."""
+        log_q, hits = [], []
+        for name, keys in candidates.items():
+            parts = [scores[key] for key in keys]
+            found = fit_calibration(parts, own, share, lead=self.lead)
+            self.calibrations_[name], log_p = found, found.log_posterior(parts)
+            log_q.append(log_p[np.arange(len(own)), own])
+            hits.append(log_p.argmax(axis=1) == own)
+            if self.verbose:
+                rate = np.average(hits[-1], weights=share)
+                print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
+        log_q = np.array([*log_q, np.log(self.class_prior_)[own]])
+        hits.append(own == self.class_prior_.argmax())
+        weights, self.duality_gap_ = _weights_of_a_row_or_more(
+            log_q, share, self.margin
+        )
+        self.cv_results_ |= {
+            "log_loss": -np.average(log_q, axis=1, weights=share),
+            "accuracy": np.average(hits, axis=1, weights=share),
             "weight": weights,
         }
-        raw = {key for group in groups if not group.steps for key in group.models}
-        if weights[:-1] @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
-            _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
-        kept = np.flatnonzero(weights[:-1])
-        chosen = {names[j]: candidates[names[j]] for j in kept}
-        used = {key for keys in chosen.values() for key in keys}
-        members = []
-        for group in groups:
-            models = {key: model for key, model in group.models.items() if key in used}
-            if models:
-                members.append(_Group(group.steps, models).fit(X, y, weight))
-        return _Mixture(
-            classes, prior, members, chosen, calibrations, gap, results, left_out
-        )
 
-    def _held_out(
-        self, groups, candidates, X, y, weight, splits
-    ) -> Callable[[str], Array]:
-        """Scores of the rows held out by a model, found when they are asked for."""
-        known, waiting = {}, list(groups)
-
-        def scores(key) -> Array:
-            while key not in known:
-                rest, Z = waiting.pop(0).without_fixed_steps(X)
-                parts = []
-                for part in Parallel(n_jobs=self.n_jobs, return_as="generator")(
-                    delayed(rest.held_out)(Z, y, weight, *split) for split in splits
-                ):
-                    parts.append(part)
-                    if self.verbose > 1:
-                        done = [n for n, keys in candidates.items() if keys[0] in part]
-                        for name in done:
-                            print(f"{name}: fold {len(parts)} of {len(splits)}")
-                for own in rest.models:
-                    known[own] = np.concatenate([part[own] for part in parts])
-            return known[key]
-
-        return scores
+    @property
+    def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
+        """Candidates that have a weight, fitted to all rows."""
+        check_is_fitted(self)
+        models = {}
+        for group in self._groups:
+            for key, model in group.models.items():
+                whole = make_pipeline(*group.steps, model)
+                models[key] = whole if group.steps else model
+        found = {n: [models[key] for key in k] for n, k in self._candidates.items()}
+        return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
 
     @property
     def feature_importances_(self) -> Array:
         """Nats of each column, (d,)."""
         check_is_fitted(self)
-        return self._fitted.importances(self.n_features_in_)
+        if not self._candidates:
+            return np.zeros(self.n_features_in_)
+        known = {}
+        for group in self._groups:
+            known |= group.divergences()
+        shares = self.cv_results_["weight"][:-1]
+        pairs = zip(shares[shares > 0], self._candidates.values(), strict=True)
+        told = [(share, known[k]) for share, (k, *_) in pairs if k in known]
+        if not told:
+            raise AttributeError(
+                "no candidate has nats of columns: DivergenceRanker has"
+            )
+        shares, nats = zip(*told, strict=True)
+        return np.average(nats, axis=0, weights=shares)
 
     def _joint_log_density(self, X):
-        return self._fitted.log_posterior(X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
+        scores = {}
+        for group in self._groups:
+            scores |= group.scores(X)
+        parts = [
+            self.calibrations_[name].log_posterior([scores[key] for key in keys])
+            for name, keys in self._candidates.items()
+        ]
+        weights = self.cv_results_["weight"]
+        if weights[-1] > 0:
+            parts.append(np.tile(np.log(self.class_prior_), (X.shape[0], 1)))
+        weights = weights[weights > 0][:, None, None]
+        return np.logaddexp.reduce(np.log(weights) + parts, axis=0)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -477,7 +440,9 @@ def _checked(estimators) -> dict[str, list[Any]]:
     for pair in estimators:
         well = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
         models = _models(pair[1]) if well else []
-        takes = [has_fit_parameter(_last(model), "sample_weight") for model in models]
+        takes = [
+            has_fit_parameter(_steps(model)[-1], "sample_weight") for model in models
+        ]
         if not takes or not all(takes):
             raise ValueError(
                 f"estimators holds {pair!r}; give pairs of a name and a classifier "
@@ -495,8 +460,8 @@ def _models(candidate) -> list[Any]:
     return candidate if isinstance(candidate, list) else [candidate]
 
 
-def _last(model):
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+def _steps(model) -> list[Any]:
+    return [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
 
 
 def _grouped(estimators, seed: int) -> tuple[list[_Group], dict[str, list[str]]]:
@@ -507,8 +472,7 @@ def _grouped(estimators, seed: int) -> tuple[list[_Group], dict[str, list[str]]]
             params = [p.split("__") for p in model.get_params()]
             seeds = ["__".join(p) for p in params if p[-1] == "random_state"]
             model.set_params(**dict.fromkeys(seeds, seed))
-            first = model.steps[:-1] if isinstance(model, Pipeline) else []
-            steps, last = [step for _, step in first], _last(model)
+            *steps, last = _steps(model)
             start = repr([(type(step), step.get_params()) for step in steps])
             key = start + repr((type(last), last.get_params()))
             groups.setdefault(start, _Group(steps, {})).models[key] = last
@@ -555,5 +519,5 @@ def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
             "correct it, leave the row out, or bound it first "
             "(sklearn.preprocessing.QuantileTransformer)",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

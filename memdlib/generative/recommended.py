@@ -1,9 +1,7 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
 from collections import Counter
-from dataclasses import dataclass
-from datetime import date, timedelta
-from numbers import Real
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,13 +20,13 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.utils import Tags, check_array, get_tags
-from sklearn.utils.validation import validate_data
 
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
+from memdlib.generative.table import Table, read
 from memdlib.generative.weighting import DivergenceWeighter
 
 
@@ -63,113 +61,59 @@ _FILLED = 100_000_000
 # Levels of a category, and how often the training rows must show them.
 _LEVELS, _OFTEN = 100, 3
 
-_DATES = date | timedelta | np.datetime64 | np.timedelta64
-
-
-@dataclass(frozen=True)
-class _Number:
-    """A column of numbers: gaps get the median, and are marked if there were any."""
-
-    name: str
-    median: float
-    gaps: bool
-
-    @property
-    def names(self) -> list[str]:
-        return [self.name, f"{self.name} missing"][: 1 + self.gaps]
-
-    def __call__(self, column) -> NDArray[np.float64]:
-        try:
-            x = _cells(column).astype(np.float64)
-        except (TypeError, ValueError) as error:
-            message = f"column {self.name!r} held numbers in fit: {error}"
-            raise ValueError(message) from error
-        gap = np.isnan(x)
-        return np.array([np.where(gap, self.median, x), gap][: 1 + self.gaps])
-
-
-@dataclass(frozen=True)
-class _Category:
-    """A column of categories: an indicator a level, and one for rare levels if any."""
-
-    name: str
-    levels: list[str]
-    rare: bool
-
-    @property
-    def names(self) -> list[str]:
-        return [f"{self.name}={level}" for level in self.levels + ["rare"] * self.rare]
-
-    def __call__(self, column) -> NDArray[np.float64]:
-        labels = np.array([_label(value) for value in _cells(column)], dtype=object)
-        found = np.array([labels == level for level in self.levels], dtype=np.float64)
-        found = found.reshape(-1, len(labels))
-        return np.vstack([found, 1.0 - found.sum(axis=0)]) if self.rare else found
-
-
-def _cells(column):
-    """Values as objects, NaN where there is none; numbers as they are."""
-    if hasattr(column, "iloc"):
-        column = column.to_numpy(dtype=object, na_value=np.nan)
-    if column.dtype != object:
-        return column
-    return np.where(np.equal(column, None).astype(bool), np.nan, column)
-
-
-def _label(value) -> str:
-    return "missing" if value != value else str(value).removesuffix(".0")
-
-
-def _coder(name: str, column) -> _Number | _Category:
-    """What a column becomes, learnt from the training rows."""
-    cells = _cells(column)
-    if column.dtype.kind in "mM" or any(
-        isinstance(value, _DATES) for value in cells if cells.dtype == object
-    ):
-        raise ValueError(f"column {name!r} holds dates; give numbers, as of days")
-    categories = getattr(column.dtype, "categories", None) is not None
-    if not categories and (
-        cells.dtype != object or all(isinstance(value, Real) for value in cells)
-    ):
-        x = cells.astype(np.float64)
-        known = x[~np.isnan(x)]
-        median = np.median(known) if known.size else 0.0
-        return _Number(name, median, known.size < x.size)
-    counts = sorted(Counter(map(_label, cells)).items(), key=lambda pair: -pair[1])
-    levels = sorted(level for level, count in counts[:_LEVELS] if count >= _OFTEN)
-    return _Category(name, levels, len(levels) < len(counts))
-
 
 class _Columns(TransformerMixin, BaseEstimator):
     """Numbers, their gaps filled and marked, and indicators of categories."""
 
+    family = "auto"
+
     def fit(self, X, y=None) -> Self:
-        columns = self._read(X, reset=True)
-        places = [f"x{j}" for j in range(len(columns))]
-        names = map(str, getattr(self, "feature_names_in_", places))
-        self.coders_ = [_coder(*pair) for pair in zip(names, columns, strict=True)]
+        table = self._read(X, reset=True)
+        places = [f"x{s}" for s in range(self.n_features_in_)]
+        self.families_, self.known_, self.made_ = table.families, [], []
+        for s, name in enumerate(getattr(self, "feature_names_in_", places)):
+            if s in table.levels:
+                counts = Counter(_labels(table, s))
+                often = counts.most_common(_LEVELS)
+                known = sorted(level for level, count in often if count >= _OFTEN)
+                ends = [f"={level}" for level in known]
+                ends += ["=rare"] * (len(known) < len(counts))
+            else:
+                x = table.values[:, s].astype(np.float64)
+                gap = np.isnan(x)
+                known = 0.0 if gap.all() else np.median(x[~gap])
+                ends = ["", " missing"][: 1 + gap.any()]
+            self.known_.append(known)
+            self.made_.append([f"{name}{end}" for end in ends])
         return self
 
     def transform(self, X):
-        columns = self._read(X, reset=False)
-        names = self.get_feature_names_out()
-        as_it_is = isinstance(columns, np.ndarray) and columns.dtype != object
-        if as_it_is and len(names) == len(columns) and not np.isnan(columns).any():
-            found = columns.T
-        else:
-            pairs = zip(self.coders_, columns, strict=True)
-            found = np.vstack([coder(column) for coder, column in pairs]).T
-        if not hasattr(X, "iloc"):
-            return found
-        return type(X)(found, index=X.index, columns=names)
+        table, names = self._read(X, reset=False), self.get_feature_names_out()
+        found, parts = table.values, []
+        if table.levels or len(names) > table.shape[1] or np.isnan(found).any():
+            for s, (known, made) in enumerate(
+                zip(self.known_, self.made_, strict=True)
+            ):
+                if s in table.levels:
+                    place = {level: i for i, level in enumerate(known)}
+                    own = [place.get(label, -1) for label in _labels(table, s)]
+                    part = np.eye(len(known) + 1)[own]
+                else:
+                    x = table.values[:, s]
+                    gap = np.isnan(x)
+                    part = np.column_stack([np.where(gap, known, x), gap])
+                parts.append(part[:, : len(made)])
+            found = np.hstack(parts)
+        frame = hasattr(X, "iloc")
+        return type(X)(found, index=X.index, columns=names) if frame else found
 
     def get_feature_names_out(self, input_features=None):
-        return np.concatenate([np.array(c.names, object) for c in self.coders_])
+        return np.array([name for made in self.made_ for name in made], dtype=object)
 
     def sum_by_column(self, values):
         """Sums over what stems from the same column, (d,), of what comes out."""
-        sizes = [len(coder.names) for coder in self.coders_]
-        return np.add.reduceat(values, np.cumsum([0, *sizes[:-1]]))
+        sizes = [len(made) for made in self.made_[:-1]]
+        return np.add.reduceat(values, np.cumsum([0, *sizes]))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -177,25 +121,28 @@ class _Columns(TransformerMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def _read(self, X, reset):
-        """Columns, as rows of a matrix if all are of one type."""
-        frame = hasattr(X, "iloc")
-        if not frame and not sparse.issparse(X):
-            X = X if np.asarray(X).dtype.kind in "biufc" else np.array(X, dtype=object)
-        dtypes = X.dtypes if frame else [getattr(X, "dtype", np.dtype(float))]
-        mixed = any(dtype.kind not in "biufc" for dtype in dtypes)
-        if mixed and not frame:
-            X = check_array(X, dtype=None, ensure_all_finite=False)
+    def _read(self, X, reset) -> Table:
+        """The rows, filled in; a category has the levels that they hold."""
+        kept = hasattr(X, "iloc") or sparse.issparse(X)
+        if not kept and np.asarray(X).dtype.kind not in "biufc":
+            X = np.array(X, dtype=object)  # other frames, too
         options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        options |= {"ensure_all_finite": "allow-nan", "skip_check_array": mixed}
-        X = validate_data(self, X, reset=reset, **options)
-        if sparse.issparse(X):
-            n, d = X.shape
-            if n * d > _FILLED:
-                message = f"X is sparse, and {n} x {d} is too large to fill in: leave"
-                raise ValueError(f"{message} features out, as by SelectKBest")
-            X = X.toarray()
-        return [X.iloc[:, s] for s in range(X.shape[1])] if mixed and frame else X.T
+        families = None if reset else self.families_
+        table = read(self, X, reset=reset, families=families, **options)
+        if not sparse.issparse(X):
+            return table
+        n, d = table.shape
+        if n * d > _FILLED:
+            message = f"X is sparse, and {n} x {d} is too large to fill in: leave"
+            raise ValueError(f"{message} features out, as by SelectKBest")
+        return replace(table, values=table.values.toarray())
+
+
+def _labels(table: Table, s: int) -> list[str]:
+    """What the rows hold in a category, whole numbers without a point."""
+    names = [str(level).removesuffix(".0") for level in table.levels[s]]
+    places = table.values[:, s]
+    return ["missing" if place != place else names[int(place)] for place in places]
 
 
 class _LinearSplines(TransformerMixin, BaseEstimator):

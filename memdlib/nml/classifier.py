@@ -39,7 +39,7 @@ class NMLClassifier(BayesClassifier):
     ----------
     n_features : int, float in (0, 1] or None, default=None
         How many of the ranked features to use: a number, a share of them, or all.
-    n_moments, n_bins, strategy, intercept, criterion, n_jobs
+    n_moments, n_bins, strategy, intercept, criterion
         As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
     smoothing : float, default=1.0
         Weight, in instances, of the class shares that are added to each level before
@@ -95,7 +95,6 @@ class NMLClassifier(BayesClassifier):
         intercept: bool = False,
         criterion: str = "nml",
         smoothing: float = 1.0,
-        n_jobs: int | None = None,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -104,7 +103,6 @@ class NMLClassifier(BayesClassifier):
         self.intercept = intercept
         self.criterion = criterion
         self.smoothing = smoothing
-        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

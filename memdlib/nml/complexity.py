@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
 from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.draws import draw_complexity
@@ -27,18 +26,12 @@ def complexities(
     method: str = "auto",
     n_draws: int = N_DRAWS,
     seed: int = 0,
-    n_jobs: int | None = None,
     most_terms: int = MOST_TERMS,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
-    keys = [_key(model) for model in models]
-    distinct = list(dict.fromkeys(keys))
-    # workers would take seconds to start
-    pool = Parallel(n_jobs=n_jobs if len(distinct) > 1 else 1)
     given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
-    done = pool(delayed(solve)(key, *given) for key in distinct)
-    known = dict(zip(distinct, done, strict=True))
-    return tuple(np.array(part) for part in zip(*map(known.get, keys), strict=True))
+    found = [solve(_key(model), *given) for model in models]
+    return tuple(np.array(part) for part in zip(*found, strict=True))
 
 
 @lru_cache(maxsize=2**16)

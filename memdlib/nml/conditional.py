@@ -294,7 +294,6 @@ def feature_codelengths(
     n_moments: Iterable[int] = range(1, 8),
     level_values: ArrayLike | None = None,
     intercept: bool = False,
-    n_jobs: int | None = None,
 ) -> Codelength:
     """NML code length of the labels given each feature, for several moments.
 
@@ -307,9 +306,6 @@ def feature_codelengths(
         Numbers of moments x, .., x^m, M of them.
     level_values, intercept
         As for `conditional_complexity`.
-    n_jobs : int, default=None
-        Processes for the complexities, in the meaning of joblib; they take seconds to
-        start.
 
     Returns
     -------
@@ -343,7 +339,6 @@ def feature_codelengths(
     found = complexities(
         [level_model(row, values, m, intercept) for m in moments for row in rows],
         n_draws=N_DRAWS_OF_MANY,
-        n_jobs=n_jobs,
         most_terms=MOST_OF_MANY,
     )
     parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]

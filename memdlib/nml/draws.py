@@ -140,13 +140,10 @@ class _Sides:
         weight = np.log(self.model.counts)[self.sets].sum(axis=1) / 2.0
         size = weight - logsumexp(weight) + self.log_sizes
         level = -0.5 * (np.logaddexp(0.0, logits) + np.logaddexp(0.0, -logits))
-        step = max(1, _ENTRIES // self.sets.size)
-        parts = [
-            logsumexp(
-                level[self.sets, at : at + step].sum(axis=1) + size[:, None], axis=0
-            )
-            for at in range(0, logits.shape[1], step)
-        ]
+        step, parts = max(1, _ENTRIES // self.sets.size), []
+        for at in range(0, logits.shape[1], step):
+            total = level[self.sets, at : at + step].sum(axis=1) + size[:, None]
+            parts.append(logsumexp(total, axis=0))
         return np.concatenate(parts)
 
 

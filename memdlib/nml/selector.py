@@ -28,7 +28,6 @@ CODE_CONSTRAINTS = {
     "n_moments": [COUNT, "array-like", range],
     "intercept": ["boolean"],
     "criterion": [Words("nml", "error")],
-    "n_jobs": [Integral, None],
 }
 
 # Digits after the point, in nats, that two ways to add the same terms agree in.
@@ -58,9 +57,6 @@ class NMLFeatureSelector(RankedSelector):
     criterion : {"nml", "error"}, default="nml"
         What is made least: error plus complexity, or the error alone, which is the
         minimax entropy principle.
-    n_jobs : int, default=None
-        Processes for the complexities, in the meaning of joblib; they take seconds to
-        start.
 
     Attributes
     ----------
@@ -139,7 +135,6 @@ class NMLFeatureSelector(RankedSelector):
         strategy: str = "uniform",
         intercept: bool = False,
         criterion: str = "nml",
-        n_jobs: int | None = None,
     ):
         self.n_moments = n_moments
         self.n_features = n_features
@@ -147,7 +142,6 @@ class NMLFeatureSelector(RankedSelector):
         self.strategy = strategy
         self.intercept = intercept
         self.criterion = criterion
-        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -179,13 +173,11 @@ class NMLFeatureSelector(RankedSelector):
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
         self.level_counts_, self.level_ones_ = count_levels(levels, codes, self.n_bins)
-        found = feature_codelengths(
-            self.level_counts_,
-            self.level_ones_,
+        counts, moments = (
+            (self.level_counts_, self.level_ones_),
             self.n_moments_.tolist(),
-            intercept=self.intercept,
-            n_jobs=self.n_jobs,
         )
+        found = feature_codelengths(*counts, moments, intercept=self.intercept)
         self.errors_, self.complexities_ = found.error, found.complexity
         self.uncertainties_, self.methods_ = found.uncertainty, found.method
         self.codelengths_ = found.total

@@ -33,13 +33,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from memdlib._types import MatrixLike
 from memdlib.estimator import all_or_nothing
-from memdlib.topics.counts import (
-    as_counts,
-    log_terms,
-    mixture,
-    ratios,
-    times_rows,
-)
+from memdlib.topics.counts import as_counts, log_terms, mixture, ratios, times_rows
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -429,15 +423,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = rng.standard_gamma(1.0, size=size)[columns]
         share = table.sum(axis=0) + self.smoothing
         words = np.maximum(noise, np.finfo(float).tiny) * share[:, None]
-        return climb(
-            table,
-            np.full((table.shape[0], self.n_topics), 1.0 / self.n_topics),
-            words / words.sum(axis=0),
-            beta=self.beta,
-            smoothing=self.smoothing,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        theta = np.full((table.shape[0], self.n_topics), 1.0 / self.n_topics)
+        names = ("beta", "smoothing", "tol", "max_iter")
+        options = {name: getattr(self, name) for name in names}
+        return climb(table, theta, words / words.sum(axis=0), **options)
 
     def _describe(self, found, table, columns):
         length = table.sum(axis=1)

@@ -203,9 +203,7 @@ def maxent_scores(
             f"with m = {family.n_moments} for family={family.name!r}"
         )
     x = np.asarray(family.observe(X))
-    return family.mean(lam) - np.stack(
-        [x**j for j in range(1, family.n_moments + 1)], axis=-1
-    )
+    return family.mean(lam) - x[..., None] ** np.arange(1, family.n_moments + 1)
 
 
 class _Folded(NamedTuple):
