@@ -123,7 +123,7 @@ def model_or_none(case):
         raise
 
 
-REFUSED = ("is not between", "too few", "need logits", "undetermined")
+REFUSED = ("is not between", "too few", "no certain", "undetermined")
 
 
 @given(models(most_samples=10**6), st.sampled_from(WAYS))
