@@ -10,12 +10,3 @@ _spec.loader.exec_module(_helpers)
 markdown_table, number = _helpers.markdown_table, _helpers.number
 scientific, show, show_table = _helpers.scientific, _helpers.show, _helpers.show_table
 use_style = _helpers.use_style
-
-
-def checked(what: str, how: str, *, error=None, within=None) -> None:
-    """Say what a cell has checked; goes with the last cell that checks a statement."""
-    bound = f"Checked: {what}, {how}"
-    if within is not None:
-        assert 0.0 <= error <= within, f"{bound}: error {error:g}, at most {within:g}"
-        bound = f"{bound}, error at most {within:g}"
-    _helpers.display({"text/plain": bound}, raw=True)
