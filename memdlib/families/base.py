@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from memdlib._types import MatrixLike
 from memdlib.densities.support import gauss_legendre, powers
-from memdlib.validation import check_domain as check_domain
+from memdlib.validation import check_domain
 
 Array = NDArray[np.float64]
 

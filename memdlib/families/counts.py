@@ -11,12 +11,8 @@ from scipy.special import entr, expit, gammaln, logit, xlog1py
 from memdlib._types import MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import (
-    ROUNDING,
-    NonnegativeFamily,
-    check_domain,
-    smooth_towards_pooled,
-)
+from memdlib.families.base import ROUNDING, NonnegativeFamily, smooth_towards_pooled
+from memdlib.validation import check_domain
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
     NonnegativeFamily,
-    check_domain,
     smooth_towards_pooled,
 )
+from memdlib.validation import check_domain
 
 Array = NDArray[np.float64]
 

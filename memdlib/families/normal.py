@@ -11,10 +11,10 @@ from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
     by_feature,
-    check_domain,
     jensen_shannon_quadrature,
 )
 from memdlib.moments import ClassMoments
+from memdlib.validation import check_domain
 
 Array = NDArray[np.float64]
 

@@ -335,7 +335,7 @@ def test_prop_gm_infinite_witness():
             found = np.exp(geometric_complexity(n, largest_sum=n * ratio))
             assert found >= c / 2**n * np.log(ratio)
     for ends in ((0, 0.5), (0.5, 1), (None, 0.5)):
-        with pytest.raises(ValueError):  # noqa: PT011
+        with pytest.raises(ValueError, match="log C is infinite"):
             exponential_complexity(5, upper=1, mean_range=ends)
 
 

@@ -183,7 +183,7 @@ def test_prop_ad_js_second():
         kept = table.sum(axis=tuple({0, 1, 2, 3} - set(axes)))
         return -np.sum(kept[kept > 0] * np.log(kept[kept > 0]))
 
-    def I(table, one, two, *given):  # noqa: E743
+    def mi(table, one, two, *given):
         pair = H(table, *one, *given) + H(table, *two, *given)
         return pair - H(table, *one, *two, *given) - H(table, *given)
 
@@ -193,9 +193,9 @@ def test_prop_ad_js_second():
         free = np.einsum("k,ka,kb,kc->kabc", w, P, Q, S)
         tied = rng.dirichlet(np.ones(36)).reshape(3, 3, 2, 2)
         for table in (free, tied):
-            gain = I(table, [0], [1, 2, 3]) - I(table, [0], [1, 2]) - I(table, [0], [3])
-            given = I(table, [3], [1, 2], 0)
-            assert_allclose(gain, given - I(table, [3], [1, 2]), rtol=0, atol=SLACK)
+            three, two, one = (mi(table, [0], s) for s in ([1, 2, 3], [1, 2], [3]))
+            given, plain = mi(table, [3], [1, 2], 0), mi(table, [3], [1, 2])
+            assert_allclose(three - two - one, given - plain, rtol=0, atol=SLACK)
             assert (given < SLACK) == (table is free)
 
 
