@@ -9,7 +9,7 @@ document is one more category, and Bayes' rule is
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores
+from memdlib.generative.scores import Scores, running
 
 Array = NDArray[np.float64]
 
@@ -67,17 +67,27 @@ class DocumentScores(Scores):
             self.features, np.setdiff1d(np.arange(X.shape[1]), self.features)
         )
         X = X.tocsc()[:, order] if sparse.issparse(X) else X[:, order]
-        theta, one = self.theta[:, order], np.ones(X.shape[1])
+        theta, n = self.theta[:, order], X.shape[0]
         # from the last word on: no rest is a difference of nearly equal numbers
         rest = _relative(np.cumsum(theta[:, ::-1], axis=1)[:, ::-1])
-        slope, total = _relative(theta), np.tile(self.log_prior, (X.shape[0], 1))
-        left = X @ one
-        for start, stop in pairwise([0, *grid]):
-            block = X[:, start:stop]
-            total += block @ slope[:, start:stop].T
-            left = np.maximum(left - block @ one[start:stop], 0.0)
-            some = stop < len(order)
-            yield total + np.outer(left, rest[:, stop]) if some else total
+        rest = np.column_stack([rest, np.zeros(len(rest))]).T
+        # one column more: how many words are left
+        slope = np.column_stack([_relative(theta).T, -np.ones(len(order))])
+        start = np.column_stack(
+            [np.tile(self.log_prior, (n, 1)), X @ np.ones(len(order))]
+        )
+
+        def added(part, each):
+            block = X[:, part]
+            if not each:
+                return (block @ slope[part])[:, None]
+            block = block.toarray() if sparse.issparse(block) else block
+            return block[:, :, None] * slope[part]
+
+        sizes = iter(grid)
+        for scores in running(start, n, grid, added):
+            stops = list(islice(sizes, scores.shape[1]))
+            yield scores[..., :-1] + np.maximum(scores[..., -1:], 0.0) * rest[stops]
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):

@@ -9,10 +9,9 @@ are taken about a point near to them, or a class far off would take their digits
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,12 +109,37 @@ class LinearScores:
         return self.offsets[p] + z @ self.slopes[p][:, used].T
 
 
+def running(
+    start: Array, n: int, grid: Sequence[int], added: Callable[[slice, bool], Array]
+) -> Iterator[Array]:
+    """Yield scores (n, g, K) by the first S features, for runs of a grid.
+
+    They begin with (K,) or (n, K); what a part of the features adds is (n, f, K) each,
+    or (n, 1, K) together. Narrow steps are taken many at a time, feature by feature.
+    """
+    total, edges, first = start, np.array([0, *grid]), 0
+    most = _BLOCK // (n * start.shape[-1])
+    wide = np.append(np.diff(edges) > most // 8, True)
+    while first < len(grid):
+        last = int(np.searchsorted(edges, edges[first] + most, side="right")) - 1
+        last = first + max(1, min(last - first, int(wide[first:].argmax())))
+        each = last > first + 1
+        scores = added(slice(edges[first], edges[last]), each)
+        scores[:, 0] += total
+        if each:
+            np.cumsum(scores, axis=1, out=scores)
+        total = scores[:, -1]
+        ends = edges[first + 1 : last + 1] - edges[first] - 1
+        yield scores[:, ends] if each else scores
+        first = last
+
+
 class Scores(ABC):
     """Scores by features that may be added a few at a time."""
 
     @abstractmethod
     def _totals(self, X, grid):
-        """Yield scores (n, K) by the first S features, for each S of a grid."""
+        """Yield scores (n, g, K) by the first S features, for runs of a grid."""
 
     def correct_weight(
         self, X: MatrixLike, codes: NDArray[np.intp], weight: Array, grid: Sequence[int]
@@ -123,9 +147,9 @@ class Scores(ABC):
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []
         for total in self._totals(X, grid):
-            correct.append(weight[total.argmax(axis=1) == codes].sum())
-        finite_scores(total, X)
-        return np.array(correct)
+            correct.append(weight @ (total.argmax(axis=2) == codes[:, None]))
+        finite_scores(total[:, -1], X)
+        return np.concatenate(correct)
 
 
 @dataclass(frozen=True)
@@ -205,29 +229,19 @@ class MarginalScores(Scores):
         return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
 
     def _totals(self, X, grid):
-        total, shared = np.tile(self.log_prior, (X.shape[0], 1)), np.zeros(1)
-        whole = np.empty(total.shape)
         columns = X.tocsc() if sparse.issparse(X) else X
         columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
-        linear = sparse.issparse(X) and not self._dense.any()
-        linear = linear and not np.isnan(columns.data).any()
-        for first, last in pairwise([0, *grid]):
-            if linear:  # without slices of sparse data, which take longer than sums
-                ends = columns.indptr[first : last + 1]
-                rows = columns.indices[ends[0] : ends[-1]]
-                z = columns.data[ends[0] : ends[-1]]
-                for j, slope in enumerate(self.slopes[:, :, first:last], start=1):
-                    if last == first + 1:
-                        total[rows] += (z**j)[:, None] * slope[:, 0]
-                    else:
-                        place_in = z**j, rows, ends - ends[0]
-                        power = sparse.csc_array(place_in, (len(total), last - first))
-                        total += power @ slope.T
-                shared = shared + self.constant[:, first:last].sum(axis=1)
-            else:
-                part = slice(first, last)
-                total += self._take(part)._sum(columns[:, part])
-            yield np.add(total, shared, out=whole)
+
+        def added(part, each):
+            return self._take(part)._sums(columns[:, part], each)
+
+        return running(self.log_prior, X.shape[0], grid, added)
+
+    def _sums(self, X, each: bool) -> Array:
+        """What features add to the scores, each (n, f, K) or together (n, 1, K)."""
+        if not each:
+            return self._sum(X)[:, None]
+        return self._terms(X.toarray() if sparse.issparse(X) else X)
 
     @property
     def _dense(self) -> NDArray[np.bool_]:
@@ -270,19 +284,38 @@ class MarginalScores(Scores):
             score = self._linear(z)
         else:  # a missing cell adds nothing
             score = self._linear(np.where(known, z, 0.0)) - ~known @ self.constant.T
+        for k, s, excess in self._excess(X, z):
+            score[:, k] += excess.sum(axis=1, where=known[:, s])
+        return score
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _terms(self, X) -> Array:
+        """What each feature, a column of X (n, f), adds to the scores (n, f, K)."""
+        z = X - self.centre
+        term = self.constant.T + z[:, :, None] * self.slopes[0].T
+        for j, slope in enumerate(self.slopes[1:], start=2):
+            term += (z**j)[:, :, None] * slope.T
+        for k, s, excess in self._excess(X, z):
+            term[:, s, k] += excess
+        term[np.isnan(z)] = 0.0  # a missing cell adds nothing
+        return term
+
+    def _excess(self, X, z):
+        """Yield classes apart or far, the features where, and what (n, s) they add."""
         for k in np.flatnonzero(self.apart.any(axis=1)):
             s = self.apart[k]
-            excess = self._own(X[:, s], k, s) - _log_density(z[:, s], self.widest[:, s])
-            score[:, k] += excess.sum(axis=1, where=known[:, s])
+            yield (
+                k,
+                s,
+                self._own(X[:, s], k, s) - _log_density(z[:, s], self.widest[:, s]),
+            )
         if self.far.any():
-            X, known = X[:, self.far], known[:, self.far]
+            X = X[:, self.far]
             possible = np.flatnonzero(np.isfinite(self.log_prior))
             densities = (self._own(X, k, self.far) for k in possible)
             best = reduce(np.maximum, densities)
             for k in range(len(self.log_prior)):
-                excess = self._own(X, k, self.far) - best
-                score[:, k] += excess.sum(axis=1, where=known)
-        return score
+                yield k, self.far, self._own(X, k, self.far) - best
 
     def _own(self, X, k: int, s) -> Array:
         """Log densities of class k about its locations, for some features X (n, f)."""

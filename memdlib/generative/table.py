@@ -8,7 +8,7 @@ add up over batches, and so does what tells a column of two values from one of m
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from memdlib.families import (
 )
 from memdlib.families.base import ROUNDING
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import MarginalScores, Scores
+from memdlib.generative.scores import MarginalScores, Scores, running
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_sizes, checked_data
 
@@ -458,8 +458,8 @@ class LevelScores:
     def _take(self, part) -> "LevelScores":
         return self
 
-    def _sum(self, X) -> Array:
-        return self.levels[np.where(np.isnan(X), -1, X).astype(np.intp)[:, 0]]
+    def _sums(self, X, each: bool) -> Array:
+        return self.levels[np.where(np.isnan(X), -1, X).astype(np.intp)]
 
 
 @dataclass(frozen=True)
@@ -492,15 +492,21 @@ class TableScores(Scores):
 
     def total(self, X: Table) -> Array:
         """Log pi_k + sum over the columns (n, K), less what is shared."""
-        return finite_scores(next(self._totals(X, [X.shape[1]])), X)
+        (total,) = self._totals(X, [X.shape[1]])
+        return finite_scores(total[:, 0], X)
 
     def _totals(self, X, grid):
-        total = np.tile(self.log_prior, (X.shape[0], 1))
+        n, n_classes = X.shape[0], len(self.log_prior)
         observed = [part.observe(X.values)[:, own] for part, own, *_ in self.parts]
         observed = [Z.tocsc() if sparse.issparse(Z) else Z for Z in observed]
-        for size in pairwise([0, *grid]):
-            for Z, (_, _, ranks, scores) in zip(observed, self.parts, strict=True):
-                some = slice(*np.searchsorted(ranks, size))
+
+        def added(part, each):
+            scores = np.zeros((n, part.stop - part.start if each else 1, n_classes))
+            for Z, (_, _, ranks, own) in zip(observed, self.parts, strict=True):
+                some = slice(*np.searchsorted(ranks, [part.start, part.stop]))
                 if some.start < some.stop:
-                    total += scores._take(some)._sum(Z[:, some])
-            yield total
+                    place = ranks[some] - part.start if each else slice(None)
+                    scores[:, place] += own._take(some)._sums(Z[:, some], each)
+            return scores
+
+        return running(self.log_prior, n, grid, added)
