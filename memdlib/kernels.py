@@ -25,12 +25,7 @@ from sklearn.utils.validation import check_non_negative
 
 from memdlib.validation import Number, check_choice, check_nonnegative, sum_duplicates
 
-__all__ = [
-    "exponential_js_kernel",
-    "js_kernel",
-    "jt_kernel",
-    "weighted_jt_kernel",
-]
+__all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kernel"]
 
 Array = NDArray[np.float64]
 
@@ -113,10 +108,7 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
 
 
 def weighted_jt_kernel(
-    X: ArrayLike,
-    Y: ArrayLike | None = None,
-    q: float = 1.0,
-    version: str = "A",
+    X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0, version: str = "A"
 ) -> Array:
     """Weighted Jensen-Tsallis kernels between measures, which need not be normalised.
 

@@ -50,11 +50,7 @@ def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
 
 
 def constant_step(
-    size: float | Array,
-    observed: Array,
-    expected: Array,
-    value: Array,
-    penalty: Array,
+    size: float | Array, observed: Array, expected: Array, value: Array, penalty: Array
 ) -> Array:
     """Change of the parameters where the features of all instances sum to ``size``.
 

@@ -30,13 +30,7 @@ from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
-from memdlib.validation import (
-    POSITIVE,
-    Number,
-    Words,
-    check_parameters,
-    labelled_data,
-)
+from memdlib.validation import POSITIVE, Number, Words, check_parameters, labelled_data
 
 Array = NDArray[np.float64]
 

@@ -14,11 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    SplineTransformer,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 from sklearn.utils import Tags, check_array, get_tags
 
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
