@@ -9,11 +9,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import EstimatorT
+from memdlib._types import ArrayLike, EstimatorT
 from memdlib.generative.memd import MomentClassifier
 from memdlib.validation import check_parameters
 

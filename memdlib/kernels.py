@@ -18,16 +18,15 @@ from itertools import pairwise
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils.validation import check_non_negative
 
+from memdlib._types import Array, ArrayLike
 from memdlib.validation import Number, check_choice, check_nonnegative, sum_duplicates
 
 __all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kernel"]
 
-Array = NDArray[np.float64]
 
 # Numbers in a block: two blocks stay in a processor's own cache.
 _BLOCK = 1 << 15

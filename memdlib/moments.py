@@ -15,10 +15,9 @@ from itertools import accumulate, pairwise
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib._types import Index, MatrixLike
+from memdlib._types import Array, ArrayLike, Index, MatrixLike, Weights
 from memdlib.validation import sum_duplicates
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "translate_natural",
 ]
 
-Array = NDArray[np.float64]
 
 # Entries of a class handled at a time: a MiB of doubles stays in the cache.
 _BLOCK = 2**17
@@ -184,7 +182,7 @@ def class_moments(
     n_classes: int,
     *,
     order: int,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     about_zero: bool = False,
 ) -> ClassMoments:
     """Collect class moments in one pass.
@@ -237,11 +235,7 @@ def class_moments(
 
 
 def joint_moments(
-    X: NDArray[np.float64],
-    codes: ArrayLike,
-    n_classes: int,
-    *,
-    sample_weight: ArrayLike | None = None,
+    X: Array, codes: ArrayLike, n_classes: int, *, sample_weight: Weights = None
 ) -> JointMoments:
     """Collect the sums of x and x x^T of every class in one pass.
 

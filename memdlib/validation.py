@@ -14,14 +14,23 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import Estimator, Matrix, MatrixLike
+from memdlib._types import (
+    Array,
+    ArrayLike,
+    Bools,
+    Estimator,
+    Indices,
+    Matrix,
+    MatrixLike,
+    NDArray,
+    Weights,
+)
 
 
 class Words(tuple[str, ...]):
@@ -175,14 +184,14 @@ def labelled_data(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
+    sample_weight: Weights,
     *,
     reset: bool = True,
     several: bool = True,
     sparse_too: bool = True,
     read: Callable[..., Any] | None = None,
     class_weight: dict[Any, Any] | str | None = None,
-) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
     """X, codes of y, weights and classes, checked as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read. ``read`` stands in
@@ -224,11 +233,11 @@ def labelled_batch(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
+    sample_weight: Weights,
     classes: ArrayLike | None,
     known: NDArray[Any] | None,
     **options: Any,
-) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
     """Validate a batch for ``partial_fit``, as :func:`labelled_data`.
 
     ``known`` are the classes of the batches before, None on the first call; the codes
@@ -255,7 +264,7 @@ def labelled_batch(
     return X, np.searchsorted(known, seen)[codes], weight, known
 
 
-def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def check_real_array(values: ArrayLike, name: str) -> Array:
     """Return real numbers as a float64 array; NaN and infinities pass.
 
     Sparse and complex values, text, other types and unequal lengths raise ValueError.
@@ -273,9 +282,7 @@ def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
         ) from error
 
 
-def check_domain(
-    valid: NDArray[np.bool_], values: NDArray[np.float64], what: str, remedy: str
-) -> None:
+def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
     """Raise, naming the first value outside the domain and its place."""
     if np.all(valid):
         return
@@ -284,9 +291,7 @@ def check_domain(
     raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
 
 
-def check_sample_weight(
-    sample_weight: ArrayLike | None, n_samples: int
-) -> NDArray[np.float64]:
+def check_sample_weight(sample_weight: Weights, n_samples: int) -> Array:
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
     Weights are counts of instances: smoothing, and the choice of intensities, compare
@@ -394,9 +399,7 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     )
 
 
-def check_priors(
-    priors: ArrayLike | None, n_classes: int
-) -> NDArray[np.float64] | None:
+def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
     """Return class probabilities as float64, or None; else raise ValueError."""
     if priors is None:
         return None

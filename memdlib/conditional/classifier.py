@@ -12,12 +12,11 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.validation import (
@@ -28,8 +27,6 @@ from memdlib.validation import (
     check_parameters,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
 
@@ -136,9 +133,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Match the moments.
 
         Parameters

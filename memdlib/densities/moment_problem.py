@@ -8,9 +8,8 @@ certificate: moment residual and duality gap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memdlib._types import Array
 
 # Newton steps, and halvings of one.
 _MAX_ITERATIONS, _MAX_HALVINGS = 100, 30

@@ -11,15 +11,12 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Entries of the (features, nodes, classes) array handled at a time.
 _BLOCK = 2**21
@@ -28,7 +25,7 @@ _HALVINGS = 4
 
 
 def jensen_shannon_quadrature(
-    log_density: Callable[[Array, NDArray[np.intp]], Array],
+    log_density: Callable[[Array, Indices], Array],
     edges: Array,
     weights: Array,
     *,

@@ -4,17 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import ROUNDING, NonnegativeFamily, smooth_towards_pooled
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Probability of the counts that are left out of a sum over all of them.
 _TAIL = 1e-17

@@ -9,14 +9,12 @@ Bayes' rule on the coordinates S of largest J_j is linear in x:
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike, Indices
 from memdlib.estimator import finite_scores
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, rank
 from memdlib.validation import count_features
-
-Array = NDArray[np.float64]
 
 
 class CorrelatedMeMdClassifier(PooledClassifier):
@@ -84,7 +82,7 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     """
 
     whitened_means_: Array
-    order_: NDArray[np.intp]
+    order_: Indices
     n_selected_: int
     coef_: Array
     intercept_: Array

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.families import MarginalFamily, get
 from memdlib.families.base import ROUNDING
@@ -31,7 +30,6 @@ from memdlib.validation import (
     labelled_data,
 )
 
-Array = NDArray[np.float64]
 Columns = Callable[[int], Array]
 
 # A feature whose residual variance is this share of its variance depends on others.
@@ -40,7 +38,7 @@ _COLLINEAR = 1e-10
 
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
-) -> tuple[NDArray[np.intp], Array]:
+) -> tuple[Indices, Array]:
     """Greedy maximisation of JS_GM; ``covariances(s)`` are columns s, (K, d)."""
     # With T_k the second moments of the residuals, after the regression of class k on
     # the chosen features, in class k, and M_k those in the mixture of all classes, the
@@ -81,7 +79,7 @@ def _sums(rows: Array, weight: Array) -> Array:
 
 def greedy_information(
     relevance: Array, correlations: Columns, k: int
-) -> tuple[NDArray[np.intp], Array]:
+) -> tuple[Indices, Array]:
     """Greedy choice by relevance less mean Gaussian mutual information, in nats."""
     redundancy = np.zeros_like(relevance)
     free = np.ones(len(relevance), dtype=bool)
@@ -140,7 +138,7 @@ class GreedyGaussianRanker(RankedSelector):
     """
 
     classes_: NDArray[Any]
-    order_: NDArray[np.intp]
+    order_: Indices
     gains_: Array
     shrinkage_: Array
     n_selected_: int
@@ -154,9 +152,7 @@ class GreedyGaussianRanker(RankedSelector):
         self.shrinkage = shrinkage
 
     @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
         Parameters
@@ -266,9 +262,7 @@ class GreedyInformationRanker(DivergenceRanker):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
         Parameters

@@ -6,16 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, Indices, MatrixLike, NDArray
 from memdlib.families import Family
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
-
-Array = NDArray[np.float64]
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
 
@@ -24,11 +21,7 @@ _ERROR = 1e-6
 
 
 def family_moments(
-    family: Family | None,
-    X: MatrixLike,
-    codes: NDArray[np.intp],
-    n_classes: int,
-    weight: Array,
+    family: Family | None, X: MatrixLike, codes: Indices, n_classes: int, weight: Array
 ) -> ClassMoments:
     """Class moments of observed data; of a table, whose columns have their own."""
     if family is None:
@@ -95,7 +88,7 @@ class ClassMarginals:
         """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
 
-    def natural_params_of(self, features: NDArray[np.intp]) -> Array:
+    def natural_params_of(self, features: Indices) -> Array:
         """Natural parameters (K, f, m) of some features."""
         if "natural_params" in vars(self):
             return self.natural_params[:, features]

@@ -17,12 +17,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.densities import (
     InfeasibleMomentsError,
     NotConvergedError,
@@ -57,8 +56,6 @@ from memdlib.validation import (
     labelled_batch,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 # Every number up to here, and then steps of this ratio.
 _DENSE, _STEP = 64, 1.03
@@ -119,9 +116,9 @@ class RankedModel(MarginalModel):
     """The same, with the order of the features, and how many of them are used."""
 
     feature_divergences: Array
-    order: NDArray[np.intp]
+    order: Indices
     n_selected: int
-    validation_n_features: NDArray[np.intp] | None = None
+    validation_n_features: Indices | None = None
     validation_curve: Array | None = None
 
 
@@ -146,9 +143,7 @@ class MomentClassifier(BayesClassifier):
         """Everything that follows from the moments: the fitted model."""
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the class densities, and whatever is to be chosen.
 
         Parameters
@@ -180,7 +175,7 @@ class MomentClassifier(BayesClassifier):
         X: MatrixLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Add a batch; the result is that of one fit on all batches together.
 
@@ -225,7 +220,7 @@ class MomentClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
-def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
+def size_grid(asked: str | ArrayLike | None, d: int) -> Indices:
     """Numbers of features to try, increasing: those asked for, or by steps up to d."""
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
@@ -244,10 +239,8 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
 
 
 def held_out_folds(
-    codes: NDArray[np.intp],
-    validation: float,
-    random_state: int | np.random.RandomState | None,
-) -> tuple[NDArray[np.intp], int]:
+    codes: Indices, validation: float, random_state: int | np.random.RandomState | None
+) -> tuple[Indices, int]:
     """Fold of each row, and how many folds are held out; stratified by class."""
     size = np.bincount(codes)
     rows = np.flatnonzero(size[codes] > 1)
@@ -271,7 +264,7 @@ def held_out_folds(
     return fold, len(tests)
 
 
-def smallest_best(grid: NDArray[np.intp], accuracy: Array) -> int:
+def smallest_best(grid: Indices, accuracy: Array) -> int:
     """Return the smallest number of a grid (G,) of highest accuracy (G,)."""
     return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
 
@@ -418,17 +411,15 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
     feature_divergences_: Array = fitted("feature_divergences")
     feature_importances_: Array = fitted("feature_divergences")
-    order_: NDArray[np.intp] = fitted("order")
+    order_: Indices = fitted("order")
     families_: NDArray[Any] = fitted("marginals.families")
     n_selected_: int = fitted("n_selected")
-    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_n_features_: Indices | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
 
     _kind_of_scores: ClassVar[Any] = MarginalScores
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features, choose how many to use, and estimate their marginals.
 
         Parameters
@@ -451,9 +442,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self,
         X: MatrixLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
         n_features_grid: ArrayLike | str | None = None,
-    ) -> tuple[NDArray[np.intp], Array]:
+    ) -> tuple[Indices, Array]:
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters

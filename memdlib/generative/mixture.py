@@ -14,7 +14,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
@@ -25,14 +24,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
 from memdlib.validation import POSITIVE, Number, Words, check_parameters, labelled_data
-
-Array = NDArray[np.float64]
 
 # Of more rows than this about so many are held out.
 _MANY = 10_000
@@ -217,9 +214,7 @@ class MixtureClassifier(BayesClassifier):
     duality_gap_: float
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Weight the candidates by held-out rows, and fit them to all.
 
         Parameters

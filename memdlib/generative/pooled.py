@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray, Weights
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
@@ -31,8 +31,6 @@ from memdlib.validation import (
     check_priors,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,12 @@ class PooledMoments:
     between: Array
     low: Array
     high: Array
-    codes: NDArray[np.intp]
+    codes: Indices
     residuals: Array
 
     @classmethod
     def of(
-        cls, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: Array
+        cls, X: NDArray[Any], codes: Indices, n_classes: int, weight: Array
     ) -> "PooledMoments":
         """Moments of finite rows (n, d) with class indices and positive weights."""
         by_class = np.bincount(codes, weight, n_classes)
@@ -262,9 +260,7 @@ class PooledClassifier(BayesClassifier):
     }
 
     @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the moments and shrink them.
 
         Parameters

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.families.base import MarginalFamily
 from memdlib.families.counts import Binomial, Multinomial
@@ -41,7 +40,7 @@ MARGINAL_CONSTRAINTS = {
 SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
-def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
+def rank(divergences: Array) -> Indices:
     """Features (d,) from largest to smallest divergence; ties keep column order."""
     return np.argsort(-divergences, kind="stable")
 
@@ -50,7 +49,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
     @property
-    def ranking_(self) -> NDArray[np.intp]:
+    def ranking_(self) -> Indices:
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
@@ -111,8 +110,8 @@ class DivergenceRanker(RankedSelector):
 
     classes_: NDArray[Any]
     n_selected_: int
-    feature_divergences_: NDArray[np.float64]
-    order_: NDArray[np.intp]
+    feature_divergences_: Array
+    order_: Indices
     families_: NDArray[Any]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
@@ -132,9 +131,7 @@ class DivergenceRanker(RankedSelector):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features.
 
         Parameters

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -17,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 from sklearn.utils import Tags, check_array, get_tags
 
+from memdlib._types import Array, ArrayLike
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
@@ -26,7 +26,7 @@ from memdlib.generative.table import Table, read
 from memdlib.generative.weighting import DivergenceWeighter
 
 
-def normal_scores(X: ArrayLike) -> NDArray[np.float64]:
+def normal_scores(X: ArrayLike) -> Array:
     """Replace the values of each row by normal quantiles of their ranks.
 
     The result is the same for any increasing function of the values, one for each row:
@@ -232,7 +232,7 @@ class RecommendedPipeline(Pipeline):
     """A pipeline that takes columns of any kind, and says what each of them tells."""
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Array:
         """Nats of each column, (d,); see ``MixtureClassifier``."""
         found = self[-1].feature_importances_
         return self[0].sum_by_column(found) if len(self.steps) > 1 else found

@@ -12,12 +12,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import Estimator, MatrixLike
+from memdlib._types import Array, ArrayLike, Estimator, Indices, MatrixLike, NDArray
 from memdlib.estimator import finite_scores
 from memdlib.families import (
     Bernoulli,
@@ -33,7 +32,6 @@ from memdlib.generative.scores import MarginalScores, Scores, running
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_sizes, checked_data
 
-Array = NDArray[np.float64]
 Asked = str | MarginalFamily | dict[Any, Any] | Sequence[Any]
 
 AUTO, CATEGORICAL = "auto", "categorical"
@@ -74,9 +72,7 @@ class Table:
     def __abs__(self) -> Any:
         return abs(self.values)
 
-    def moments(
-        self, codes: NDArray[np.intp], n_classes: int, weight: Array
-    ) -> "TableMoments":
+    def moments(self, codes: Indices, n_classes: int, weight: Array) -> "TableMoments":
         """Moments of the rows of each class, column by column."""
         data, groups = (codes, n_classes, weight), []
         for family in dict.fromkeys(self.families):
@@ -222,7 +218,7 @@ class Group:
         Of a category.
     """
 
-    columns: NDArray[np.intp]
+    columns: Indices
     family: Any
     moments: ClassMoments
     ends: Array | None = None
@@ -348,7 +344,7 @@ def _merged_ends(first, second) -> Array:
 class Part:
     """Class marginals of some columns; ``pair`` (2, f) are the values of presence."""
 
-    columns: NDArray[np.intp]
+    columns: Indices
     marginals: ClassMarginals
     pair: Array | None = None
 
@@ -449,7 +445,7 @@ class LevelScores:
     levels: Array
 
     @classmethod
-    def of(cls, marginals: ClassMarginals, features: NDArray[np.intp]) -> "LevelScores":
+    def of(cls, marginals: ClassMarginals, features: Indices) -> "LevelScores":
         """Relative to the most probable class of each level."""
         natural = marginals.natural_params[:, 0].T
         best = natural.min(axis=1, keepdims=True)
@@ -474,10 +470,10 @@ class TableScores(Scores):
     """
 
     log_prior: Array
-    parts: list[tuple[Part, NDArray[np.intp], NDArray[np.intp], Any]]
+    parts: list[tuple[Part, Indices, Indices, Any]]
 
     @classmethod
-    def of(cls, marginals: TableMarginals, features: NDArray[np.intp]) -> "TableScores":
+    def of(cls, marginals: TableMarginals, features: Indices) -> "TableScores":
         """Scores by some columns (f,), in that order."""
         parts = []
         for part in marginals.parts:

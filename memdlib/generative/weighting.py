@@ -3,14 +3,13 @@
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
@@ -22,8 +21,6 @@ from memdlib.validation import (
     checked_data,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -89,10 +86,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """Find the weights of the words.
 

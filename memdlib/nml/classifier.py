@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import suprema
@@ -20,8 +20,6 @@ from memdlib.validation import (
     count_features,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 
 class NMLClassifier(BayesClassifier):
@@ -79,7 +77,7 @@ class NMLClassifier(BayesClassifier):
     classes_: NDArray[Any]
     n_selected_: int
     selector_: NMLFeatureSelector
-    order_: NDArray[np.intp]
+    order_: Indices
     best_n_moments_: NDArray[np.int64]
     class_prior_: Array
     evidence_: Array
@@ -137,9 +135,7 @@ class NMLClassifier(BayesClassifier):
         )
         return self
 
-    def accuracy_curve(
-        self, X: ArrayLike, y: ArrayLike
-    ) -> tuple[NDArray[np.intp], Array]:
+    def accuracy_curve(self, X: ArrayLike, y: ArrayLike) -> tuple[Indices, Array]:
         """Accuracy with the top S features, for every S, from one pass over X.
 
         Parameters
@@ -173,7 +169,7 @@ class NMLClassifier(BayesClassifier):
     def _prior_logit(self) -> float:
         return float(np.log(self.class_prior_[1] / self.class_prior_[0]))
 
-    def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
+    def _evidence(self, X: Array, used: Indices) -> Array:
         levels = self.selector_.quantiser_.transform(X)[:, used]
         return self.evidence_[used, levels]
 

@@ -4,14 +4,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memdlib._types import Array, NDArray
 from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import LevelModel, UncertifiedError
 from memdlib.nml.sums import exact_complexity, exact_way
-
-Array = NDArray[np.float64]
 
 METHODS = ("auto", "exact", "monte-carlo")
 # Suprema that an exact sum may need: of a model that was asked for, some seconds; of

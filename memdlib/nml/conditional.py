@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.nml.boundary import on_boundary, saturated_log_likelihood
 from memdlib.nml.checks import (
     check_binary_labels,
@@ -32,8 +32,6 @@ from memdlib.nml.complexity import (
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.validation import check_choice, check_integer
-
-Array = NDArray[np.float64]
 
 # Uncertainty, in nats, that is worth a warning where only the number is returned.
 _DOUBTFUL = 0.1

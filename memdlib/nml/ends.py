@@ -17,15 +17,13 @@ import math
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
+from memdlib._types import Array
 from memdlib.densities.support import gauss_legendre
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
 from memdlib.validation import Number, check_choice, check_integer, check_positive
-
-Array = NDArray[np.float64]
 
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.

@@ -5,9 +5,9 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, Tags
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.conditional import count_levels, feature_codelengths
@@ -116,12 +116,12 @@ class NMLFeatureSelector(RankedSelector):
     best_n_moments_: NDArray[np.int64]
     level_counts_: NDArray[np.int64]
     level_ones_: NDArray[np.int64]
-    order_: NDArray[np.intp]
-    errors_: NDArray[np.float64]
-    complexities_: NDArray[np.float64]
-    uncertainties_: NDArray[np.float64]
-    codelengths_: NDArray[np.float64]
-    feature_codelengths_: NDArray[np.float64]
+    order_: Indices
+    errors_: Array
+    complexities_: Array
+    uncertainties_: Array
+    codelengths_: Array
+    feature_codelengths_: Array
     methods_: NDArray[np.str_]
     null_codelength_: float
 

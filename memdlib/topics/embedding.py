@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
@@ -103,7 +102,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     kind_: str
     models_: list[PLSA]
     classes_: NDArray[Any]
-    class_prior_: NDArray[np.float64]
+    class_prior_: Array
 
     _parameter_constraints: ClassVar[dict] = {
         "kind": [Words(*KINDS)],
@@ -123,10 +122,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """Fit the models.
 
