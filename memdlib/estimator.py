@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, MatrixLike, NDArray
-from memdlib.validation import checked_data
+from memdlib.validation import check_parameters, checked_data
 
 
 def log_posterior(joint: Array) -> Array:
@@ -90,10 +90,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit`` or ``partial_fit``: a failure leaves the estimator unchanged."""
+    """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing."""
 
     @wraps(method)
     def wrapped(self, *args, **kwargs):
+        check_parameters(self)
         before = vars(self).copy()
         try:
             return method(self, *args, **kwargs)

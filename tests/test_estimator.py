@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -77,6 +79,7 @@ class Model(BaseEstimator):
     """Leaves something behind at every step, and may be stopped in between."""
 
     size_ = fitted("size")
+    _parameter_constraints: ClassVar[dict] = {}
 
     @all_or_nothing
     def fit(self, stop=None):

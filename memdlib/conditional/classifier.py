@@ -19,14 +19,7 @@ from sklearn.utils import Tags
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier, all_or_nothing
-from memdlib.validation import (
-    COUNT,
-    NONNEGATIVE,
-    POSITIVE,
-    Words,
-    check_parameters,
-    labelled_data,
-)
+from memdlib.validation import COUNT, NONNEGATIVE, POSITIVE, Words, labelled_data
 
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
 
@@ -157,7 +150,6 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             far from zero hide that they are not; or if ``l2`` is zero and classes are
             separable, even some of them only, so that no optimum exists.
         """
-        check_parameters(self)
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )

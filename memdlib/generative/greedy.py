@@ -22,13 +22,7 @@ from memdlib.generative.ranking import (
     DivergenceRanker,
     RankedSelector,
 )
-from memdlib.validation import (
-    UNIT,
-    Words,
-    check_parameters,
-    count_features,
-    labelled_data,
-)
+from memdlib.validation import UNIT, Words, count_features, labelled_data
 
 Columns = Callable[[int], Array]
 
@@ -167,7 +161,6 @@ class GreedyGaussianRanker(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
         X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, sparse_too=False
         )

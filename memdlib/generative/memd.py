@@ -50,7 +50,6 @@ from memdlib.moments import ClassMoments, leave_one_out, translate, translate_na
 from memdlib.validation import (
     Number,
     Words,
-    check_parameters,
     check_priors,
     count_features,
     labelled_batch,
@@ -160,7 +159,6 @@ class MomentClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         data = labelled_data(self, X, y, sample_weight, **self._options())
         self._fitted = self._fit(*data)
         return self
@@ -193,7 +191,6 @@ class MomentClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         old = getattr(self, "_fitted", None)
         known = None if old is None else old.classes
         moments, classes = self._batch_moments(X, y, sample_weight, classes, known)

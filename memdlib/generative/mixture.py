@@ -29,7 +29,7 @@ from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
-from memdlib.validation import POSITIVE, Number, Words, check_parameters, labelled_data
+from memdlib.validation import POSITIVE, Number, Words, labelled_data
 
 # Of more rows than this about so many are held out.
 _MANY = 10_000
@@ -242,7 +242,6 @@ class MixtureClassifier(BayesClassifier):
             and one value lies thirty times as far from the median of its feature as any
             other: means and variances are then those of that row.
         """
-        check_parameters(self)
         estimators = _checked(self.estimators or _DEFAULT)
         sparse_too = get_tags(self).input_tags.sparse
         options = {"sparse_too": sparse_too, "class_weight": self.class_weight}

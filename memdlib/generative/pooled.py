@@ -24,13 +24,7 @@ from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
-from memdlib.validation import (
-    UNIT,
-    Words,
-    check_parameters,
-    check_priors,
-    labelled_data,
-)
+from memdlib.validation import UNIT, Words, check_priors, labelled_data
 
 
 @dataclass(frozen=True)
@@ -275,7 +269,6 @@ class PooledClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, sparse_too=False, class_weight=self.class_weight
         )

@@ -25,7 +25,6 @@ from memdlib.validation import (
     SHARE,
     UNIT,
     Words,
-    check_parameters,
     count_features,
     labelled_data,
 )
@@ -146,7 +145,6 @@ class DivergenceRanker(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
         family = one_family(self.family)
         X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, read=partial(read, self)

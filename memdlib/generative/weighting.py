@@ -13,14 +13,7 @@ from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.validation import (
-    NONNEGATIVE,
-    POSITIVE,
-    Words,
-    check_parameters,
-    checked_data,
-    labelled_data,
-)
+from memdlib.validation import NONNEGATIVE, POSITIVE, Words, checked_data, labelled_data
 
 
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -102,7 +95,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         if y is None:
             if self.power:
                 raise ValueError(

@@ -13,13 +13,7 @@ from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
-from memdlib.validation import (
-    NONNEGATIVE,
-    check_parameters,
-    checked_data,
-    count_features,
-    labelled_data,
-)
+from memdlib.validation import NONNEGATIVE, checked_data, count_features, labelled_data
 
 
 class NMLClassifier(BayesClassifier):
@@ -120,7 +114,6 @@ class NMLClassifier(BayesClassifier):
         ValueError
             If ``smoothing`` is zero and a feature separates the classes.
         """
-        check_parameters(self)
         X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()

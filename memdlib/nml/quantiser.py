@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import all_or_nothing
-from memdlib.validation import COUNT, Words, check_parameters, checked_data
+from memdlib.validation import COUNT, Words, checked_data
 
 QUANTISER_CONSTRAINTS = {
     "n_bins": [COUNT],
@@ -93,7 +93,6 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         X = checked_data(self, X, dtype=np.float64)
         if self.strategy == "uniform":
             self.thresholds_ = _equal_width(X, self.n_bins)

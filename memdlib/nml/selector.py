@@ -17,7 +17,6 @@ from memdlib.validation import (
     COUNT,
     Words,
     check_integer,
-    check_parameters,
     count_features,
     labelled_data,
 )
@@ -158,7 +157,6 @@ class NMLFeatureSelector(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
         X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
         if len(self.classes_) > 2:
             # the first sentence is the one that scikit-learn's checks look for

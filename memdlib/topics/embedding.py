@@ -18,7 +18,7 @@ from memdlib.topics.scores import (
     log_likelihoods,
     posterior_divergences,
 )
-from memdlib.validation import Words, check_parameters, checked_data, labelled_data
+from memdlib.validation import Words, checked_data, labelled_data
 
 
 class Kind(NamedTuple):
@@ -139,7 +139,6 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         for stale in ("classes_", "class_prior_"):
             vars(self).pop(stale, None)
         kind = KINDS[self.kind]

@@ -38,7 +38,6 @@ from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
     SHARE,
-    check_parameters,
     check_sample_weight,
     checked_data,
 )
@@ -357,7 +356,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ConvergenceWarning
             If the last of ``max_iter`` steps gained more than ``tol``.
         """
-        check_parameters(self)
         X = self._counts(X, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         table, columns = _table(X, weight, self.n_topics, self.smoothing > 0)
