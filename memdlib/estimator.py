@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, MatrixLike, NDArray
-from memdlib.validation import check_parameters, checked_data
+from memdlib.validation import checked_data
 
 
 def log_posterior(joint: Array) -> Array:
@@ -94,7 +94,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def wrapped(self, *args, **kwargs):
-        check_parameters(self)
+        self._validate_params()
         before = vars(self).copy()
         try:
             return method(self, *args, **kwargs)

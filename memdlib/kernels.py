@@ -185,7 +185,7 @@ def exponential_js_kernel(
 
 def _order(q: float) -> float:
     """An order that has a kernel."""
-    if q in _ORDERS:
+    if _ORDERS.is_satisfied_by(q):
         return float(q)
     raise ValueError(f"q={q!r} must be a number from 0 to 2, or there is no kernel")
 

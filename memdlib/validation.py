@@ -1,21 +1,20 @@
 """Checks of what a user passes in; every message names the value and the remedy.
 
-What a parameter may be is stated beside the estimator, in the form of scikit-learn's
-own ``_parameter_constraints``, and checked here. Data must be finite, and of a size
-whose squares are numbers: that is checked here too, and nowhere else.
+What a parameter may be is stated beside the estimator, as scikit-learn's own are, by
+its ``_parameter_constraints``: only here it is named which rules these have. Data must
+be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
 import math
-from collections.abc import Callable, Sized
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from types import NoneType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -33,28 +32,20 @@ from memdlib._types import (
 )
 
 
-class Words(tuple[str, ...]):
+class Words(StrOptions):
     """One of several words, which messages list in the order given.
 
     Examples
     --------
-    >>> str(Words("js_gm", "js")), "j" in Words("js_gm", "js")
+    >>> str(Words("js_gm", "js")), Words("js_gm", "js").is_satisfied_by("j")
     ("a str among {'js_gm', 'js'}", False)
     """
 
-    def __new__(cls, *words: str) -> "Words":
-        """Take the words one by one."""
-        return super().__new__(cls, words)
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and super().__contains__(value)
-
-    def __str__(self) -> str:
-        return "a str among {" + ", ".join(map(repr, self)) + "}"
+    def __init__(self, *words: str) -> None:
+        super().__init__(dict.fromkeys(words).keys())
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Interval):
     """A range of numbers, in which ``True`` and ``False`` are none.
 
     Parameters
@@ -67,31 +58,20 @@ class Number:
 
     Examples
     --------
-    >>> 3 in Number(Integral, 1), True in Number(Integral, 1)
+    >>> COUNT.is_satisfied_by(3), COUNT.is_satisfied_by(True)
     (True, False)
     >>> str(Number(Real, 0, 1, "right"))
     'a float in the range (0.0, 1.0]'
     """
 
-    kind: type
-    low: float
-    high: float | None = None
-    closed: str = "left"
+    def __init__(
+        self, kind: type, low: float, high: float | None = None, closed: str = "left"
+    ) -> None:
+        super().__init__(kind, low, high, closed=closed)
 
-    def __contains__(self, value: Any) -> bool:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
-            return False
-        high = math.inf if self.high is None else self.high
-        if value in (self.low, high):
-            return self.closed in ("both", "left" if value == self.low else "right")
-        return bool(self.low < value < high)
-
-    def __str__(self) -> str:
-        kind, what = (int, "an int") if self.kind is Integral else (float, "a float")
-        first = "[" if self.closed in ("left", "both") else "("
-        last = "]" if self.closed in ("right", "both") else ")"
-        high = math.inf if self.high is None else kind(self.high)
-        return f"{what} in the range {first}{kind(self.low)}, {high}{last}"
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the kind, in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
 UNIT = Number(Real, 0, 1, "both")
@@ -103,39 +83,6 @@ COUNT = Number(Integral, 1)
 # Sizes of values and weights whose squares and products stay in the range of numbers;
 # of more instances than the last, one more is below the last digit of their count.
 _LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
-
-# What a rule that is neither words nor numbers nor a class stands for.
-_KINDS = {
-    None: NoneType,
-    "boolean": bool | np.bool_,
-    "random_state": Integral | np.random.RandomState | None,
-    "array-like": Sized,
-}
-
-
-def _satisfies(value, rule):
-    if isinstance(rule, Words | Number):
-        return value in rule
-    if rule == "array-like" and isinstance(value, str):
-        return False
-    return isinstance(value, _KINDS.get(rule, rule))
-
-
-def check_parameters(estimator: Estimator) -> None:
-    """Check the parameters of an estimator against its ``_parameter_constraints``.
-
-    These map names of parameters to lists of what they may be: :class:`Number`,
-    :class:`Words`, a class, "boolean", "random_state", "array-like" or None.
-    """
-    for name, rules in estimator._parameter_constraints.items():
-        value = getattr(estimator, name)
-        if not any(_satisfies(value, rule) for rule in rules):
-            *others, last = (getattr(rule, "__name__", str(rule)) for rule in rules)
-            allowed = f"{', '.join(others)} or {last}" if others else last
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be "
-                f"{allowed}. Got {value!r} instead."
-            )
 
 
 def checked_data(
@@ -352,7 +299,7 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
 
 
 def _checked(value, name, rule, said):
-    if value not in rule:
+    if not rule.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {said}")
     return value
 
@@ -388,9 +335,9 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     """Number of features meant by a count, a share (rounded up) or None (all)."""
     if asked is None:
         return available
-    if asked in Number(Integral, 1, available, "both"):
+    if COUNT.is_satisfied_by(asked) and asked <= available:
         return int(asked)
-    if asked in SHARE and not isinstance(asked, Integral):
+    if SHARE.is_satisfied_by(asked) and not isinstance(asked, Integral):
         # less a rounding error, or 0.07 of 100 would be 8
         return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(

@@ -226,7 +226,7 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     2.029132
     """
     n = check_integer(n, "n")
-    if largest_sum not in Number(Integral, 0, _MOST_TERMS):
+    if not Number(Integral, 0, _MOST_TERMS).is_satisfied_by(largest_sum):
         raise ValueError(
             f"largest_sum={largest_sum!r} must be an integer, 0 or more and less than "
             f"{_MOST_TERMS}: sums near s contribute like 1 / s, which has no finite "
