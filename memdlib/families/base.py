@@ -298,7 +298,7 @@ class NonnegativeFamily(MarginalFamily):
         What is zero throughout gets the parameter 1 in every class, so that it carries
         no information.
         """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
@@ -312,17 +312,17 @@ class NonnegativeFamily(MarginalFamily):
 
 def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
-) -> tuple[Array, Array]:
-    """Add ``smoothing`` instances at the pooled mean to every class; and that mean."""
+) -> tuple[Array, Array, Array]:
+    """Means with ``smoothing`` pooled instances added, pooled ones, and their weight."""
     count = by_feature(weight, mu)[..., None]
     total = count.sum(axis=-3, keepdims=True)
     share = count / np.where(total > 0, total, 1.0)
     pooled = np.einsum("...kdi,...kdm->...dm", share, mu)[..., None, :, :]
     if not smoothing:
-        return mu.copy(), pooled
+        return mu.copy(), pooled, total
     smooth = count / (count + smoothing) * mu
     smooth += smoothing / (count + smoothing) * pooled
-    return smooth, pooled
+    return smooth, pooled, total
 
 
 def by_feature(weight: Array, mu: Array) -> Array:

@@ -109,7 +109,7 @@ class Bernoulli(CountFamily):
         A feature that is present everywhere or nowhere gets the mean 1/2 in every
         class, so that it carries no information.
         """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         if smoothing > 0:  # what is added to a mean of one may be lost in rounding
             np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
         np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
@@ -245,11 +245,11 @@ class Multinomial(Poisson):
         ratio of ``smoothing`` to the total weight, so that no word is impossible; words
         of equal probability in all classes stay so. ``shrinkage`` has no effect.
         """
-        theta, _ = smooth_towards_pooled(mu, weight, smoothing)
+        theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
         length = theta.sum(axis=-2, keepdims=True)
         np.copyto(theta, 1.0, where=length == 0)
         length = np.where(length > 0, length, mu.shape[-2])
-        share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
+        share = smoothing / (total + smoothing)
         theta /= length
         theta *= 1.0 - share
         theta += share / mu.shape[-2]

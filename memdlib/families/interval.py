@@ -146,7 +146,7 @@ class TruncatedExponential(MarginalFamily):
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
         """Add instances at the pooled mean; features at one end get the midpoint."""
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         margin = ROUNDING * (self.b - self.a)
         at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
         np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)

@@ -73,7 +73,7 @@ class ClassMarginals:
         value = self.shrinkage
         if isinstance(value, str) and value == "auto":
             moments = self.moments
-            value = self.family.choose_shrinkage(moments.mean, _weights(moments))
+            value = self.family.choose_shrinkage(moments.mean, moments.count)
         value = check_unit_interval(value, "shrinkage")
         object.__setattr__(self, "shrinkage", value)
         check_nonnegative(self.smoothing, "smoothing")
@@ -160,7 +160,7 @@ class ClassMarginals:
         if divergence != "js":
             return np.where(perfect, np.inf, value)
         some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, _weights(some), some.location)
+        centre = self.family.centre(some.mean, some.count, some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))
@@ -170,7 +170,7 @@ class ClassMarginals:
     def _regularise(self, moments: ClassMoments) -> Array:
         return self.family.regularise(
             moments.mean,
-            _weights(moments),
+            moments.count,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
             **self._located(moments),
@@ -179,11 +179,6 @@ class ClassMarginals:
     def _located(self, moments) -> dict[str, Array]:
         """Points that mean parameters are about, for families that need to know."""
         return {"location": moments.location} if self.family.translates else {}
-
-
-def _weights(moments: ClassMoments) -> Array:
-    """Weights (K,) of the classes, or (K, d) of their cells that are not missing."""
-    return moments.weight if moments.observed is None else moments.observed
 
 
 def _warn_of_errors(value, error):

@@ -426,7 +426,7 @@ def _presence(moments: ClassMoments, pair: Array) -> ClassMoments:
     above = np.where(above < margin, 0.0, above)
     above = np.where(above > moments.count - margin, moments.count, above)
     zero = np.zeros(above.shape)
-    return ClassMoments(moments.weight, above[..., None], zero, moments.observed)
+    return ClassMoments(moments.weight, above[..., None], zero, moments.count)
 
 
 def estimate(
