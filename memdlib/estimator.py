@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, MatrixLike, NDArray
@@ -79,10 +78,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _scores(self, X):
         check_is_fitted(self)
-        accepted = "csr" if get_tags(self).input_tags.sparse else False
-        floats = [np.float64, np.float32]
-        X = self._read(X, accept_sparse=accepted, dtype=floats, reset=False)
-        return self._joint_log_density(X)
+        return self._joint_log_density(self._read(X, reset=False))
 
     def _read(self, X, *y, **options):
         """X, or X and y, validated."""

@@ -90,10 +90,13 @@ def checked_data(
 ) -> Any:
     """Validate data as scikit-learn's ``validate_data`` does, and their size.
 
-    Returns X, without entries stored in parts if it is sparse, or X and y. Raises
+    Data are floats, and may be sparse where the tags of the estimator say so. Returns
+    X, without entries stored in parts if it is sparse, or X and y. Raises
     ValueError if a value is beyond 1e100, or if the largest value of a feature of
     training rows is below 1e-100 but not zero.
     """
+    accepted = "csr" if get_tags(estimator).input_tags.sparse else False
+    options = {"accept_sparse": accepted, "dtype": [np.float64, np.float32]} | options
     # what is not finite is looked for below, where it costs nothing
     found = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     X = sum_duplicates(found[0] if y else found)
@@ -135,7 +138,6 @@ def labelled_data(
     *,
     reset: bool = True,
     several: bool = True,
-    sparse_too: bool = True,
     read: Callable[..., Any] | None = None,
     class_weight: dict[Any, Any] | str | None = None,
 ) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
@@ -147,8 +149,7 @@ def labelled_data(
     read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
     if hasattr(kind, "numpy_dtype") and not y.isna().any():
         y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
-    accepted, floats = "csr" if sparse_too else False, [np.float64, np.float32]
-    X, y = read(X, y, accept_sparse=accepted, dtype=floats, reset=reset)
+    X, y = read(X, y, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0

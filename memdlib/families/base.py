@@ -313,7 +313,7 @@ class NonnegativeFamily(MarginalFamily):
 def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
 ) -> tuple[Array, Array, Array]:
-    """Means with ``smoothing`` pooled instances added, pooled ones, and their weight."""
+    """Means with ``smoothing`` pooled instances added; pooled means; total weights."""
     count = by_feature(weight, mu)[..., None]
     total = count.sum(axis=-3, keepdims=True)
     share = count / np.where(total > 0, total, 1.0)

@@ -222,18 +222,16 @@ class Multinomial(Poisson):
         return np.zeros(np.shape(lam)[:-1])
 
     def entropy(self, mu: ArrayLike) -> Array:
-        return entr(np.asarray(mu, dtype=np.float64)[..., 0])
+        return entr(np.asarray(mu, dtype=np.float64)).sum(axis=-1)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (np.asarray(mu, dtype=np.float64)[..., 0] for mu in (mu1, mu2))
-        return kl_terms(mu1, mu2, mu2 - mu1)
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        theta = np.asarray(mu, dtype=np.float64)[..., 0]
-        w = np.asarray(weights, dtype=np.float64)
-        offset = theta - theta[:1]
-        change = np.einsum("k,kd->d", w, offset) - offset
-        value = np.einsum("k,kd->d", w, kl_terms(theta, theta + change, change))
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
+        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
         return value, np.zeros_like(value)
 
     def regularise(
@@ -257,7 +255,7 @@ class Multinomial(Poisson):
 
 
 @dataclass(frozen=True)
-class Categorical(NonnegativeFamily):
+class Categorical(Multinomial):
     """Levels of one category: E [x = level] of each level.
 
     The mean parameters are the probabilities of the m levels, which are the last axis;
@@ -270,34 +268,13 @@ class Categorical(NonnegativeFamily):
     """
 
     name: ClassVar[str] = "categorical"
-
-    def natural(self, mu: ArrayLike) -> Array:
-        remedy = "a level needs a probability above zero; use smoothing > 0"
-        mu = np.asarray(mu, dtype=np.float64)
-        check_domain(mu > 0, mu, "probability", remedy)
-        return 0.0 - np.log(mu)
-
-    def mean(self, lam: ArrayLike) -> Array:
-        return np.exp(-np.asarray(lam, dtype=np.float64))
-
-    def log_normaliser(self, lam: ArrayLike) -> Array:
-        return np.zeros(np.shape(lam)[:-1])
+    regularise = NonnegativeFamily.regularise
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log probability of the places X (...) under parameters (..., m), in nats."""
         place = np.asarray(X, dtype=np.intp)[..., None]
         lam = np.broadcast_to(lam, (*place.shape[:-1], np.shape(lam)[-1]))
         return -np.take_along_axis(lam, place, axis=-1)[..., 0]
-
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
-
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
-        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
-        return value, np.zeros_like(value)
 
 
 def _share(mu: ArrayLike) -> Array:

@@ -161,9 +161,7 @@ class GreedyGaussianRanker(RankedSelector):
         -------
         self
         """
-        X, codes, weight, self.classes_ = labelled_data(
-            self, X, y, sample_weight, sparse_too=False
-        )
+        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
         size = count_features(self.n_features, X.shape[1], "n_features")
         pooled = PooledMoments.of(X, codes, len(self.classes_), weight)
         members = (codes == k for k in range(len(self.classes_)))

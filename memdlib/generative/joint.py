@@ -179,9 +179,6 @@ class JointMaxEntClassifier(MomentClassifier):
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
 
-    def _options(self):
-        return {"sparse_too": self.covariance == "diagonal"}
-
     def _collect(self, X, codes, n_classes, weight):
         if self.covariance == "diagonal":
             return family_moments(Normal(), X, codes, n_classes, weight)

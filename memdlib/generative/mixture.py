@@ -243,9 +243,9 @@ class MixtureClassifier(BayesClassifier):
             other: means and variances are then those of that row.
         """
         estimators = _checked(self.estimators or _DEFAULT)
-        sparse_too = get_tags(self).input_tags.sparse
-        options = {"sparse_too": sparse_too, "class_weight": self.class_weight}
-        X, codes, weight, classes = labelled_data(self, X, y, sample_weight, **options)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
         wide = self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE
         kept = {n: m for n, m in estimators.items() if not wide or n in self.wide}
         self.left_out_ = [name for name in estimators if name not in kept]

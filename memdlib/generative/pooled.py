@@ -270,7 +270,7 @@ class PooledClassifier(BayesClassifier):
         self
         """
         X, codes, weight, self.classes_ = labelled_data(
-            self, X, y, sample_weight, sparse_too=False, class_weight=self.class_weight
+            self, X, y, sample_weight, class_weight=self.class_weight
         )
         self._estimate(PooledMoments.of(X, codes, len(self.classes_), weight))
         return self

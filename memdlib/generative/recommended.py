@@ -122,9 +122,8 @@ class _Columns(TransformerMixin, BaseEstimator):
         kept = hasattr(X, "iloc") or sparse.issparse(X)
         if not kept and np.asarray(X).dtype.kind not in "biufc":
             X = np.array(X, dtype=object)  # other frames, too
-        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         families = None if reset else self.families_
-        table = read(self, X, reset=reset, families=families, **options)
+        table = read(self, X, reset=reset, families=families)
         if not sparse.issparse(X):
             return table
         n, d = table.shape

@@ -133,9 +133,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Rows of length one; zero where no word of any weight occurs.
         """
         check_is_fitted(self)
-        X = checked_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = checked_data(self, X, reset=False)
         check_non_negative(X, type(self).__name__)
         Z = X.astype(np.float64, copy=True)
         if sparse.issparse(Z):

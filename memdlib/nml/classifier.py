@@ -114,7 +114,7 @@ class NMLClassifier(BayesClassifier):
         ValueError
             If ``smoothing`` is zero and a feature separates the classes.
         """
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
         self.selector_ = NMLFeatureSelector(

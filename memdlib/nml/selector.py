@@ -157,7 +157,7 @@ class NMLFeatureSelector(RankedSelector):
         -------
         self
         """
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         if len(self.classes_) > 2:
             # the first sentence is the one that scikit-learn's checks look for
             raise ValueError(

@@ -29,7 +29,6 @@ class Kind(NamedTuple):
     parts: tuple[str, ...]  # of one number a topic; "words" has one a word and topic
 
 
-_FLOATS = [np.float64, np.float32]
 _GRADIENT = ("prior", "words")
 _ENERGY = ("entropy", "prior", "fit")
 KINDS = {
@@ -159,7 +158,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                 topics = [model.n_topics] * n_classes
             self.class_prior_ = np.bincount(codes, weight) / weight.sum()
         else:
-            X = checked_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+            X = checked_data(self, X)
             parts, topics = [(X, sample_weight)], [model.n_topics]
         self.models_ = [
             clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
@@ -181,7 +180,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             Gradients are sparse if X is.
         """
         check_is_fitted(self)
-        X = checked_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = checked_data(self, X, reset=False)
         parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
         if self.kind_ == "TOP":
             logs = [log_likelihoods(model, X) for model in self.models_]

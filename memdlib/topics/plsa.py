@@ -405,8 +405,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _counts(self, X, reset):
-        kinds = [np.float64, np.float32]
-        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset)
+        X = checked_data(self, X, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 
