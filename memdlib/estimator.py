@@ -43,6 +43,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
     """
 
+    classes_: NDArray[Any]
+
     @abstractmethod
     def _joint_log_density(self, X):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""

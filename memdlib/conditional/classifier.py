@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
+from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.validation import COUNT, NONNEGATIVE, POSITIVE, Words, labelled_data
@@ -92,7 +92,6 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     0.973
     """
 
-    classes_: NDArray[Any]
     coef_: Array
     intercept_: Array
     natural_params_: Array

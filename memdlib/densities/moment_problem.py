@@ -30,6 +30,10 @@ class NotConvergedError(RuntimeError):
     """The moments were not matched to the tolerance asked for."""
 
 
+# Whatever says that a density was not found.
+NOT_FOUND = InfeasibleMomentsError, RoundedMomentsError, NotConvergedError
+
+
 @dataclass(frozen=True)
 class DualSolution:
     """Solution of the dual for a batch of B moment vectors.

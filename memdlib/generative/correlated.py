@@ -6,7 +6,7 @@ Bayes' rule on the coordinates S of largest J_j is linear in x:
     argmax_k  log pi_k + sum_{j in S} (z_j M_kj - M_kj^2 / 2).
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -87,9 +87,7 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     coef_: Array
     intercept_: Array
 
-    _parameter_constraints: ClassVar[dict] = (
-        SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
-    )
+    _parameter_constraints = SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
 
     def __init__(
         self,

@@ -5,14 +5,14 @@ given the class (Theorem 1 of MeMd). Two rankers drop that; no d x d matrix is f
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.families import MarginalFamily, get
 from memdlib.families.base import ROUNDING
@@ -131,11 +131,8 @@ class GreedyGaussianRanker(RankedSelector):
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
-    classes_: NDArray[Any]
-    order_: Indices
     gains_: Array
     shrinkage_: Array
-    n_selected_: int
 
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
@@ -246,11 +243,7 @@ class GreedyInformationRanker(DivergenceRanker):
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
     ) -> None:
-        self.n_features = n_features
-        self.divergence = divergence
-        self.family = family
-        self.shrinkage = shrinkage
-        self.smoothing = smoothing
+        super().__init__(divergence, family, n_features, shrinkage, smoothing)
 
     @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:

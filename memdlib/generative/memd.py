@@ -22,11 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
-from memdlib.densities import (
-    InfeasibleMomentsError,
-    NotConvergedError,
-    RoundedMomentsError,
-)
+from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.ranking import (
@@ -65,9 +61,6 @@ _TIE = 1e-12
 # Accuracy lost between rows held out and those of the fit that is worth a warning, if
 # it is more than four standard errors of a share of as many rows, too.
 _FAR_BELOW = 0.1
-
-# What families without a closed form raise where a density is not found.
-_NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
 
 
 @dataclass(frozen=True)
@@ -528,7 +521,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             divergences = marginals.divergences(self.divergence)
             order = rank(divergences)
             scores = self._scores_of(marginals, order[:size])
-        except _NOT_FOUND as error:
+        except NOT_FOUND as error:
             raise _named(error, marginals, classes) from error
         return RankedModel(classes, marginals, scores, divergences, order, size)
 
@@ -590,7 +583,7 @@ def _named(error, marginals, classes):
     for k, s in np.ndindex(mu.shape[:2]):
         try:
             family.natural(mu[k, s])
-        except _NOT_FOUND as found:
+        except NOT_FOUND as found:
             if isinstance(found, kind):
                 break
     told = mu[k, s].tolist()

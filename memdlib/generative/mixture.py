@@ -206,7 +206,6 @@ class MixtureClassifier(BayesClassifier):
         self.class_weight = class_weight
         self.wide = wide
 
-    classes_: NDArray[Any]
     class_prior_: Array
     calibrations_: dict[str, Calibration]
     cv_results_: dict[str, NDArray[Any]]

@@ -240,7 +240,6 @@ class WhitenedMeans:
 class PooledClassifier(BayesClassifier):
     """Bayes classifier of pooled moments; a subclass supplies ``_estimate``."""
 
-    classes_: NDArray[Any]
     class_prior_: Array
     shrinkage_: float
     variance_shrinkage_: float

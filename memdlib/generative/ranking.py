@@ -47,6 +47,10 @@ def rank(divergences: Array) -> Indices:
 class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
+    classes_: NDArray[Any]
+    order_: Indices
+    n_selected_: int
+
     @property
     def ranking_(self) -> Indices:
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
@@ -107,10 +111,7 @@ class DivergenceRanker(RankedSelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
-    classes_: NDArray[Any]
-    n_selected_: int
     feature_divergences_: Array
-    order_: Indices
     families_: NDArray[Any]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS

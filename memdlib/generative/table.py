@@ -18,14 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from memdlib._types import Array, ArrayLike, Estimator, Indices, MatrixLike, NDArray
 from memdlib.estimator import finite_scores
-from memdlib.families import (
-    Bernoulli,
-    Categorical,
-    MarginalFamily,
-    Multinomial,
-    Normal,
-    get,
-)
+from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
 from memdlib.families.base import ROUNDING
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, running
@@ -195,7 +188,7 @@ def _families(asked, names, categories) -> tuple[Any, ...]:
             )
         elif family != CATEGORICAL:
             families[name] = get(family)
-            if isinstance(families[name], Multinomial):
+            if families[name].name == "multinomial":
                 raise ValueError(
                     'family="multinomial" is that of all columns together; for one '
                     'column choose "poisson"'

@@ -1,7 +1,7 @@
 """Maximum-entropy classifier whose features each use the moments that NML chose."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -68,7 +68,6 @@ class NMLClassifier(BayesClassifier):
     0.923
     """
 
-    classes_: NDArray[Any]
     n_selected_: int
     selector_: NMLFeatureSelector
     order_: Indices
