@@ -220,10 +220,7 @@ class WhitenedMeans:
 
     def about(self, point: Array) -> Array:
         """Class means less a point (d,) of x, in coordinates z, (K, d)."""
-        return self.whiten((self.moments.means - point) + self.moments.rest)
-
-    def whiten(self, steps: Array) -> Array:
-        """Coordinates z of differences (n, d) of x."""
+        steps = (self.moments.means - point) + self.moments.rest
         return self.root(steps / self.deviations)
 
     def linear(self, kept: Array | float = 1.0) -> LinearScores:

@@ -140,25 +140,20 @@ def _labels(table: Table, s: int) -> list[str]:
     return ["missing" if place != place else names[int(place)] for place in places]
 
 
-class _LinearSplines(TransformerMixin, BaseEstimator):
+class _LinearSplines(SplineTransformer):
     """Functions of one feature each, linear between quantiles."""
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
-        self.splines_ = SplineTransformer(
-            n_knots=1 + min(7, max(2, 240 // X.shape[1])),
-            degree=1,
-            knots="quantile",
-            extrapolation="constant",
-            include_bias=False,
-        ).fit(X, sample_weight=sample_weight)
-        return self
+    def __init__(self):
+        constant = {"extrapolation": "constant", "include_bias": False}
+        super().__init__(degree=1, knots="quantile", **constant)
 
-    def transform(self, X):
-        return self.splines_.transform(X)
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
+        return super().fit(X, y, sample_weight)
 
     def sum_by_column(self, values):
         """Sums over the functions of a feature, (d,), of what comes out."""
-        return values.reshape(self.splines_.n_features_in_, -1).sum(axis=1)
+        return values.reshape(self.n_features_in_, -1).sum(axis=1)
 
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
