@@ -120,9 +120,9 @@ def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
     return rule
 
 
-def panel_nodes(ends: Array) -> tuple[Array, Array]:
+def panel_nodes(ends: Array, n_nodes: int = NODES) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights (B, P n) on panels between ends (B, P + 1)."""
-    nodes, weights = gauss_legendre(NODES)
+    nodes, weights = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(ends)[..., None]
     u = (ends[:, :-1, None] + half) + half * nodes
     return u.reshape(len(ends), -1), (half * weights).reshape(len(ends), -1)
