@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -79,7 +77,7 @@ class Model(BaseEstimator):
     """Leaves something behind at every step, and may be stopped in between."""
 
     size_ = fitted("size")
-    _parameter_constraints: ClassVar[dict] = {}
+    _parameter_constraints = ()
 
     @all_or_nothing
     def fit(self, stop=None):
