@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike
-from memdlib.densities.support import panel_nodes, powers
+from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain
 
 # Entries of the (features, nodes, classes) array handled at a time.
@@ -71,8 +71,11 @@ def jensen_shannon_quadrature(
 
 
 def _integrate(log_density, edges, features, weights, n_nodes) -> Array:
-    x, mass = panel_nodes(edges, n_nodes)
-    log_p = log_density(x, features)
+    nodes, rule = gauss_legendre(n_nodes)
+    half = 0.5 * np.diff(edges)[..., None]
+    x = edges[:, :-1, None] + half * (nodes + 1.0)
+    mass = (half * rule).reshape(len(edges), -1)
+    log_p = log_density(x.reshape(len(edges), -1), features)
     log_mixture = logsumexp(log_p + np.log(weights)[:, None, None], axis=0)
     with np.errstate(invalid="ignore"):
         r = np.where(np.isneginf(log_mixture), 0.0, log_p - log_mixture)
