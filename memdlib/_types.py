@@ -5,9 +5,14 @@ Type checkers read ``_types.pyi`` instead, which says what each of them has.
 
 from typing import TypeAlias, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import sparray, spmatrix
 
+Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
+Weights: TypeAlias = ArrayLike | None  # of instances; None is one each
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
 Estimator = Matrix = Index = object
 Axes = object  # drawing is an extra

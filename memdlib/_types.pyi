@@ -4,7 +4,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes as Axes
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray as NDArray
 
 class SparseMatrix(Protocol):
     """Sparse array or matrix of any format."""
@@ -23,6 +24,10 @@ class Estimator(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Any: ...
 
+Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
+Weights: TypeAlias = ArrayLike | None
 EstimatorT = TypeVar("EstimatorT", bound=Estimator)
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix
 Matrix: TypeAlias = NDArray[Any] | SparseMatrix

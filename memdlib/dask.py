@@ -9,13 +9,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import EstimatorT
+from memdlib._types import ArrayLike, EstimatorT
 from memdlib.generative.memd import MomentClassifier
-from memdlib.validation import check_parameters
 
 try:
     import dask
@@ -84,7 +82,7 @@ def fit(
             f"X is a {type(X).__name__}, no Dask array or data frame; call the fit of "
             "the estimator"
         )
-    check_parameters(estimator)
+    estimator._validate_params()
     if getattr(estimator, "n_features", None) == "auto":
         raise ValueError(
             'n_features="auto" needs all rows at once; give a number or a share, which '

@@ -6,8 +6,8 @@ from another.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike
 from memdlib.validation import check_domain, check_positive, check_real_array
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
 _ATANH_TAIL = 1.0 / (2.0 * np.arange(18)[::-1] + 3.0)
 
 
-def x_minus_log1p(x: ArrayLike) -> NDArray[np.float64]:
+def x_minus_log1p(x: ArrayLike) -> Array:
     """Return ``x - log(1 + x)`` without cancellation at small ``x``.
 
     Parameters
@@ -53,7 +53,7 @@ def x_minus_log1p(x: ArrayLike) -> NDArray[np.float64]:
     return np.where(small, near, far)
 
 
-def log_ratio(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+def log_ratio(p: ArrayLike, q: ArrayLike) -> Array:
     """Return ``log(p / q)`` of nonnegative numbers, exact to rounding near p = q.
 
     Parameters
@@ -83,7 +83,7 @@ def log_ratio(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return np.where(near, small, np.copysign(large, difference))
 
 
-def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> NDArray[np.float64]:
+def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> Array:
     """Terms q - p + p log(p / q) of a divergence, none of them negative.
 
     ``q_minus_p`` is the difference of p and q, nonnegative numbers, as exact as the
@@ -97,7 +97,7 @@ def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> NDArray[np.flo
     return np.where(p == 0, q, np.where(np.abs(t) <= 0.5, near, far))
 
 
-def itakura_saito(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+def itakura_saito(p: ArrayLike, q: ArrayLike) -> Array:
     """Itakura-Saito divergence p / q - 1 - log(p / q) of positive numbers.
 
     The KL divergence, in nats, of exponential densities with the means p and q, or
@@ -109,7 +109,7 @@ def itakura_saito(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return np.where(near, x_minus_log1p(np.where(near, t, 0.0)), t - log_ratio(p, q))
 
 
-def kl(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+def kl(p: ArrayLike, q: ArrayLike) -> Array:
     """Kullback-Leibler divergence KL(p || q) = sum p log(p / q).
 
     Parameters
@@ -136,7 +136,7 @@ def kl(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return kl_terms(p, q, q - p).sum(axis=-1)
 
 
-def jeffreys(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+def jeffreys(p: ArrayLike, q: ArrayLike) -> Array:
     """Jeffreys divergence J(p, q) = KL(p || q) + KL(q || p) = sum (p - q) log(p / q).
 
     Parameters
@@ -162,9 +162,7 @@ def jeffreys(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return ((p - q) * log_ratio(p, q)).sum(axis=-1)
 
 
-def jensen_shannon(
-    P: ArrayLike, weights: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def jensen_shannon(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     """Weighted Jensen-Shannon divergence of K distributions.
 
     JS(p_1..p_K) = sum_k w_k KL(p_k || sum_j w_j p_j), the mutual information of the
@@ -203,9 +201,7 @@ def jensen_shannon(
     return np.einsum("k,...kc->...", w, terms)
 
 
-def jensen_tsallis(
-    P: ArrayLike, q: float, weights: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> Array:
     """Jensen-Tsallis q-difference of K distributions.
 
     T_q(p_1..p_K) = S_q(sum_k w_k p_k) - sum_k w_k^q S_q(p_k), with the Tsallis entropy
@@ -247,7 +243,7 @@ def jensen_tsallis(
     return np.einsum("k,...k->...", w, terms)
 
 
-def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]:
+def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     """Jensen-Shannon divergence with the geometric mean in place of the mixture.
 
     JS_GM(p_1..p_K) = sum_k w_k KL(p_k || prod_j p_j^{w_j}), the geometric mean left
@@ -284,7 +280,7 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]
     return np.where(violated, np.inf, np.maximum(covariance, 0.0))
 
 
-def _distribution(p: ArrayLike, name: str) -> NDArray[np.float64]:
+def _distribution(p: ArrayLike, name: str) -> Array:
     p = check_real_array(p, name)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise ValueError(f"{name} needs at least one cell; got shape {p.shape}")

@@ -11,23 +11,21 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, MatrixLike, NDArray
 from memdlib.validation import checked_data
 
 
-def log_posterior(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_posterior(joint: Array) -> Array:
     """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats."""
     with np.errstate(over="ignore"):  # further below the first than any number
         return log_softmax(joint, axis=1)
 
 
-def finite_scores(score: NDArray[np.float64], X: MatrixLike) -> NDArray[np.float64]:
+def finite_scores(score: Array, X: MatrixLike) -> Array:
     """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():
@@ -45,11 +43,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
     """
 
+    classes_: NDArray[Any]
+
     @abstractmethod
     def _joint_log_density(self, X):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
 
-    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Log-odds of the second of two classes, or log posteriors, in nats.
 
         Parameters
@@ -70,20 +70,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: MatrixLike) -> Array:
         """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return log_posterior(self._scores(X))
 
-    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X):
         check_is_fitted(self)
-        accepted = "csr" if get_tags(self).input_tags.sparse else False
-        floats = [np.float64, np.float32]
-        X = self._read(X, accept_sparse=accepted, dtype=floats, reset=False)
-        return self._joint_log_density(X)
+        return self._joint_log_density(self._read(X, reset=False))
 
     def _read(self, X, *y, **options):
         """X, or X and y, validated."""
@@ -91,10 +88,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit`` or ``partial_fit``: a failure leaves the estimator unchanged."""
+    """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing."""
 
     @wraps(method)
     def wrapped(self, *args, **kwargs):
+        self._validate_params()
         before = vars(self).copy()
         try:
             return method(self, *args, **kwargs)

@@ -18,21 +18,15 @@ from itertools import pairwise
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils.validation import check_non_negative
 
+from memdlib._types import Array, ArrayLike
 from memdlib.validation import Number, check_choice, check_nonnegative, sum_duplicates
 
-__all__ = [
-    "exponential_js_kernel",
-    "js_kernel",
-    "jt_kernel",
-    "weighted_jt_kernel",
-]
+__all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kernel"]
 
-Array = NDArray[np.float64]
 
 # Numbers in a block: two blocks stay in a processor's own cache.
 _BLOCK = 1 << 15
@@ -113,10 +107,7 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
 
 
 def weighted_jt_kernel(
-    X: ArrayLike,
-    Y: ArrayLike | None = None,
-    q: float = 1.0,
-    version: str = "A",
+    X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0, version: str = "A"
 ) -> Array:
     """Weighted Jensen-Tsallis kernels between measures, which need not be normalised.
 
@@ -194,7 +185,7 @@ def exponential_js_kernel(
 
 def _order(q: float) -> float:
     """An order that has a kernel."""
-    if q in _ORDERS:
+    if _ORDERS.is_satisfied_by(q):
         return float(q)
     raise ValueError(f"q={q!r} must be a number from 0 to 2, or there is no kernel")
 

@@ -15,10 +15,9 @@ from itertools import accumulate, pairwise
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib._types import Index, MatrixLike
+from memdlib._types import Array, ArrayLike, Index, MatrixLike, Weights
 from memdlib.validation import sum_duplicates
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "translate_natural",
 ]
 
-Array = NDArray[np.float64]
 
 # Entries of a class handled at a time: a MiB of doubles stays in the cache.
 _BLOCK = 2**17
@@ -49,8 +47,8 @@ class ClassMoments:
         Power sums of (x - location)^j, j = 1..m.
     location : ndarray of shape (..., K, d)
         Points about which the powers are taken.
-    observed : ndarray of shape (..., K, d), default=None
-        Weight of the cells that are not missing; None where none is.
+    count : ndarray of shape (..., K, d)
+        Weight behind each sum: of the cells that are not missing.
 
     Examples
     --------
@@ -62,17 +60,12 @@ class ClassMoments:
     weight: Array
     sums: Array
     location: Array
-    observed: Array | None = None
+    count: Array
 
     @property
     def n_features(self) -> int:
         """Number of features d."""
         return self.location.shape[-1]
-
-    @property
-    def count(self) -> Array:
-        """Weight behind each sum, (..., K, d), or (..., K, 1) if no cell is missing."""
-        return self.weight[..., None] if self.observed is None else self.observed
 
     @property
     def mean(self) -> Array:
@@ -101,22 +94,18 @@ class ClassMoments:
                 f"shape {self.sums.shape}; classes, features and order must agree"
             )
         location = np.where(self.count > 0, self.location, other.location)
-        sums, observed = self._about(location) + other._about(location), None
-        if self.observed is not None or other.observed is not None:
-            observed = self.count + other.count
-        return type(self)(self.weight + other.weight, sums, location, observed)
+        weight, count = self.weight + other.weight, self.count + other.count
+        sums = self._about(location) + other._about(location)
+        return type(self)(weight, sums, location, count)
 
     def one_vs_rest(self) -> "ClassMoments":
         """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
         classes = self.split(len(self.weight))
         rest = leave_one_out(classes)
-        names = ["weight", "sums", "location"]
-        if self.observed is not None:
-            names.append("observed")
         return type(self)(*(
             np.stack([np.concatenate([getattr(m, name) for m in part])
                       for part in (classes, rest)], axis=1)
-            for name in names
+            for name in vars(self)
         ))  # fmt: skip
 
     def reweighted(self, prior: Array) -> "ClassMoments":
@@ -125,8 +114,7 @@ class ClassMoments:
         new = prior[:, None] * count.sum(axis=0) * some
         sums = (new / np.where(some, count, 1.0))[..., None] * self.sums
         weight = prior * self.weight.sum() * (self.weight > 0)
-        observed = None if self.observed is None else new
-        return type(self)(weight, sums, self.location, observed)
+        return type(self)(weight, sums, self.location, new)
 
     def split(self, n_parts: int) -> "list[ClassMoments]":
         """Views of the first K / n_parts classes, of the next, ..."""
@@ -135,17 +123,11 @@ class ClassMoments:
 
     def select(self, features: Index) -> "ClassMoments":
         """Moments of some features, given by a mask or by indices."""
-        observed = self.observed
-        return ClassMoments(
-            self.weight,
-            self.sums[..., features, :],
-            self.location[..., features],
-            None if observed is None else observed[..., features],
-        )
+        location, count = self.location[..., features], self.count[..., features]
+        return ClassMoments(self.weight, self.sums[..., features, :], location, count)
 
     def _take(self, index) -> "ClassMoments":
-        parts = self.weight, self.sums, self.location, self.observed
-        return type(self)(*(None if part is None else part[index] for part in parts))
+        return type(self)(*(part[index] for part in vars(self).values()))
 
     def _about(self, location: Array) -> Array:
         """Sums about other locations."""
@@ -161,14 +143,15 @@ class JointMoments(ClassMoments):
     weight : ndarray of shape (K,)
     sums : ndarray of shape (K, d, d + 1)
         Sums of (x - location) in column 0, of their products in columns 1..d.
-    location : ndarray of shape (K, d)
+    location, count : ndarray of shape (K, d)
     """
 
     def select(self, features: Index) -> "JointMoments":
         """Joint moments of some features, given by a mask or by indices."""
         own = np.arange(self.sums.shape[-2])[features]
         sums = self.sums[..., own, :][..., np.r_[0, 1 + own]]
-        return JointMoments(self.weight, sums, self.location[..., own])
+        location, count = self.location[..., own], self.count[..., own]
+        return JointMoments(self.weight, sums, location, count)
 
     def _about(self, location: Array) -> Array:
         shift = (self.location - location)[..., None]
@@ -184,7 +167,7 @@ def class_moments(
     n_classes: int,
     *,
     order: int,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     about_zero: bool = False,
 ) -> ClassMoments:
     """Collect class moments in one pass.
@@ -223,25 +206,22 @@ def class_moments(
     if not about_zero:
         location = _locations(X, codes, n_classes)
     data = X, codes, weight, order
-    sums, observed = _sums(*data, location), None
+    sums = _sums(*data, location)
+    count = np.broadcast_to(total[:, None], location.shape)
     if np.isnan(sums).any():
         X, location, missing = _filled(X, codes, location)
-        observed = total[:, None] - _by_class(missing, codes, weight, n_classes)
+        count = total[:, None] - _by_class(missing, codes, weight, n_classes)
         sums = _sums(X, *data[1:], location)
     lost = ~np.isfinite(sums).all(axis=(0, 2))
     if lost.any():
         raise ValueError(
             f"the moments of feature {int(lost.argmax())} overflow; rescale it"
         )
-    return ClassMoments(total, sums, location, observed)
+    return ClassMoments(total, sums, location, count)
 
 
 def joint_moments(
-    X: NDArray[np.float64],
-    codes: ArrayLike,
-    n_classes: int,
-    *,
-    sample_weight: ArrayLike | None = None,
+    X: Array, codes: ArrayLike, n_classes: int, *, sample_weight: Weights = None
 ) -> JointMoments:
     """Collect the sums of x and x x^T of every class in one pass.
 
@@ -265,7 +245,8 @@ def joint_moments(
         weighted = weight[rows, None] * centred
         sums[k, :, 0] += weighted.sum(axis=0)
         sums[k, :, 1:] += weighted.T @ centred
-    return JointMoments(total, sums, location)
+    count = np.broadcast_to(total[:, None], location.shape)
+    return JointMoments(total, sums, location, count)
 
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:

@@ -1,51 +1,51 @@
 """Checks of what a user passes in; every message names the value and the remedy.
 
-What a parameter may be is stated beside the estimator, in the form of scikit-learn's
-own ``_parameter_constraints``, and checked here. Data must be finite, and of a size
-whose squares are numbers: that is checked here too, and nowhere else.
+What a parameter may be is stated beside the estimator, as scikit-learn's own are, by
+its ``_parameter_constraints``: only here it is named which rules these have. Data must
+be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
 import math
-from collections.abc import Callable, Sized
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import Estimator, Matrix, MatrixLike
+from memdlib._types import (
+    Array,
+    ArrayLike,
+    Bools,
+    Estimator,
+    Indices,
+    Matrix,
+    MatrixLike,
+    NDArray,
+    Weights,
+)
 
 
-class Words(tuple[str, ...]):
+class Words(StrOptions):
     """One of several words, which messages list in the order given.
 
     Examples
     --------
-    >>> str(Words("js_gm", "js")), "j" in Words("js_gm", "js")
+    >>> str(Words("js_gm", "js")), Words("js_gm", "js").is_satisfied_by("j")
     ("a str among {'js_gm', 'js'}", False)
     """
 
-    def __new__(cls, *words: str) -> "Words":
-        """Take the words one by one."""
-        return super().__new__(cls, words)
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and super().__contains__(value)
-
-    def __str__(self) -> str:
-        return "a str among {" + ", ".join(map(repr, self)) + "}"
+    def __init__(self, *words: str) -> None:
+        super().__init__(dict.fromkeys(words).keys())
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Interval):
     """A range of numbers, in which ``True`` and ``False`` are none.
 
     Parameters
@@ -58,31 +58,20 @@ class Number:
 
     Examples
     --------
-    >>> 3 in Number(Integral, 1), True in Number(Integral, 1)
+    >>> COUNT.is_satisfied_by(3), COUNT.is_satisfied_by(True)
     (True, False)
     >>> str(Number(Real, 0, 1, "right"))
     'a float in the range (0.0, 1.0]'
     """
 
-    kind: type
-    low: float
-    high: float | None = None
-    closed: str = "left"
+    def __init__(
+        self, kind: type, low: float, high: float | None = None, closed: str = "left"
+    ) -> None:
+        super().__init__(kind, low, high, closed=closed)
 
-    def __contains__(self, value: Any) -> bool:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
-            return False
-        high = math.inf if self.high is None else self.high
-        if value in (self.low, high):
-            return self.closed in ("both", "left" if value == self.low else "right")
-        return bool(self.low < value < high)
-
-    def __str__(self) -> str:
-        kind, what = (int, "an int") if self.kind is Integral else (float, "a float")
-        first = "[" if self.closed in ("left", "both") else "("
-        last = "]" if self.closed in ("right", "both") else ")"
-        high = math.inf if self.high is None else kind(self.high)
-        return f"{what} in the range {first}{kind(self.low)}, {high}{last}"
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the kind, in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
 UNIT = Number(Real, 0, 1, "both")
@@ -95,49 +84,19 @@ COUNT = Number(Integral, 1)
 # of more instances than the last, one more is below the last digit of their count.
 _LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
 
-# What a rule that is neither words nor numbers nor a class stands for.
-_KINDS = {
-    None: NoneType,
-    "boolean": bool | np.bool_,
-    "random_state": Integral | np.random.RandomState | None,
-    "array-like": Sized,
-}
-
-
-def _satisfies(value, rule):
-    if isinstance(rule, Words | Number):
-        return value in rule
-    if rule == "array-like" and isinstance(value, str):
-        return False
-    return isinstance(value, _KINDS.get(rule, rule))
-
-
-def check_parameters(estimator: Estimator) -> None:
-    """Check the parameters of an estimator against its ``_parameter_constraints``.
-
-    These map names of parameters to lists of what they may be: :class:`Number`,
-    :class:`Words`, a class, "boolean", "random_state", "array-like" or None.
-    """
-    for name, rules in estimator._parameter_constraints.items():
-        value = getattr(estimator, name)
-        if not any(_satisfies(value, rule) for rule in rules):
-            *others, last = (getattr(rule, "__name__", str(rule)) for rule in rules)
-            allowed = f"{', '.join(others)} or {last}" if others else last
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be "
-                f"{allowed}. Got {value!r} instead."
-            )
-
 
 def checked_data(
     estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
 ) -> Any:
     """Validate data as scikit-learn's ``validate_data`` does, and their size.
 
-    Returns X, without entries stored in parts if it is sparse, or X and y. Raises
+    Data are floats, and may be sparse where the tags of the estimator say so. Returns
+    X, without entries stored in parts if it is sparse, or X and y. Raises
     ValueError if a value is beyond 1e100, or if the largest value of a feature of
     training rows is below 1e-100 but not zero.
     """
+    accepted = "csr" if get_tags(estimator).input_tags.sparse else False
+    options = {"accept_sparse": accepted, "dtype": [np.float64, np.float32]} | options
     # what is not finite is looked for below, where it costs nothing
     found = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     X = sum_duplicates(found[0] if y else found)
@@ -175,14 +134,13 @@ def labelled_data(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
+    sample_weight: Weights,
     *,
     reset: bool = True,
     several: bool = True,
-    sparse_too: bool = True,
     read: Callable[..., Any] | None = None,
     class_weight: dict[Any, Any] | str | None = None,
-) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
     """X, codes of y, weights and classes, checked as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read. ``read`` stands in
@@ -191,8 +149,7 @@ def labelled_data(
     read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
     if hasattr(kind, "numpy_dtype") and not y.isna().any():
         y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
-    accepted, floats = "csr" if sparse_too else False, [np.float64, np.float32]
-    X, y = read(X, y, accept_sparse=accepted, dtype=floats, reset=reset)
+    X, y = read(X, y, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X.shape[0])
     kept = weight > 0
@@ -224,11 +181,11 @@ def labelled_batch(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
+    sample_weight: Weights,
     classes: ArrayLike | None,
     known: NDArray[Any] | None,
     **options: Any,
-) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
     """Validate a batch for ``partial_fit``, as :func:`labelled_data`.
 
     ``known`` are the classes of the batches before, None on the first call; the codes
@@ -255,7 +212,7 @@ def labelled_batch(
     return X, np.searchsorted(known, seen)[codes], weight, known
 
 
-def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def check_real_array(values: ArrayLike, name: str) -> Array:
     """Return real numbers as a float64 array; NaN and infinities pass.
 
     Sparse and complex values, text, other types and unequal lengths raise ValueError.
@@ -273,9 +230,7 @@ def check_real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
         ) from error
 
 
-def check_domain(
-    valid: NDArray[np.bool_], values: NDArray[np.float64], what: str, remedy: str
-) -> None:
+def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
     """Raise, naming the first value outside the domain and its place."""
     if np.all(valid):
         return
@@ -284,9 +239,7 @@ def check_domain(
     raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
 
 
-def check_sample_weight(
-    sample_weight: ArrayLike | None, n_samples: int
-) -> NDArray[np.float64]:
+def check_sample_weight(sample_weight: Weights, n_samples: int) -> Array:
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
     Weights are counts of instances: smoothing, and the choice of intensities, compare
@@ -347,7 +300,7 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
 
 
 def _checked(value, name, rule, said):
-    if value not in rule:
+    if not rule.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {said}")
     return value
 
@@ -383,9 +336,9 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     """Number of features meant by a count, a share (rounded up) or None (all)."""
     if asked is None:
         return available
-    if asked in Number(Integral, 1, available, "both"):
+    if COUNT.is_satisfied_by(asked) and asked <= available:
         return int(asked)
-    if asked in SHARE and not isinstance(asked, Integral):
+    if SHARE.is_satisfied_by(asked) and not isinstance(asked, Integral):
         # less a rounding error, or 0.07 of 100 would be 8
         return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(
@@ -394,9 +347,7 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     )
 
 
-def check_priors(
-    priors: ArrayLike | None, n_classes: int
-) -> NDArray[np.float64] | None:
+def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
     """Return class probabilities as float64, or None; else raise ValueError."""
     if priors is None:
         return None

@@ -77,6 +77,7 @@ class Model(BaseEstimator):
     """Leaves something behind at every step, and may be stopped in between."""
 
     size_ = fitted("size")
+    _parameter_constraints = ()
 
     @all_or_nothing
     def fit(self, stop=None):

@@ -311,4 +311,4 @@ def test_a_gap_in_the_first_row_of_a_batch_spares_the_classes_without_rows():
     first = class_moments(X[:2], [0, 0], 2, order=2)
     found = first.merge(class_moments(X[2:], [1], 2, order=2))
     assert (found.location + found.mean[..., 0]).tolist() == [[5.0, 2.5], [4.0, 1.0]]
-    assert found.observed.tolist() == [[1.0, 2.0], [1.0, 1.0]]
+    assert found.count.tolist() == [[1.0, 2.0], [1.0, 1.0]]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from memdlib import MeMdClassifier
+from memdlib import JointMaxEntClassifier, MeMdClassifier
 from memdlib.validation import (
     check_choice,
     check_integer,
@@ -210,7 +210,7 @@ def test_data_become_floating_point_rows_of_labelled_classes():
         read = labelled_data(model, kind(twice), y, None)[0]
         assert read.format == "csr" and read.data.tolist() == [3.0]
     with pytest.raises(TypeError, match="Sparse data was passed for X"):
-        labelled_data(model, twice, y, None, sparse_too=False)
+        labelled_data(JointMaxEntClassifier(), twice, y, None)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         labelled_data(model, X, [0.5, 1.5, 2.5, 0.1], None)
     with pytest.raises(ValueError, match=r"one class only \('a'\); a divergence"):

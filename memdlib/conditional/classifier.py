@@ -12,24 +12,14 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier, all_or_nothing
-from memdlib.validation import (
-    COUNT,
-    NONNEGATIVE,
-    POSITIVE,
-    Words,
-    check_parameters,
-    labelled_data,
-)
-
-Array = NDArray[np.float64]
+from memdlib.validation import COUNT, NONNEGATIVE, POSITIVE, Words, labelled_data
 
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
 
@@ -102,7 +92,6 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     0.973
     """
 
-    classes_: NDArray[Any]
     coef_: Array
     intercept_: Array
     natural_params_: Array
@@ -136,9 +125,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Match the moments.
 
         Parameters
@@ -162,7 +149,6 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             far from zero hide that they are not; or if ``l2`` is zero and classes are
             separable, even some of them only, so that no optimum exists.
         """
-        check_parameters(self)
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )

@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, Indices, MatrixLike
 from memdlib.conditional.iterative_scaling import (
     constant_step,
     feature_sums,
     varying_step,
 )
-
-Array = NDArray[np.float64]
 
 # Where separable classes leave the certificate of an optimum, a log-odds moves by one.
 _LARGEST_MOVE = 0.5
@@ -54,7 +51,7 @@ class ConditionalDual:
     def of(
         cls,
         Z: MatrixLike,
-        codes: NDArray[np.intp],
+        codes: Indices,
         n_classes: int,
         weight: Array,
         penalty: Array,
@@ -157,7 +154,7 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
     return Optimum(theta, np.array(history), float(np.abs(gradient).max()))
 
 
-def has_optimum(dual: ConditionalDual, codes: NDArray[np.intp], found: Optimum) -> bool:
+def has_optimum(dual: ConditionalDual, codes: Indices, found: Optimum) -> bool:
     """Certify that the unpenalised dual has a minimum: that classes are not separable.
 
     It has one if and only if some conditional distribution of positive probabilities

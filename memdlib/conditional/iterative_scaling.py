@@ -12,13 +12,10 @@ in closed form; improved scaling solves the equation as it stands.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import wrightomega
 
-from memdlib._types import MatrixLike
-
-Array = NDArray[np.float64]
+from memdlib._types import Array, MatrixLike
 
 # An observed or expected total below this share of all weight counts as this share: the
 # parameter of a feature that a class never shows has no finite optimum.
@@ -50,11 +47,7 @@ def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
 
 
 def constant_step(
-    size: float | Array,
-    observed: Array,
-    expected: Array,
-    value: Array,
-    penalty: Array,
+    size: float | Array, observed: Array, expected: Array, value: Array, penalty: Array
 ) -> Array:
     """Change of the parameters where the features of all instances sum to ``size``.
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Array, ArrayLike, Weights
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
 from memdlib.densities.standard import (
@@ -26,8 +26,6 @@ from memdlib.validation import (
     check_real_array,
     check_sample_weight,
 )
-
-Array = NDArray[np.float64]
 
 
 class MaxEntDensity(BaseEstimator):
@@ -108,10 +106,7 @@ class MaxEntDensity(BaseEstimator):
         self.tol = tol
 
     def fit(
-        self,
-        x: ArrayLike,
-        y: object | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
     ) -> Self:
         """Match the moments of a sample: also the maximum-likelihood fit.
 
@@ -293,10 +288,7 @@ class MaxEntDensity(BaseEstimator):
         return self._fitted.sums[2].reshape(self.entropy_.shape)[()]
 
     def score(
-        self,
-        x: ArrayLike,
-        y: object | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
     ) -> float:
         """Mean log likelihood of a sample, for a search over the number of moments.
 

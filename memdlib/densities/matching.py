@@ -8,8 +8,8 @@ latter on nodes that have had no part in it.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memdlib._types import Array, Bools, Indices
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
     NotConvergedError,
@@ -17,9 +17,6 @@ from memdlib.densities.moment_problem import (
 )
 from memdlib.densities.polynomials import LogPolynomials, orthonormal, spread
 from memdlib.densities.support import Support, panel_nodes
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Panels of a round, never those of the one before.
 _PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
@@ -93,11 +90,11 @@ class _Search:
         self.ends, self.n_panels = np.zeros((n, max(_PANELS) + 1)), np.zeros(n, int)
 
     @property
-    def flat(self) -> NDArray[np.bool_]:
+    def flat(self) -> Bools:
         """Whether levels that must have no probability got what rounding leaves."""
         return (self.levels is not None) & (self.least < _FLAT)
 
-    def solve(self, rows: Rows) -> None:
+    def solve(self, rows: Indices) -> None:
         """Rounds of a solution and its check, until each row is done or given up."""
         ends = None
         for round_, n_panels in enumerate(_PANELS):

@@ -8,9 +8,8 @@ certificate: moment residual and duality gap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memdlib._types import Array
 
 # Newton steps, and halvings of one.
 _MAX_ITERATIONS, _MAX_HALVINGS = 100, 30
@@ -29,6 +28,10 @@ class RoundedMomentsError(ValueError):
 
 class NotConvergedError(RuntimeError):
     """The moments were not matched to the tolerance asked for."""
+
+
+# Whatever says that a density was not found.
+NOT_FOUND = InfeasibleMomentsError, RoundedMomentsError, NotConvergedError
 
 
 @dataclass(frozen=True)

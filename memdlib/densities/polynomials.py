@@ -7,12 +7,9 @@ batch of B densities at a time (Gautschi, Orthogonal Polynomials, 2004).
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memdlib._types import Index
+from memdlib._types import Array, Index
 from memdlib.densities.support import panel_nodes
-
-Array = NDArray[np.float64]
 
 # Largest size of a log density, so that its products are numbers.
 _MOST = 1e250

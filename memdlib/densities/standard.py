@@ -1,13 +1,11 @@
 """Moments in units of the density itself: u = (x - mean) / sd."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memdlib._types import Array, Bools
 from memdlib.densities.moment_problem import InfeasibleMomentsError, RoundedMomentsError
 from memdlib.densities.support import Support, powers
 from memdlib.moments import translate
-
-Array = NDArray[np.float64]
 
 # Error of a moment in units of its density, left by rounding moments about zero, above
 # which they do not tell the density.
@@ -46,7 +44,7 @@ def standardise_moments(rows: Array, support: Support) -> tuple[Array, Array, Ar
     return mean, unit, moments
 
 
-def refuse_lost(lost: NDArray[np.bool_], mean: Array, unit: Array) -> None:
+def refuse_lost(lost: Bools, mean: Array, unit: Array) -> None:
     """Raise if rounding, or the range of numbers, has cost a row its moments."""
     if lost.any():
         row = np.argmax(lost)

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import roots_legendre
 
+from memdlib._types import Array, ArrayLike, Bools
 from memdlib.validation import check_integer, check_real_array
-
-Array = NDArray[np.float64]
 
 # Nodes of a panel.
 NODES = 8
@@ -50,7 +48,7 @@ class Support:
         right = "]" if self.upper < np.inf else ")"
         return f"{left}{self.lower:g}, {self.upper:g}{right}"
 
-    def contains(self, x: Array) -> NDArray[np.bool_]:
+    def contains(self, x: Array) -> Bools:
         """Whether x lies on the support, same shape."""
         if self.levels is not None:
             return np.isin(x, self.levels)
@@ -122,9 +120,9 @@ def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
     return rule
 
 
-def panel_nodes(ends: Array) -> tuple[Array, Array]:
+def panel_nodes(ends: Array, n_nodes: int = NODES) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights (B, P n) on panels between ends (B, P + 1)."""
-    nodes, weights = gauss_legendre(NODES)
+    nodes, weights = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(ends)[..., None]
     u = (ends[:, :-1, None] + half) + half * nodes
     return u.reshape(len(ends), -1), (half * weights).reshape(len(ends), -1)

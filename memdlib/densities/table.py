@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize.elementwise import find_root
 
+from memdlib._types import Array, Indices
 from memdlib.densities.polynomials import LogPolynomials
 from memdlib.densities.support import NODES, Support, panel_nodes
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Panels handled at a time.
 _BLOCK = 2**18
@@ -54,7 +51,7 @@ class Table:
             found -= np.log(self.unit)
         return np.where(inside, found, np.where(np.isnan(x), np.nan, -np.inf))
 
-    def probability(self, x: Array, rows: Rows) -> Array:
+    def probability(self, x: Array, rows: Indices) -> Array:
         """Probability of values up to x, for pairs of x (R,) and members (R,)."""
         cumulative = self.sums[0]
         if self.support.levels is not None:
@@ -68,7 +65,7 @@ class Table:
             found = np.clip(cumulative[rows, place] + inside, 0.0, 1.0)
         return np.where(np.isnan(x), np.nan, found)
 
-    def quantile(self, q: Array, rows: Rows) -> Array:
+    def quantile(self, q: Array, rows: Indices) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
         cumulative = self.sums[0]
         place = (cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
@@ -89,7 +86,7 @@ class Table:
         return np.where(q == 0, ends[0], np.where(q == 1, ends[1], x))
 
     def pairwise(
-        self, function: Callable[[Array, Rows], Array], values: Array, rows: Rows
+        self, function: Callable[[Array, Indices], Array], values: Array, rows: Indices
     ) -> Array:
         """Apply a function of values and members, in blocks."""
         values, rows = np.broadcast_arrays(values, rows)

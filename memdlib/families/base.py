@@ -11,15 +11,12 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Entries of the (features, nodes, classes) array handled at a time.
 _BLOCK = 2**21
@@ -28,7 +25,7 @@ _HALVINGS = 4
 
 
 def jensen_shannon_quadrature(
-    log_density: Callable[[Array, NDArray[np.intp]], Array],
+    log_density: Callable[[Array, Indices], Array],
     edges: Array,
     weights: Array,
     *,
@@ -65,9 +62,11 @@ def jensen_shannon_quadrature(
             )
             value[rows], error[rows] = fine, np.abs(fine - coarse)
         missed = error[pending] > tol
-        pending, edges = pending[missed], _halve(edges[missed])
+        pending, edges = pending[missed], edges[missed]
         if not pending.size:
             break
+        middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
+        edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
     return value, error
 
 
@@ -84,13 +83,6 @@ def _integrate(log_density, edges, features, weights, n_nodes) -> Array:
         excess = np.where(np.isneginf(r), 1.0, r * np.exp(r) - np.expm1(r))
     density = np.einsum("k,kfn->fn", weights, excess) * np.exp(log_mixture)
     return (mass * density).sum(axis=1)
-
-
-def _halve(edges: Array) -> Array:
-    finer = np.empty((len(edges), 2 * edges.shape[1] - 1))
-    finer[:, ::2] = edges
-    finer[:, 1::2] = 0.5 * (edges[:, 1:] + edges[:, :-1])
-    return finer
 
 
 # Relative rounding error of class moments: an ulp or two for every batch merged.
@@ -301,7 +293,7 @@ class NonnegativeFamily(MarginalFamily):
         What is zero throughout gets the parameter 1 in every class, so that it carries
         no information.
         """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
@@ -315,17 +307,17 @@ class NonnegativeFamily(MarginalFamily):
 
 def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
-) -> tuple[Array, Array]:
-    """Add ``smoothing`` instances at the pooled mean to every class; and that mean."""
+) -> tuple[Array, Array, Array]:
+    """Means with ``smoothing`` pooled instances added; pooled means; total weights."""
     count = by_feature(weight, mu)[..., None]
     total = count.sum(axis=-3, keepdims=True)
     share = count / np.where(total > 0, total, 1.0)
     pooled = np.einsum("...kdi,...kdm->...dm", share, mu)[..., None, :, :]
     if not smoothing:
-        return mu.copy(), pooled
+        return mu.copy(), pooled, total
     smooth = count / (count + smoothing) * mu
     smooth += smoothing / (count + smoothing) * pooled
-    return smooth, pooled
+    return smooth, pooled, total
 
 
 def by_feature(weight: Array, mu: Array) -> Array:

@@ -4,17 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import ROUNDING, NonnegativeFamily, smooth_towards_pooled
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Probability of the counts that are left out of a sum over all of them.
 _TAIL = 1e-17
@@ -112,7 +109,7 @@ class Bernoulli(CountFamily):
         A feature that is present everywhere or nowhere gets the mean 1/2 in every
         class, so that it carries no information.
         """
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         if smoothing > 0:  # what is added to a mean of one may be lost in rounding
             np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
         np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
@@ -225,18 +222,16 @@ class Multinomial(Poisson):
         return np.zeros(np.shape(lam)[:-1])
 
     def entropy(self, mu: ArrayLike) -> Array:
-        return entr(np.asarray(mu, dtype=np.float64)[..., 0])
+        return entr(np.asarray(mu, dtype=np.float64)).sum(axis=-1)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (np.asarray(mu, dtype=np.float64)[..., 0] for mu in (mu1, mu2))
-        return kl_terms(mu1, mu2, mu2 - mu1)
+        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
+        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
 
     def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        theta = np.asarray(mu, dtype=np.float64)[..., 0]
-        w = np.asarray(weights, dtype=np.float64)
-        offset = theta - theta[:1]
-        change = np.einsum("k,kd->d", w, offset) - offset
-        value = np.einsum("k,kd->d", w, kl_terms(theta, theta + change, change))
+        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
+        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
         return value, np.zeros_like(value)
 
     def regularise(
@@ -248,11 +243,11 @@ class Multinomial(Poisson):
         ratio of ``smoothing`` to the total weight, so that no word is impossible; words
         of equal probability in all classes stay so. ``shrinkage`` has no effect.
         """
-        theta, _ = smooth_towards_pooled(mu, weight, smoothing)
+        theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
         length = theta.sum(axis=-2, keepdims=True)
         np.copyto(theta, 1.0, where=length == 0)
         length = np.where(length > 0, length, mu.shape[-2])
-        share = smoothing / (weight.sum(axis=-1) + smoothing)[..., None, None, None]
+        share = smoothing / (total + smoothing)
         theta /= length
         theta *= 1.0 - share
         theta += share / mu.shape[-2]
@@ -260,7 +255,7 @@ class Multinomial(Poisson):
 
 
 @dataclass(frozen=True)
-class Categorical(NonnegativeFamily):
+class Categorical(Multinomial):
     """Levels of one category: E [x = level] of each level.
 
     The mean parameters are the probabilities of the m levels, which are the last axis;
@@ -273,34 +268,13 @@ class Categorical(NonnegativeFamily):
     """
 
     name: ClassVar[str] = "categorical"
-
-    def natural(self, mu: ArrayLike) -> Array:
-        remedy = "a level needs a probability above zero; use smoothing > 0"
-        mu = np.asarray(mu, dtype=np.float64)
-        check_domain(mu > 0, mu, "probability", remedy)
-        return 0.0 - np.log(mu)
-
-    def mean(self, lam: ArrayLike) -> Array:
-        return np.exp(-np.asarray(lam, dtype=np.float64))
-
-    def log_normaliser(self, lam: ArrayLike) -> Array:
-        return np.zeros(np.shape(lam)[:-1])
+    regularise = NonnegativeFamily.regularise
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log probability of the places X (...) under parameters (..., m), in nats."""
         place = np.asarray(X, dtype=np.intp)[..., None]
         lam = np.broadcast_to(lam, (*place.shape[:-1], np.shape(lam)[-1]))
         return -np.take_along_axis(lam, place, axis=-1)[..., 0]
-
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
-
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
-        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
-        return value, np.zeros_like(value)
 
 
 def _share(mu: ArrayLike) -> Array:

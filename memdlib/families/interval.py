@@ -5,10 +5,9 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import exprel, hyp1f1
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Bools, MatrixLike
 from memdlib.densities.support import gauss_legendre
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
@@ -18,8 +17,6 @@ from memdlib.families.base import (
     smooth_towards_pooled,
 )
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Panels of exp(-t): what lies beyond the last end has probability exp(-40).
 _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 32, 40])
@@ -149,13 +146,13 @@ class TruncatedExponential(MarginalFamily):
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
         """Add instances at the pooled mean; features at one end get the midpoint."""
-        smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         margin = ROUNDING * (self.b - self.a)
         at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
         np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)
         return smooth
 
-    def _nearer_end(self, mu: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+    def _nearer_end(self, mu: ArrayLike) -> tuple[Array, Bools]:
         """Distance to the nearer end, as a share of the width; whether it is b."""
         mu = np.asarray(mu, dtype=np.float64)
         remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"

@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families.base import ROUNDING, Family
 from memdlib.families.normal import Normal, check_variance
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

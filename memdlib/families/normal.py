@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike, Bools
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
@@ -15,8 +15,6 @@ from memdlib.families.base import (
 )
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_domain
-
-Array = NDArray[np.float64]
 
 # Ends of panels in standard deviations; beyond lies a probability below 1e-18.
 _PANELS = np.linspace(-9.0, 9.0, 13)
@@ -176,7 +174,7 @@ class Normal(MarginalFamily):
             variance = np.where(variance > 0, variance, fallback)
         return self.mean_parameters(mu[..., 0], variance)
 
-    def is_perfect(self, moments: ClassMoments) -> NDArray[np.bool_]:
+    def is_perfect(self, moments: ClassMoments) -> Bools:
         """Features (d,) that are constant in every class, but not the same in all."""
         mean, count = moments.mean, moments.count
         constant = (self.class_variance(mean) == 0) | (count == 0)

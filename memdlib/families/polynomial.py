@@ -4,18 +4,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.densities.support import powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import MarginalFamily, by_feature, smooth_towards_pooled
+from memdlib.families.base import MarginalFamily, smooth_towards_pooled
 from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
-
-Array = NDArray[np.float64]
 
 _NODES = 512
 
@@ -114,9 +111,8 @@ class Polynomial(MarginalFamily):
         self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
     ) -> Array:
         """Add instances at the pooled moments, and mix with the uniform law."""
-        smooth, _ = smooth_towards_pooled(mu, weight, smoothing)
-        total = by_feature(weight, mu).sum(axis=-2, keepdims=True)
-        share = (smoothing / (total + smoothing))[..., None]
+        smooth, _, total = smooth_towards_pooled(mu, weight, smoothing)
+        share = smoothing / (total + smoothing)
         return (1.0 - share) * smooth + share * self.mean(np.zeros(self.n_moments))
 
     @property

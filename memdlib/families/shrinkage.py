@@ -1,9 +1,8 @@
 """How far to shrink an estimate towards a target: intensities that need no tuning."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from memdlib._types import Array, ArrayLike
 
 
 def shrinkage_intensity(

@@ -25,14 +25,12 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
+from memdlib._types import Array, ArrayLike, Weights
 from memdlib.validation import check_positive, check_real_array, check_sample_weight
-
-Array = NDArray[np.float64]
 
 # Largest derivative of F by a log multiplier, nats a row, that counts as none.
 _TOLERANCE = 1e-6
@@ -78,7 +76,7 @@ class Calibration:
 def fit_calibration(
     scores: Sequence[ArrayLike],
     codes: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     *,
     lead: float | None = 3.0,
 ) -> Calibration:

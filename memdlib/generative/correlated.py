@@ -6,17 +6,15 @@ Bayes' rule on the coordinates S of largest J_j is linear in x:
     argmax_k  log pi_k + sum_{j in S} (z_j M_kj - M_kj^2 / 2).
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike, Indices
 from memdlib.estimator import finite_scores
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, rank
 from memdlib.validation import count_features
-
-Array = NDArray[np.float64]
 
 
 class CorrelatedMeMdClassifier(PooledClassifier):
@@ -84,14 +82,12 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     """
 
     whitened_means_: Array
-    order_: NDArray[np.intp]
+    order_: Indices
     n_selected_: int
     coef_: Array
     intercept_: Array
 
-    _parameter_constraints: ClassVar[dict] = (
-        SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
-    )
+    _parameter_constraints = SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
 
     def __init__(
         self,

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Axes, Estimator, MatrixLike
-
-Array = NDArray[np.float64]
+from memdlib._types import (
+    Array,
+    ArrayLike,
+    Axes,
+    Estimator,
+    Indices,
+    MatrixLike,
+    NDArray,
+)
 
 
 @dataclass
@@ -61,7 +66,7 @@ class AccuracyCurveDisplay(_Display):
     [0.953, 0.96, 0.967, 0.96]
     """
 
-    n_features: NDArray[np.intp]
+    n_features: Indices
     accuracy: Array
     line_: Any = field(default=None, init=False, repr=False)
 

@@ -13,17 +13,14 @@ from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.scores import Scores, running
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -42,14 +39,12 @@ class DocumentScores(Scores):
     """
 
     log_prior: Array
-    features: NDArray[np.intp]
+    features: Indices
     theta: Array
     slopes: Array
 
     @classmethod
-    def of(
-        cls, marginals: ClassMarginals, features: NDArray[np.intp]
-    ) -> "DocumentScores":
+    def of(cls, marginals: ClassMarginals, features: Indices) -> "DocumentScores":
         """Scores by some words (f,) and the rest."""
         theta = marginals.mean_params[..., 0]
         left_out = np.ones(theta.shape[1], dtype=bool)

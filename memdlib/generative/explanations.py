@@ -3,15 +3,12 @@
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Estimator, MatrixLike
+from memdlib._types import ArrayLike, Estimator, MatrixLike
 from memdlib.generative.table import is_numeric
-
-Array = NDArray[np.float64]
 
 
 def contributions(

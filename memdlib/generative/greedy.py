@@ -5,15 +5,14 @@ given the class (Theorem 1 of MeMd). Two rankers drop that; no d x d matrix is f
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.families import MarginalFamily, get
 from memdlib.families.base import ROUNDING
@@ -23,15 +22,8 @@ from memdlib.generative.ranking import (
     DivergenceRanker,
     RankedSelector,
 )
-from memdlib.validation import (
-    UNIT,
-    Words,
-    check_parameters,
-    count_features,
-    labelled_data,
-)
+from memdlib.validation import UNIT, Words, count_features, labelled_data
 
-Array = NDArray[np.float64]
 Columns = Callable[[int], Array]
 
 # A feature whose residual variance is this share of its variance depends on others.
@@ -40,7 +32,7 @@ _COLLINEAR = 1e-10
 
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
-) -> tuple[NDArray[np.intp], Array]:
+) -> tuple[Indices, Array]:
     """Greedy maximisation of JS_GM; ``covariances(s)`` are columns s, (K, d)."""
     # With T_k the second moments of the residuals, after the regression of class k on
     # the chosen features, in class k, and M_k those in the mixture of all classes, the
@@ -81,7 +73,7 @@ def _sums(rows: Array, weight: Array) -> Array:
 
 def greedy_information(
     relevance: Array, correlations: Columns, k: int
-) -> tuple[NDArray[np.intp], Array]:
+) -> tuple[Indices, Array]:
     """Greedy choice by relevance less mean Gaussian mutual information, in nats."""
     redundancy = np.zeros_like(relevance)
     free = np.ones(len(relevance), dtype=bool)
@@ -139,11 +131,8 @@ class GreedyGaussianRanker(RankedSelector):
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
-    classes_: NDArray[Any]
-    order_: NDArray[np.intp]
     gains_: Array
     shrinkage_: Array
-    n_selected_: int
 
     _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
 
@@ -154,9 +143,7 @@ class GreedyGaussianRanker(RankedSelector):
         self.shrinkage = shrinkage
 
     @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
         Parameters
@@ -171,10 +158,7 @@ class GreedyGaussianRanker(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
-        X, codes, weight, self.classes_ = labelled_data(
-            self, X, y, sample_weight, sparse_too=False
-        )
+        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
         size = count_features(self.n_features, X.shape[1], "n_features")
         pooled = PooledMoments.of(X, codes, len(self.classes_), weight)
         members = (codes == k for k in range(len(self.classes_)))
@@ -259,16 +243,10 @@ class GreedyInformationRanker(DivergenceRanker):
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
     ) -> None:
-        self.n_features = n_features
-        self.divergence = divergence
-        self.family = family
-        self.shrinkage = shrinkage
-        self.smoothing = smoothing
+        super().__init__(divergence, family, n_features, shrinkage, smoothing)
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
         Parameters

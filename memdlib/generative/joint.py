@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 
+from memdlib._types import Array, NDArray
 from memdlib.estimator import finite_scores, fitted
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
@@ -22,8 +22,6 @@ from memdlib.generative.memd import MarginalModel, MomentClassifier
 from memdlib.generative.scores import LinearScores, MarginalScores
 from memdlib.moments import JointMoments, joint_moments
 from memdlib.validation import UNIT, Words
-
-Array = NDArray[np.float64]
 
 COVARIANCES = ("full", "pooled", "diagonal")
 
@@ -180,9 +178,6 @@ class JointMaxEntClassifier(MomentClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
-
-    def _options(self):
-        return {"sparse_too": self.covariance == "diagonal"}
 
     def _collect(self, X, codes, n_classes, weight):
         if self.covariance == "diagonal":

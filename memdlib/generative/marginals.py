@@ -6,16 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, Indices, MatrixLike, NDArray
 from memdlib.families import Family
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
-
-Array = NDArray[np.float64]
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
 
@@ -24,11 +21,7 @@ _ERROR = 1e-6
 
 
 def family_moments(
-    family: Family | None,
-    X: MatrixLike,
-    codes: NDArray[np.intp],
-    n_classes: int,
-    weight: Array,
+    family: Family | None, X: MatrixLike, codes: Indices, n_classes: int, weight: Array
 ) -> ClassMoments:
     """Class moments of observed data; of a table, whose columns have their own."""
     if family is None:
@@ -80,7 +73,7 @@ class ClassMarginals:
         value = self.shrinkage
         if isinstance(value, str) and value == "auto":
             moments = self.moments
-            value = self.family.choose_shrinkage(moments.mean, _weights(moments))
+            value = self.family.choose_shrinkage(moments.mean, moments.count)
         value = check_unit_interval(value, "shrinkage")
         object.__setattr__(self, "shrinkage", value)
         check_nonnegative(self.smoothing, "smoothing")
@@ -95,7 +88,7 @@ class ClassMarginals:
         """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
 
-    def natural_params_of(self, features: NDArray[np.intp]) -> Array:
+    def natural_params_of(self, features: Indices) -> Array:
         """Natural parameters (K, f, m) of some features."""
         if "natural_params" in vars(self):
             return self.natural_params[:, features]
@@ -167,7 +160,7 @@ class ClassMarginals:
         if divergence != "js":
             return np.where(perfect, np.inf, value)
         some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, _weights(some), some.location)
+        centre = self.family.centre(some.mean, some.count, some.location)
         alike = [prior @ (centre == of_class) for of_class in centre]
         # densities that overlap stay below, whatever the rounding error
         value = np.minimum(value, np.nextafter(entr(prior).sum(), 0.0))
@@ -177,7 +170,7 @@ class ClassMarginals:
     def _regularise(self, moments: ClassMoments) -> Array:
         return self.family.regularise(
             moments.mean,
-            _weights(moments),
+            moments.count,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
             **self._located(moments),
@@ -186,11 +179,6 @@ class ClassMarginals:
     def _located(self, moments) -> dict[str, Array]:
         """Points that mean parameters are about, for families that need to know."""
         return {"location": moments.location} if self.family.translates else {}
-
-
-def _weights(moments: ClassMoments) -> Array:
-    """Weights (K,) of the classes, or (K, d) of their cells that are not missing."""
-    return moments.weight if moments.observed is None else moments.observed
 
 
 def _warn_of_errors(value, error):

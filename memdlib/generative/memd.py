@@ -17,17 +17,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
-from memdlib.densities import (
-    InfeasibleMomentsError,
-    NotConvergedError,
-    RoundedMomentsError,
-)
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
+from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.ranking import (
@@ -51,14 +46,11 @@ from memdlib.moments import ClassMoments, leave_one_out, translate, translate_na
 from memdlib.validation import (
     Number,
     Words,
-    check_parameters,
     check_priors,
     count_features,
     labelled_batch,
     labelled_data,
 )
-
-Array = NDArray[np.float64]
 
 # Every number up to here, and then steps of this ratio.
 _DENSE, _STEP = 64, 1.03
@@ -69,9 +61,6 @@ _TIE = 1e-12
 # Accuracy lost between rows held out and those of the fit that is worth a warning, if
 # it is more than four standard errors of a share of as many rows, too.
 _FAR_BELOW = 0.1
-
-# What families without a closed form raise where a density is not found.
-_NOT_FOUND = (InfeasibleMomentsError, NotConvergedError, RoundedMomentsError)
 
 
 @dataclass(frozen=True)
@@ -119,9 +108,9 @@ class RankedModel(MarginalModel):
     """The same, with the order of the features, and how many of them are used."""
 
     feature_divergences: Array
-    order: NDArray[np.intp]
+    order: Indices
     n_selected: int
-    validation_n_features: NDArray[np.intp] | None = None
+    validation_n_features: Indices | None = None
     validation_curve: Array | None = None
 
 
@@ -146,9 +135,7 @@ class MomentClassifier(BayesClassifier):
         """Everything that follows from the moments: the fitted model."""
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the class densities, and whatever is to be chosen.
 
         Parameters
@@ -165,7 +152,6 @@ class MomentClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         data = labelled_data(self, X, y, sample_weight, **self._options())
         self._fitted = self._fit(*data)
         return self
@@ -180,7 +166,7 @@ class MomentClassifier(BayesClassifier):
         X: MatrixLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Add a batch; the result is that of one fit on all batches together.
 
@@ -198,7 +184,6 @@ class MomentClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         old = getattr(self, "_fitted", None)
         known = None if old is None else old.classes
         moments, classes = self._batch_moments(X, y, sample_weight, classes, known)
@@ -225,7 +210,7 @@ class MomentClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
-def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
+def size_grid(asked: str | ArrayLike | None, d: int) -> Indices:
     """Numbers of features to try, increasing: those asked for, or by steps up to d."""
     if asked is None:
         grid = list(range(1, min(d, _DENSE) + 1))
@@ -244,10 +229,8 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> NDArray[np.intp]:
 
 
 def held_out_folds(
-    codes: NDArray[np.intp],
-    validation: float,
-    random_state: int | np.random.RandomState | None,
-) -> tuple[NDArray[np.intp], int]:
+    codes: Indices, validation: float, random_state: int | np.random.RandomState | None
+) -> tuple[Indices, int]:
     """Fold of each row, and how many folds are held out; stratified by class."""
     size = np.bincount(codes)
     rows = np.flatnonzero(size[codes] > 1)
@@ -271,7 +254,7 @@ def held_out_folds(
     return fold, len(tests)
 
 
-def smallest_best(grid: NDArray[np.intp], accuracy: Array) -> int:
+def smallest_best(grid: Indices, accuracy: Array) -> int:
     """Return the smallest number of a grid (G,) of highest accuracy (G,)."""
     return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
 
@@ -418,17 +401,15 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
 
     feature_divergences_: Array = fitted("feature_divergences")
     feature_importances_: Array = fitted("feature_divergences")
-    order_: NDArray[np.intp] = fitted("order")
+    order_: Indices = fitted("order")
     families_: NDArray[Any] = fitted("marginals.families")
     n_selected_: int = fitted("n_selected")
-    validation_n_features_: NDArray[np.intp] | None = fitted("validation_n_features")
+    validation_n_features_: Indices | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
 
     _kind_of_scores: ClassVar[Any] = MarginalScores
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features, choose how many to use, and estimate their marginals.
 
         Parameters
@@ -451,9 +432,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         self,
         X: MatrixLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
         n_features_grid: ArrayLike | str | None = None,
-    ) -> tuple[NDArray[np.intp], Array]:
+    ) -> tuple[Indices, Array]:
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters
@@ -540,7 +521,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             divergences = marginals.divergences(self.divergence)
             order = rank(divergences)
             scores = self._scores_of(marginals, order[:size])
-        except _NOT_FOUND as error:
+        except NOT_FOUND as error:
             raise _named(error, marginals, classes) from error
         return RankedModel(classes, marginals, scores, divergences, order, size)
 
@@ -602,7 +583,7 @@ def _named(error, marginals, classes):
     for k, s in np.ndindex(mu.shape[:2]):
         try:
             family.natural(mu[k, s])
-        except _NOT_FOUND as found:
+        except NOT_FOUND as found:
             if isinstance(found, kind):
                 break
     told = mu[k, s].tolist()

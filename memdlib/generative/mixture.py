@@ -14,7 +14,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
@@ -25,20 +24,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
-from memdlib.validation import (
-    POSITIVE,
-    Number,
-    Words,
-    check_parameters,
-    labelled_data,
-)
-
-Array = NDArray[np.float64]
+from memdlib.validation import POSITIVE, Number, Words, labelled_data
 
 # Of more rows than this about so many are held out.
 _MANY = 10_000
@@ -215,7 +206,6 @@ class MixtureClassifier(BayesClassifier):
         self.class_weight = class_weight
         self.wide = wide
 
-    classes_: NDArray[Any]
     class_prior_: Array
     calibrations_: dict[str, Calibration]
     cv_results_: dict[str, NDArray[Any]]
@@ -223,9 +213,7 @@ class MixtureClassifier(BayesClassifier):
     duality_gap_: float
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Weight the candidates by held-out rows, and fit them to all.
 
         Parameters
@@ -253,11 +241,10 @@ class MixtureClassifier(BayesClassifier):
             and one value lies thirty times as far from the median of its feature as any
             other: means and variances are then those of that row.
         """
-        check_parameters(self)
         estimators = _checked(self.estimators or _DEFAULT)
-        sparse_too = get_tags(self).input_tags.sparse
-        options = {"sparse_too": sparse_too, "class_weight": self.class_weight}
-        X, codes, weight, classes = labelled_data(self, X, y, sample_weight, **options)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
         wide = self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE
         kept = {n: m for n, m in estimators.items() if not wide or n in self.wide}
         self.left_out_ = [name for name in estimators if name not in kept]

@@ -18,21 +18,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray, Weights
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
-from memdlib.validation import (
-    UNIT,
-    Words,
-    check_parameters,
-    check_priors,
-    labelled_data,
-)
-
-Array = NDArray[np.float64]
+from memdlib.validation import UNIT, Words, check_priors, labelled_data
 
 
 @dataclass(frozen=True)
@@ -85,12 +77,12 @@ class PooledMoments:
     between: Array
     low: Array
     high: Array
-    codes: NDArray[np.intp]
+    codes: Indices
     residuals: Array
 
     @classmethod
     def of(
-        cls, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: Array
+        cls, X: NDArray[Any], codes: Indices, n_classes: int, weight: Array
     ) -> "PooledMoments":
         """Moments of finite rows (n, d) with class indices and positive weights."""
         by_class = np.bincount(codes, weight, n_classes)
@@ -228,10 +220,7 @@ class WhitenedMeans:
 
     def about(self, point: Array) -> Array:
         """Class means less a point (d,) of x, in coordinates z, (K, d)."""
-        return self.whiten((self.moments.means - point) + self.moments.rest)
-
-    def whiten(self, steps: Array) -> Array:
-        """Coordinates z of differences (n, d) of x."""
+        steps = (self.moments.means - point) + self.moments.rest
         return self.root(steps / self.deviations)
 
     def linear(self, kept: Array | float = 1.0) -> LinearScores:
@@ -248,7 +237,6 @@ class WhitenedMeans:
 class PooledClassifier(BayesClassifier):
     """Bayes classifier of pooled moments; a subclass supplies ``_estimate``."""
 
-    classes_: NDArray[Any]
     class_prior_: Array
     shrinkage_: float
     variance_shrinkage_: float
@@ -262,9 +250,7 @@ class PooledClassifier(BayesClassifier):
     }
 
     @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the moments and shrink them.
 
         Parameters
@@ -279,9 +265,8 @@ class PooledClassifier(BayesClassifier):
         -------
         self
         """
-        check_parameters(self)
         X, codes, weight, self.classes_ = labelled_data(
-            self, X, y, sample_weight, sparse_too=False, class_weight=self.class_weight
+            self, X, y, sample_weight, class_weight=self.class_weight
         )
         self._estimate(PooledMoments.of(X, codes, len(self.classes_), weight))
         return self

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.families.base import MarginalFamily
 from memdlib.families.counts import Binomial, Multinomial
@@ -26,7 +25,6 @@ from memdlib.validation import (
     SHARE,
     UNIT,
     Words,
-    check_parameters,
     count_features,
     labelled_data,
 )
@@ -41,7 +39,7 @@ MARGINAL_CONSTRAINTS = {
 SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
-def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
+def rank(divergences: Array) -> Indices:
     """Features (d,) from largest to smallest divergence; ties keep column order."""
     return np.argsort(-divergences, kind="stable")
 
@@ -49,8 +47,12 @@ def rank(divergences: NDArray[np.float64]) -> NDArray[np.intp]:
 class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
+    classes_: NDArray[Any]
+    order_: Indices
+    n_selected_: int
+
     @property
-    def ranking_(self) -> NDArray[np.intp]:
+    def ranking_(self) -> Indices:
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
@@ -109,10 +111,7 @@ class DivergenceRanker(RankedSelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
-    classes_: NDArray[Any]
-    n_selected_: int
-    feature_divergences_: NDArray[np.float64]
-    order_: NDArray[np.intp]
+    feature_divergences_: Array
     families_: NDArray[Any]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
@@ -132,9 +131,7 @@ class DivergenceRanker(RankedSelector):
         self.smoothing = smoothing
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features.
 
         Parameters
@@ -149,7 +146,6 @@ class DivergenceRanker(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
         family = one_family(self.family)
         X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, read=partial(read, self)

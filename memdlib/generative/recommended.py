@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -14,13 +13,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    SplineTransformer,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 from sklearn.utils import Tags, check_array, get_tags
 
+from memdlib._types import Array, ArrayLike
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
@@ -30,7 +26,7 @@ from memdlib.generative.table import Table, read
 from memdlib.generative.weighting import DivergenceWeighter
 
 
-def normal_scores(X: ArrayLike) -> NDArray[np.float64]:
+def normal_scores(X: ArrayLike) -> Array:
     """Replace the values of each row by normal quantiles of their ranks.
 
     The result is the same for any increasing function of the values, one for each row:
@@ -126,9 +122,8 @@ class _Columns(TransformerMixin, BaseEstimator):
         kept = hasattr(X, "iloc") or sparse.issparse(X)
         if not kept and np.asarray(X).dtype.kind not in "biufc":
             X = np.array(X, dtype=object)  # other frames, too
-        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         families = None if reset else self.families_
-        table = read(self, X, reset=reset, families=families, **options)
+        table = read(self, X, reset=reset, families=families)
         if not sparse.issparse(X):
             return table
         n, d = table.shape
@@ -145,25 +140,20 @@ def _labels(table: Table, s: int) -> list[str]:
     return ["missing" if place != place else names[int(place)] for place in places]
 
 
-class _LinearSplines(TransformerMixin, BaseEstimator):
+class _LinearSplines(SplineTransformer):
     """Functions of one feature each, linear between quantiles."""
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
-        self.splines_ = SplineTransformer(
-            n_knots=1 + min(7, max(2, 240 // X.shape[1])),
-            degree=1,
-            knots="quantile",
-            extrapolation="constant",
-            include_bias=False,
-        ).fit(X, sample_weight=sample_weight)
-        return self
+    def __init__(self):
+        constant = {"extrapolation": "constant", "include_bias": False}
+        super().__init__(degree=1, knots="quantile", **constant)
 
-    def transform(self, X):
-        return self.splines_.transform(X)
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
+        return super().fit(X, y, sample_weight)
 
     def sum_by_column(self, values):
         """Sums over the functions of a feature, (d,), of what comes out."""
-        return values.reshape(self.splines_.n_features_in_, -1).sum(axis=1)
+        return values.reshape(self.n_features_in_, -1).sum(axis=1)
 
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
@@ -236,7 +226,7 @@ class RecommendedPipeline(Pipeline):
     """A pipeline that takes columns of any kind, and says what each of them tells."""
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Array:
         """Nats of each column, (d,); see ``MixtureClassifier``."""
         found = self[-1].feature_importances_
         return self[0].sum_by_column(found) if len(self.steps) > 1 else found

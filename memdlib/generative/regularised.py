@@ -14,13 +14,11 @@ not zero and their eigenvectors v_j,
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from memdlib._types import Array, ArrayLike
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.scores import about_best
 from memdlib.validation import SHARE
-
-Array = NDArray[np.float64]
 
 
 class _Spread:

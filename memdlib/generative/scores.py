@@ -14,15 +14,12 @@ from dataclasses import dataclass, fields, replace
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, Bools, Indices, MatrixLike
 from memdlib.estimator import finite_scores
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments import translate_natural
-
-Array = NDArray[np.float64]
 
 # Entries of (rows, features, classes) arrays handled at a time: a MiB of doubles.
 _BLOCK = 2**17
@@ -33,7 +30,7 @@ _REACH = 2.0**14
 
 
 def about_best(
-    scores: Callable[[Array, int], Array], X: Array, place: NDArray[np.intp]
+    scores: Callable[[Array, int], Array], X: Array, place: Indices
 ) -> Array:
     """Scores (n, K) of each row about the point p of its best class."""
     found = scores(X, 0)
@@ -67,7 +64,7 @@ class LinearScores:
     points: Array
     slopes: Array
     offsets: Array
-    place: NDArray[np.intp]
+    place: Indices
 
     @classmethod
     def of(
@@ -142,7 +139,7 @@ class Scores(ABC):
         """Yield scores (n, g, K) by the first S features, for runs of a grid."""
 
     def correct_weight(
-        self, X: MatrixLike, codes: NDArray[np.intp], weight: Array, grid: Sequence[int]
+        self, X: MatrixLike, codes: Indices, weight: Array, grid: Sequence[int]
     ) -> Array:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []
@@ -176,21 +173,19 @@ class MarginalScores(Scores):
     """
 
     log_prior: Array
-    features: NDArray[np.intp]
+    features: Indices
     centre: Array
     slopes: Array
     constant: Array
     widest: Array
-    apart: NDArray[np.bool_]
-    far: NDArray[np.bool_]
+    apart: Bools
+    far: Bools
     own: Array
     location: Array
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def of(
-        cls, marginals: ClassMarginals, features: NDArray[np.intp]
-    ) -> "MarginalScores":
+    def of(cls, marginals: ClassMarginals, features: Indices) -> "MarginalScores":
         """Scores by some features (f,), in that order."""
         family, d = marginals.family, len(features)
         natural = marginals.natural_params_of(features)
@@ -244,7 +239,7 @@ class MarginalScores(Scores):
         return self._terms(X.toarray() if sparse.issparse(X) else X)
 
     @property
-    def _dense(self) -> NDArray[np.bool_]:
+    def _dense(self) -> Bools:
         """Features that a value of zero does not leave at their constants."""
         return (self.centre != 0) | self.far | self.apart.any(axis=0)
 

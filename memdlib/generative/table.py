@@ -12,28 +12,19 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import Estimator, MatrixLike
+from memdlib._types import Array, ArrayLike, Estimator, Indices, MatrixLike, NDArray
 from memdlib.estimator import finite_scores
-from memdlib.families import (
-    Bernoulli,
-    Categorical,
-    MarginalFamily,
-    Multinomial,
-    Normal,
-    get,
-)
+from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
 from memdlib.families.base import ROUNDING
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, running
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_sizes, checked_data
 
-Array = NDArray[np.float64]
 Asked = str | MarginalFamily | dict[Any, Any] | Sequence[Any]
 
 AUTO, CATEGORICAL = "auto", "categorical"
@@ -74,9 +65,7 @@ class Table:
     def __abs__(self) -> Any:
         return abs(self.values)
 
-    def moments(
-        self, codes: NDArray[np.intp], n_classes: int, weight: Array
-    ) -> "TableMoments":
+    def moments(self, codes: Indices, n_classes: int, weight: Array) -> "TableMoments":
         """Moments of the rows of each class, column by column."""
         data, groups = (codes, n_classes, weight), []
         for family in dict.fromkeys(self.families):
@@ -199,7 +188,7 @@ def _families(asked, names, categories) -> tuple[Any, ...]:
             )
         elif family != CATEGORICAL:
             families[name] = get(family)
-            if isinstance(families[name], Multinomial):
+            if families[name].name == "multinomial":
                 raise ValueError(
                     'family="multinomial" is that of all columns together; for one '
                     'column choose "poisson"'
@@ -222,7 +211,7 @@ class Group:
         Of a category.
     """
 
-    columns: NDArray[np.intp]
+    columns: Indices
     family: Any
     moments: ClassMoments
     ends: Array | None = None
@@ -348,7 +337,7 @@ def _merged_ends(first, second) -> Array:
 class Part:
     """Class marginals of some columns; ``pair`` (2, f) are the values of presence."""
 
-    columns: NDArray[np.intp]
+    columns: Indices
     marginals: ClassMarginals
     pair: Array | None = None
 
@@ -430,7 +419,7 @@ def _presence(moments: ClassMoments, pair: Array) -> ClassMoments:
     above = np.where(above < margin, 0.0, above)
     above = np.where(above > moments.count - margin, moments.count, above)
     zero = np.zeros(above.shape)
-    return ClassMoments(moments.weight, above[..., None], zero, moments.observed)
+    return ClassMoments(moments.weight, above[..., None], zero, moments.count)
 
 
 def estimate(
@@ -449,7 +438,7 @@ class LevelScores:
     levels: Array
 
     @classmethod
-    def of(cls, marginals: ClassMarginals, features: NDArray[np.intp]) -> "LevelScores":
+    def of(cls, marginals: ClassMarginals, features: Indices) -> "LevelScores":
         """Relative to the most probable class of each level."""
         natural = marginals.natural_params[:, 0].T
         best = natural.min(axis=1, keepdims=True)
@@ -474,10 +463,10 @@ class TableScores(Scores):
     """
 
     log_prior: Array
-    parts: list[tuple[Part, NDArray[np.intp], NDArray[np.intp], Any]]
+    parts: list[tuple[Part, Indices, Indices, Any]]
 
     @classmethod
-    def of(cls, marginals: TableMarginals, features: NDArray[np.intp]) -> "TableScores":
+    def of(cls, marginals: TableMarginals, features: Indices) -> "TableScores":
         """Scores by some columns (f,), in that order."""
         parts = []
         for part in marginals.parts:

@@ -3,27 +3,17 @@
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.validation import (
-    NONNEGATIVE,
-    POSITIVE,
-    Words,
-    check_parameters,
-    checked_data,
-    labelled_data,
-)
-
-Array = NDArray[np.float64]
+from memdlib.validation import NONNEGATIVE, POSITIVE, Words, checked_data, labelled_data
 
 
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -89,10 +79,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """Find the weights of the words.
 
@@ -108,7 +95,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         if y is None:
             if self.power:
                 raise ValueError(
@@ -147,9 +133,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Rows of length one; zero where no word of any weight occurs.
         """
         check_is_fitted(self)
-        X = checked_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = checked_data(self, X, reset=False)
         check_non_negative(X, type(self).__name__)
         Z = X.astype(np.float64, copy=True)
         if sparse.issparse(Z):

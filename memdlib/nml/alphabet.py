@@ -10,9 +10,9 @@ distribution with these moments, and the supremum is their own likelihood.
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
+from memdlib._types import Array, ArrayLike, Bools
 from memdlib.densities.moment_problem import (
     NotConvergedError,
     evaluate_dual,
@@ -22,8 +22,6 @@ from memdlib.nml.checks import check_counts, check_finite, check_shape
 from memdlib.nml.codelength import Codelength
 from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
 from memdlib.validation import check_integer
-
-Array = NDArray[np.float64]
 
 # Types held at a time, and moment vectors given to the dual in one batch.
 _MAX_TYPES, _BATCH = 2**24, 2**14
@@ -118,7 +116,7 @@ def alphabet_codelength(
     )
 
 
-def is_boundary(counts: ArrayLike, n_moments: int) -> NDArray[np.bool_]:
+def is_boundary(counts: ArrayLike, n_moments: int) -> Bools:
     """Whether the moments of a type lie on the boundary of what is possible.
 
     Parameters

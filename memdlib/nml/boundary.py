@@ -17,13 +17,11 @@ factors as the model has parameters. No result is returned outside of these.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from memdlib._types import Array, Bools
 from memdlib.nml.level_model import LevelModel
 from memdlib.nml.multinomial import MANY, TAIL, two_outcome_sum
-
-Array = NDArray[np.float64]
 
 EPSILON = float(np.finfo(np.float64).eps)
 # More rounding than any exact sum has, in nats.
@@ -56,9 +54,7 @@ def saturated_rounding(model: LevelModel) -> float:
     return EPSILON * float(steps.sum())
 
 
-def on_boundary(
-    model: LevelModel, ones: Array, counts: Array | None = None
-) -> NDArray[np.bool_]:
+def on_boundary(model: LevelModel, ones: Array, counts: Array | None = None) -> Bools:
     """Whether label counts (L, B), of ``counts`` or else the model's, are on it."""
     # a face needs a polynomial of the model that vanishes at the r mixed levels and has
     # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for

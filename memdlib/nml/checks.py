@@ -3,12 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
+from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.validation import check_integer
 
-Array = NDArray[np.float64]
 Range = tuple[float, float]
 
 # Integers up to here are exact in double precision, and so are sums of them.

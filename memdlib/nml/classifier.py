@@ -1,27 +1,19 @@
 """Maximum-entropy classifier whose features each use the moments that NML chose."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
-from memdlib.validation import (
-    NONNEGATIVE,
-    check_parameters,
-    checked_data,
-    count_features,
-    labelled_data,
-)
-
-Array = NDArray[np.float64]
+from memdlib.validation import NONNEGATIVE, checked_data, count_features, labelled_data
 
 
 class NMLClassifier(BayesClassifier):
@@ -76,10 +68,9 @@ class NMLClassifier(BayesClassifier):
     0.923
     """
 
-    classes_: NDArray[Any]
     n_selected_: int
     selector_: NMLFeatureSelector
-    order_: NDArray[np.intp]
+    order_: Indices
     best_n_moments_: NDArray[np.int64]
     class_prior_: Array
     evidence_: Array
@@ -122,8 +113,7 @@ class NMLClassifier(BayesClassifier):
         ValueError
             If ``smoothing`` is zero and a feature separates the classes.
         """
-        check_parameters(self)
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
         self.selector_ = NMLFeatureSelector(
@@ -137,9 +127,7 @@ class NMLClassifier(BayesClassifier):
         )
         return self
 
-    def accuracy_curve(
-        self, X: ArrayLike, y: ArrayLike
-    ) -> tuple[NDArray[np.intp], Array]:
+    def accuracy_curve(self, X: ArrayLike, y: ArrayLike) -> tuple[Indices, Array]:
         """Accuracy with the top S features, for every S, from one pass over X.
 
         Parameters
@@ -173,7 +161,7 @@ class NMLClassifier(BayesClassifier):
     def _prior_logit(self) -> float:
         return float(np.log(self.class_prior_[1] / self.class_prior_[0]))
 
-    def _evidence(self, X: Array, used: NDArray[np.intp]) -> Array:
+    def _evidence(self, X: Array, used: Indices) -> Array:
         levels = self.selector_.quantiser_.transform(X)[:, used]
         return self.evidence_[used, levels]
 

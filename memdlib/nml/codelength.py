@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = float | NDArray[np.float64]
+from memdlib._types import Array, NDArray
+
+Floats = float | Array
 Strings = str | NDArray[np.str_]
 
 

@@ -4,21 +4,18 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memdlib._types import Array, NDArray
 from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import LevelModel, UncertifiedError
 from memdlib.nml.sums import exact_complexity, exact_way
 
-Array = NDArray[np.float64]
-
 METHODS = ("auto", "exact", "monte-carlo")
-# Suprema that an exact sum may need: of a model that was asked for, some seconds; of
-# one of many features, a tenth of a second; and at any price, some hours.
-MOST_TERMS, MOST_OF_MANY, _MOST = 2**22, 2**19, 2**35
-# Draws for one model, and for one of many.
-N_DRAWS, N_DRAWS_OF_MANY = 2**16, 2**13
+# Suprema that an exact sum may need, some seconds, or at any price, some hours; draws.
+MOST_TERMS, _MOST, N_DRAWS = 2**22, 2**35, 2**16
+# Of a model of one of many features: a tenth of a second.
+OF_MANY = {"most_terms": 2**19, "n_draws": 2**13}
 
 
 def complexities(

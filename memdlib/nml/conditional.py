@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.nml.boundary import on_boundary, saturated_log_likelihood
 from memdlib.nml.checks import (
     check_binary_labels,
@@ -22,18 +22,10 @@ from memdlib.nml.checks import (
     check_ones,
 )
 from memdlib.nml.codelength import Codelength, ComplexityEstimate
-from memdlib.nml.complexity import (
-    METHODS,
-    MOST_OF_MANY,
-    N_DRAWS,
-    N_DRAWS_OF_MANY,
-    complexities,
-)
+from memdlib.nml.complexity import METHODS, N_DRAWS, OF_MANY, complexities
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.validation import check_choice, check_integer
-
-Array = NDArray[np.float64]
 
 # Uncertainty, in nats, that is worth a warning where only the number is returned.
 _DOUBTFUL = 0.1
@@ -336,10 +328,7 @@ def feature_codelengths(
     errors = [conditional_error(counts, ones, m, *given) for m in moments]
     counts, values = check_levels(counts, moments[0], *given)
     rows, which = np.unique(counts, axis=0, return_inverse=True)
-    found = complexities(
-        [level_model(row, values, m, intercept) for m in moments for row in rows],
-        n_draws=N_DRAWS_OF_MANY,
-        most_terms=MOST_OF_MANY,
-    )
+    models = [level_model(row, values, m, intercept) for m in moments for row in rows]
+    found = complexities(models, **OF_MANY)
     parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]
     return Codelength(np.array(errors).T, *parts)

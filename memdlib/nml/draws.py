@@ -18,15 +18,13 @@ import math
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, expit, gammainc, logsumexp, poch
 from scipy.stats import binom, qmc
 
+from memdlib._types import Array
 from memdlib.nml.boundary import complexity_bounds, on_boundary
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
-
-Array = NDArray[np.float64]
 
 # Sets of levels that the second side mixes at most.
 _MOST_SUBSETS = 5000

@@ -17,15 +17,13 @@ import math
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib.densities.support import gauss_legendre
+from memdlib._types import Array
+from memdlib.densities.support import panel_nodes
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
 from memdlib.validation import Number, check_choice, check_integer, check_positive
-
-Array = NDArray[np.float64]
 
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
@@ -174,9 +172,7 @@ def exponential_complexity(
     panels = zip(edges[:-1], edges[1:], pieces, strict=True)
     parts = [np.linspace(a, b, k, endpoint=False) for a, b, k in panels]
     edges = np.concatenate([*parts, edges[-1:]])
-    nodes, weights = gauss_legendre(_NODES)
-    half = 0.5 * np.diff(edges)[:, None]
-    u = (edges[:-1, None] + half * (nodes + 1.0)).ravel()
+    (u,), (weights,) = panel_nodes(edges[None], _NODES)
     # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not
     log_mean = -np.logaddexp(0.0, np.abs(u))
     mean = np.exp(log_mean)
@@ -186,7 +182,7 @@ def exponential_complexity(
     cut = mean > _UNCUT
     entropy[cut] = TruncatedExponential().entropy(mean[cut, None])
     log_terms = _log_irwin_hall(n * mean, n) - n * entropy + slope
-    return float(logsumexp(log_terms + np.log(half * weights).ravel()))
+    return float(logsumexp(log_terms + np.log(weights)))
 
 
 def _log_irwin_hall(s: Array, n: int) -> Array:
@@ -228,7 +224,7 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     2.029132
     """
     n = check_integer(n, "n")
-    if largest_sum not in Number(Integral, 0, _MOST_TERMS):
+    if not Number(Integral, 0, _MOST_TERMS).is_satisfied_by(largest_sum):
         raise ValueError(
             f"largest_sum={largest_sum!r} must be an integer, 0 or more and less than "
             f"{_MOST_TERMS}: sums near s contribute like 1 / s, which has no finite "

@@ -12,12 +12,11 @@ from copy import copy
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy.special import expit
 
+from memdlib._types import Array, Indices
 from memdlib.nml.level_model import LevelModel, UncertifiedError
-
-Array = NDArray[np.float64]
 
 # Cases at a time: their arrays stay in the cache of a core.
 _BATCH = 8192
@@ -69,7 +68,7 @@ class _FullSteps:
         i, j = np.tril_indices(basis.shape[1])
         self.products = np.ascontiguousarray((self.basis[:, i] * self.basis[:, j]).T)
 
-    def of(self, cases: slice | NDArray[np.intp]) -> "_FullSteps":
+    def of(self, cases: slice | Indices) -> "_FullSteps":
         """The same method for some of the cases."""
         if self.counts.shape[1] == 1:
             return self
@@ -97,7 +96,7 @@ class _FullSteps:
         return _solve(self.products @ weight, gradient), q, weight
 
 
-def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, Indices]:
     """Suprema, coefficients, and the cases that full steps did not settle."""
     target = form.basis.T @ ones
     value, state = np.empty(target.shape[1]), np.empty_like(target)
@@ -126,7 +125,7 @@ def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, NDArray[np
 
 def _settle(
     form: _FullSteps, target: Array, start: Array, n_steps: int
-) -> tuple[Array, Array, NDArray[np.intp]]:
+) -> tuple[Array, Array, Indices]:
     """Full steps from a start, until the expansion around the last one is exact."""
     value, state = np.empty(start.shape[1]), start
     active = np.arange(value.size)

@@ -11,9 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memdlib._types import Array, Indices, NDArray
 
 # Most that a logit may be beside another one, so that fits have the digits they need.
 _MOST_AMPLIFIED = 1e12
@@ -32,7 +31,7 @@ class LevelModel:
     values: Array  # (L,); without an intercept 0 is not among them
     dimension: int  # number p of free parameters, at most L
     intercept: bool
-    order: NDArray[np.intp]  # indices (L,) among the levels given
+    order: Indices  # indices (L,) among the levels given
 
     @property
     def saturated(self) -> bool:

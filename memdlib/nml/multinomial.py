@@ -4,9 +4,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
+from memdlib._types import ArrayLike
 from memdlib.nml.checks import check_counts
 from memdlib.validation import check_integer
 

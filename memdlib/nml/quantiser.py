@@ -8,15 +8,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import all_or_nothing
-from memdlib.validation import COUNT, Words, check_parameters, checked_data
-
-Array = NDArray[np.float64]
+from memdlib.validation import COUNT, Words, checked_data
 
 QUANTISER_CONSTRAINTS = {
     "n_bins": [COUNT],
@@ -95,7 +93,6 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         X = checked_data(self, X, dtype=np.float64)
         if self.strategy == "uniform":
             self.thresholds_ = _equal_width(X, self.n_bins)
@@ -182,7 +179,7 @@ def _clusters(column: Array, n_bins: int) -> Array:
     return np.where(middle < above, middle, below)
 
 
-def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> NDArray[np.intp]:
+def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> Indices:
     """First of the best starts of the last cluster of the first i values, i >= 2."""
     # they do not fall as i rises, so halving the range of i takes O(n log n) steps
     n = len(best) - 1

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, Tags
 
+from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.conditional import count_levels, feature_codelengths
@@ -17,7 +17,6 @@ from memdlib.validation import (
     COUNT,
     Words,
     check_integer,
-    check_parameters,
     count_features,
     labelled_data,
 )
@@ -109,19 +108,16 @@ class NMLFeatureSelector(RankedSelector):
     ['alcohol', 'proline']
     """
 
-    classes_: NDArray[Any]
-    n_selected_: int
     quantiser_: LevelQuantiser
     n_moments_: NDArray[np.int64]
     best_n_moments_: NDArray[np.int64]
     level_counts_: NDArray[np.int64]
     level_ones_: NDArray[np.int64]
-    order_: NDArray[np.intp]
-    errors_: NDArray[np.float64]
-    complexities_: NDArray[np.float64]
-    uncertainties_: NDArray[np.float64]
-    codelengths_: NDArray[np.float64]
-    feature_codelengths_: NDArray[np.float64]
+    errors_: Array
+    complexities_: Array
+    uncertainties_: Array
+    codelengths_: Array
+    feature_codelengths_: Array
     methods_: NDArray[np.str_]
     null_codelength_: float
 
@@ -158,8 +154,7 @@ class NMLFeatureSelector(RankedSelector):
         -------
         self
         """
-        check_parameters(self)
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None, sparse_too=False)
+        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         if len(self.classes_) > 2:
             # the first sentence is the one that scikit-learn's checks look for
             raise ValueError(
@@ -173,10 +168,7 @@ class NMLFeatureSelector(RankedSelector):
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
         self.level_counts_, self.level_ones_ = count_levels(levels, codes, self.n_bins)
-        counts, moments = (
-            (self.level_counts_, self.level_ones_),
-            self.n_moments_.tolist(),
-        )
+        counts, moments = (self.level_counts_, self.level_ones_), self.n_moments_
         found = feature_codelengths(*counts, moments, intercept=self.intercept)
         self.errors_, self.complexities_ = found.error, found.complexity
         self.uncertainties_, self.methods_ = found.uncertainty, found.method

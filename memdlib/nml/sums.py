@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
+from memdlib._types import Array, NDArray
 from memdlib.nml.boundary import (
     boundary_sum,
     on_boundary,
@@ -25,7 +25,6 @@ from memdlib.nml.boundary import (
 from memdlib.nml.fits import suprema
 from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
 
-Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Label counts held in memory at a time, and ways traced back at a time.

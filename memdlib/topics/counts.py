@@ -6,12 +6,9 @@ these with the parameters. Tables are sparse, and ``words`` is Q, transposed.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from memdlib._types import MatrixLike
-
-Array = NDArray[np.float64]
+from memdlib._types import Array, MatrixLike
 
 # Cells whose parameters are gathered at a time: they fit a processor's own cache.
 _GATHER = 1 << 11

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
@@ -19,7 +18,7 @@ from memdlib.topics.scores import (
     log_likelihoods,
     posterior_divergences,
 )
-from memdlib.validation import Words, check_parameters, checked_data, labelled_data
+from memdlib.validation import Words, checked_data, labelled_data
 
 
 class Kind(NamedTuple):
@@ -30,7 +29,6 @@ class Kind(NamedTuple):
     parts: tuple[str, ...]  # of one number a topic; "words" has one a word and topic
 
 
-_FLOATS = [np.float64, np.float32]
 _GRADIENT = ("prior", "words")
 _ENERGY = ("entropy", "prior", "fit")
 KINDS = {
@@ -103,7 +101,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     kind_: str
     models_: list[PLSA]
     classes_: NDArray[Any]
-    class_prior_: NDArray[np.float64]
+    class_prior_: Array
 
     _parameter_constraints: ClassVar[dict] = {
         "kind": [Words(*KINDS)],
@@ -123,10 +121,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """Fit the models.
 
@@ -143,7 +138,6 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
         for stale in ("classes_", "class_prior_"):
             vars(self).pop(stale, None)
         kind = KINDS[self.kind]
@@ -164,7 +158,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                 topics = [model.n_topics] * n_classes
             self.class_prior_ = np.bincount(codes, weight) / weight.sum()
         else:
-            X = checked_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+            X = checked_data(self, X)
             parts, topics = [(X, sample_weight)], [model.n_topics]
         self.models_ = [
             clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
@@ -186,7 +180,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             Gradients are sparse if X is.
         """
         check_is_fitted(self)
-        X = checked_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = checked_data(self, X, reset=False)
         parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
         if self.kind_ == "TOP":
             logs = [log_likelihoods(model, X) for model in self.models_]

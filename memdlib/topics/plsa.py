@@ -18,7 +18,6 @@ import warnings
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.special import xlogy
@@ -31,7 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
 from memdlib.topics.counts import as_counts, log_terms, mixture, ratios, times_rows
 from memdlib.validation import (
@@ -39,12 +38,9 @@ from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
     SHARE,
-    check_parameters,
     check_sample_weight,
     checked_data,
 )
-
-Array = NDArray[np.float64]
 
 # A step may lose this share of the log-likelihood to rounding.
 _ROUNDING = 1e-11
@@ -337,9 +333,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(
-        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: None = None, sample_weight: Weights = None) -> Self:
         """Find topics.
 
         Parameters
@@ -362,7 +356,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ConvergenceWarning
             If the last of ``max_iter`` steps gained more than ``tol``.
         """
-        check_parameters(self)
         X = self._counts(X, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0])
         table, columns = _table(X, weight, self.n_topics, self.smoothing > 0)
@@ -380,7 +373,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray[np.float64]:
+    def transform(self, X: MatrixLike) -> Array:
         """Fold documents in, as :func:`memdlib.topics.fold_in` with its certificates.
 
         Parameters
@@ -412,8 +405,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def _counts(self, X, reset):
-        kinds = [np.float64, np.float32]
-        X = checked_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset)
+        X = checked_data(self, X, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 

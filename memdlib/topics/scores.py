@@ -9,20 +9,17 @@ are the expected counts.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import MatrixLike
+from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
 from memdlib.topics.counts import log_terms, mixture, ratios, times_rows, with_values
 from memdlib.topics.plsa import PLSA
 from memdlib.validation import check_real_array
-
-Array = NDArray[np.float64]
 
 
 def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:

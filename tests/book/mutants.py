@@ -64,8 +64,7 @@ def reversed_classes(f):
 
     def broken(self):
         pairs = f(self)
-        parts = pairs.weight, pairs.sums, pairs.location
-        return type(pairs)(*(values[:, ::-1] for values in parts))
+        return type(pairs)(*(part[:, ::-1] for part in vars(pairs).values()))
 
     return broken
 

@@ -106,7 +106,7 @@ def test_an_error_that_stays_is_told():
 def test_smoothing_adds_so_many_instances_at_the_pooled_mean(smoothing):
     rng = np.random.default_rng([43, 2])
     mu, weight = rng.normal(size=(3, 4, 2)), np.array([0.1, 2.5, 4.0])
-    smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
+    smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
     mean = np.average(mu, axis=0, weights=weight)
     np.testing.assert_allclose(pooled[0], mean, rtol=1e-12)
     for k in range(3):
@@ -116,7 +116,7 @@ def test_smoothing_adds_so_many_instances_at_the_pooled_mean(smoothing):
 
 def test_a_class_of_many_rows_keeps_a_trace_of_the_pooled_mean():
     mu, weight = np.array([[[0.0]], [[1.0]]]), np.array([1e20, 1e20])
-    smooth, _ = smooth_towards_pooled(mu, weight, 2.0)
+    smooth, *_ = smooth_towards_pooled(mu, weight, 2.0)
     assert smooth[0, 0, 0] == pytest.approx(0.5 * 2e-20, rel=1e-12, abs=0)
 
 
