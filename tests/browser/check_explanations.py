@@ -188,7 +188,7 @@ def genes(state):
 # name of the figure: its page, and what computes its numbers from a state
 FIGURES = {
     "dv-two-classes": ("divergences", two_classes),
-    "me-region": ("maximum-entropy", moments),
+    "me-region": ("existence", moments),
     "ad-correlation": ("additivity", correlation),
     "dn-levels": ("discriminative-nml", labels),
     "gn-sizes": ("genes", genes),

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import integrate, optimize, special, stats
+from scipy import integrate, optimize, stats
 
 from memdlib import divergences
 from memdlib.families import (
@@ -20,12 +20,7 @@ from memdlib.families import (
     Polynomial,
     TruncatedExponential,
 )
-
-
-def exact(*rows):
-    """Rows in the working precision of mpmath, each with the sum one."""
-    rows = [[mp.mpf(float(v)) for v in row] for row in rows]
-    return [[v / mp.fsum(row) for v in row] for row in rows]
+from tests.book.distributions import exact
 
 
 @pytest.mark.wrong(
@@ -99,134 +94,6 @@ def test_prop_gm_pairs_second():
                 for a, b in zip(P[k], P[j], strict=True)
             )
             assert abs(2 * left / right - 1) < 1e-25
-
-
-@pytest.mark.wrong(
-    "nine tenths of the bound by total variation",
-    "<= (1 + 1e-12) * entropy",
-    "<= 0.9 * entropy",
-)
-@pytest.mark.wrong("rounding leaves nine tenths", "< full", "< 0.9 * full")
-@pytest.mark.wrong("processing leaves nine tenths", "value, rtol", "0.9 * value, rtol")
-def test_thm_dv_f_witness():
-    """Bounds, channels, mixtures and permutations; normal laws rounded and cut."""
-    rng = np.random.default_rng([3, 3])
-    entropy = stats.entropy([0.3, 0.7])
-
-    def uneven_js(p, q):
-        return divergences.jensen_shannon(np.stack([p, q]), [0.3, 0.7])
-
-    assert uneven_js([1.0, 0.0], [0.0, 1.0]) <= (1 + 1e-12) * entropy
-    for _ in range(200):
-        concentration = np.full(6, 10.0 ** rng.uniform(-0.5, 1))
-        (p, q), (r, s) = rng.dirichlet(concentration, size=(2, 2))
-        W, a = rng.dirichlet(np.full(4, 0.5), size=6), rng.random()
-        for measure in (divergences.kl, divergences.jeffreys, uneven_js):
-            value = measure(p, q)
-            assert value > 0 and measure(p @ W, q @ W) <= value
-            mixed = measure(a * p + (1 - a) * r, a * q + (1 - a) * s)
-            assert mixed <= a * value + (1 - a) * measure(r, s)
-            assert_allclose(measure(p[::-1], q[::-1]), value, rtol=1e-12)
-        assert uneven_js(p, q) <= entropy * 0.5 * np.abs(p - q).sum()
-    one, two = stats.norm(0, 1), stats.norm(1, 2)
-    full = np.log(2) + (1 + 1) / (2 * 4) - 0.5
-    rounded = []
-    for width in (4.0, 1.0, 0.25):
-        walls = np.arange(-60, 60 + width, width)
-        cells = [np.diff(law.cdf(walls)) for law in (one, two)]
-        rounded.append(special.rel_entr(*cells).sum())
-    assert (np.diff(rounded) > 0).all() and rounded[-1] < full
-    atom = special.rel_entr(one.cdf(0.5), two.cdf(0.5))
-    rest = integrate.quad(
-        lambda x: one.pdf(x) * (one.logpdf(x) - two.logpdf(x)), 0.5, 30
-    )[0]
-    assert 0 < atom + rest < rounded[-1]
-
-
-def f_divergence(f, at_zero, at_infinity, p, q):
-    """The definition for any convex f, with zeros in both densities."""
-    both = (p > 0) & (q > 0)
-    total = np.sum(q[both] * f(p[both] / q[both]))
-    for limit, mass in ((at_zero, q[p == 0].sum()), (at_infinity, p[q == 0].sum())):
-        total += limit * mass if mass > 0 else 0.0
-    return total
-
-
-def test_thm_dv_f_second():
-    """An attack: channels improved step by step never make a divergence grow."""
-    rng = np.random.default_rng([3, 4])
-    convex = {
-        "KL": (lambda u: u * np.log(u), 0.0, np.inf),
-        "J": (lambda u: (u - 1) * np.log(u), np.inf, np.inf),
-        "JS": (
-            lambda u: 0.5 * u * np.log(u) - 0.5 * (u + 1) * np.log(0.5 * (u + 1)),
-            0.5 * np.log(2),
-            0.5 * np.log(2),
-        ),
-        "total variation": (lambda u: 0.5 * np.abs(u - 1), 0.5, 0.5),
-        "squared Hellinger": (lambda u: (np.sqrt(u) - 1) ** 2, 1.0, 1.0),
-    }
-    apart = np.array([0.4, 0.6, 0, 0]), np.array([0, 0, 0.9, 0.1])
-    for f in convex.values():
-        assert_allclose(f_divergence(*f, *apart), f[1] + f[2], rtol=1e-12)
-        for _ in range(20):
-            p, q = rng.dirichlet(np.ones(4), size=2)
-            p[rng.integers(4)], q[rng.integers(4)] = 0, 0
-            p, q = p / p.sum(), q / q.sum()
-            before = f_divergence(*f, p, q)
-            assert before <= (f[1] + f[2]) * 0.5 * np.abs(p - q).sum() + 1e-12
-            channel, best = rng.dirichlet(np.ones(3), size=4), -1.0
-            for _ in range(60):
-                trial = np.abs(channel + 0.3 * rng.normal(size=channel.shape))
-                trial /= trial.sum(axis=1, keepdims=True)
-                after = f_divergence(*f, p @ trial, q @ trial)
-                if after > best:
-                    channel, best = trial, after
-            assert 0 <= best <= before + 1e-12
-
-
-@pytest.mark.wrong("nine tenths of the bound by total variation", "0.5 *", "0.45 *")
-def test_prop_dv_members_witness():
-    """JS is at most H V, reached on disjoint sets; for near pairs half of J."""
-    rng = np.random.default_rng([3, 5])
-    P, w = rng.dirichlet(np.ones(5), size=(200, 2)), rng.dirichlet(np.ones(2), 200)
-    P[0] = [[0.5, 0.5, 0, 0, 0], [0, 0, 0.2, 0.3, 0.5]]
-    for (p, q), weight in zip(P, w, strict=True):
-        js = divergences.jensen_shannon(np.stack([p, q]), weight)
-        assert js <= stats.entropy(weight) * 0.5 * np.abs(p - q).sum() + 1e-12
-    p, change = np.full(4, 0.25), np.array([1.0, -2.0, 3.0, -2.0]) * 1e-5
-    js = divergences.jensen_shannon(np.stack([p + change, p]), [0.2, 0.8])
-    assert_allclose(0.16 * divergences.jeffreys(p + change, p) / js, 2, rtol=1e-3)
-
-
-def test_prop_dv_members_second():
-    """KL, J and JS by their curves f, which have the curvatures of the table."""
-    rng = np.random.default_rng([3, 6])
-
-    def js_curve(u, a, b):
-        return a * u * mp.log(u) - (a * u + b) * mp.log(a * u + b)
-
-    with mp.workdps(30):
-        for _ in range(30):
-            (p, q), (w,) = exact(*rng.dirichlet(np.ones(5), 2)), exact(rng.random(2))
-            cells, (a, b) = list(zip(p, q, strict=True)), w
-            J = mp.fsum((u - v) * mp.log(u / v) for u, v in cells)
-            of_curve = mp.fsum(v * (u / v - 1) * mp.log(u / v) for u, v in cells)
-            assert abs(J - of_curve) < 1e-25
-            mean = [a * u + b * v for u, v in cells]
-            js = mp.fsum(
-                a * u * mp.log(u / m) + b * v * mp.log(v / m)
-                for (u, v), m in zip(cells, mean, strict=True)
-            )
-            of_curve = mp.fsum(v * js_curve(u / v, a, b) for u, v in cells)
-            assert abs(js - of_curve) < 1e-25
-        for b in (mp.mpf("0.2"), mp.mpf("0.5")):
-            for f, second in (
-                (lambda u: u * mp.log(u), 1),
-                (lambda u: (u - 1) * mp.log(u), 2),
-                (lambda u, b=b: js_curve(u, 1 - b, b), (1 - b) * b),
-            ):
-                assert abs(mp.diff(f, 1, 2) - second) < 1e-9
 
 
 @pytest.mark.wrong("twice the product", ", change @", ", 2 * change @")
@@ -379,29 +246,3 @@ def test_joint_normal_of_prop_dv_table_on_a_gauss_hermite_grid():
     closed = np.trace(solve(S[0], S[1]) + solve(S[1], S[0])) / 2 - 3
     closed += shift @ (solve(S[0], shift) + solve(S[1], shift)) / 2
     assert_allclose(J, closed, rtol=1e-9)
-
-
-@pytest.mark.wrong("the terms add up to two divergences", "kl(p, q)", "2 * kl(p, q)")
-def test_prop_dv_digits_witness():
-    """The terms are nonnegative and add up to KL; an empty cell leaves its q."""
-    p, q = np.random.default_rng([3, 12]).dirichlet(np.ones(6), size=(2, 200))
-    kl = divergences.kl
-    terms = p * divergences.x_minus_log1p((q - p) / p)
-    assert (terms >= 0).all()
-    assert_allclose(terms.sum(axis=1), kl(p, q), rtol=1e-12)
-    assert_allclose(kl([0.5, 0, 0.5], [0.25, 0.25, 0.5]), 0.5 * np.log(2), rtol=1e-14)
-
-
-def test_prop_dv_digits_second():
-    """The identity in sixty digits, on exact fractions with an empty cell."""
-    rng = np.random.default_rng([3, 13])
-    for _ in range(50):
-        whole = rng.multinomial(40, np.full(5, 0.2), size=2)
-        whole[0, 0], whole[1] = 0, whole[1] + 1
-        with mp.workdps(60):
-            cells = list(zip(*exact(*whole), strict=True))
-            left = mp.fsum(a * mp.log(a / b) for a, b in cells if a > 0)
-            terms = [
-                a * ((b - a) / a - mp.log(b / a)) if a > 0 else b for a, b in cells
-            ]
-            assert min(terms) >= 0 and abs(mp.fsum(terms) - left) < 1e-55

@@ -1,4 +1,4 @@
-"""Statements of *When does the density exist?*, each tried in two ways."""
+"""Statements of *When the maximum entropy is attained*, each tried in two ways."""
 
 import mpmath as mp
 import numpy as np
