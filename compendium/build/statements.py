@@ -17,7 +17,7 @@ from compendium.build.display import markdown_table
 from compendium.build.proofs import Checked, counted
 
 KINDS = ("theorem", "proposition", "lemma", "corollary")
-PARTS = ("theory", "nml", "objects", "evidence")  # folders of the book
+PARTS = ("theory", "nml", "objects", "evidence", "appendix")  # folders of the book
 PAGE = "book/statements"
 
 _DIRECTIVE = re.compile(
