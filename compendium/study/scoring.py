@@ -1,6 +1,7 @@
 """What is measured of a classifier that is fitted to some rows and tried on others."""
 
 import time
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,10 @@ def features_used(model: BaseEstimator, d: int) -> int:
     if hasattr(model, "n_selected_"):
         return int(model.n_selected_)
     if isinstance(model, MixtureClassifier):
-        parts = np.hstack([*model.named_estimators_.values()]).tolist()
-        return max((min(d, features_used(part, d)) for part in parts), default=0)
+        found = model.named_estimators_.values()
+        parts = [part if isinstance(part, list) else [part] for part in found]
+        used = (min(d, features_used(part, d)) for part in chain.from_iterable(parts))
+        return max(used, default=0)  # the class shares may have all the weight
     if isinstance(model, OneVsRestClassifier):
         weights = np.vstack([part.coef_ for part in model.estimators_])
         return int((weights != 0).any(axis=0).sum())

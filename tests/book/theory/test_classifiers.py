@@ -1,4 +1,6 @@
-"""Statements of *Classifiers from moments*, each tried twice."""
+"""Statements of *Classifiers as maximum-entropy models*, each tried twice."""
+
+import warnings
 
 import numpy as np
 import pytest
@@ -312,3 +314,84 @@ def test_full_shrinkage_gives_planes_and_the_pooled_variances():
     log_p = model.predict_log_proba(line)
     bend = np.diff(log_p[:, 0] - log_p[:, 1], 2)
     assert_allclose(bend, 0, rtol=0, atol=1e-8)
+
+
+@pytest.mark.wrong(
+    "classes that touch are not separable", "low.max() <= high", "low.max() < high"
+)
+def test_thm_cl_conditional_witness():
+    rng = np.random.default_rng([12, 1])
+    ash = WINE[:, [2, 3]]
+    design = np.column_stack([np.ones(178), ash])
+    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-8)
+    P = model.fit(ash, GROWER).predict_proba(ash)
+    assert_allclose(design.T @ P, design.T @ np.eye(3)[GROWER], rtol=1e-6)
+    likelihood = np.log(P[np.arange(178), GROWER]).sum()
+    assert_allclose(special.entr(P).sum(), -likelihood, rtol=1e-6)
+    basis = np.linalg.qr(design)[0]
+    for _ in range(50):  # other tables with the same means
+        change = rng.normal(size=P.shape)
+        change -= change.mean(axis=1, keepdims=True)
+        change -= basis @ (basis.T @ change)
+        Q = P + rng.uniform(0.01, 1) * np.min(P / np.abs(change)) * change
+        assert special.entr(Q).sum() < special.entr(P).sum()
+    for _ in range(40):  # one feature: separable if the ranges touch at most
+        x, label = rng.integers(0, 9, size=(9, 1)) + 0.0, np.arange(9) % 2
+        low, high = sorted((x[label == 0], x[label == 1]), key=np.mean)
+        separable = low.max() <= high.min()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            ConditionalMaxEntClassifier(l2=0.0).fit(x, label)
+        assert separable == any("separable" in str(w.message) for w in said)
+
+
+def test_thm_cl_conditional_second():
+    """Two linear programmes: a separating vector, or a table of positive numbers."""
+    rng, kinds = np.random.default_rng([12, 2]), set()
+    for _ in range(40):
+        n = rng.integers(4, 10)
+        rows = np.column_stack([np.ones(n), rng.integers(-2, 3, size=(n, 2))])
+        y = rng.integers(3, size=n)
+        Phi = np.einsum("kc,ij->ickj", np.eye(3), rows).reshape(n, 3, 9)
+        a = (Phi - Phi[np.arange(n), y][:, None]).reshape(-1, 9)
+        separating = optimize.linprog(
+            -a.sum(axis=0),
+            A_ub=np.vstack([-a, a]),
+            b_ub=np.repeat([0, 1], len(a)),
+            bounds=(None, None),
+        )
+        # the last variable is at most every probability, and as large as can be
+        positive = optimize.linprog(
+            -np.eye(3 * n + 1)[-1],
+            A_ub=np.column_stack([-np.eye(3 * n), np.ones(3 * n)]),
+            b_ub=np.zeros(3 * n),
+            A_eq=np.column_stack(
+                [
+                    np.vstack([np.kron(np.eye(n), np.ones(3)), a.T]),
+                    np.zeros(n + 9),
+                ]
+            ),
+            b_eq=np.repeat([1, 0], [n, 9]),
+        )
+        exists = -positive.fun > 1e-6
+        assert (-separating.fun > 1e-6) != exists
+        kinds.add(exists)
+
+        def loss(theta, rows=rows, y=y):
+            log_p = special.log_softmax(rows @ theta.reshape(3, 3).T, axis=1)
+            slope = (np.exp(log_p) - np.eye(3)[y]).T @ rows / len(y)
+            return -log_p[np.arange(len(y)), y].mean(), slope.ravel()
+
+        if exists:  # the minimum is found, at the entropy of its table
+            end = optimize.minimize(
+                loss, np.zeros(9), jac=True, options={"gtol": 1e-9, "maxiter": 3000}
+            )
+            log_p = special.log_softmax(rows @ end.x.reshape(3, 3).T, axis=1)
+            assert np.abs(end.jac).max() < 1e-6
+            of_table = -np.sum(np.exp(log_p) * log_p) / n
+            assert_allclose(of_table, end.fun, rtol=1e-6)
+        else:  # the likelihood rises along the vector, from everywhere
+            start, u = rng.normal(size=9), -separating.x
+            along = [loss(start + t * u)[0] for t in (0, 1, 3)]
+            assert np.all(np.diff(along) < 0)
+    assert kinds == {True, False}

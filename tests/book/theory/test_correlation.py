@@ -9,7 +9,7 @@ from scipy import linalg, optimize, special, stats
 
 from memdlib import ConditionalMaxEntClassifier
 from memdlib.families import MultivariateNormal
-from memdlib.generative import CorrelatedMeMdClassifier, fit_calibration
+from memdlib.generative import CorrelatedMeMdClassifier
 from memdlib.generative.pooled import PooledMoments
 
 
@@ -223,72 +223,3 @@ def test_prop_co_multipliers_second():
         place = (losses - grid * level).argmin()
         assert 0 < place < 3600
         assert sign * grid[place] > 0
-
-
-@pytest.mark.wrong(
-    "no row costs more than log(n + 1)", "np.log(2 * K * (n + 1))", "np.log(n + 1)"
-)
-def test_prop_co_mixture_witness():
-    rng = np.random.default_rng([17, 12])
-    for _ in range(100):
-        n, K = rng.integers((3, 2), (40, 9))
-        y = rng.integers(K, size=n)
-        own, scores = (np.arange(n), y), rng.normal(size=(n, K))
-        scores[own] += rng.uniform(0, 5)
-        scores[rng.integers(n)] *= 10.0 ** rng.integers(0, 9)
-        fit = fit_calibration([scores], y)
-        top = np.sort(scores, axis=1)
-        start = 3.0 / np.median(top[:, -1] - top[:, -2])
-        most = np.log(2 * K * (n + 1))
-        new = 10.0 ** rng.integers(-2, 9) * rng.normal(size=(50, K))
-        log_q = fit.log_posterior([new])
-        assert log_q.min() >= -most - 1e-9
-        assert np.all(log_q.argmax(axis=1) == new.argmax(axis=1))
-        plain = -special.log_softmax(start * scores, axis=1)[own].mean()
-        assert fit.log_loss <= plain + np.log1p(1 / (2 * n + 1)) + 1e-9
-        moved = np.log(fit.multipliers[0] / start)
-        assert abs(moved) <= np.sqrt(2 * n * most)
-
-
-@pytest.mark.wrong("nine tenths of the bound of a row", "[np.log(K", "[0.9 * np.log(K")
-@pytest.mark.wrong(
-    "nine tenths of what the mixture adds",
-    "np.log(1 + 1 / m)",
-    "0.9 * np.log(1 + 1 / m)",
-)
-@pytest.mark.wrong(
-    "nine tenths of what one row may change",
-    "np.log(m * K + 1)",
-    "0.9 * np.log(m * K + 1)",
-)
-def test_prop_co_mixture_second():
-    """The formulas on a grid of multipliers, and scores without end."""
-    rng, logs = np.random.default_rng([17, 13]), np.linspace(-12, 12, 61)
-
-    def bounds(m, K):
-        return np.array([np.log(K * (m + 1)), np.log(1 + 1 / m), np.log(m * K + 1)])
-
-    def cost(scores, m):
-        p = special.softmax(scores, axis=-1)
-        return -np.log((m * p + 1 / scores.shape[-1]) / (m + 1))
-
-    for _ in range(100):
-        n, K = rng.integers(2, (30, 7))
-        m, y = 2 * n + 1, rng.integers(K, size=n)
-        scores = rng.normal(size=(n, K)) * 10.0 ** rng.integers(-2, 4, size=(n, 1))
-        start = 10.0 ** rng.uniform(-3, 3)
-        beta = start * np.exp(logs)[:, None, None]
-        costs = cost(beta * scores, m)
-        own = costs[:, np.arange(n), y].sum(axis=1)
-        best = (own + logs**2 / 2).argmin()
-        plain = special.logsumexp(start * scores, axis=1) - start * scores[range(n), y]
-        row, price, span = bounds(m, K)
-        assert costs.max() <= row + 1e-9
-        assert own[best] <= plain.sum() + n * price + 1e-9
-        assert abs(logs[best]) <= np.sqrt(2 * n * row)
-        assert np.ptp(costs) <= span + 1e-9
-    # scores without end approach three of them: rows that are right and wrong by far
-    m, K = 19, 1000
-    right, wrong = cost(1e4 * np.eye(K)[:1], m)[0, :2]
-    reached = np.array([wrong, right, wrong - right]) / bounds(m, K)
-    assert np.all((reached > 0.98) & (reached <= 1 + 1e-12))

@@ -1,6 +1,4 @@
-"""Statements of *Conditional models*, each tried twice."""
-
-import warnings
+"""Statements of *Solvers and calibration*, each tried twice."""
 
 import numpy as np
 import pytest
@@ -18,6 +16,7 @@ from memdlib.conditional.iterative_scaling import (
     varying_step,
 )
 from memdlib.datasets import simulate_text_counts
+from memdlib.generative import fit_calibration
 
 WINE, Y = load_wine(return_X_y=True)
 MEMBER, DESIGN = np.eye(3)[Y], np.column_stack([np.ones(178), WINE[:, [2, 3]]])
@@ -26,91 +25,9 @@ Z = (DESIGN[:, 1:] - DESIGN[:, 1:].mean(axis=0)) / DESIGN[:, 1:].std(axis=0)
 
 def loss_and_slope(theta, rows, y):
     """Mean negative log-likelihood of softmax regression, and its gradient."""
-    theta = theta.reshape(-1, rows.shape[1])
-    log_p = special.log_softmax(rows @ theta.T, axis=1)
-    excess = np.exp(log_p) - np.eye(len(theta))[y]
-    own = np.take_along_axis(log_p, y[:, None], axis=1)
-    return -own.mean(), (excess.T @ rows / len(rows)).ravel()
-
-
-@pytest.mark.wrong(
-    "classes that touch are not separable", "low.max() <= high", "low.max() < high"
-)
-def test_thm_cl_conditional_witness():
-    rng = np.random.default_rng([12, 1])
-    P = (
-        ConditionalMaxEntClassifier(l2=0.0, tol=1e-8)
-        .fit(DESIGN[:, 1:], Y)
-        .predict_proba(DESIGN[:, 1:])
-    )
-    assert_allclose(DESIGN.T @ P, DESIGN.T @ MEMBER, rtol=1e-6)
-    likelihood = np.log(P[np.arange(178), Y]).sum()
-    assert_allclose(special.entr(P).sum(), -likelihood, rtol=1e-6)
-    basis = np.linalg.qr(DESIGN)[0]
-    for _ in range(50):  # other tables with the same means
-        change = rng.normal(size=P.shape)
-        change -= change.mean(axis=1, keepdims=True)
-        change -= basis @ (basis.T @ change)
-        Q = P + rng.uniform(0.01, 1) * np.min(P / np.abs(change)) * change
-        assert special.entr(Q).sum() < special.entr(P).sum()
-    for _ in range(40):  # one feature: separable if the ranges touch at most
-        x, label = rng.integers(0, 9, size=(9, 1)) + 0.0, np.arange(9) % 2
-        low, high = sorted((x[label == 0], x[label == 1]), key=np.mean)
-        separable = low.max() <= high.min()
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            ConditionalMaxEntClassifier(l2=0.0).fit(x, label)
-        assert separable == any("separable" in str(w.message) for w in said)
-
-
-def test_thm_cl_conditional_second():
-    """Two linear programmes: a separating vector, or a table of positive numbers."""
-    rng, kinds = np.random.default_rng([12, 2]), set()
-    for _ in range(40):
-        n = rng.integers(4, 10)
-        rows = np.column_stack([np.ones(n), rng.integers(-2, 3, size=(n, 2))])
-        y = rng.integers(3, size=n)
-        Phi = np.einsum("kc,ij->ickj", np.eye(3), rows).reshape(n, 3, 9)
-        a = (Phi - Phi[np.arange(n), y][:, None]).reshape(-1, 9)
-        separating = optimize.linprog(
-            -a.sum(axis=0),
-            A_ub=np.vstack([-a, a]),
-            b_ub=np.repeat([0, 1], len(a)),
-            bounds=(None, None),
-        )
-        # the last variable is at most every probability, and as large as can be
-        positive = optimize.linprog(
-            -np.eye(3 * n + 1)[-1],
-            A_ub=np.column_stack([-np.eye(3 * n), np.ones(3 * n)]),
-            b_ub=np.zeros(3 * n),
-            A_eq=np.column_stack(
-                [
-                    np.vstack([np.kron(np.eye(n), np.ones(3)), a.T]),
-                    np.zeros(n + 9),
-                ]
-            ),
-            b_eq=np.repeat([1, 0], [n, 9]),
-        )
-        exists = -positive.fun > 1e-6
-        assert (-separating.fun > 1e-6) != exists
-        kinds.add(exists)
-
-        def loss(theta, rows=rows, y=y):
-            return loss_and_slope(theta, rows, y)
-
-        if exists:  # the minimum is found, at the entropy of its table
-            end = optimize.minimize(
-                loss, np.zeros(9), jac=True, options={"gtol": 1e-9, "maxiter": 3000}
-            )
-            log_p = special.log_softmax(rows @ end.x.reshape(3, 3).T, axis=1)
-            assert np.abs(end.jac).max() < 1e-6
-            of_table = -np.sum(np.exp(log_p) * log_p) / n
-            assert_allclose(of_table, end.fun, rtol=1e-6)
-        else:  # the likelihood rises along the vector, from everywhere
-            start, u = rng.normal(size=9), -separating.x
-            along = [loss(start + t * u)[0] for t in (0, 1, 3)]
-            assert np.all(np.diff(along) < 0)
-    assert kinds == {True, False}
+    log_p = special.log_softmax(rows @ theta.reshape(-1, rows.shape[1]).T, axis=1)
+    excess = np.exp(log_p) - np.eye(log_p.shape[1])[y]
+    return -log_p[np.arange(len(y)), y].mean(), (excess.T @ rows / len(y)).ravel()
 
 
 @pytest.mark.wrong("the outer product is added", "diag(s) - np", "diag(s) + np")
@@ -285,3 +202,72 @@ def test_thm_cl_scaling_second():
             p = special.softmax(np.log(p) + Phi @ delta, axis=1)
         assert np.all(np.diff(left) < 0)
         assert_allclose(p, limit, rtol=0, atol=0.05)
+
+
+@pytest.mark.wrong(
+    "no row costs more than log(n + 1)", "np.log(2 * K * (n + 1))", "np.log(n + 1)"
+)
+def test_prop_co_mixture_witness():
+    rng = np.random.default_rng([17, 12])
+    for _ in range(100):
+        n, K = rng.integers((3, 2), (40, 9))
+        y = rng.integers(K, size=n)
+        own, scores = (np.arange(n), y), rng.normal(size=(n, K))
+        scores[own] += rng.uniform(0, 5)
+        scores[rng.integers(n)] *= 10.0 ** rng.integers(0, 9)
+        fit = fit_calibration([scores], y)
+        top = np.sort(scores, axis=1)
+        start = 3.0 / np.median(top[:, -1] - top[:, -2])
+        most = np.log(2 * K * (n + 1))
+        new = 10.0 ** rng.integers(-2, 9) * rng.normal(size=(50, K))
+        log_q = fit.log_posterior([new])
+        assert log_q.min() >= -most - 1e-9
+        assert np.all(log_q.argmax(axis=1) == new.argmax(axis=1))
+        plain = -special.log_softmax(start * scores, axis=1)[own].mean()
+        assert fit.log_loss <= plain + np.log1p(1 / (2 * n + 1)) + 1e-9
+        moved = np.log(fit.multipliers[0] / start)
+        assert abs(moved) <= np.sqrt(2 * n * most)
+
+
+@pytest.mark.wrong("nine tenths of the bound of a row", "[np.log(K", "[0.9 * np.log(K")
+@pytest.mark.wrong(
+    "nine tenths of what the mixture adds",
+    "np.log(1 + 1 / m)",
+    "0.9 * np.log(1 + 1 / m)",
+)
+@pytest.mark.wrong(
+    "nine tenths of what one row may change",
+    "np.log(m * K + 1)",
+    "0.9 * np.log(m * K + 1)",
+)
+def test_prop_co_mixture_second():
+    """The formulas on a grid of multipliers, and scores without end."""
+    rng, logs = np.random.default_rng([17, 13]), np.linspace(-12, 12, 61)
+
+    def bounds(m, K):
+        return np.array([np.log(K * (m + 1)), np.log(1 + 1 / m), np.log(m * K + 1)])
+
+    def cost(scores, m):
+        p = special.softmax(scores, axis=-1)
+        return -np.log((m * p + 1 / scores.shape[-1]) / (m + 1))
+
+    for _ in range(100):
+        n, K = rng.integers(2, (30, 7))
+        m, y = 2 * n + 1, rng.integers(K, size=n)
+        scores = rng.normal(size=(n, K)) * 10.0 ** rng.integers(-2, 4, size=(n, 1))
+        start = 10.0 ** rng.uniform(-3, 3)
+        beta = start * np.exp(logs)[:, None, None]
+        costs = cost(beta * scores, m)
+        own = costs[:, np.arange(n), y].sum(axis=1)
+        best = (own + logs**2 / 2).argmin()
+        plain = special.logsumexp(start * scores, axis=1) - start * scores[range(n), y]
+        row, price, span = bounds(m, K)
+        assert costs.max() <= row + 1e-9
+        assert own[best] <= plain.sum() + n * price + 1e-9
+        assert abs(logs[best]) <= np.sqrt(2 * n * row)
+        assert np.ptp(costs) <= span + 1e-9
+    # scores without end approach three of them: rows that are right and wrong by far
+    m, K = 19, 1000
+    right, wrong = cost(1e4 * np.eye(K)[:1], m)[0, :2]
+    reached = np.array([wrong, right, wrong - right]) / bounds(m, K)
+    assert np.all((reached > 0.98) & (reached <= 1 + 1e-12))
