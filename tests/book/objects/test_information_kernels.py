@@ -1,4 +1,4 @@
-"""Statements of *Kernels from entropies*."""
+"""Statements of *Kernels from entropies, and whether they help*."""
 
 import mpmath as mp
 import numpy as np
@@ -7,12 +7,7 @@ from scipy import integrate
 from scipy.special import gamma, xlogy
 
 from memdlib.divergences import jensen_shannon
-from memdlib.kernels import (
-    exponential_js_kernel,
-    js_kernel,
-    jt_kernel,
-    weighted_jt_kernel,
-)
+from memdlib.kernels import js_kernel, jt_kernel, weighted_jt_kernel
 
 
 def f(a, b, q):
@@ -152,97 +147,3 @@ def test_thm_ik_positive_second():
         for version, expected in (("A", A), ("B", B)):
             found = weighted_jt_kernel(M, q=q, version=version)
             np.testing.assert_allclose(found, expected, rtol=1e-8)
-
-
-@pytest.mark.wrong("orders from 1.5 on fail as well", "2.1, 9.0", "1.5, 9.0")
-def test_orders_outside_the_range_fail_on_one_cell():
-    """Section *Outside the range*: two masses far apart, and the refusals."""
-    for q in (-4.0, -0.1, 2.1, 9.0):
-        mass = 10.0 ** np.linspace(0, 12, 121)
-        mass = mass if q < 0 else 1 / mass
-        determinant = f(1, 1, q) * f(mass, mass, q) - f(1, mass, q) ** 2
-        assert determinant.min() < 0
-        for kernel in (weighted_jt_kernel, jt_kernel):
-            with pytest.raises(ValueError, match="q"):
-                kernel([[1.0]], q=q)
-
-
-@pytest.mark.wrong(
-    "every detour is at least a tenth longer", "best <= 1 + 1e-12", "best <= 0.9"
-)
-def test_thm_mi_metric_witness():
-    """Triples changed step by step, to make the detour as short as possible."""
-
-    def direct_over_detour(P):
-        legs = [np.sqrt(jensen_shannon(P[pair])) for pair in ([0, 2], [0, 1], [1, 2])]
-        return legs[0] / (legs[1] + legs[2])
-
-    rng = np.random.default_rng([5, 9])
-    for _ in range(6):
-        P = rng.dirichlet(np.full(4, 10.0 ** rng.uniform(-1, 1)), size=3)
-        best = direct_over_detour(P)
-        for _ in range(60):
-            change = rng.normal(size=P.shape) * rng.uniform(0, 0.5)
-            other = np.maximum(P * np.exp(change), 1e-9)
-            other /= other.sum(axis=1, keepdims=True)
-            if direct_over_detour(other) > best:
-                P, best = other, direct_over_detour(other)
-        assert best <= 1 + 1e-12
-    apart = jensen_shannon(np.eye(2))
-    np.testing.assert_allclose(np.sqrt(apart), np.sqrt(np.log(2)), rtol=1e-14)
-
-
-@pytest.mark.wrong("the integral is JS", "2 * jensen_shannon", "jensen_shannon")
-@pytest.mark.wrong("the root of J is a distance as well", "centre @ js", "centre @ J")
-def test_thm_mi_metric_second():
-    """The integral in twenty digits; distances of points of a Euclidean space."""
-    rng = np.random.default_rng([5, 10])
-    for pair in rng.dirichlet(np.full(4, 0.5), size=(2, 2)):
-        with mp.workdps(20):
-            squared = mp.mpf(0)
-            for a, b in pair.T:
-                squared += mp.quad(
-                    lambda t, a=a, b=b: (
-                        ((mp.exp(-a * t / 2) - mp.exp(-b * t / 2)) / t) ** 2
-                    ),
-                    [0, 1, 10, 100, 1000, mp.inf],
-                )
-        np.testing.assert_allclose(2 * jensen_shannon(pair), float(squared), rtol=1e-8)
-
-    P = rng.dirichlet(np.full(5, 0.4), size=30) + 1e-6
-    P /= P.sum(axis=1, keepdims=True)
-    p, q = P[:, None], P[None]
-    m, J = 0.5 * (p + q), ((p - q) * np.log(p / q)).sum(axis=2)
-    js = 0.5 * (p * np.log(p / m) + q * np.log(q / m)).sum(axis=2)
-    centre = np.eye(30) - 1 / 30
-    assert np.linalg.eigvalsh(-0.5 * centre @ js @ centre)[0] > -1e-12
-    assert np.linalg.eigvalsh(-0.5 * centre @ J @ centre)[0] < -0.01
-
-
-@pytest.mark.wrong(
-    "also of its opposite",
-    "exponential_js_kernel(p, t=t)",
-    "1 / exponential_js_kernel(p, t=t)",
-)
-def test_prop_ik_exponential_witness():
-    rng = np.random.default_rng([15, 24])
-    for t in [0.0, 0.1, 3.0, 50.0] * 5:
-        p = rng.dirichlet(np.full(rng.integers(2, 9), 0.4), size=25)
-        assert np.linalg.eigvalsh(exponential_js_kernel(p, t=t))[0] > -1e-12
-
-
-@pytest.mark.wrong(
-    "the series has no factor two to the minus t", "2.0**-3 * term", "1.0 * term"
-)
-def test_prop_ik_exponential_second():
-    """The series of the proof, each term a kernel, with JS by its definition."""
-    P = np.random.default_rng([15, 25]).dirichlet(np.ones(5), size=15)
-    p, q = P[:, None], P[None]
-    m = 0.5 * (p + q)
-    js = 0.5 * (p * np.log(p / m) + q * np.log(q / m)).sum(axis=2)
-    term, series = np.ones((15, 15)), np.zeros((15, 15))
-    for i in range(1, 60):
-        assert np.linalg.eigvalsh(term)[0] > -1e-12
-        series += 2.0**-3 * term
-        term = term * 3.0 * (np.log(2) - js) / i
-    np.testing.assert_allclose(series, np.exp(-3.0 * js), rtol=0, atol=1e-12)

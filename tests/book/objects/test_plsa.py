@@ -1,11 +1,13 @@
-"""Statements of *Topics*."""
+"""Statements of *Topics and embeddings*."""
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 from scipy.special import rel_entr, xlogy
 
 from memdlib import PLSA
-from memdlib.topics import fold_in
+from memdlib.families import get
+from memdlib.topics import fold_in, maxent_scores
 
 
 def entropy(p):
@@ -90,108 +92,6 @@ def test_prop_pl_seen_second():
     np.testing.assert_allclose(lacks, divergence, rtol=0, atol=1e-13)
 
 
-@pytest.mark.wrong(
-    "where EM stands still no share raises the likelihood",
-    "slope.max(axis=1) > length * (1 + 1e-9)",
-    "np.zeros(8, bool)",
-)
-@pytest.mark.wrong(
-    "at the limit the derivatives are at least the counts",
-    "in_theta <= 1.01",
-    "in_theta >= 0.99",
-)
-def test_thm_pl_em_witness():
-    """The climb of PLSA, its end, and hard topics, where EM stands still."""
-    rng = np.random.default_rng([15, 3])
-    for case in range(15):
-        table = rng.poisson(1.5, size=(12, 9)) + np.eye(1, 9)
-        to = {"tol": 1e-12, "max_iter": 50_000} if case < 3 else {"tol": 1e-4}
-        fit = PLSA(3, smoothing=0, **to, random_state=case).fit(table)
-        assert np.diff(fit.history_).min() > -1e-9
-        if case < 3:
-            theta, Q = fit.transform(table), fit.components_
-            ratio = table / (theta @ Q)
-            in_theta = ratio @ Q.T / table.sum(axis=1, keepdims=True)
-            in_Q = theta.T @ ratio / (theta.T @ ratio * Q).sum(axis=1, keepdims=True)
-            assert (in_theta <= 1.01).all()
-            assert (in_Q[Q > 1e-3] <= 1.01).all()
-    theta, table = np.repeat(np.eye(2), 4, axis=0), rng.poisson(4.0, size=(8, 5)) + 1.0
-    Q, length = shares(theta.T @ table), table.sum(axis=1)
-    slope = (table / (theta @ Q)) @ Q.T
-    np.testing.assert_allclose(theta * slope, theta * length[:, None], rtol=1e-12)
-    moved = theta + 0.001 * (theta[:, ::-1] - theta)
-    rise = xlogy(table, moved @ Q).sum(axis=1) - xlogy(table, theta @ Q).sum(axis=1)
-    wants = slope.max(axis=1) > length * (1 + 1e-9)
-    assert set(wants) == {True, False}
-    assert ((rise > 0) == wants).all()
-
-
-@pytest.mark.wrong(
-    "the gain is the sum of the divergences the other way round",
-    "rel_entr(q, q_new)",
-    "rel_entr(q_new, q)",
-)
-@pytest.mark.wrong(
-    "the shares of the documents are in the likelihood, and not in the gain",
-    "N * rel_entr(P_new, P).sum()",
-    "0",
-)
-def test_thm_pl_em_second():
-    """Responsibilities written out."""
-    rng = np.random.default_rng([15, 8])
-    for case in range(30):
-        table = rng.poisson(2.0, size=(7, 6)) + 1.0
-        length, N = table.sum(axis=1), table.sum()
-        P, P_new = rng.dirichlet(np.ones(7)), length / N
-        theta, Q = rng.dirichlet(np.ones(3), size=7), rng.dirichlet(np.ones(6), size=3)
-        if case % 3 == 0:  # zeros stay zeros
-            theta[0], Q[0] = [0.5, 0.5, 0], [0.2, 0.3, 0.5, 0, 0, 0]
-        joint = theta.T[:, :, None] * Q[:, None]
-        q = joint / joint.sum(axis=0)
-        n = table * q
-        theta_new, Q_new = n.sum(axis=2).T / length[:, None], shares(n.sum(axis=1))
-        joint_new = theta_new.T[:, :, None] * Q_new[:, None]
-        q_new = joint_new / joint_new.sum(axis=0)
-        now, then = P[:, None] * joint.sum(0), P_new[:, None] * joint_new.sum(0)
-        parts = (
-            N * rel_entr(P_new, P).sum()
-            + length @ rel_entr(theta_new, theta).sum(axis=1)
-            + n.sum(axis=(1, 2)) @ rel_entr(Q_new, Q).sum(axis=1)
-            + (table * rel_entr(q, q_new)).sum()
-        )
-        np.testing.assert_allclose(parts, (table * np.log(then / now)).sum(), rtol=1e-9)
-        np.testing.assert_array_equal(theta_new == 0, theta == 0)
-
-
-@pytest.mark.wrong(
-    "the likelihood rises at twice the derivative less the count",
-    "rate, slope - count",
-    "rate, 2 * slope - count",
-)
-def test_thm_pl_em_stands_still_at_zeros():
-    """EM by hand from a zero; there l rises at the derivative less the count."""
-    rng, h, most = np.random.default_rng([15, 9]), 1e-6, 0
-    for _ in range(6):
-        table = rng.poisson(4.0, size=(5, 4)) + 1.0
-        theta, Q = rng.dirichlet(np.ones(2), size=5), rng.dirichlet(np.ones(4), size=2)
-        theta[0], Q[1] = [1, 0], [0.3, 0.3, 0.4, 0]
-        for _ in range(5000):
-            ratio = table / (theta @ Q)
-            theta, Q = shares(theta * (ratio @ Q.T)), shares(Q * (theta.T @ ratio))
-        ratio, here = table / (theta @ Q), xlogy(table, theta @ Q).sum()
-        to_topic, to_word = theta.copy(), Q.copy()
-        to_topic[0] += h * (np.array([0, 1]) - theta[0])
-        to_word[1] += h * (np.eye(4)[3] - Q[1])
-        for a, b, slope, count in (
-            (to_topic, Q, ratio[0] @ Q[1], table[0].sum()),
-            (theta, to_word, ratio[:, 3] @ theta[:, 1], theta[:, 1] @ ratio @ Q[1]),
-        ):
-            rate = (xlogy(table, a @ b).sum() - here) / h
-            np.testing.assert_allclose(rate, slope - count, rtol=0, atol=1e-2)
-            most = max(most, slope / count)
-    assert most > 1.05  # the condition fails somewhere
-
-
 def some_documents():
     rng = np.random.default_rng([15, 4])
     Q = rng.dirichlet(np.full(8, 0.5), size=(40, 4))
@@ -272,3 +172,103 @@ def test_prop_pl_bic_second():
     tallest = (-units * gain + 0.5 * more * np.log(units * N)).max()
     peak = 0.5 * more * (np.log(N * more / (2 * gain)) - 1)
     np.testing.assert_allclose(tallest, peak, rtol=1e-9)
+
+
+@pytest.mark.wrong(
+    "the gradient in the words is that in the prior",
+    "slope, theta[:, z]",
+    "slope, theta[:, z] / 0.5",
+)
+def test_prop_ge_literal_witness():
+    """Finite differences at a fitted model."""
+    X = np.random.default_rng([15, 20]).poisson(5, size=(20, 8)) + 1.0
+    fit = PLSA(2, smoothing=0.1, random_state=0).fit(X)
+    theta, Q = fit.transform(X), fit.components_
+    joint = theta * (X.sum(axis=1) / X.sum())[:, None]  # of topic and document
+    for z, w in np.ndindex(2, 8):
+        moved = Q.copy()
+        moved[z, w] += 1e-6
+        slope = np.log(joint @ moved.sum(axis=1) / joint.sum(axis=1)) / 1e-6
+        np.testing.assert_allclose(slope, theta[:, z], rtol=0, atol=1e-4)
+
+
+@pytest.mark.wrong("both derivatives are alike", "topics[z] / pi[z]", "topics[z]")
+def test_prop_ge_literal_second():
+    """Complex steps, which have no error of differences."""
+    rng = np.random.default_rng([15, 12])
+    for _ in range(50):
+        pi, R, Q = (
+            rng.dirichlet(np.ones(3)),
+            rng.random(3),
+            rng.dirichlet(np.ones(4), 3),
+        )
+        topics = pi * R / (pi @ R)
+        for z, unit in enumerate(1e-30j * np.eye(3)):
+            slope = np.log(((pi + unit) * R) @ Q.sum(axis=1)).imag / 1e-30
+            np.testing.assert_allclose(slope, topics[z] / pi[z], rtol=1e-12)
+            words = Q + np.outer(unit, np.eye(4)[1])
+            slope = np.log((pi * R) @ words.sum(axis=1)).imag / 1e-30
+            np.testing.assert_allclose(slope, topics[z], rtol=1e-12)
+
+
+@pytest.mark.wrong(
+    "the log-normaliser is finite on both sides of every parameter with a mean",
+    "weight(3000.0, -0.02) > 1e10",
+    "weight(3000.0, -0.02) < 1",
+)
+@pytest.mark.wrong(
+    "at the end of the range the log-ratio needs the gradient",
+    "(mean - x),",
+    "(0 - x),",
+)
+def test_thm_ge_maxent_witness():
+    """Finite differences of families, and a density at the end of its range."""
+    h = 1e-6
+    for name, x, means in (
+        ("normal", [-1.0, 0.3, 2.0], ([0.2, 1.5], [1.0, 1.9])),
+        ("poisson", [0.0, 1.0, 4.0], ([2.0], [0.7])),
+        ("exponential", [0.1, 1.0, 3.0], ([2.0], [0.7])),
+    ):
+        family, x = get(name), np.array(x)[:, None]
+        one, two = (family.natural(np.array([m])) for m in means)
+        score = maxent_scores(x, one, name)[:, 0]
+        for j, step in enumerate(h * np.eye(one.shape[1])):
+            ahead, behind = (family.log_density(x, one + s * step) for s in (1, -1))
+            slope = (ahead - behind).ravel() / (2 * h)
+            np.testing.assert_allclose(slope, score[:, j], rtol=0, atol=1e-7)
+        ratio = family.log_density(x, one) - family.log_density(x, two)
+        linear = family.kl(*(np.array([m]) for m in means)) + score @ (one - two)[0]
+        np.testing.assert_allclose(ratio.ravel(), linear, rtol=0, atol=1e-9)
+
+    def weight(x, a):  # has a mean at a = 0, and no log-normaliser below
+        return np.exp(-a * x) / (1 + x) ** 4
+
+    norm = [integrate.quad(weight, 0, np.inf, (a,))[0] for a in (0.0, 1.0)]
+    mean = integrate.quad(lambda x: x * weight(x, 0.0) / norm[0], 0, np.inf)[0]
+    kl = np.log(norm[1] / norm[0]) + mean
+    for x in (0.0, 0.5, 7.0):
+        ratio = np.log(weight(x, 0.0) / norm[0] * norm[1] / weight(x, 1.0))
+        np.testing.assert_allclose(ratio, kl - (mean - x), rtol=0, atol=1e-7)
+    assert weight(3000.0, -0.02) > 1e10
+
+
+@pytest.mark.wrong(
+    "the log-ratio is linear with the divergence the other way round",
+    "a * np.log(a / b) - a + b",
+    "b * np.log(b / a) - b + a",
+)
+def test_thm_ge_maxent_second():
+    """Formulas by hand and scipy's densities."""
+    x = np.linspace(-3, 3, 13)
+    for a, v, b, u in ((0.0, 1.0, 1.0, 2.0), (-1.0, 0.5, 0.3, 0.6)):
+        kl = 0.5 * (np.log(u / v) + (v + (a - b) ** 2) / u - 1)
+        linear = (
+            kl + (a - x) * (b / u - a / v) + (a**2 + v - x**2) * 0.5 * (1 / v - 1 / u)
+        )
+        ratio = stats.norm.logpdf(x, a, v**0.5) - stats.norm.logpdf(x, b, u**0.5)
+        np.testing.assert_allclose(ratio, linear, rtol=0, atol=1e-12)
+    x = np.arange(12)
+    for a, b in ((2.0, 0.7), (0.3, 5.0)):
+        linear = a * np.log(a / b) - a + b + (a - x) * np.log(b / a)
+        ratio = stats.poisson.logpmf(x, a) - stats.poisson.logpmf(x, b)
+        np.testing.assert_allclose(ratio, linear, rtol=0, atol=1e-12)
