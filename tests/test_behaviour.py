@@ -12,6 +12,7 @@ from functools import singledispatch
 import mpmath
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -309,7 +310,7 @@ def answer(fitted, X):
 
 
 def agree(found, expected, atol=1e-7):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
+    assert_allclose(found, expected, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("model", FIXED, ids=name)
@@ -408,7 +409,7 @@ def test_posteriors_of_repeated_rows_are_their_shares(kind):
     if kind != "text":
         X = (X == "yes")[:, None].astype(float)
     found = make_memd(kind, random_state=0).fit(X, y).predict_proba(X[[0, -1]])
-    np.testing.assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.03)
+    assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.03)
     assert make_memd(kind, random_state=0).fit(X, X.ravel()).score(X, X.ravel()) == 1
 
 

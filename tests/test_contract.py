@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
@@ -43,11 +44,7 @@ from memdlib.generative import (
     MultinomialMeMdClassifier,
     RegularisedMeMdClassifier,
 )
-from memdlib.nml import (
-    LevelQuantiser,
-    NMLClassifier,
-    NMLFeatureSelector,
-)
+from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import EQUIVALENCE, checks, public, run
 
@@ -137,7 +134,7 @@ def test_selectors_give_frames_of_both_libraries(estimator, library):
     out = model.set_output(transform=kind).transform(table)
     assert isinstance(out, library.DataFrame)
     assert list(out.columns) == model.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(out.to_numpy(), plain.transform(X.to_numpy()))
+    assert_array_equal(out.to_numpy(), plain.transform(X.to_numpy()))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
@@ -169,7 +166,7 @@ def test_columns_pipelines_and_grids(estimator):
     ).fit(X, y)
     assert grid.best_score_ > 0.9
     again = pickle.loads(pickle.dumps(grid))
-    np.testing.assert_array_equal(again.predict(X), grid.predict(X))
+    assert_array_equal(again.predict(X), grid.predict(X))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
@@ -257,7 +254,7 @@ def test_memory_maps_and_orders(estimator, tmp_path):
             assert mean_divergence(one, other, X) <= certified_divergence(one, other, X)
         else:
             found, expected = other.predict_log_proba(data), one.predict_log_proba(X)
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+            assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     single = clone(estimator).fit(X.astype(np.float32), y)
     assert np.mean(single.predict(X.astype(np.float32)) == one.predict(X)) > 0.99
 
@@ -295,17 +292,15 @@ def test_multinomial_is_multinomial_naive_bayes():
     model = MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0)
     model.fit(X[::2], text.y[::2])
     peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X[::2], text.y[::2])
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(X[1::2]),
         peer.predict_log_proba(X[1::2]),
         rtol=0,
         atol=1e-8,
     )
-    np.testing.assert_allclose(
-        -model.natural_params_[..., 0], peer.feature_log_prob_, rtol=1e-12
-    )
+    assert_allclose(-model.natural_params_[..., 0], peer.feature_log_prob_, rtol=1e-12)
     thin = clone(model).fit(sparse.csr_array(X[::2]), text.y[::2])
-    np.testing.assert_allclose(
+    assert_allclose(
         thin.predict_log_proba(sparse.csr_array(X[1::2])),
         model.predict_log_proba(X[1::2]),
         rtol=0,
@@ -324,7 +319,7 @@ def test_pseudo_documents_are_what_smoothing_adds():
     for k in range(3):
         counts = X[y == k].sum(axis=0) + 2.0 * X.mean(axis=0)
         expected = 90 / 92 * counts / counts.sum() + 2 / 92 / 40
-        np.testing.assert_allclose(theta[k], expected, rtol=1e-12)
+        assert_allclose(theta[k], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "geometric"])
@@ -376,8 +371,8 @@ def test_decision_functions_are_log_odds(estimator, n_classes):
     if n_classes == 2:
         assert score.shape == (100,)
         score = np.column_stack([np.zeros(100), score])
-    np.testing.assert_allclose(p, softmax(score, axis=1), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), score.argmax(axis=1))
+    assert_allclose(p, softmax(score, axis=1), rtol=1e-9, atol=1e-9)
+    assert_array_equal(model.predict(X), score.argmax(axis=1))
 
 
 def test_every_estimator_means_the_same_by_size_order_and_rank():
@@ -392,7 +387,7 @@ def test_every_estimator_means_the_same_by_size_order_and_rank():
             min(i, len(model.order_) + 1) for i in range(1, 6)
         )
         assert model.ranking_[model.order_[0]] == 1
-        np.testing.assert_array_equal(np.argsort(model.ranking_)[0], model.order_[0])
+        assert_array_equal(np.argsort(model.ranking_)[0], model.order_[0])
     greedy = GreedyInformationRanker(n_features=None).fit(X, y)
     assert greedy.n_selected_ == len(greedy.order_) == 4
     assert greedy.ranking_.max() == 5

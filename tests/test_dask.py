@@ -10,15 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from memdlib import (
-    DivergenceRanker,
-    JointMaxEntClassifier,
-    MeMdClassifier,
-    make_memd,
-)
+from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier, make_memd
 from memdlib.dask import fit
 from memdlib.generative import CorrelatedMeMdClassifier, MultinomialMeMdClassifier
 
@@ -95,19 +91,17 @@ def unknown(values):
 def agree(one, other, X):
     """Whether two fitted estimators are the same, but for rounding."""
     assert other.n_features_in_ == one.n_features_in_
-    np.testing.assert_array_equal(one.classes_, other.classes_, strict=True)
+    assert_array_equal(one.classes_, other.classes_, strict=True)
     if hasattr(one, "order_"):
         assert other.order_.tolist() == one.order_.tolist()
         assert other.n_selected_ == one.n_selected_
     for name in FOUND:
         if hasattr(one, name):
             a, b = getattr(one, name), getattr(other, name)
-            np.testing.assert_allclose(
+            assert_allclose(
                 b, a, rtol=1e-12, atol=1e-12 * np.abs(a).max(), err_msg=name
             )
-    np.testing.assert_allclose(
-        other.predict_proba(X), one.predict_proba(X), rtol=1e-9, atol=1e-12
-    )
+    assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -136,10 +130,8 @@ def test_it_ranks_as_the_ranker_does():
     ranker = DivergenceRanker("jeffreys", "poisson", n_features=2).fit(X, y)
     model = MeMdClassifier("jeffreys", "poisson", n_features=2)
     fit(model, *blocks(X, y))
-    np.testing.assert_allclose(
-        model.feature_divergences_, ranker.feature_divergences_, rtol=1e-12
-    )
-    np.testing.assert_array_equal(model.transform(X), ranker.transform(X))
+    assert_allclose(model.feature_divergences_, ranker.feature_divergences_, rtol=1e-12)
+    assert_array_equal(model.transform(X), ranker.transform(X))
 
 
 @pytest.mark.parametrize("name", ["normal", "documents", "diagonal"])
@@ -174,10 +166,7 @@ def test_data_frames(client, kind):
     one = MeMdClassifier(n_features=3).fit(features, table["label"], table["w"])
     parts = dd.from_pandas(table, npartitions=4, sort=False)
     other = fit(
-        MeMdClassifier(n_features=3),
-        parts[list("abcdef")],
-        parts["label"],
-        parts["w"],
+        MeMdClassifier(n_features=3), parts[list("abcdef")], parts["label"], parts["w"]
     )
     assert other.feature_names_in_.tolist() == list("abcdef")
     agree(one, other, features)

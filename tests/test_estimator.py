@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -28,13 +29,9 @@ def test_posteriors_are_the_shares_of_the_densities():
     X = np.log([[1.0, 2.0, 5.0], [4.0, 4.0, 2.0]])
     model = Columns().fit(X)
     shares = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-14)
-    np.testing.assert_allclose(
-        model.predict_log_proba(X), np.log(shares), rtol=0, atol=1e-14
-    )
-    np.testing.assert_allclose(
-        model.decision_function(X), np.log(shares), rtol=0, atol=1e-14
-    )
+    assert_allclose(model.predict_proba(X), shares, rtol=1e-14)
+    assert_allclose(model.predict_log_proba(X), np.log(shares), rtol=0, atol=1e-14)
+    assert_allclose(model.decision_function(X), np.log(shares), rtol=0, atol=1e-14)
     assert model.predict(X).tolist() == ["c", "a"]
 
 
@@ -49,7 +46,7 @@ def test_of_two_classes_the_log_odds_keep_their_digits():
 def test_huge_scores_that_all_classes_share_change_nothing():
     X = np.array([[0.0, 1.0, 2.0]]) + 2.0**40
     model = Columns().fit(X)
-    np.testing.assert_allclose(model.predict_proba(X), model.predict_proba(X - 2.0**40))
+    assert_allclose(model.predict_proba(X), model.predict_proba(X - 2.0**40))
 
 
 def test_entries_that_are_stored_twice_are_summed_before_they_are_scored():

@@ -52,11 +52,7 @@ def test_weights_of_classes_stay_in_range():
     for factor, message in ((1e300, r"1 to 1e\+300"), (1e-101, "from 1e-101 to 1")):
         with pytest.raises(ValueError, match=message) as refused:
             labelled_data(
-                MeMdClassifier(),
-                X,
-                y,
-                [1, 0, 1, 1],
-                class_weight={0: 1.0, 1: factor},
+                MeMdClassifier(), X, y, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor}
             )
         assert "sample_weight * class_weight" in str(refused.value)
 

@@ -96,11 +96,7 @@ def test_it_declares_its_packages_and_the_extras(wheel):
     for extra in project["optional-dependencies"]:
         expected |= requirements(in_extra(extra), f"; extra == '{extra}'")
     assert requirements(about.get_all("Requires-Dist")) == expected
-    assert set(about.get_all("Provides-Extra")) == {
-        "dask",
-        "notebooks",
-        "plot",
-    }
+    assert set(about.get_all("Provides-Extra")) == {"dask", "notebooks", "plot"}
 
 
 def test_it_works_with_what_it_declares_alone(wheel, tmp_path):

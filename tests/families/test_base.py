@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 from memdlib.families import Normal
@@ -69,7 +70,7 @@ def test_a_class_of_weight_zero_does_not_count():
     mu = normals([[0.0], [1.0], [50.0]], [[1.0], [2.0], [0.1]])
     with_it, _ = Normal().jensen_shannon(mu, [0.5, 0.5, 0.0])
     without, _ = Normal().jensen_shannon(mu[:2], [0.5, 0.5])
-    np.testing.assert_allclose(with_it, without, rtol=1e-12)
+    assert_allclose(with_it, without, rtol=1e-12)
 
 
 @pytest.mark.parametrize("block", [1, 10**4, 10**9])
@@ -79,7 +80,7 @@ def test_blocks_change_nothing(monkeypatch, block):
     expected, _ = Normal().jensen_shannon(mu, [0.2, 0.3, 0.5])
     monkeypatch.setattr(quadrature, "_BLOCK", block)
     found, _ = Normal().jensen_shannon(mu, [0.2, 0.3, 0.5])
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_an_error_that_stays_is_told():
@@ -99,7 +100,7 @@ def test_an_error_that_stays_is_told():
     exact = left + 0.5 * (1 - at) * np.log(2)
     assert np.mean(error > 1e-6) > 0.9
     assert np.mean(np.abs(value - exact) < 10 * error) > 0.8
-    np.testing.assert_allclose(value, exact, rtol=0, atol=5e-3)
+    assert_allclose(value, exact, rtol=0, atol=5e-3)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5, 3.0])
@@ -108,10 +109,10 @@ def test_smoothing_adds_so_many_instances_at_the_pooled_mean(smoothing):
     mu, weight = rng.normal(size=(3, 4, 2)), np.array([0.1, 2.5, 4.0])
     smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
     mean = np.average(mu, axis=0, weights=weight)
-    np.testing.assert_allclose(pooled[0], mean, rtol=1e-12)
+    assert_allclose(pooled[0], mean, rtol=1e-12)
     for k in range(3):
         expected = (weight[k] * mu[k] + smoothing * mean) / (weight[k] + smoothing)
-        np.testing.assert_allclose(smooth[k], expected, rtol=1e-12)
+        assert_allclose(smooth[k], expected, rtol=1e-12)
 
 
 def test_a_class_of_many_rows_keeps_a_trace_of_the_pooled_mean():
@@ -127,4 +128,4 @@ def test_js_gm_is_the_sum_over_pairs_of_classes():
     pairs = sum(
         w[k] * w[j] * f.jeffreys(mu[k], mu[j]) for k in range(3) for j in range(k)
     )
-    np.testing.assert_allclose(f.js_gm(mu, w), pairs, rtol=1e-10)
+    assert_allclose(f.js_gm(mu, w), pairs, rtol=1e-10)

@@ -1,6 +1,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from memdlib import DivergenceRanker, MeMdClassifier
@@ -24,11 +25,11 @@ def test_divergences_are_those_of_counts_over_the_length():
     kl = (p * np.log(p / q)).sum(axis=0) / LENGTH
     jeffreys = ((p - q) * np.log(p / q)).sum(axis=0) / LENGTH
     mu = theta[..., None]
-    np.testing.assert_allclose(Binomial().kl(*mu), kl, rtol=1e-11)
-    np.testing.assert_allclose(Binomial().jeffreys(*mu), jeffreys, rtol=1e-11)
+    assert_allclose(Binomial().kl(*mu), kl, rtol=1e-11)
+    assert_allclose(Binomial().jeffreys(*mu), jeffreys, rtol=1e-11)
     w = np.array([0.3, 0.7])
     of_pair = Binomial().js_gm(mu, w)
-    np.testing.assert_allclose(of_pair, w.prod() * jeffreys, rtol=1e-11)
+    assert_allclose(of_pair, w.prod() * jeffreys, rtol=1e-11)
 
 
 def test_jensen_shannon_is_that_of_one_word_drawn():
@@ -37,7 +38,7 @@ def test_jensen_shannon_is_that_of_one_word_drawn():
     entropy = stats.entropy(np.stack([theta, 1 - theta]))
     mixed = w @ theta
     expected = stats.entropy(np.stack([mixed, 1 - mixed])) - w @ entropy
-    np.testing.assert_allclose(value, expected, rtol=1e-10)
+    assert_allclose(value, expected, rtol=1e-10)
 
 
 def test_words_are_shared_out_as_in_the_multinomial_family():
@@ -45,7 +46,7 @@ def test_words_are_shared_out_as_in_the_multinomial_family():
     how = {"shrinkage": 0.0, "smoothing": 0.7}
     ours = Binomial().regularise(mu, weight, **how)
     np.testing.assert_array_equal(ours, Multinomial().regularise(mu, weight, **how))
-    np.testing.assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
+    assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
 
 
 def test_one_word_alone_tells_nothing():
@@ -61,9 +62,7 @@ def test_a_ranking_that_the_terms_of_j_reverse():
     terms = DivergenceRanker(family="multinomial", **options).fit(X, [0, 1, 0, 1])
     assert own.order_[0] == 0
     assert terms.order_[-1] == 0
-    np.testing.assert_allclose(
-        own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4
-    )
+    assert_allclose(own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4)
 
 
 def test_it_is_no_name_and_gives_no_density():

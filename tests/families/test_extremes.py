@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from memdlib.divergences import itakura_saito, kl_terms, log_ratio
 from memdlib.families import Family, Normal, TruncatedExponential, get
@@ -27,12 +28,7 @@ EXACT = {
         lambda a: 1 + mp.log(a),
         lambda a, b: a / b - 1 - mp.log(a / b),
     ),
-    "poisson": (
-        MEANS,
-        lambda a: -mp.log(a),
-        lambda a: a - a * mp.log(a),
-        information,
-    ),
+    "poisson": (MEANS, lambda a: -mp.log(a), lambda a: a - a * mp.log(a), information),
     "geometric": (
         MEANS,
         lambda a: mp.log1p(1 / a),
@@ -143,7 +139,7 @@ def test_near_truncated_densities_keep_their_digits_at_both_ends(ends, size):
         assert both > 0
         # the means themselves, and lambda, have the digits of their own size
         rtol = 1e-14 * (1 + abs(a)) / (1e-3 * size)
-        np.testing.assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
+        assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
 
 
 def test_near_densities_close_to_an_end_keep_their_digits():
@@ -158,7 +154,7 @@ def test_near_densities_close_to_an_end_keep_their_digits():
 def test_the_entropy_in_other_units(ends):
     f, (a, b) = TruncatedExponential(*ends), ends
     mean = a + (b - a) * np.array([[0.1], [0.5], [0.8]])
-    np.testing.assert_allclose(f.entropy(mean), Family.entropy(f, mean), rtol=1e-12)
+    assert_allclose(f.entropy(mean), Family.entropy(f, mean), rtol=1e-12)
     assert f.entropy([0.5 * (a + b)]) == pytest.approx(np.log(b - a), rel=1e-14)
 
 
@@ -186,7 +182,7 @@ def test_smoothing_below_the_last_digit_of_a_weight_still_smooths(
     expected = 0.25 * smoothing / (weight + smoothing)
     if name == "multinomial":  # and those of a uniform one, to all classes together
         expected += 0.5 * smoothing / (2.0 * weight + smoothing)
-    np.testing.assert_allclose(found[0, 0, 0], expected, rtol=1e-6)
+    assert_allclose(found[0, 0, 0], expected, rtol=1e-6)
     assert (found > 0).all()
     divergence = family.jeffreys(*found)
     assert np.isfinite(divergence).all()
@@ -200,4 +196,4 @@ def test_an_end_that_rounding_has_moved_is_still_the_end(upper):
     mu = TruncatedExponential(a, b).regularise(
         np.full((2, 1, 1), end), np.ones(2), shrinkage=0.0, smoothing=1.0
     )
-    np.testing.assert_allclose(mu, 0.2, rtol=1e-15)
+    assert_allclose(mu, 0.2, rtol=1e-15)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 from scipy.sparse import csr_array
 from scipy.special import gammaln
@@ -159,7 +160,7 @@ def test_every_family_has_samples():
 def test_mean_and_natural_parameters_are_inverse(name, mu):
     f = get(name)
     rtol = 1e-9 if name == "polynomial" else 1e-12
-    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=rtol)
+    assert_allclose(f.mean(f.natural(mu)), mu, rtol=rtol)
 
 
 @pytest.mark.parametrize(("name", "mu"), CASES)
@@ -179,9 +180,7 @@ def test_density_moments_and_entropy(name, mu):
     low, high = SAMPLES[name][1](mu).support()
     x = mu[0] + np.arange(3) if np.isinf(high) else np.linspace(low, high, 4)
     x = np.array([0.0, 1.0]) if SAMPLES[name][2] is not None else x
-    np.testing.assert_allclose(
-        f.log_density(x, lam), log_law(name, mu, x), rtol=1e-9, atol=1e-11
-    )
+    assert_allclose(f.log_density(x, lam), log_law(name, mu, x), rtol=1e-9, atol=1e-11)
     for j in range(f.n_moments):
         moment = expectation(name, mu, lambda x, j=j: x ** (j + 1))
         assert moment == pytest.approx(mu[j], rel=1e-8, abs=1e-11)
@@ -236,7 +235,7 @@ def test_arrays_of_classes_and_features(name):
     assert f.natural(grid).shape == grid.shape
     assert f.log_normaliser(f.natural(grid)).shape == grid.shape[:-1]
     assert f.kl(grid, grid[::-1]).shape == grid.shape[:-1]
-    np.testing.assert_array_equal(f.jeffreys(grid, grid), 0.0)
+    assert_array_equal(f.jeffreys(grid, grid), 0.0)
 
 
 @given(st.floats(0.01, 50), st.floats(-1e-7, 1e-7))
@@ -275,7 +274,7 @@ def test_natural_about_zero_is_the_same_density(name):
     for s in range(2):
         x = location[s] + np.linspace(-3, 9, 7)
         expected = log_law(name, centred[s], x - location[s])
-        np.testing.assert_allclose(f.log_density(x, raw[s]), expected, rtol=1e-9)
+        assert_allclose(f.log_density(x, raw[s]), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -315,7 +314,7 @@ def test_jensen_shannon_of_many_features_is_that_of_each(name):
     w = [0.2, 0.3, 0.5]
     together, _ = f.jensen_shannon(classes, w)
     alone = [f.jensen_shannon(classes[:, [s]], w)[0][0] for s in range(40)]
-    np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-14)
+    assert_allclose(together, alone, rtol=1e-9, atol=1e-14)
     same = classes[:1].repeat(3, axis=0)
     assert np.abs(f.jensen_shannon(same, w)[0]).max() < 1e-15
 
@@ -331,15 +330,15 @@ def test_near_densities_keep_their_digits(name, size):
     moved = f.mean(f.natural(mu) + step)
     step = f.natural(moved) - f.natural(mu)
     symmetric = ((mu - moved) * step).sum(axis=-1)
-    np.testing.assert_allclose(f.jeffreys(mu, moved), symmetric, rtol=5e-16 / size**1.2)
+    assert_allclose(f.jeffreys(mu, moved), symmetric, rtol=5e-16 / size**1.2)
     halves = 20 * size
-    np.testing.assert_allclose(f.kl(mu, moved), symmetric / 2, rtol=halves)
+    assert_allclose(f.kl(mu, moved), symmetric / 2, rtol=halves)
     both = f.kl(mu, moved) + f.kl(moved, mu)
     by_iteration = {"polynomial": 1e-6, "truncated_exponential": 1e-7}
     rtol = by_iteration.get(name, 1e-8)
-    np.testing.assert_allclose(both, f.jeffreys(mu, moved), rtol=rtol)
+    assert_allclose(both, f.jeffreys(mu, moved), rtol=rtol)
     js, _ = f.jensen_shannon(np.stack([mu, moved]), [0.5, 0.5])
-    np.testing.assert_allclose(js, symmetric / 8, rtol=halves)
+    assert_allclose(js, symmetric / 8, rtol=halves)
 
 
 def test_a_document_is_one_draw_of_all_its_words():
@@ -350,8 +349,8 @@ def test_a_document_is_one_draw_of_all_its_words():
         law = stats.multinomial(X.sum(axis=1), theta[k])
         ours = f.log_density(X, f.natural(mu[k])).sum(axis=1)
         ours += gammaln(X.sum(axis=1) + 1)
-        np.testing.assert_allclose(ours, law.logpmf(X), rtol=1e-12)
-    np.testing.assert_allclose(f.mean(f.natural(mu)), mu, rtol=1e-15)
+        assert_allclose(ours, law.logpmf(X), rtol=1e-12)
+    assert_allclose(f.mean(f.natural(mu)), mu, rtol=1e-15)
     total = f.kl(mu[0], mu[1]).sum(), stats.entropy(theta[0], theta[1])
     assert total[0] == pytest.approx(total[1], rel=1e-13)
     assert f.entropy(mu[0]).sum() == pytest.approx(stats.entropy(theta[0]))
@@ -372,13 +371,13 @@ def test_word_probabilities_are_smoothed_alike_in_all_classes():
     pooled = weight @ counts / 8
     added = weight[:, None] * counts + 2 * pooled
     expected = added / added.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(mu, 0.8 * expected + 0.2 / 4, rtol=1e-14)
-    np.testing.assert_allclose(mu.sum(axis=1), 1, rtol=1e-15)
+    assert_allclose(mu, 0.8 * expected + 0.2 / 4, rtol=1e-14)
+    assert_allclose(mu.sum(axis=1), 1, rtol=1e-15)
     assert mu[0, 2] == mu[1, 2]
     plain = f.regularise(counts[..., None], weight, shrinkage=0.0, smoothing=0.0)
-    np.testing.assert_allclose(plain[0, :, 0], [0.4, 0, 0, 0.6])
+    assert_allclose(plain[0, :, 0], [0.4, 0, 0, 0.6])
     nothing = f.regularise(0 * counts[..., None], weight, shrinkage=0, smoothing=1.0)
-    np.testing.assert_allclose(nothing, 0.25)
+    assert_allclose(nothing, 0.25)
 
 
 @pytest.mark.parametrize("support", [(0.0, 1.0), (0.0, 1.0, 2.0, 3.0), (-3.0, 5.0)])
@@ -387,7 +386,7 @@ def test_polynomials_of_any_order(support, m):
     f, rng = Polynomial(m, support), np.random.default_rng([9, 5])
     lam = rng.normal(size=(2, 5, m)) / max(1, support[-1]) ** np.arange(1, m + 1)
     mu = f.mean(lam)
-    np.testing.assert_allclose(f.natural(mu), lam, rtol=1e-6, atol=1e-7)
+    assert_allclose(f.natural(mu), lam, rtol=1e-6, atol=1e-7)
 
     def integral(function):
         if len(support) > 2:
@@ -398,14 +397,14 @@ def test_polynomials_of_any_order(support, m):
         return np.exp(-(lam * x ** np.arange(1, m + 1)).sum(axis=-1))
 
     total = integral(p)
-    np.testing.assert_allclose(f.log_normaliser(lam), np.log(total), rtol=1e-11)
+    assert_allclose(f.log_normaliser(lam), np.log(total), rtol=1e-11)
     for j in range(m):
         moment = integral(lambda x, j=j: p(x) * x ** (j + 1)) / total
-        np.testing.assert_allclose(mu[..., j], moment, rtol=1e-10)
+        assert_allclose(mu[..., j], moment, rtol=1e-10)
     log_ratio = integral(lambda x: p(x)[0] * np.log(p(x)[0] / p(x)[1])) / total[0]
     kl = log_ratio - np.log(total[0] / total[1])
-    np.testing.assert_allclose(f.kl(mu[0], mu[1]), kl, rtol=1e-6)
-    np.testing.assert_allclose(Family.kl(f, mu[0], mu[1]), kl, rtol=1e-5, atol=1e-12)
+    assert_allclose(f.kl(mu[0], mu[1]), kl, rtol=1e-6)
+    assert_allclose(Family.kl(f, mu[0], mu[1]), kl, rtol=1e-5, atol=1e-12)
 
 
 def test_smoothing_makes_polynomial_moments_possible():
@@ -419,7 +418,7 @@ def test_smoothing_makes_polynomial_moments_possible():
     found = f.regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
     assert np.isfinite(f.natural(found)).all()
     same = f.regularise(np.stack([at_two] * 2), weight, shrinkage=0.0, smoothing=1.0)
-    np.testing.assert_array_equal(same[0], same[1])
+    assert_array_equal(same[0], same[1])
 
 
 @pytest.mark.parametrize(
@@ -428,11 +427,11 @@ def test_smoothing_makes_polynomial_moments_possible():
 def test_what_never_varies_says_nothing(f):
     weight = np.array([10.0, 30.0])
     never = f.regularise(np.zeros((2, 3, 1)), weight, shrinkage=0, smoothing=0)
-    np.testing.assert_array_equal(never, f.regularise(never, weight * 2, **NONE))
+    assert_array_equal(never, f.regularise(never, weight * 2, **NONE))
     assert (f.jeffreys(never[0], never[1]) == 0).all()
     once = np.array([[[0.0]], [[0.8]]])
     found = f.regularise(once, weight, shrinkage=0.0, smoothing=2.0)
-    np.testing.assert_allclose(found.ravel(), [1.2 / 12, (24 + 1.2) / 32])
+    assert_allclose(found.ravel(), [1.2 / 12, (24 + 1.2) / 32])
 
 
 NONE = {"shrinkage": 0.0, "smoothing": 0.0}
@@ -491,7 +490,7 @@ def normal(*pairs):
 )
 def test_zero_variances_follow_the_documented_rule(classes, expected):
     found = Normal.variance(regularised(normal(*classes)))
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-14)
+    assert_allclose(found[:, 0], expected, rtol=1e-14)
 
 
 def test_without_shrinkage_only_zero_variances_change():
@@ -502,12 +501,10 @@ def test_without_shrinkage_only_zero_variances_change():
     found = regularised(mu, (3.0, 4.0, 5.0))
     kept = np.ones((3, 8), dtype=bool)
     kept[1, ::2] = False
-    np.testing.assert_allclose(found[kept], mu[kept], rtol=1e-15)
+    assert_allclose(found[kept], mu[kept], rtol=1e-15)
     within = (3 * variance[0] + 4 * variance[1] + 5 * variance[2]) / 12
-    np.testing.assert_allclose(
-        Normal.variance(found)[1, ::2], within[::2], rtol=1e-13, atol=1e-15
-    )
-    np.testing.assert_allclose(found[..., 0], mu[..., 0], rtol=1e-15)
+    assert_allclose(Normal.variance(found)[1, ::2], within[::2], rtol=1e-13, atol=1e-15)
+    assert_allclose(found[..., 0], mu[..., 0], rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -531,18 +528,18 @@ def test_pairs_of_classes_are_regularised_like_each_alone(name):
     for p in range(5):
         for s in range(6):
             alone = f.regularise(pairs[p][:, [s]], weight[p], **options)
-            np.testing.assert_allclose(found[p][:, [s]], alone, rtol=1e-14)
+            assert_allclose(found[p][:, [s]], alone, rtol=1e-14)
     every = f.regularise(mu[:, None], np.full(4, 1e30), shrinkage=0.0, smoothing=0.0)
-    np.testing.assert_allclose(every, mu[:, None], rtol=1e-15)
+    assert_allclose(every, mu[:, None], rtol=1e-15)
 
 
 def test_shrinkage_moves_to_the_pooled_variance():
     mu = normal((0, 1), (3, 4))
     weight = (30.0, 10.0)
     half = Normal.variance(regularised(mu, weight, 0.5))[:, 0]
-    np.testing.assert_allclose(half, [(1 + 1.75) / 2, (4 + 1.75) / 2], rtol=1e-14)
+    assert_allclose(half, [(1 + 1.75) / 2, (4 + 1.75) / 2], rtol=1e-14)
     full = Normal.variance(regularised(mu, weight, 1.0))[:, 0]
-    np.testing.assert_allclose(full, 1.75, rtol=1e-14)
+    assert_allclose(full, 1.75, rtol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
@@ -551,19 +548,17 @@ def test_the_rules_have_no_scale(scale):
         scaled = normal(*((scale * m, scale**2 * v) for m, v in pairs))
         found = Normal.variance(regularised(scaled, shrinkage=0.3))
         plain = Normal.variance(regularised(normal(*pairs), shrinkage=0.3))
-        np.testing.assert_allclose(found, scale**2 * plain, rtol=1e-12)
+        assert_allclose(found, scale**2 * plain, rtol=1e-12)
 
 
 def test_smoothing_adds_pooled_instances():
     mu, weight = np.array([[[0.2]], [[0.8]]]), np.array([10.0, 30.0])
     found = Bernoulli().regularise(mu, weight, shrinkage=0.0, smoothing=2.0)
     pooled = (2 + 24) / 40
-    np.testing.assert_allclose(
-        found.ravel(), [(2 + 2 * pooled) / 12, (24 + 2 * pooled) / 32]
-    )
+    assert_allclose(found.ravel(), [(2 + 2 * pooled) / 12, (24 + 2 * pooled) / 32])
     ends = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
     found = Bernoulli().regularise(ends, weight, shrinkage=0.0, smoothing=0.0)
-    np.testing.assert_array_equal(found, 0.5)
+    assert_array_equal(found, 0.5)
 
 
 def test_presence_is_observed_in_dense_and_sparse():
@@ -667,7 +662,7 @@ def test_families_read_numbers_of_any_type_in_double_precision(name):
     for method, *parts in calls:
         found = np.asarray(method(*parts))
         expected = method(*(np.asarray(part, dtype=np.float64) for part in parts))
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
         assert found.dtype == np.float64
 
 
@@ -698,7 +693,7 @@ def test_jensen_shannon_on_levels_is_that_of_their_probabilities():
     mu = np.stack([P @ levels, P @ levels**2], axis=-1)[:, None]
     lam = f.natural(mu)
     p = np.exp(f.log_density(levels, lam))
-    np.testing.assert_allclose(p.sum(axis=-1), 1, rtol=1e-8)
+    assert_allclose(p.sum(axis=-1), 1, rtol=1e-8)
     expected = stats.entropy(w @ p) - w @ stats.entropy(p, axis=1)
     value, error = f.jensen_shannon(mu, w)
     assert value.shape == error.shape == (1,)
@@ -711,8 +706,8 @@ def test_class_means_about_the_location_of_the_heaviest_class():
     mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
     means, weight = location + mu[..., 0], np.array([1.0, 2.0])
     found = Normal.centre(mu, weight, location)
-    np.testing.assert_array_equal(found, means - location[1])
-    np.testing.assert_array_equal(Normal.centre(mu, weight, None), mu[..., 0])
+    assert_array_equal(found, means - location[1])
+    assert_array_equal(Normal.centre(mu, weight, None), mu[..., 0])
 
 
 def test_normal_divergences_of_classes_about_points_of_their_own():
@@ -725,12 +720,10 @@ def test_normal_divergences_of_classes_about_points_of_their_own():
     expected, _ = f.jensen_shannon(plain[[0, 2]], w[[0, 2]])
     for mu, where in ((about, location), (plain, None)):
         found, error = f.jensen_shannon(mu, w, location=where)
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert_allclose(found, expected, rtol=1e-9)
         assert (error < 1e-9).all()
-        np.testing.assert_allclose(
-            f.js_gm(mu, w, location=where), f.js_gm(plain, w), rtol=1e-9
-        )
-    np.testing.assert_allclose(
+        assert_allclose(f.js_gm(mu, w, location=where), f.js_gm(plain, w), rtol=1e-9)
+    assert_allclose(
         f.jeffreys(about[0], about[2], location[[0, 2]]),
         f.jeffreys(plain[0], plain[2]),
         rtol=1e-9,
@@ -745,7 +738,7 @@ def test_whole_means_of_a_normal_are_squared_as_numbers_with_a_point():
 def test_the_smallest_variance_of_a_normal_is_the_smallest_number_of_full_precision():
     tiny = np.finfo(np.float64).tiny
     natural = Normal().natural(Normal.mean_parameters(0.0, tiny))
-    np.testing.assert_allclose(natural[1], 0.5 / tiny, rtol=1e-15)
+    assert_allclose(natural[1], 0.5 / tiny, rtol=1e-15)
     with pytest.raises(ValueError, match="needs a variance above zero"):
         Normal().natural(Normal.mean_parameters(0.0, np.nextafter(tiny, 0.0)))
 
@@ -758,10 +751,10 @@ def test_truncated_densities_on_any_interval_are_those_of_their_definition(ends,
     x, rule = a + (b - a) * (nodes + 1) / 2, rule * (b - a) / 2
     mass = rule * np.exp(-rate * x)
     mean, psi = mass @ x / mass.sum(), np.log(mass.sum())
-    np.testing.assert_allclose(f.mean([rate]), [mean], rtol=1e-12)
-    np.testing.assert_allclose(f.log_normaliser([rate]), psi, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(f.natural([mean]), [rate], rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(f.entropy([mean]), psi + rate * mean, rtol=0, atol=1e-12)
+    assert_allclose(f.mean([rate]), [mean], rtol=1e-12)
+    assert_allclose(f.log_normaliser([rate]), psi, rtol=1e-12, atol=1e-13)
+    assert_allclose(f.natural([mean]), [rate], rtol=1e-8, atol=1e-10)
+    assert_allclose(f.entropy([mean]), psi + rate * mean, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["exponential", "poisson", "geometric"])
@@ -770,4 +763,4 @@ def test_a_feature_that_is_zero_throughout_has_the_mean_one(name):
     found = get(name).regularise(mu, weight, shrinkage=0.0, smoothing=0.5)
     pooled = (3 * 2 + 5) / 4
     expected = [[1.0, (3 * 2 + pooled / 2) / 3.5], [1.0, (5 + pooled / 2) / 1.5]]
-    np.testing.assert_allclose(found[..., 0], expected, rtol=1e-14)
+    assert_allclose(found[..., 0], expected, rtol=1e-14)

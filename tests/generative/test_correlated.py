@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import linalg, sparse
 from scipy.special import log_softmax
 from sklearn.base import clone
@@ -43,7 +44,7 @@ def test_all_coordinates_are_discriminant_analysis(load, shrinkage):
     relaxed = RegularisedMeMdClassifier(1.0, shrinkage, 0.0).fit(X, y)
     assert ours.shrinkage_ == pytest.approx(float(other.shrinkage_), rel=1e-9)
     for model in (other, relaxed):
-        np.testing.assert_allclose(
+        assert_allclose(
             ours.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-9
         )
 
@@ -53,15 +54,11 @@ def test_without_shrinkage_it_is_that_of_scikit_learn(load):
     X, y = load(return_X_y=True)
     ours = CorrelatedMeMdClassifier(shrinkage=0.0).fit(X, y)
     theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
-    np.testing.assert_allclose(
-        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8
-    )
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8)
     if len(theirs.coef_) == 1:
         scale = X.std(axis=0)
-        np.testing.assert_allclose(
-            ours.coef_ * scale, theirs.coef_ * scale, rtol=1e-6, atol=1e-6
-        )
-        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
+        assert_allclose(ours.coef_ * scale, theirs.coef_ * scale, rtol=1e-6, atol=1e-6)
+        assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "d"), [(9, 30), (50, 5)])
@@ -81,8 +78,8 @@ def test_the_divergences_add_up_to_that_of_the_joint_densities(n, d):
         # each by the literal root
         W = linalg.inv(linalg.sqrtm(S / np.outer(s, s))).real
         M = ((means - model.class_prior_ @ means) / s) @ W
-        np.testing.assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(
+        assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
+        assert_allclose(
             model.feature_divergences_, model.class_prior_ @ M**2, rtol=0, atol=1e-9
         )
 
@@ -105,7 +102,7 @@ def test_posteriors_of_some_coordinates_by_hand(n, d, size, prior):
     square = ((z[:, None, best] - M[None, :, best]) ** 2).sum(axis=2)
     with np.errstate(divide="ignore"):
         score = np.log(prior) - 0.5 * square
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(X), log_softmax(score, axis=1), rtol=1e-9, atol=1e-8
     )
     assert model.n_selected_ == (size or d)
@@ -127,7 +124,7 @@ def test_a_grid_search_chooses_the_number_of_coordinates():
 def test_values_of_any_size(model, scale):
     X, y = blobs(5, 14, 20)
     plain, scaled = (clone(model).fit(v, y) for v in (X, scale * X))
-    np.testing.assert_allclose(
+    assert_allclose(
         scaled.predict_proba(scale * X), plain.predict_proba(X), rtol=0, atol=1e-9
     )
 
@@ -152,7 +149,7 @@ def test_constant_features_and_classes_of_one_row(model):
     with np.errstate(all="raise"):
         far = X.copy()
         far[:, 2] = 1e100
-        np.testing.assert_allclose(
+        assert_allclose(
             fitted.predict_proba(far), fitted.predict_proba(X), rtol=0, atol=1e-9
         )
     # every class one row: no residuals, no correlations
@@ -169,9 +166,7 @@ def test_weights_are_copies(model):
     weight[:3] = 1
     one = clone(model).fit(X, y, sample_weight=weight)
     two = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
-    np.testing.assert_allclose(
-        one.predict_proba(X), two.predict_proba(X), rtol=0, atol=1e-8
-    )
+    assert_allclose(one.predict_proba(X), two.predict_proba(X), rtol=0, atol=1e-8)
 
 
 @BOTH
@@ -180,11 +175,11 @@ def test_class_weights_multiply_the_weights_of_rows(model):
     weighted = clone(model).set_params(class_weight={0: 3, 2: 2}).fit(X, y)
     copies = np.repeat(np.arange(len(y)), np.take([3, 1, 2], y))
     expected = clone(model).fit(X[copies], y[copies])
-    np.testing.assert_allclose(
+    assert_allclose(
         weighted.predict_log_proba(X), expected.predict_log_proba(X), rtol=0, atol=1e-8
     )
     balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
-    np.testing.assert_allclose(balanced.class_prior_, 1 / 3)
+    assert_allclose(balanced.class_prior_, 1 / 3)
 
 
 @BOTH
@@ -194,7 +189,7 @@ def test_other_types_are_taken_as_doubles(model, kind):
     X = (100 * X + 700).astype(kind)
     before = X.copy()
     one, two = (clone(model).fit(rows, y) for rows in (X, X.astype(float)))
-    np.testing.assert_allclose(
+    assert_allclose(
         one.predict_log_proba(X),
         two.predict_log_proba(X.astype(float)),
         rtol=0,
@@ -243,9 +238,7 @@ def test_seconds_since_1970(model):
     later = X + np.array([1.7e9, 0.0, 0.0, 0.0, 0.0, 0.0])
     near, far = clone(model).fit(X, y), clone(model).fit(later, y)
     assert near.score(X, y) > 0.9
-    np.testing.assert_allclose(
-        far.predict_proba(later), near.predict_proba(X), rtol=0, atol=1e-6
-    )
+    assert_allclose(far.predict_proba(later), near.predict_proba(X), rtol=0, atol=1e-6)
 
 
 def test_no_model_holds_its_training_rows():
@@ -264,7 +257,7 @@ def test_coefficients_are_those_of_the_decision_function(n_classes, n_features):
     found = X @ model.coef_.T + model.intercept_
     assert model.coef_.shape == (1 if n_classes == 2 else 3, 6)
     found = found[:, 0] if n_classes == 2 else log_softmax(found, axis=1)
-    np.testing.assert_allclose(found, model.decision_function(X), rtol=0, atol=1e-9)
+    assert_allclose(found, model.decision_function(X), rtol=0, atol=1e-9)
 
 
 def test_scikit_learn_selects_by_the_coefficients():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
@@ -59,7 +60,7 @@ def test_scores_are_the_multinomial_with_one_more_category(kind, S):
     prior = np.bincount(y[::2]) / len(y[::2])
     model = MultinomialMeMdClassifier(n_features=S).fit(kind(X[::2]), y[::2])
     theta = theta_by_hand(X[::2], y[::2])
-    np.testing.assert_allclose(model.mean_params_[..., 0], theta, rtol=1e-12)
+    assert_allclose(model.mean_params_[..., 0], theta, rtol=1e-12)
     alone = np.array(
         [
             prior[k] * prior[j] * own_jeffreys(theta[k], theta[j])
@@ -67,10 +68,10 @@ def test_scores_are_the_multinomial_with_one_more_category(kind, S):
             for j in range(k)
         ]
     ).sum(axis=0)
-    np.testing.assert_allclose(model.feature_divergences_, alone, rtol=1e-9)
+    assert_allclose(model.feature_divergences_, alone, rtol=1e-9)
     expected = literal_posterior(X[1::2], theta, prior, model.order_[:S])
     found = model.predict_proba(kind(X[1::2]))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def own_jeffreys(a, b):
@@ -89,7 +90,7 @@ def test_brute_force_over_small_documents(seed, d, K, thin):
     model.fit(sparse.csr_array(X) if thin else X, y)
     theta = theta_by_hand(X, y, 0.5)
     expected = literal_posterior(X, theta, np.full(K, 1 / K), model.order_[:S])
-    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
+    assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
 def test_all_words_are_multinomial_naive_bayes():
@@ -97,7 +98,7 @@ def test_all_words_are_multinomial_naive_bayes():
     X += 1.0
     model = MultinomialMeMdClassifier(n_features=None, smoothing=0.0).fit(X, y)
     peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X, y)
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(X), peer.predict_log_proba(X), rtol=0, atol=1e-8
     )
 
@@ -110,7 +111,7 @@ def test_the_plain_sum_lacks_the_rest():
     rest = 1 - theta[:, kept].sum(axis=1)
     missing = (X.sum(axis=1) - X[:, kept].sum(axis=1)) * np.log(rest[1] / rest[0])
     prior = np.log(model.class_prior_[1] / model.class_prior_[0])
-    np.testing.assert_allclose(
+    assert_allclose(
         model.decision_function(X), prior + plain + missing, rtol=0, atol=1e-9
     )
     assert np.abs(missing).max() > 0.1
@@ -138,7 +139,7 @@ def test_the_size_is_chosen_by_these_scores(validation):
     best = model.validation_n_features_[np.flatnonzero(curve >= curve.max() - 1e-12)]
     assert model.n_selected_ == best[0]
     thin = clone(model).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(thin.validation_curve_, curve, rtol=0, atol=1e-12)
+    assert_allclose(thin.validation_curve_, curve, rtol=0, atol=1e-12)
     plain = MeMdClassifier(
         family="multinomial", validation=validation, random_state=0
     ).fit(X, y)
@@ -160,7 +161,7 @@ def test_batches_and_weights_are_rows_again():
         )
     for other in (weighted, parts):
         assert other.order_.tolist() == whole.order_.tolist()
-        np.testing.assert_allclose(
+        assert_allclose(
             other.predict_log_proba(X), whole.predict_log_proba(X), rtol=0, atol=1e-10
         )
 
@@ -171,7 +172,7 @@ def test_a_failure_leaves_the_model_as_it_was():
     before = model.predict_proba(X)
     with pytest.raises(ValueError, match="Negative values"):
         model.fit(X - 1.0, y)
-    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert_array_equal(model.predict_proba(X), before)
     with pytest.raises(ValueError, match="divergence"):
         MultinomialMeMdClassifier("kl").fit(X, y)
 
@@ -180,7 +181,7 @@ def test_single_precision_and_overflow():
     X, y = documents(8, K=2)
     model = MultinomialMeMdClassifier(n_features=3).fit(X, y)
     single = X.astype(np.float32)
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(single), model.predict_log_proba(X), rtol=0, atol=1e-12
     )
     with pytest.raises(ValueError, match="in size"):
@@ -210,7 +211,7 @@ def test_a_document_of_one_word_without_bound_belongs_to_its_class(kind):
     model = MultinomialMeMdClassifier(n_features=None).fit(X, [0, 0, 1, 2])
     far = kind(np.diag(np.full(3, 1e100)))
     assert model.predict(far).tolist() == [0, 1, 2]
-    np.testing.assert_array_equal(model.predict_proba(far), np.eye(3))
+    assert_array_equal(model.predict_proba(far), np.eye(3))
     sizes, accuracy = model.accuracy_curve(far, [0, 1, 2])
     assert (sizes[-1], accuracy[-1]) == (3, 1.0)
 
@@ -224,7 +225,7 @@ def test_a_class_of_prior_zero_and_a_label_without_class(kind):
     assert not proba[:, 1].any()
     theta = theta_by_hand(X, y)[[0, 2]]
     expected = literal_posterior(X, theta, [0.3, 0.7], model.order_[:6])
-    np.testing.assert_allclose(proba[:, [0, 2]], expected, rtol=0, atol=1e-9)
+    assert_allclose(proba[:, [0, 2]], expected, rtol=0, atol=1e-9)
     labels = np.where(y == 2, 9, y)
     weight = np.random.default_rng([25, 1]).uniform(0.5, 2, len(y))
     sizes, accuracy = model.accuracy_curve(kind(X), labels, weight, [3, 6])

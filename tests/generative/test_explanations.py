@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -64,7 +65,7 @@ def test_contributions_are_the_changes_from_a_baseline(model, n_classes):
         base, values = contributions(model, X, k, middle)
         assert base == pytest.approx(score(model, middle[None], k)[0], rel=1e-9)
         total = base + values.sum(axis=1)
-        np.testing.assert_allclose(total, score(model, X, k), rtol=1e-8, atol=1e-8)
+        assert_allclose(total, score(model, X, k), rtol=1e-8, atol=1e-8)
         one = middle.copy()
         one[4] = X[9, 4]
         change = score(model, one[None], k)[0] - base
@@ -79,13 +80,13 @@ def test_a_word_adds_what_is_lost_without_it(model, n_classes):
     base, values = contributions(model, X, 1)
     _, thin = contributions(model, sparse.csc_array(X), 1)
     assert isinstance(thin, sparse.csr_array) and thin.nnz == np.count_nonzero(X)
-    np.testing.assert_allclose(thin.toarray(), values, rtol=0, atol=1e-10)
+    assert_allclose(thin.toarray(), values, rtol=0, atol=1e-10)
     assert base == pytest.approx(score(model, np.zeros((1, 40)), 1)[0])
     for s in range(40):
         without = X.copy()
         without[:, s] = 0.0
         lost = score(model, X, 1) - score(model, without, 1)
-        np.testing.assert_allclose(values[:, s], lost, rtol=0, atol=1e-9)
+        assert_allclose(values[:, s], lost, rtol=0, atol=1e-9)
 
 
 def test_a_linear_score_adds_coefficients_times_values():
@@ -93,7 +94,7 @@ def test_a_linear_score_adds_coefficients_times_values():
     X = X[:, :5]
     model = LogisticRegression(max_iter=10_000).fit(X, y)
     base, values = contributions(model, X, 1)
-    np.testing.assert_allclose(values, X * model.coef_, rtol=1e-9, atol=1e-9)
+    assert_allclose(values, X * model.coef_, rtol=1e-9, atol=1e-9)
     assert base == pytest.approx(model.intercept_[0])
     other, negative = contributions(model, X, 0)
     assert other == -base
@@ -112,7 +113,7 @@ def test_the_presence_of_a_word_is_compared_with_its_absence():
     logit = [np.log(p[varies]) - np.log1p(-p[varies]) for p in theta]
     _, values = contributions(model, X, 1)
     expected = present[:, varies] * (logit[1] - logit[0])
-    np.testing.assert_allclose(values[:, varies], expected, rtol=0, atol=1e-10)
+    assert_allclose(values[:, varies], expected, rtol=0, atol=1e-10)
 
 
 def test_rows_without_words_and_impossible_classes():
@@ -123,7 +124,7 @@ def test_rows_without_words_and_impossible_classes():
     base, values = contributions(model, X, 2)
     found = model.decision_function(X)[:, [0, 2]]
     total = base + values.sum(axis=1)
-    np.testing.assert_allclose(total, found[:, 1] - found.mean(axis=1), atol=1e-9)
+    assert_allclose(total, found[:, 1] - found.mean(axis=1), atol=1e-9)
 
 
 def test_what_cannot_be_explained_is_named():

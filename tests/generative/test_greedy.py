@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.utils import get_tags
@@ -34,7 +35,7 @@ def test_each_choice_is_the_best_of_all_candidates(load, shrinkage):
     k = min(6, X.shape[1])
     ranker = GreedyGaussianRanker(k, shrinkage).fit(X, y, w)
     model = JointMaxEntClassifier("full", shrinkage).fit(X, y, w)
-    np.testing.assert_allclose(ranker.shrinkage_, model.shrinkage_, rtol=1e-9)
+    assert_allclose(ranker.shrinkage_, model.shrinkage_, rtol=1e-9)
     chosen, reached = [], 0.0
     for s, gain in zip(ranker.order_.tolist(), ranker.gains_, strict=True):
         rest = [t for t in range(X.shape[1]) if t not in chosen]
@@ -66,8 +67,8 @@ def test_independent_features_give_the_marginal_ranking(load):
     X, y = load(return_X_y=True)
     marginal = DivergenceRanker(n_features=None).fit(X, y)
     ranker = GreedyGaussianRanker(n_features=None, shrinkage=1.0).fit(X, y)
-    np.testing.assert_array_equal(ranker.order_, marginal.order_)
-    np.testing.assert_allclose(
+    assert_array_equal(ranker.order_, marginal.order_)
+    assert_allclose(
         ranker.gains_, marginal.feature_divergences_[marginal.order_], rtol=1e-9
     )
 
@@ -88,7 +89,7 @@ def test_a_feature_that_is_nothing_alone_is_found():
     assert ranker.order_.tolist() == [1, 2]
     assert ranker.gains_[1] > 10 * ranker.gains_[0]
     assert ranker.get_support().tolist() == [False, True, True]
-    np.testing.assert_array_equal(ranker.transform(X), X[:, 1:])
+    assert_array_equal(ranker.transform(X), X[:, 1:])
 
 
 def test_classes_that_differ_in_correlation_alone():
@@ -107,13 +108,13 @@ def test_units_and_weights_change_no_choice(shrinkage):
     one = GreedyGaussianRanker(5, shrinkage).fit(X, y)
     unit = 10.0 ** np.linspace(-90, 90, 13)
     scaled = GreedyGaussianRanker(5, shrinkage).fit(X * unit, y)
-    np.testing.assert_array_equal(scaled.order_, one.order_)
-    np.testing.assert_allclose(scaled.gains_, one.gains_, rtol=1e-8)
+    assert_array_equal(scaled.order_, one.order_)
+    assert_allclose(scaled.gains_, one.gains_, rtol=1e-8)
     w = np.random.default_rng([22, 4]).integers(0, 4, len(y))
     weighted = GreedyGaussianRanker(5, shrinkage).fit(X, y, w)
     copies = GreedyGaussianRanker(5, shrinkage).fit(np.repeat(X, w, 0), np.repeat(y, w))
-    np.testing.assert_array_equal(weighted.order_, copies.order_)
-    np.testing.assert_allclose(weighted.gains_, copies.gains_, rtol=1e-8)
+    assert_array_equal(weighted.order_, copies.order_)
+    assert_allclose(weighted.gains_, copies.gains_, rtol=1e-8)
 
 
 def test_features_that_depend_on_the_chosen_are_left_out():
@@ -152,7 +153,7 @@ def test_information_by_hand(divergence):
     X, y = load_breast_cancer(return_X_y=True)
     ranker = GreedyInformationRanker(n_features=6, divergence=divergence).fit(X, y)
     relevance = DivergenceRanker(divergence).fit(X, y).feature_divergences_
-    np.testing.assert_array_equal(ranker.feature_divergences_, relevance)
+    assert_array_equal(ranker.feature_divergences_, relevance)
     r = np.corrcoef(X.T)
     np.fill_diagonal(r, 0)
     information = -0.5 * np.log(1 - r**2)
@@ -184,7 +185,7 @@ def test_constants_inform_about_nothing():
     ranker = GreedyInformationRanker(n_features=None).fit(X, y)
     alone = GreedyInformationRanker(n_features=None).fit(X[:, 1:], y)
     others = [s - 1 for s in ranker.order_ if s > 0]
-    np.testing.assert_array_equal(others, alone.order_)
+    assert_array_equal(others, alone.order_)
     place = ranker.order_.tolist().index(0)
     assert ranker.gains_[place] == pytest.approx(0, abs=1e-15)
 
@@ -214,8 +215,8 @@ def test_relevance_less_redundancy_of_sparse_data(family, kind):
     ranker = GreedyInformationRanker(n_features=None, family=family)
     dense = ranker.fit(X, y, w).order_, ranker.gains_
     ranker.fit(kind(X), y, w)
-    np.testing.assert_array_equal(ranker.order_, dense[0])
-    np.testing.assert_allclose(ranker.gains_, dense[1], rtol=1e-9, atol=1e-12)
+    assert_array_equal(ranker.order_, dense[0])
+    assert_allclose(ranker.gains_, dense[1], rtol=1e-9, atol=1e-12)
 
 
 def test_joint_covariances_need_dense_data():
@@ -275,7 +276,7 @@ def test_ranks_of_what_is_not_chosen_are_the_last(ranker):
     assert ranker.n_selected_ == len(ranker.order_) == 2
     assert ranker.classes_.tolist() == [0, 1, 2]
     kept = X[:, np.sort(ranker.order_)]
-    np.testing.assert_array_equal(ranker.transform(X[:, :5]), kept)
+    assert_array_equal(ranker.transform(X[:, :5]), kept)
     tags = get_tags(ranker)
     dense_only = isinstance(ranker, GreedyGaussianRanker)
     assert tags.input_tags.sparse is not dense_only

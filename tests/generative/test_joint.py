@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import (
@@ -48,7 +49,7 @@ def test_the_three_textbook_classifiers(load, covariance, theirs):
     X, y = load(return_X_y=True)
     ours = JointMaxEntClassifier(covariance, shrinkage=0.0).fit(X, y)
     proba = theirs.fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(ours.predict_proba(X), proba, rtol=0, atol=1e-8)
+    assert_allclose(ours.predict_proba(X), proba, rtol=0, atol=1e-8)
 
 
 def test_the_unbiased_covariance_differs_by_its_factor():
@@ -56,11 +57,9 @@ def test_the_unbiased_covariance_differs_by_its_factor():
     pooled = JointMaxEntClassifier("pooled", shrinkage=0.0).fit(X, y)
     full = JointMaxEntClassifier("full", shrinkage=0.0).fit(X, y)
     for k in range(3):
-        np.testing.assert_allclose(
-            full.covariances_[k] * 50 / 49, np.cov(X[y == k].T), rtol=1e-12
-        )
+        assert_allclose(full.covariances_[k] * 50 / 49, np.cov(X[y == k].T), rtol=1e-12)
     within = sum(49 * np.cov(X[y == k].T) for k in range(3)) / 147
-    np.testing.assert_allclose(pooled.covariances_ * 150 / 147, within, rtol=1e-12)
+    assert_allclose(pooled.covariances_ * 150 / 147, within, rtol=1e-12)
 
 
 def test_without_products_it_is_memd_on_all_features():
@@ -69,11 +68,9 @@ def test_without_products_it_is_memd_on_all_features():
         ours = JointMaxEntClassifier("diagonal", shrinkage).fit(X, y)
         theirs = MeMdClassifier(n_features=None, shrinkage=shrinkage).fit(X, y)
         found, expected = (m.predict_log_proba(X_new) for m in (ours, theirs))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
         for name in ("mean_params_", "natural_params_", "class_prior_"):
-            np.testing.assert_allclose(
-                getattr(ours, name), getattr(theirs, name), rtol=1e-7
-            )
+            assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-7)
 
 
 @pytest.mark.parametrize("shrinkage", [0.3, "auto"])
@@ -82,8 +79,8 @@ def test_the_diagonal_model_takes_sparse_data(shrinkage):
     X = np.where(X > 0.5, X, 0.0)
     dense = JointMaxEntClassifier("diagonal", shrinkage).fit(X, y)
     thin = JointMaxEntClassifier("diagonal", shrinkage).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(thin.covariances_, dense.covariances_, rtol=1e-10)
-    np.testing.assert_allclose(
+    assert_allclose(thin.covariances_, dense.covariances_, rtol=1e-10)
+    assert_allclose(
         thin.predict_log_proba(sparse.csc_array(X)),
         dense.predict_log_proba(X),
         rtol=0,
@@ -97,7 +94,7 @@ def test_correlations_of_one_by_nothing_left_are_the_diagonal_model():
     X, y = blobs()
     full = JointMaxEntClassifier("full", shrinkage=1.0).fit(X, y)
     naive = JointMaxEntClassifier("diagonal", shrinkage=0.0).fit(X, y)
-    np.testing.assert_allclose(
+    assert_allclose(
         full.predict_log_proba(X), naive.predict_log_proba(X), rtol=0, atol=1e-10
     )
 
@@ -108,33 +105,33 @@ def test_attributes_are_the_class_densities(covariance, shrinkage):
     X, y = blobs()
     model = JointMaxEntClassifier(covariance, shrinkage).fit(X, y)
     mean, S, mu = model.means_, model.covariances_, model.mean_params_
-    np.testing.assert_allclose(mean, [X[y == k].mean(axis=0) for k in range(3)])
+    assert_allclose(mean, [X[y == k].mean(axis=0) for k in range(3)])
     if covariance == "diagonal":
         assert S.shape == (3, 4) and mu.shape == (3, 4, 2)
-        np.testing.assert_allclose(Normal.variance(mu), S, rtol=1e-10)
-        np.testing.assert_allclose(Normal().natural(mu), model.natural_params_)
+        assert_allclose(Normal.variance(mu), S, rtol=1e-10)
+        assert_allclose(Normal().natural(mu), model.natural_params_)
         S = [np.diag(s) for s in S]
     else:
         assert S.shape == ((4, 4) if covariance == "pooled" else (3, 4, 4))
         assert mu.shape == model.natural_params_.shape == (3, 4, 5)
         S = np.broadcast_to(S, (3, 4, 4))
         family = MultivariateNormal()
-        np.testing.assert_allclose(family.covariance(mu), S, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(
+        assert_allclose(family.covariance(mu), S, rtol=0, atol=1e-12)
+        assert_allclose(
             family.natural(mu), model.natural_params_, rtol=1e-9, atol=1e-10
         )
     laws = [stats.multivariate_normal(m, s) for m, s in zip(mean, S, strict=True)]
     score = np.stack([q.logpdf(X) for q in laws], axis=1) + np.log(model.class_prior_)
     gap = score - score[:, :1]
     ours = model.predict_log_proba(X)
-    np.testing.assert_allclose(ours - ours[:, :1], gap, rtol=1e-8, atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), score.argmax(axis=1))
+    assert_allclose(ours - ours[:, :1], gap, rtol=1e-8, atol=1e-9)
+    assert_array_equal(model.predict(X), score.argmax(axis=1))
     shape = (3,) if covariance == "full" else ()
     assert model.shrinkage_.shape == shape
     if shrinkage == "auto":
         assert (model.shrinkage_ > 0).all() and (model.shrinkage_ <= 1).all()
     else:
-        np.testing.assert_array_equal(model.shrinkage_, shrinkage)
+        assert_array_equal(model.shrinkage_, shrinkage)
 
 
 def test_the_automatic_intensity_of_variances_by_hand():
@@ -145,7 +142,7 @@ def test_the_automatic_intensity_of_variances_by_hand():
     s = (2 * (2 / 3) * ratio**2 / 42).sum() / ((ratio - 1) ** 2).sum()
     assert model.shrinkage_ == pytest.approx(s, rel=1e-10)
     expected = v + s * (v.mean(axis=0) - v)
-    np.testing.assert_allclose(model.covariances_, expected, rtol=1e-10)
+    assert_allclose(model.covariances_, expected, rtol=1e-10)
 
 
 @EVERY
@@ -156,7 +153,7 @@ def test_weights_are_copies(covariance, shrinkage):
     one = JointMaxEntClassifier(covariance, shrinkage)
     weighted = one.fit(X, y, sample_weight=w).predict_log_proba(X)
     copies = one.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).predict_log_proba(X)
-    np.testing.assert_allclose(weighted, copies, rtol=1e-9, atol=1e-11)
+    assert_allclose(weighted, copies, rtol=1e-9, atol=1e-11)
 
 
 @EVERY
@@ -171,16 +168,12 @@ def test_batches_give_the_model_of_one_fit(covariance, shrinkage, origin):
     for batch in np.array_split(order, 7):
         many.partial_fit(X[batch], y[batch], [0, 1, 2], w[batch])
     for name in ("mean_params_", "class_prior_", "means_"):
-        np.testing.assert_allclose(
-            getattr(many, name), getattr(one, name), rtol=1e-12, atol=1e-12
-        )
-    np.testing.assert_allclose(many.shrinkage_, one.shrinkage_, rtol=1e-9)
-    np.testing.assert_allclose(
-        many.predict_proba(X), one.predict_proba(X), rtol=1e-7, atol=1e-12
-    )
+        assert_allclose(getattr(many, name), getattr(one, name), rtol=1e-12, atol=1e-12)
+    assert_allclose(many.shrinkage_, one.shrinkage_, rtol=1e-9)
+    assert_allclose(many.predict_proba(X), one.predict_proba(X), rtol=1e-7, atol=1e-12)
     half = JointMaxEntClassifier(covariance, shrinkage).fit(X[:60], y[:60], w[:60])
     half.partial_fit(X[60:], y[60:], sample_weight=w[60:])
-    np.testing.assert_allclose(half.mean_params_, one.mean_params_, rtol=1e-12)
+    assert_allclose(half.mean_params_, one.mean_params_, rtol=1e-12)
 
 
 @EVERY
@@ -189,11 +182,11 @@ def test_classes_that_have_not_come_yet_are_never_predicted(covariance):
     model = JointMaxEntClassifier(covariance)
     model.partial_fit(X[y > 0], y[y > 0], classes=range(4))
     proba = model.predict_proba(X)
-    np.testing.assert_array_equal(proba[:, [0, 3]], 0)
-    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert_array_equal(proba[:, [0, 3]], 0)
+    assert_allclose(proba.sum(axis=1), 1)
     assert np.isfinite(model.natural_params_).all()
     alone = JointMaxEntClassifier(covariance).fit(X[y > 0], y[y > 0])
-    np.testing.assert_allclose(proba[:, 1:3], alone.predict_proba(X), rtol=1e-9)
+    assert_allclose(proba[:, 1:3], alone.predict_proba(X), rtol=1e-9)
 
 
 @EVERY
@@ -203,8 +196,8 @@ def test_units_change_no_prediction(covariance, shrinkage):
     unit = np.array([1e-40, 1.0, 1e5, 1e40])
     one = JointMaxEntClassifier(covariance, shrinkage).fit(X, y)
     other = JointMaxEntClassifier(covariance, shrinkage).fit(X * unit, y)
-    np.testing.assert_allclose(other.shrinkage_, one.shrinkage_, rtol=1e-10)
-    np.testing.assert_allclose(
+    assert_allclose(other.shrinkage_, one.shrinkage_, rtol=1e-10)
+    assert_allclose(
         other.predict_log_proba(X * unit), one.predict_log_proba(X), rtol=0, atol=1e-9
     )
 
@@ -214,7 +207,7 @@ def test_a_far_origin_costs_few_digits(covariance):
     X, y = blobs()
     near = JointMaxEntClassifier(covariance).fit(X, y).predict_proba(X)
     far = JointMaxEntClassifier(covariance).fit(X + 1e6, y).predict_proba(X + 1e6)
-    np.testing.assert_allclose(far, near, rtol=0, atol=1e-6)
+    assert_allclose(far, near, rtol=0, atol=1e-6)
 
 
 @EVERY
@@ -223,10 +216,10 @@ def test_blocks_and_single_precision(covariance, monkeypatch):
     one = JointMaxEntClassifier(covariance).fit(X, y)
     monkeypatch.setattr(moments, "_BLOCK", 28)
     other = JointMaxEntClassifier(covariance).fit(X, y)
-    np.testing.assert_allclose(other.mean_params_, one.mean_params_, rtol=1e-11)
+    assert_allclose(other.mean_params_, one.mean_params_, rtol=1e-11)
     single = JointMaxEntClassifier(covariance).fit(X.astype(np.float32), y)
     assert single.covariances_.dtype == np.float64
-    np.testing.assert_allclose(
+    assert_allclose(
         single.predict_proba(X.astype(np.float32)),
         one.predict_proba(X),
         rtol=0,
@@ -250,7 +243,7 @@ def test_classes_far_apart_keep_their_digits(covariance, offset):
     for model in (far, parts):
         # doubles near 1e12 lie 1e-4 apart: that much the data themselves change
         found = model.predict_proba(X)
-        np.testing.assert_allclose(found, near, rtol=0, atol=1e-16 * offset)
+        assert_allclose(found, near, rtol=0, atol=1e-16 * offset)
         assert model.score(X, y) > 0.97
 
 
@@ -268,12 +261,12 @@ def test_hard_cases_stay_finite(covariance, shrinkage):
     assert np.isfinite(model.natural_params_).all()
     moved = X.copy()
     moved[:, 3] = 50.0  # the constant favours no class
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(moved), model.predict_log_proba(X), rtol=1e-7, atol=1e-9
     )
     constant = JointMaxEntClassifier(covariance, shrinkage)
     constant.fit(np.full((4, 2), 0.1), [0, 0, 0, 1])
-    np.testing.assert_allclose(constant.predict_proba([[0.1, 3]]), [[0.75, 0.25]])
+    assert_allclose(constant.predict_proba([[0.1, 3]]), [[0.75, 0.25]])
 
 
 @pytest.mark.parametrize("covariance", ["full", "pooled"])
@@ -308,7 +301,7 @@ def test_a_batch_that_fails_changes_nothing(covariance):
     for bad, label in ((np.full((1, 4), 1e300), 0), (X[:1], 9), (X[:1, :2], 0)):
         with pytest.raises(ValueError, match=r"in size|label 9|X has 2 features"):
             model.partial_fit(bad, [label])
-        np.testing.assert_array_equal(model.predict_log_proba(X), before)
+        assert_array_equal(model.predict_log_proba(X), before)
     for other in set(COVARIANCES) - {"pooled", covariance}:
         with pytest.raises(ValueError, match="must agree|from batch to batch"):
             model.set_params(covariance=other).partial_fit(X, y)
@@ -337,7 +330,7 @@ def test_it_lives_in_frames_searches_and_pickles():
     assert list(best.feature_names_in_) == list(X)
     assert set(best.predict(X)) == {"benign", "malignant"}
     again = pickle.loads(pickle.dumps(best))
-    np.testing.assert_array_equal(again.predict_proba(X), best.predict_proba(X))
+    assert_array_equal(again.predict_proba(X), best.predict_proba(X))
     with pytest.raises(ValueError, match="feature names should match"):
         best.predict(X[X.columns[::-1]])
 
@@ -345,14 +338,8 @@ def test_it_lives_in_frames_searches_and_pickles():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"covariance": "tied"},
-            r"'covariance' .* {'full', 'pooled', 'diagonal'}",
-        ),
-        (
-            {"shrinkage": -0.1},
-            r"'shrinkage' .* in the range \[0.0, 1.0\]. Got -0.1",
-        ),
+        ({"covariance": "tied"}, r"'covariance' .* {'full', 'pooled', 'diagonal'}"),
+        ({"shrinkage": -0.1}, r"'shrinkage' .* in the range \[0.0, 1.0\]. Got -0.1"),
         ({"shrinkage": "lw"}, r"'shrinkage' .* among {'auto'} or .* Got 'lw' instead"),
         ({"shrinkage": np.nan}, "'shrinkage' .* Got nan instead"),
     ],
@@ -408,11 +395,11 @@ def test_small_numbers_have_squares(covariance, dtype):
     X, y = blobs()
     X = (15 * X).round().clip(-120, 120)
     model = JointMaxEntClassifier(covariance).fit(X, y)
-    np.testing.assert_allclose(
+    assert_allclose(
         model.predict_log_proba(X.astype(dtype)), model.predict_log_proba(X), rtol=1e-12
     )
     again = JointMaxEntClassifier(covariance).fit(X.astype(dtype), y)
-    np.testing.assert_allclose(again.mean_params_, model.mean_params_, rtol=1e-12)
+    assert_allclose(again.mean_params_, model.mean_params_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("covariance", ["full", "pooled"])
@@ -428,4 +415,4 @@ def test_posteriors_are_those_of_the_densities(covariance):
     ]
     score = np.stack([q.logpdf(X) for q in laws], axis=1) + np.log(model.class_prior_)
     score -= np.logaddexp.reduce(score, axis=1)[:, None]
-    np.testing.assert_allclose(one, score, rtol=0, atol=1e-9)
+    assert_allclose(one, score, rtol=0, atol=1e-9)

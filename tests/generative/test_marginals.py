@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.exceptions import ConvergenceWarning
 
@@ -31,11 +32,11 @@ def test_parameters_are_those_of_the_class_samples():
     for k in range(3):
         member = X[codes == k]
         mean = marginals.mean_params[k, :, 0] + location[k]
-        np.testing.assert_allclose(mean, member.mean(axis=0), rtol=1e-12)
+        assert_allclose(mean, member.mean(axis=0), rtol=1e-12)
         variance = Normal.variance(marginals.mean_params[k])
-        np.testing.assert_allclose(variance, member.var(axis=0), rtol=1e-12)
+        assert_allclose(variance, member.var(axis=0), rtol=1e-12)
         half_precision = marginals.natural_params[k, :, 1]
-        np.testing.assert_allclose(half_precision, 0.5 / member.var(axis=0), rtol=1e-12)
+        assert_allclose(half_precision, 0.5 / member.var(axis=0), rtol=1e-12)
 
 
 def test_js_is_the_information_between_value_and_class():
@@ -70,11 +71,11 @@ def test_orders_of_the_three_divergences(name):
     assert (marginals.divergences("jeffreys") > 0).all()
     two = family_moments(family, family.observe(X), np.minimum(codes, 1), 2, None)
     two = ClassMarginals(two, family)
-    np.testing.assert_allclose(
+    assert_allclose(
         two.divergences("js_gm"), 2 / 9 * two.divergences("jeffreys"), rtol=1e-12
     )
     located = {"location": two.moments.location} if family.translates else {}
-    np.testing.assert_allclose(
+    assert_allclose(
         family.js_gm(two.mean_params, two.prior, **located),
         two.divergences("js_gm"),
         rtol=1e-9,
@@ -90,9 +91,7 @@ def test_automatic_shrinkage_is_its_formula():
     assert marginals.shrinkage == pytest.approx(expected, rel=1e-10)
     assert 0.01 < expected < 0.5
     plain = ClassMarginals(moments_of(X, codes), Normal(), shrinkage=expected)
-    np.testing.assert_allclose(
-        marginals.mean_params, plain.mean_params, rtol=1e-12, atol=1e-15
-    )
+    assert_allclose(marginals.mean_params, plain.mean_params, rtol=1e-12, atol=1e-15)
     scaled = moments_of(X * np.logspace(-3, 3, 40), codes)
     again = ClassMarginals(scaled, Normal(), shrinkage="auto")
     assert again.shrinkage == pytest.approx(expected, rel=1e-9)
@@ -137,7 +136,7 @@ def test_sparse_and_dense_counts_agree():
         kept = family.observe(sparse.csr_array(X))
         thin = family_moments(family, kept, codes, 3, weight)
         for divergence in ("js", "js_gm", "jeffreys"):
-            np.testing.assert_allclose(
+            assert_allclose(
                 ClassMarginals(thin, family).divergences(divergence),
                 ClassMarginals(dense, family).divergences(divergence),
                 rtol=1e-9,
@@ -185,23 +184,21 @@ def test_moments_of_all_folds_come_from_one_pass():
         kept = [np.ones(90, dtype=bool), *(fold != f for f in range(4))]
         for found, rows in zip([total, *training], kept, strict=True):
             alone = family_moments(family, data[rows], codes[rows], 3, weight[rows])
-            np.testing.assert_allclose(found.weight, alone.weight, rtol=1e-12)
+            assert_allclose(found.weight, alone.weight, rtol=1e-12)
             a, b = ClassMarginals(found, family), ClassMarginals(alone, family)
-            np.testing.assert_allclose(
-                a.divergences(), b.divergences(), rtol=1e-9, atol=1e-14
-            )
+            assert_allclose(a.divergences(), b.divergences(), rtol=1e-9, atol=1e-14)
         share = np.minimum(fold, 1)
         parts = family_moments(family, data, 3 * share + codes, 6, weight).split(2)
         training, _ = leave_one_out(parts)
         total = parts[0].merge(training)
         alone = family_moments(family, data[share > 0], codes[share > 0], 3,
                                weight[share > 0])  # fmt: skip
-        np.testing.assert_allclose(
+        assert_allclose(
             training.location + training.mean[..., 0],
             alone.location + alone.mean[..., 0],
             rtol=1e-12,
         )
-        np.testing.assert_allclose(total.weight, np.bincount(codes, weight))
+        assert_allclose(total.weight, np.bincount(codes, weight))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -223,7 +220,7 @@ def test_a_feature_without_variance_inside_the_classes_is_perfect(kind, scale):
     js = marginals.divergences("js")
     shares = marginals.prior
     grouped = stats.entropy([shares[1], shares[0] + shares[2]])
-    np.testing.assert_allclose(
+    assert_allclose(
         js[[1, 3, 5]], [stats.entropy(shares), grouped, grouped], rtol=1e-14
     )
     assert js[4] == 0
@@ -285,7 +282,7 @@ def test_divergences_of_classes_far_apart(kind, offset):
 def test_class_shares_may_be_given():
     X, codes = sample()
     moments = moments_of(X, codes)
-    np.testing.assert_array_equal(ClassMarginals(moments, Normal()).prior, 1 / 3)
+    assert_array_equal(ClassMarginals(moments, Normal()).prior, 1 / 3)
     prior = np.array([0.5, 0.3, 0.2])
     given = ClassMarginals(moments, Normal(), prior=prior)
     mu = moments.location + given.mean_params[..., 0]
@@ -296,9 +293,9 @@ def test_class_shares_may_be_given():
         )
         for k in range(3) for j in range(k)
     )  # fmt: skip
-    np.testing.assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)
+    assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)
     scores = MarginalScores.of(given, np.arange(6))
-    np.testing.assert_allclose(np.exp(scores.log_prior), prior, rtol=1e-15)
+    assert_allclose(np.exp(scores.log_prior), prior, rtol=1e-15)
 
 
 @pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
@@ -308,7 +305,7 @@ def test_given_shares_mix_the_other_classes_as_weights_would(prior):
     weight = 3 * np.array(prior)[codes]
     weighted = class_moments(X, codes, 3, order=2, sample_weight=weight)
     expected = ClassMarginals(weighted, Normal()).divergences("jeffreys")
-    np.testing.assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
+    assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
     unweighted = ClassMarginals(moments_of(X, codes), Normal()).divergences("jeffreys")
     assert not np.allclose(unweighted, expected, rtol=0.01)
 
@@ -334,7 +331,7 @@ def test_perfect_features_under_given_shares(prior):
     marginals = ClassMarginals(moments_of(X, codes), Normal(), prior=np.array(prior))
     js = marginals.divergences("js")
     grouped = [prior[1], prior[0] + prior[2]]
-    np.testing.assert_allclose(
+    assert_allclose(
         js[[1, 3]], [stats.entropy(prior), stats.entropy(grouped)], rtol=1e-14
     )
     assert (js[[0, 2, 4, 5]] < stats.entropy(prior)).all()
@@ -348,5 +345,5 @@ def test_divergences_are_js_gm_unless_another_is_asked_for():
     X, codes = sample()
     marginals = ClassMarginals(moments_of(X, codes), Normal())
     default = marginals.divergences()
-    np.testing.assert_array_equal(default, marginals.divergences("js_gm"))
+    assert_array_equal(default, marginals.divergences("js_gm"))
     assert marginals.shrinkage == 0.0 and marginals.smoothing == 1.0

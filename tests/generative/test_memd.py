@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -40,9 +41,7 @@ def test_all_features_are_gaussian_naive_bayes(load):
     X, y = load(return_X_y=True)
     ours = MeMdClassifier(n_features=None).fit(X, y)
     theirs = GaussianNB(var_smoothing=0).fit(X, y)
-    np.testing.assert_allclose(
-        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8
-    )
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8)
 
 
 def test_presence_model_by_hand():
@@ -63,7 +62,7 @@ def test_presence_model_by_hand():
     expected = np.exp(score - score.max(1, keepdims=True))
     expected /= expected.sum(1, keepdims=True)
     model = MeMdClassifier(family="bernoulli", n_features=None, smoothing=1.5).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
+    assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
 def test_presence_model_is_bernoulli_naive_bayes_where_half_the_rows_have_the_word():
@@ -73,7 +72,7 @@ def test_presence_model_is_bernoulli_naive_bayes_where_half_the_rows_have_the_wo
     for alpha in (0.5, 1.0, 3.0):
         ours = MeMdClassifier(family="bernoulli", n_features=None, smoothing=2 * alpha)
         theirs = BernoulliNB(alpha=alpha).fit(X, y)
-        np.testing.assert_allclose(
+        assert_allclose(
             ours.fit(X, y).predict_log_proba(X),
             theirs.predict_log_proba(X),
             rtol=1e-11,
@@ -96,12 +95,10 @@ def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
         joint.append(np.log(v.sum() / w.sum()) + density)
     joint = np.transpose(joint)
     expected = joint - np.logaddexp.reduce(joint, axis=1)[:, None]
-    np.testing.assert_allclose(
-        model.predict_log_proba(X_new), expected, rtol=0, atol=1e-8
-    )
-    np.testing.assert_array_equal(model.predict(X_new), joint.argmax(axis=1))
-    np.testing.assert_allclose(model.predict_proba(X_new).sum(axis=1), 1, rtol=1e-14)
-    np.testing.assert_allclose(model.class_prior_, np.bincount(y, w) / w.sum())
+    assert_allclose(model.predict_log_proba(X_new), expected, rtol=0, atol=1e-8)
+    assert_array_equal(model.predict(X_new), joint.argmax(axis=1))
+    assert_allclose(model.predict_proba(X_new).sum(axis=1), 1, rtol=1e-14)
+    assert_allclose(model.class_prior_, np.bincount(y, w) / w.sum())
 
 
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
@@ -132,20 +129,20 @@ def test_sparse_and_dense_are_one():
         dense = MeMdClassifier(family=family, n_features=None).fit(X.toarray(), y)
         for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
             model = MeMdClassifier(family=family, n_features=None).fit(kind(X), y)
-            np.testing.assert_allclose(
+            assert_allclose(
                 model.feature_divergences_,
                 dense.feature_divergences_,
                 rtol=1e-8,
                 atol=1e-13,
             )
-            np.testing.assert_allclose(
+            assert_allclose(
                 model.predict_log_proba(kind(X)),
                 dense.predict_log_proba(X.toarray()),
                 rtol=0,
                 atol=1e-7,
             )
             curve = model.accuracy_curve(kind(X), y)[1]
-            np.testing.assert_allclose(curve[-1], dense.score(X.toarray(), y))
+            assert_allclose(curve[-1], dense.score(X.toarray(), y))
 
 
 def held_out_weight(model, X, y, weight, held_out):
@@ -183,11 +180,11 @@ def test_the_number_of_features_is_chosen_on_unseen_rows(
     parts = [fold == f for f in range(n_held_out)]
     right = sum(held_out_weight(model, X, y, weight, part) for part in parts)
     curve = right / sum(weight[part].sum() for part in parts)
-    np.testing.assert_allclose(model.validation_curve_, curve, rtol=1e-12)
+    assert_allclose(model.validation_curve_, curve, rtol=1e-12)
     assert model.n_selected_ == np.flatnonzero(curve > curve.max() - 1e-9)[0] + 1
     whole = sklearn.clone(model).set_params(n_features=1).fit(X, y, weight)
-    np.testing.assert_array_equal(model.order_, whole.order_)
-    np.testing.assert_allclose(model.mean_params_, whole.mean_params_, rtol=1e-12)
+    assert_array_equal(model.order_, whole.order_)
+    assert_allclose(model.mean_params_, whole.mean_params_, rtol=1e-12)
 
 
 def test_weights_that_differ_by_rounding_are_a_tie(monkeypatch):
@@ -210,9 +207,7 @@ def test_copies_order_and_weights_give_one_model_of_a_fixed_size():
         MeMdClassifier(n_features=5).fit(np.repeat(X, weight, 0), np.repeat(y, weight)),
         MeMdClassifier(n_features=5).fit(X[shuffled], y[shuffled], weight[shuffled]),
     ):
-        np.testing.assert_allclose(
-            other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-9
-        )
+        assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("validation", [0.1, 0.2, 0.9, 2, 5, 10])
@@ -227,7 +222,7 @@ def test_rows_are_held_out_by_class(validation):
             assert abs(held[0] - validation * size) < 2
         else:
             assert np.ptp(held[:-1]) <= 1 and held[-1] == 0
-    np.testing.assert_array_equal(held_out_folds(y, validation, 0)[0], fold)
+    assert_array_equal(held_out_folds(y, validation, 0)[0], fold)
     assert (held_out_folds(y, validation, 1)[0] != fold).any()
 
 
@@ -237,7 +232,7 @@ def test_rows_that_repeat_are_held_out_one_by_one(validation):
     X = np.repeat([[0.0], [1.0]], [800, 200], axis=0)
     model = MeMdClassifier(family="bernoulli", validation=validation, random_state=0)
     found = model.fit(X, y).predict_proba([[0.0], [1.0]])[:, 1]
-    np.testing.assert_allclose(found, [0.2, 0.8], atol=0.01)
+    assert_allclose(found, [0.2, 0.8], atol=0.01)
     assert model.validation_curve_[0] == pytest.approx(0.8, abs=0.05)
 
 
@@ -258,13 +253,11 @@ def test_batches_give_the_model_of_one_fit(family, kind):
     many = MeMdClassifier(family=family, n_features=20)
     for batch in np.array_split(order, 6):
         many.partial_fit(X[batch], y[batch], classes=range(4))
-    np.testing.assert_allclose(
-        many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12
-    )
-    np.testing.assert_allclose(
+    assert_allclose(many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12)
+    assert_allclose(
         many.feature_divergences_, one.feature_divergences_, rtol=1e-9, atol=1e-13
     )
-    np.testing.assert_allclose(many.class_prior_, one.class_prior_, rtol=1e-15)
+    assert_allclose(many.class_prior_, one.class_prior_, rtol=1e-15)
 
 
 def test_batches_of_any_kind_and_weight_add_up():
@@ -274,9 +267,7 @@ def test_batches_of_any_kind_and_weight_add_up():
     many = MeMdClassifier(n_features=9).fit(X[:50], y[:50], w[:50])  # go on from a fit
     many.partial_fit(sparse.csr_array(X[50:51]), y[50:51], sample_weight=w[50:51])
     many.partial_fit(sparse.csc_matrix(X[51:]), y[51:], range(4), w[51:])
-    np.testing.assert_allclose(
-        many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12
-    )
+    assert_allclose(many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12)
     assert many.n_selected_ == 9
     auto = MeMdClassifier().partial_fit(X, y, classes=range(4))
     assert auto.n_selected_ == X.shape[1]
@@ -294,8 +285,8 @@ def test_classes_that_have_not_come_yet_are_never_predicted(
     model = MeMdClassifier(divergence, family, smoothing=smoothing)
     model.partial_fit(X[50:], y[50:], classes=range(4))
     proba = model.predict_proba(X)
-    np.testing.assert_array_equal(proba[:, [0, 3]], 0)
-    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert_array_equal(proba[:, [0, 3]], 0)
+    assert_allclose(proba.sum(axis=1), 1)
     assert np.isfinite(model.feature_divergences_).all()
     assert np.isfinite(model.natural_params_).all()
 
@@ -307,11 +298,9 @@ def test_rows_of_no_weight_are_not_there():
     model = MeMdClassifier(random_state=0).fit(X, y, weight)
     assert model.classes_.tolist() == [0, 1, 2]
     without = MeMdClassifier(random_state=0).fit(X[:-9], y[:-9], weight[:-9])
-    np.testing.assert_array_equal(
-        model.predict_proba(X_new), without.predict_proba(X_new)
-    )
+    assert_array_equal(model.predict_proba(X_new), without.predict_proba(X_new))
     curve = without.accuracy_curve(X[:-9], y[:-9])[1]
-    np.testing.assert_allclose(model.accuracy_curve(X, y, weight)[1], curve)
+    assert_allclose(model.accuracy_curve(X, y, weight)[1], curve)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 0.1, 1e13])
@@ -320,7 +309,7 @@ def test_only_the_ratio_of_weights_counts_for_the_normal_family(scale):
     one = MeMdClassifier(random_state=0).fit(X, y)
     other = MeMdClassifier(random_state=0).fit(X, y, np.full(len(y), scale))
     assert other.n_selected_ == one.n_selected_
-    np.testing.assert_allclose(
+    assert_allclose(
         other.predict_proba(X_new), one.predict_proba(X_new), rtol=0, atol=1e-10
     )
 
@@ -341,8 +330,8 @@ def test_entries_stored_in_parts_are_their_sum(family):
     one = sklearn.clone(model).fit(X, y)
     other = sklearn.clone(model).fit(parts, y)
     assert other.n_selected_ == one.n_selected_
-    np.testing.assert_allclose(other.mean_params_, one.mean_params_, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(other.mean_params_, one.mean_params_, rtol=0, atol=1e-12)
+    assert_allclose(
         one.predict_log_proba(parts), one.predict_log_proba(X), rtol=0, atol=1e-9
     )
     assert parts.nnz == 2 * X.nnz
@@ -352,17 +341,15 @@ def test_parameters_are_those_of_the_class_densities():
     X, y, _, _ = wine()
     model = MeMdClassifier(n_features=None).fit(X, y)
     for k in range(3):
-        np.testing.assert_allclose(model.mean_params_[k, :, 0], X[y == k].mean(0))
-        np.testing.assert_allclose(
-            model.mean_params_[k, :, 1], (X[y == k] ** 2).mean(0)
-        )
+        assert_allclose(model.mean_params_[k, :, 0], X[y == k].mean(0))
+        assert_allclose(model.mean_params_[k, :, 1], (X[y == k] ** 2).mean(0))
     lam = model.natural_params_
     kernel = -(lam[..., 0] * X[0] + lam[..., 1] * X[0] ** 2)
     laws = [stats.norm(X[y == k].mean(0), X[y == k].std(0)) for k in range(3)]
     for k in range(1, 3):
         gap = laws[k].logpdf(X[0]) - laws[k].logpdf(X[1])
         ours = kernel[k] + (lam[k, :, 0] * X[1] + lam[k, :, 1] * X[1] ** 2)
-        np.testing.assert_allclose(ours, gap, rtol=1e-6, atol=1e-8)
+        assert_allclose(ours, gap, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -408,7 +395,7 @@ def test_hard_cases_stay_finite():
     # no warning: the classes share their variances
     alone = MeMdClassifier(n_features=None, shrinkage=1.0)
     alone.fit(np.ones((4, 2)), [0, 0, 0, 1])
-    np.testing.assert_allclose(alone.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
+    assert_allclose(alone.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -428,10 +415,7 @@ def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind, 
         ({"n_features": 5}, "n_features=5 is out of range: X has 4 features"),
         ({"n_features": "all"}, "a str among {'auto'}, an int .* Got 'all' instead"),
         ({"n_features_grid": "all"}, "a str among {'every'} .* Got 'all' instead"),
-        (
-            {"n_features_grid": [0, 1]},
-            r"n_features_grid=\[0, 1\] must hold integers",
-        ),
+        ({"n_features_grid": [0, 1]}, r"n_features_grid=\[0, 1\] must hold integers"),
         ({"n_features_grid": [2, 5]}, "must hold integers from 1 to 4, the number of"),
         ({"n_features_grid": [0.5]}, r"n_features_grid=\[0.5\] must hold integers"),
         ({"n_features_grid": []}, r"n_features_grid=\[\] must hold integers"),
@@ -446,10 +430,7 @@ def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind, 
         ({"priors": [1.2, 0.1, -0.3]}, "zero or above and of sum 1"),
         ({"priors": [0.2, 0.2, 0.2]}, "zero or above and of sum 1"),
         ({"class_weight": "equal"}, "'class_weight' .* Got 'equal' instead"),
-        (
-            {"class_weight": {1: 0.0}},
-            "gives class 1 the weight 0.0; weights",
-        ),
+        ({"class_weight": {1: 0.0}}, "gives class 1 the weight 0.0; weights"),
     ],
 )
 def test_bad_parameters_are_named(options, message):
@@ -519,7 +500,7 @@ def test_a_batch_that_fails_half_way_is_not_counted():
     with pytest.raises(ValueError, match="n_features=2 is out of range"):
         model.set_params(n_features=2).partial_fit(X, y)
     model.set_params(n_features=1).partial_fit([[1.0]], [0])
-    np.testing.assert_allclose(model.class_prior_, [3 / 5, 2 / 5])
+    assert_allclose(model.class_prior_, [3 / 5, 2 / 5])
 
 
 @pytest.mark.parametrize("asked", [[], [0, 1], [6], [0.5], [True], ["1"]])
@@ -547,7 +528,7 @@ def test_a_wrong_label_on_the_first_call_leaves_nothing():
         before = model.predict_log_proba([[0.0, 1]])
         with pytest.raises(ValueError, match=message):
             model.partial_fit(row, label, **options)
-        np.testing.assert_array_equal(model.predict_log_proba([[0.0, 1]]), before)
+        assert_array_equal(model.predict_log_proba([[0.0, 1]]), before)
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         MeMdClassifier().partial_fit([[0.0]], [0])
     with pytest.raises(ValueError, match="must hold at least two classes"):
@@ -559,8 +540,8 @@ def test_parameters_changed_after_the_fit_change_no_prediction():
     model = MeMdClassifier(family="poisson", n_features=9).fit(X, y)
     before, curve = model.predict_log_proba(X), model.accuracy_curve(X, y)[1]
     model.set_params(family="bernoulli", n_features=2, shrinkage=1.0, smoothing=9.0)
-    np.testing.assert_array_equal(model.predict_log_proba(X), before)
-    np.testing.assert_array_equal(model.accuracy_curve(X, y)[1], curve)
+    assert_array_equal(model.predict_log_proba(X), before)
+    assert_array_equal(model.accuracy_curve(X, y)[1], curve)
     with pytest.raises(
         ValueError, match=r"Bernoulli\(\) differs from that of the batc"
     ):
@@ -589,13 +570,13 @@ def test_sizes_are_tried_on_a_grid():
     assert growth[:-1].min() > 1.02 and growth.max() < 1.05 and len(grid) < 130
     for model in (every, some, few):
         S, curve = model.validation_n_features_, model.validation_curve_
-        np.testing.assert_array_equal(curve, every.validation_curve_[S - 1])
+        assert_array_equal(curve, every.validation_curve_[S - 1])
         assert model.n_selected_ == S[curve >= curve.max() - 1e-9][0]
     whole = every.accuracy_curve(X, y, n_features_grid="every")[1]
     for asked, size in ((None, len(grid)), ([3, 200], 2), ("every", 300)):
         S, accuracy = some.accuracy_curve(X, y, n_features_grid=asked)
         assert len(S) == size
-        np.testing.assert_array_equal(accuracy, whole[S - 1])
+        assert_array_equal(accuracy, whole[S - 1])
 
 
 def test_priors_replace_the_shares():
@@ -603,19 +584,17 @@ def test_priors_replace_the_shares():
     prior = [0.7, 0.2, 0.1]
     ours = MeMdClassifier(n_features=None, priors=prior).fit(X, y)
     theirs = GaussianNB(priors=prior, var_smoothing=0).fit(X, y)
-    np.testing.assert_allclose(
+    assert_allclose(
         ours.predict_proba(X_new), theirs.predict_proba(X_new), rtol=0, atol=1e-8
     )
-    np.testing.assert_array_equal(ours.class_prior_, prior)
+    assert_array_equal(ours.class_prior_, prior)
     shares = MeMdClassifier(n_features=None).fit(X, y)
     equal = MeMdClassifier(n_features=None, priors=shares.class_prior_).fit(X, y)
-    np.testing.assert_array_equal(equal.predict_proba(X), shares.predict_proba(X))
+    assert_array_equal(equal.predict_proba(X), shares.predict_proba(X))
     assert not np.allclose(ours.feature_divergences_, shares.feature_divergences_)
     many = MeMdClassifier(n_features=None, priors=prior)
     many.partial_fit(X[::2], y[::2], range(3)).partial_fit(X[1::2], y[1::2])
-    np.testing.assert_allclose(
-        many.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-9
-    )
+    assert_allclose(many.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-9)
 
 
 def test_class_weights_multiply_the_weights_of_rows():
@@ -626,16 +605,16 @@ def test_class_weights_multiply_the_weights_of_rows():
         share = np.bincount(y, w)
         factor = [3.0, 1.0, 0.5] if isinstance(given, dict) else share.sum() / 3 / share
         direct = MeMdClassifier(random_state=0).fit(X, y, w * np.take(factor, y))
-        np.testing.assert_allclose(
+        assert_allclose(
             model.predict_proba(X_new), direct.predict_proba(X_new), rtol=1e-9
         )
         assert model.n_selected_ == direct.n_selected_
-    np.testing.assert_allclose(model.class_prior_, 1 / 3)
+    assert_allclose(model.class_prior_, 1 / 3)
     with pytest.raises(ValueError, match="in partial_fit give priors, or a dict of we"):
         model.partial_fit(X, y)
     parts = MeMdClassifier(class_weight={0: 3.0})
     parts.partial_fit(X[::2], y[::2], range(3)).partial_fit(X[1::2], y[1::2])
-    np.testing.assert_allclose(
+    assert_allclose(
         parts.class_prior_, MeMdClassifier(class_weight={0: 3.0}).fit(X, y).class_prior_
     )
 
@@ -643,15 +622,13 @@ def test_class_weights_multiply_the_weights_of_rows():
 def test_it_selects_for_others_and_is_selected_from():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = MeMdClassifier(n_features=5).fit(X, y)
-    np.testing.assert_array_equal(
-        model.feature_importances_, model.feature_divergences_
-    )
+    assert_array_equal(model.feature_importances_, model.feature_divergences_)
     best = X.columns[np.sort(model.order_[:5])].tolist()
     assert model.get_feature_names_out().tolist() == best
-    np.testing.assert_array_equal(model.transform(X), X[best])
+    assert_array_equal(model.transform(X), X[best])
     behind = make_pipeline(MeMdClassifier(n_features=5), GaussianNB()).fit(X, y)
     peer = make_pipeline(DivergenceRanker(n_features=5), GaussianNB()).fit(X, y)
-    np.testing.assert_array_equal(behind.predict(X), peer.predict(X))
+    assert_array_equal(behind.predict(X), peer.predict(X))
     shape = MeMdClassifier(n_features=None)
     kept = SelectFromModel(shape, max_features=5, threshold=-np.inf).fit(X, y)
     assert kept.get_feature_names_out().tolist() == best
@@ -696,7 +673,7 @@ def test_the_grid_of_sizes(d):
     assert grid[0] == 1
     assert grid[-1] == d
     assert (np.diff(grid) > 0).all()
-    np.testing.assert_array_equal(grid[:64], np.arange(1, min(d, 64) + 1))
+    assert_array_equal(grid[:64], np.arange(1, min(d, 64) + 1))
     # no step above 3 per cent but for the rounding up
     assert (np.diff(grid) < np.maximum(0.03 * grid[:-1] + 1, 1.5)).all()
     assert len(grid) < 64 + 240
@@ -796,7 +773,7 @@ def test_moments_of_two_halves_give_the_fit(estimator, collect):
     model = estimator._estimate(moments, np.unique(y))
     assert not vars(estimator).keys() - estimator.get_params().keys()
     found = log_posterior(model.joint_log_density(X))
-    np.testing.assert_allclose(
+    assert_allclose(
         found, estimator.fit(X, y).predict_log_proba(X), rtol=1e-9, atol=1e-12
     )
 

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -47,7 +48,7 @@ def test_divergences_against_their_definitions(n_classes):
     one_vs_rest = sum(
         p * normal_j(a, b) for p, a, b in zip(pi, parts, rest, strict=True)
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         ClassMarginals(moments, Normal()).divergences("jeffreys"),
         one_vs_rest,
         rtol=1e-9,
@@ -57,7 +58,7 @@ def test_divergences_against_their_definitions(n_classes):
         for k in range(n_classes)
         for j in range(k)
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         ClassMarginals(moments, Normal()).divergences("js_gm"), pairs, rtol=1e-9
     )
 
@@ -90,8 +91,8 @@ def test_presence_divergences_against_their_definitions(n_classes, smoothing):
         ranker = DivergenceRanker(divergence, "bernoulli", smoothing=smoothing)
         for data in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
             found = ranker.fit(data, y).feature_divergences_
-            np.testing.assert_allclose(found, expected, rtol=1e-9)
-            np.testing.assert_array_equal(ranker.order_, np.argsort(-expected))
+            assert_allclose(found, expected, rtol=1e-9)
+            assert_array_equal(ranker.order_, np.argsort(-expected))
 
 
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
@@ -111,14 +112,14 @@ def test_a_class_that_is_constant_does_not_rule_the_ranking(divergence, kind):
 def test_two_classes_rank_alike_under_both():
     X, y = classes(2)
     a, b = (DivergenceRanker(d).fit(X, y) for d in ("jeffreys", "js_gm"))
-    np.testing.assert_array_equal(a.order_, b.order_)
+    assert_array_equal(a.order_, b.order_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_equal_variances_rank_like_the_f_statistic(n_classes):
     X, y = classes(n_classes)
     ranker = DivergenceRanker(shrinkage=1.0).fit(X, y)
-    np.testing.assert_array_equal(ranker.order_, np.argsort(-f_classif(X, y)[0]))
+    assert_array_equal(ranker.order_, np.argsort(-f_classif(X, y)[0]))
 
 
 @pytest.mark.parametrize("divergence", ["jeffreys", "js_gm"])
@@ -131,15 +132,15 @@ def test_invariances(divergence):
         return DivergenceRanker(divergence).fit(X, y, **kwargs).feature_divergences_
 
     scale, shift = 10.0 ** rng.uniform(-6, 6, 12), rng.normal(size=12)
-    np.testing.assert_allclose(changed(X * scale + shift * scale, y), value, rtol=1e-8)
+    assert_allclose(changed(X * scale + shift * scale, y), value, rtol=1e-8)
     order = rng.permutation(12)
-    np.testing.assert_allclose(changed(X[:, order], y), value[order], rtol=1e-12)
+    assert_allclose(changed(X[:, order], y), value[order], rtol=1e-12)
     rows = rng.permutation(150)
-    np.testing.assert_allclose(changed(X[rows], y[rows]), value, rtol=1e-10)
+    assert_allclose(changed(X[rows], y[rows]), value, rtol=1e-10)
     names = np.array(["b", "c", "a"])
-    np.testing.assert_allclose(changed(X, names[y]), value, rtol=1e-10)
+    assert_allclose(changed(X, names[y]), value, rtol=1e-10)
     weight = rng.integers(0, 3, 150)
-    np.testing.assert_allclose(
+    assert_allclose(
         changed(X, y, sample_weight=weight),
         changed(np.repeat(X, weight, axis=0), np.repeat(y, weight)),
         rtol=1e-10,
@@ -150,9 +151,7 @@ def test_the_truth_of_the_simulator_is_found():
     made = simulate_gaussian_classes(n_samples=40000, separation=1.0, seed=3)
     found = DivergenceRanker("jeffreys").fit(made.X, made.y).feature_divergences_
     truth = made.jeffreys[0, 1]
-    np.testing.assert_allclose(
-        found[made.informative], truth[made.informative], rtol=0.1
-    )
+    assert_allclose(found[made.informative], truth[made.informative], rtol=0.1)
     assert found[~made.informative].max() < 0.01
 
 
@@ -163,7 +162,7 @@ def test_informative_words_come_first_dense_and_sparse():
     dense = DivergenceRanker(family="bernoulli", n_features=12).fit(
         text.X.toarray(), text.y
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         dense.feature_divergences_, ranker.feature_divergences_, rtol=1e-9, atol=1e-13
     )
     assert sparse.issparse(ranker.transform(text.X))
@@ -205,13 +204,13 @@ def test_it_lives_in_pipelines_and_frames():
     )
     assert list(ranker.transform(X)) == ["petal length (cm)", "petal width (cm)"]
     assert ranker.get_feature_names_out().tolist() == list(ranker.transform(X))
-    np.testing.assert_array_equal(ranker.get_support(indices=True), [2, 3])
-    np.testing.assert_array_equal(
+    assert_array_equal(ranker.get_support(indices=True), [2, 3])
+    assert_array_equal(
         DivergenceRanker(family=Normal(), n_features=2).fit(X, y).transform(X),
         ranker.transform(X),
     )
     again = pickle.loads(pickle.dumps(clone(ranker).fit(X, y)))
-    np.testing.assert_array_equal(again.order_, ranker.order_)
+    assert_array_equal(again.order_, ranker.order_)
 
 
 def test_an_unknown_divergence_is_no_other():
@@ -249,10 +248,7 @@ def test_bad_data_is_named():
     [
         ({"n_features": 5}, r"n_features=5 is out of range: X has 4 features; give 1"),
         ({"n_features": 0}, "'n_features' .* an int in the range .* Got 0 instead"),
-        (
-            {"n_features": 1.5},
-            r"'n_features' .* the range \(0.0, 1.0\] or None. Got",
-        ),
+        ({"n_features": 1.5}, r"'n_features' .* the range \(0.0, 1.0\] or None. Got"),
         ({"n_features": "all"}, "'n_features' parameter of DivergenceRanker .* 'all'"),
         ({"divergence": "kl"}, "among {'js_gm', 'jeffreys', 'js'}. Got 'kl' instead"),
         ({"family": "cauchy"}, "family='cauchy' is not known"),

@@ -7,6 +7,7 @@ import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -53,8 +54,8 @@ def test_normal_scores_are_quantiles_of_ranks(seed, d):
     for x, z in zip(X, found, strict=True):
         rank = [(x < v).sum() + ((x == v).sum() + 1) / 2 for v in x]
         expected = stats.norm.ppf((np.array(rank) - 0.5) / d)
-        np.testing.assert_allclose(z, expected, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(normal_scores(np.exp(X)), found)
+        assert_allclose(z, expected, rtol=1e-12, atol=1e-14)
+    assert_array_equal(normal_scores(np.exp(X)), found)
     with pytest.raises(ValueError, match="NaN"):
         normal_scores(X * np.nan)
 
@@ -89,7 +90,7 @@ def test_what_is_known_of_two_cells_is_what_their_rows_say(kind):
     if kind == "text":
         X, cells = np.where(X[:, 0], "no", "yes"), ["yes", "no"]
     p = make_memd(kind, random_state=0).fit(X, y).predict_proba(cells)[:, 1]
-    np.testing.assert_allclose(p, [0.2, 0.8], atol=0.025)
+    assert_allclose(p, [0.2, 0.8], atol=0.025)
 
 
 def test_ones_and_zeros_that_are_the_classes():
@@ -134,7 +135,7 @@ def test_scores_do_not_care_for_increasing_functions_of_a_sample():
     assert len(kept) == 4
     model = MixtureClassifier(kept, random_state=0)
     one, two = model.fit(X, y).predict_proba(X), model.fit(wild, y).predict_proba(wild)
-    np.testing.assert_array_equal(one, two)
+    assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("differ_in", ["means", "variances"])
@@ -194,7 +195,7 @@ def test_counts_in_and_posteriors_out():
     X, y = text()
     model = make_memd("text", random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.8
-    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert cross_val_score(clone(model), X.toarray(), y, cv=2).min() > 0.8
     weighted = TfidfTransformer().fit_transform(X)
     assert make_memd("text", random_state=0).fit(weighted, y).score(weighted, y) > 0.9
@@ -226,13 +227,13 @@ def test_texts_in_any_container_and_counts_of_the_same_words():
     expected = make_memd("text", random_state=0).fit(counts, y).predict_proba(counts)
     for these in (texts, tuple(texts), np.array(texts), pd.Series(texts)):
         model = make_memd("text", random_state=0).fit(these, y)
-        np.testing.assert_array_equal(model.predict_proba(these), expected)
-        np.testing.assert_array_equal(model.predict_proba(counts), expected)
+        assert_array_equal(model.predict_proba(these), expected)
+        assert_array_equal(model.predict_proba(counts), expected)
     words = model["words"].get_feature_names_out()
     assert words.tolist() == counter.get_feature_names_out().tolist()
     # other words count for nothing
     new = model.predict_proba(["apple zebra", "apple"])
-    np.testing.assert_array_equal(new[0], new[1])
+    assert_array_equal(new[0], new[1])
     pairs = make_memd("text", random_state=0).set_params(words__ngram_range=(1, 2))
     assert "fruit apple" in pairs.fit(texts, y)["words"].vocabulary_
 
@@ -292,7 +293,7 @@ def test_tables_take_frames_as_they_are():
     assert list(model[:-1].get_feature_names_out()) == list(made.columns)
     plain = MixtureClassifier(model[-1].estimators, lead=None, random_state=0)
     plain.fit(made, y)
-    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(made))
+    assert_array_equal(model.predict_proba(X), plain.predict_proba(made))
     new, labels = mixed(200, seed=7)
     assert model.score(new, labels) > 0.8
     # arrays of objects, lists of rows and other frames hold the same
@@ -301,7 +302,7 @@ def test_tables_take_frames_as_they_are():
     own = make_memd("table", random_state=0).fit(rows.to_numpy(), y)
     for these in (rows.to_numpy(), rows.to_numpy().tolist(), polar):
         other = make_memd("table", random_state=0).fit(these, y)
-        np.testing.assert_array_equal(
+        assert_array_equal(
             other.predict_proba(these), own.predict_proba(rows.to_numpy())
         )
 
@@ -358,7 +359,7 @@ def test_encoded_categories_may_be_sparse(monkeypatch):
     )
     dense = OneHotEncoder(sparse_output=False)
     dense = make_pipeline(dense, make_memd("table", random_state=0)).fit(X, y)
-    np.testing.assert_array_equal(inside.predict_proba(X), dense.predict_proba(X))
+    assert_array_equal(inside.predict_proba(X), dense.predict_proba(X))
     monkeypatch.setattr(recommended, "_FILLED", 300)
     with pytest.raises(ValueError, match="200 x 7 is too large to fill in"):
         inside.fit(X, y)
@@ -387,7 +388,7 @@ def test_one_candidate_s_importances_are_its_divergences():
     model = MixtureClassifier([("one", CorrelatedMeMdClassifier())], random_state=0)
     found = model.fit(X, y).feature_importances_
     expected = CorrelatedMeMdClassifier().fit(X, y).feature_divergences_
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_wide_tables_leave_out_what_they_cannot_pay(monkeypatch, capsys):
@@ -449,7 +450,7 @@ def test_one_text_alone_and_counts_in_dictionaries():
         model.predict(texts[0])
     assert model.predict([texts[0]]) == y[0]
     raw = [text.encode() for text in texts]
-    np.testing.assert_array_equal(model.predict_proba(raw), model.predict_proba(texts))
+    assert_array_equal(model.predict_proba(raw), model.predict_proba(texts))
     counts = [dict(Counter(text.split())) for text in texts]
     with pytest.raises(ValueError, match="DictVectorizer in front"):
         make_memd("text").fit(counts, y)

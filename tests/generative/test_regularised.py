@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.special import log_softmax
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
@@ -51,9 +52,7 @@ def test_posteriors_by_definition(n, d, g, v, prior):
     model = RegularisedMeMdClassifier(g, 0.4, v, priors=prior)
     model.fit(X, y, sample_weight=weight)
     expected = by_definition(X, y, new, g, 0.4, v, weight, prior)
-    np.testing.assert_allclose(
-        model.predict_log_proba(new), expected, rtol=1e-8, atol=1e-7
-    )
+    assert_allclose(model.predict_log_proba(new), expected, rtol=1e-8, atol=1e-7)
     assert model.variance_shrinkage_ == v
 
 
@@ -62,9 +61,7 @@ def test_next_to_none_of_it_is_quadratic_discriminant_analysis():
     ours = RegularisedMeMdClassifier(1e-9, 0.0, 0.0).fit(X, y)
     # whose covariances are divided by one row less
     theirs = QuadraticDiscriminantAnalysis(priors=np.full(3, 1 / 3)).fit(X, y)
-    np.testing.assert_allclose(
-        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=0.05
-    )
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=0.05)
 
 
 @given(
@@ -78,9 +75,7 @@ def test_units_do_not_matter(scale, shift, seed):
     other[:, 1] = scale * (X[:, 1] + shift)
     one = RegularisedMeMdClassifier().fit(X, y)
     two = RegularisedMeMdClassifier().fit(other, y)
-    np.testing.assert_allclose(
-        two.predict_proba(other), one.predict_proba(X), rtol=0, atol=1e-7
-    )
+    assert_allclose(two.predict_proba(other), one.predict_proba(X), rtol=0, atol=1e-7)
 
 
 def test_what_lies_outside_the_range_counts_as_its_end():

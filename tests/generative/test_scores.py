@@ -3,6 +3,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from scipy.special import log_softmax
 
@@ -58,9 +59,7 @@ def test_posteriors_against_fifty_digits(kind, offset):
     score = fitted(kind(X), y).total(kind(X))
     proba = np.exp(log_softmax(score, axis=1))
     for i in range(0, 60, 4):
-        np.testing.assert_allclose(
-            proba[i], exact_posterior(X, y, X[i]), rtol=0, atol=1e-7
-        )
+        assert_allclose(proba[i], exact_posterior(X, y, X[i]), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
@@ -73,7 +72,7 @@ def test_sparse_and_dense_scores_agree(offset):
     for rows in (X, new):
         a = log_softmax(dense.total(rows), axis=1)
         b = log_softmax(other.total(sparse.csr_array(rows)), axis=1)
-        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-8)
+        assert_allclose(a, b, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -83,7 +82,7 @@ def test_what_classes_share_adds_nothing(kind):
     near = model.predict_proba(kind(np.array([[3.0, 5.5]])))
     for x in (1e9, -1e50, 1e100):
         far = model.predict_proba(kind(np.array([[x, 5.5]])))
-        np.testing.assert_array_equal(far, near)
+        assert_array_equal(far, near)
     # a class of the same values in the first feature, two that differ
     X = np.array([[1.0, 0], [2, 1], [1, 5], [2, 6], [1.4, 5], [1.6, 6]])
     y = np.repeat([0, 1, 2], 2)
@@ -97,7 +96,7 @@ def test_a_class_without_rows_is_impossible_and_in_nobodys_way():
     found = log_softmax(with_empty.total(X), axis=1)
     assert np.isneginf(found[:, 3]).all()
     expected = log_softmax(without.total(X), axis=1)
-    np.testing.assert_allclose(found[:, :3], expected, rtol=1e-14, atol=1e-6)
+    assert_allclose(found[:, :3], expected, rtol=1e-14, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
@@ -123,7 +122,7 @@ def test_the_curve_is_a_prediction_for_every_size(monkeypatch, family, kind, rea
     assert len(set(right)) > 1
     for grid in (np.arange(1, 41), np.array([3, 4, 17, 40]), np.array([5, 9])):
         found = model.correct_weight(observed, y, weight, grid)
-        np.testing.assert_allclose(found, np.take(right, grid - 1), rtol=1e-12)
+        assert_allclose(found, np.take(right, grid - 1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -146,7 +145,7 @@ def test_many_narrow_classes_are_scored_exactly_and_few_cells_by_themselves(kind
     joint = np.stack([stats.norm(X[y == k].mean(0), X[y == k].std(0)).logpdf(new).sum(1)
                       for k in range(60)], axis=1)  # fmt: skip
     found = log_softmax(model.total(kind(new)), axis=1)
-    np.testing.assert_allclose(found, log_softmax(joint, axis=1), rtol=1e-9, atol=1e-9)
+    assert_allclose(found, log_softmax(joint, axis=1), rtol=1e-9, atol=1e-9)
 
 
 def test_labels_that_are_no_class_count_as_errors():
@@ -164,7 +163,7 @@ def test_small_integers_have_squares(kind, family):
     small, exact = kind(X.astype(np.int8)), kind(X.astype(float))
     model = fitted(exact, y, family)
     rows = [Z.tocsr() if sparse.issparse(Z) else Z for Z in (small, exact)]
-    np.testing.assert_array_equal(*map(model.total, rows))
+    assert_array_equal(*map(model.total, rows))
     for grid in ([1, 2], [2]):
         found, expected = (
             model.correct_weight(Z, y, np.ones(60), grid).tolist()

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectFromModel
@@ -63,7 +64,7 @@ def test_one_divergence_a_column_is_that_of_pandas(gaps):
         divergence_by_hand(X[name], y, kind, prior)
         for name, kind in zip(X, KINDS, strict=True)
     ]
-    np.testing.assert_allclose(ranker.feature_divergences_, expected, rtol=1e-8)
+    assert_allclose(ranker.feature_divergences_, expected, rtol=1e-8)
     assert X.columns[ranker.order_[:3]].tolist() == ["colour", "size", "count"]
 
 
@@ -77,14 +78,14 @@ def test_a_fit_with_gaps_is_one_on_the_complete_rows_of_each_feature(divergence)
     for s, name in enumerate(X):
         seen = X[name].notna().to_numpy()
         alone = MeMdClassifier(divergence, **options).fit(X.loc[seen, [name]], y[seen])
-        np.testing.assert_allclose(
+        assert_allclose(
             model.feature_divergences_[s], alone.feature_divergences_[0], rtol=1e-12
         )
         # the score of a row is the sum over the cells that it has
         log_p = alone.predict_log_proba(X[[name]]) - np.log(prior)
         score = score + np.where(seen[:, None], log_p, 0.0)
     score -= np.logaddexp.reduce(score, axis=1)[:, None]
-    np.testing.assert_allclose(model.predict_log_proba(X), score, rtol=0, atol=1e-11)
+    assert_allclose(model.predict_log_proba(X), score, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("family", ["normal", "poisson", "bernoulli", "auto"])
@@ -99,11 +100,11 @@ def test_gaps_of_sparse_and_dense_data_are_alike(family, offset):
         MeMdClassifier(family=family, random_state=0).fit(kind(X), y)
         for kind in (np.array, sparse.csr_array)
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         thin.feature_divergences_, dense.feature_divergences_, rtol=1e-6, atol=1e-14
     )
-    np.testing.assert_array_equal(thin.validation_curve_, dense.validation_curve_)
-    np.testing.assert_allclose(
+    assert_array_equal(thin.validation_curve_, dense.validation_curve_)
+    assert_allclose(
         thin.predict_log_proba(sparse.csr_array(X)),
         dense.predict_log_proba(X),
         rtol=0,
@@ -118,7 +119,7 @@ def test_batches_of_a_table_add_up():
     for rows in np.array_split(np.argsort(X["answer"].fillna("").to_numpy()), 4):
         batched.partial_fit(X.iloc[rows], y[rows], classes=[0, 1, 2])
     assert batched.families_.tolist() == KINDS
-    np.testing.assert_allclose(
+    assert_allclose(
         batched.predict_log_proba(X), whole.predict_log_proba(X), rtol=0, atol=1e-9
     )
     # two values in a batch, a third in the next
@@ -137,11 +138,9 @@ def test_nothing_changes_for_columns_of_more_than_two_numbers():
         MeMdClassifier(family=family, random_state=0).fit(X, y)
         for family in ("auto", "normal")
     )
-    np.testing.assert_array_equal(auto.validation_curve_, normal.validation_curve_)
-    np.testing.assert_array_equal(auto.predict_proba(X), normal.predict_proba(X))
-    np.testing.assert_array_equal(
-        auto.accuracy_curve(X, y)[1], normal.accuracy_curve(X, y)[1]
-    )
+    assert_array_equal(auto.validation_curve_, normal.validation_curve_)
+    assert_array_equal(auto.predict_proba(X), normal.predict_proba(X))
+    assert_array_equal(auto.accuracy_curve(X, y)[1], normal.accuracy_curve(X, y)[1])
 
 
 def test_an_unseen_level_says_nothing_and_neither_does_a_missing_one():
@@ -149,9 +148,7 @@ def test_an_unseen_level_says_nothing_and_neither_does_a_missing_one():
     model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
     unseen = X.astype({"colour": object}).assign(colour="violet", member=3.0)
     missing = unseen.assign(colour=None, member=np.nan)
-    np.testing.assert_array_equal(
-        model.predict_proba(unseen), model.predict_proba(missing)
-    )
+    assert_array_equal(model.predict_proba(unseen), model.predict_proba(missing))
 
 
 def test_a_family_for_each_column():
@@ -161,12 +158,10 @@ def test_a_family_for_each_column():
     assert named.fit(X, y).families_.tolist() == kinds
     kinds[1] = "auto"
     listed = DivergenceRanker(family=kinds).fit(X, y)
-    np.testing.assert_allclose(
-        listed.feature_divergences_, named.feature_divergences_, rtol=1e-12
-    )
+    assert_allclose(listed.feature_divergences_, named.feature_divergences_, rtol=1e-12)
     # two levels are a Bernoulli variable
     auto = DivergenceRanker(family="auto").fit(X, y)
-    np.testing.assert_allclose(
+    assert_allclose(
         named.feature_divergences_[5], auto.feature_divergences_[5], rtol=1e-12
     )
 
@@ -174,14 +169,14 @@ def test_a_family_for_each_column():
 def test_a_category_is_a_maximum_entropy_density():
     p = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2))
     family = Categorical()
-    np.testing.assert_allclose(family.mean(family.natural(p)), p, rtol=1e-14)
-    np.testing.assert_allclose(family.entropy(p), stats.entropy(p, axis=-1))
-    np.testing.assert_allclose(family.kl(p[0], p[1]), stats.entropy(p[0], p[1], axis=1))
+    assert_allclose(family.mean(family.natural(p)), p, rtol=1e-14)
+    assert_allclose(family.entropy(p), stats.entropy(p, axis=-1))
+    assert_allclose(family.kl(p[0], p[1]), stats.entropy(p[0], p[1], axis=1))
     w = np.array([0.5, 0.3, 0.2])
     mixture = np.tensordot(w, p, 1)
     expected = w @ [stats.entropy(own, mixture, axis=1) for own in p]
-    np.testing.assert_allclose(family.jensen_shannon(p, w)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(family.jensen_shannon(p, w)[0], expected, rtol=1e-12)
+    assert_allclose(
         np.exp(family.log_density([0, 3], family.natural(p[0]))), p[0, [0, 1], [0, 3]]
     )
 
@@ -260,7 +255,7 @@ def test_contributions_take_frames():
     base, values = contributions(model, X, 1)
     assert base == pytest.approx(np.log(model.class_prior_)[1] - np.log(
         model.class_prior_).mean(), abs=1e-12)  # fmt: skip
-    np.testing.assert_array_equal(values[X.isna().to_numpy()], 0.0)
+    assert_array_equal(values[X.isna().to_numpy()], 0.0)
 
 
 def test_a_ranking_inside_a_pipeline_is_drawn():
@@ -279,7 +274,7 @@ def test_joint_densities_have_importances(covariance):
     kept = SelectFromModel(model, max_features=2).fit(X, y)
     assert kept.get_support().tolist() == [False, False, True, True]
     if covariance != "pooled":
-        np.testing.assert_allclose(
+        assert_allclose(
             kept.estimator_.feature_importances_,
             DivergenceRanker().fit(X, y).feature_divergences_,
             rtol=1e-10,
