@@ -271,6 +271,7 @@ FIXED = [
     MeMdClassifier(n_features=3),
     MeMdClassifier("js", n_features=None, shrinkage=0.3),
     MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
+    MeMdClassifier(family="bernoulli", n_features=3),
     MeMdClassifier(family="multinomial", n_features=None),
     MultinomialMeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
@@ -282,6 +283,7 @@ FIXED = [
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
     GreedyInformationRanker(n_features=3),
+    GreedyInformationRanker(n_features=3, family="poisson"),
     DivergenceWeighter(),
 ]
 # Standardised inside, or families whose parameters change with the unit.
@@ -289,6 +291,9 @@ UNITS = [
     MeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
+    JointMaxEntClassifier("diagonal"),
+    CorrelatedMeMdClassifier(3, shrinkage=0.2),
+    RegularisedMeMdClassifier(0.2, 0.9),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
 ]
@@ -302,9 +307,11 @@ def counted(seed=5):
 
 
 def answer(fitted, X):
-    """Log posteriors, or transformed rows."""
+    """Log posteriors, what each feature is worth, or transformed rows."""
     if hasattr(fitted, "predict_log_proba"):
         return fitted.predict_log_proba(X)
+    if hasattr(fitted, "order_"):
+        return getattr(fitted, "gains_", getattr(fitted, "feature_divergences_", None))
     out = fitted.transform(X)
     return out.toarray() if sparse.issparse(out) else np.asarray(out, dtype=float)
 
@@ -336,18 +343,27 @@ def test_labels_are_names_only(model):
 
 
 @pytest.mark.parametrize("model", FIXED, ids=name)
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "float32", "int64", "list"])
+@pytest.mark.parametrize(
+    "form", ["csr", "csc", "coo", "parts", "float32", "int8", "int64", "list"]
+)
 def test_other_types_of_the_same_numbers(model, form):
     X, y = counted()
-    if form not in ("csr", "csc", "coo"):
+    if form not in ("csr", "csc", "coo", "parts"):
         other = X.tolist() if form == "list" else X.astype(form)
-    elif get_tags(model).input_tags.sparse:
-        other = sparse.coo_array(X).asformat(form)
-    else:
+    elif not get_tags(model).input_tags.sparse:
         with pytest.raises(TypeError, match="dense data"):
-            clone(model).fit(sparse.coo_array(X).asformat(form), y)
+            clone(model).fit(sparse.csr_array(X), y)
         return
+    elif form == "parts":  # each entry is stored as two
+        whole = sparse.csr_array(X)
+        parts = np.repeat(whole.data, 2) * np.tile([2.0, -1.0], whole.nnz)
+        parts = parts, np.repeat(whole.indices, 2), 2 * whole.indptr
+        other = sparse.csr_array(parts, X.shape)
+    else:
+        other = sparse.coo_array(X).asformat(form)
+    before = getattr(other, "nnz", None)
     agree(answer(clone(model).fit(other, y), other), answer(clone(model).fit(X, y), X))
+    assert getattr(other, "nnz", None) == before
 
 
 @pytest.mark.parametrize("model", FIXED, ids=name)
@@ -361,29 +377,58 @@ def test_columns_have_no_order_and_a_constant_one_says_nothing(model):
         assert order[other.order_].tolist() == one.order_.tolist()
     wide = np.column_stack([X, np.full(len(X), 3.0)])
     if not get_tags(model).input_tags.positive_only and hasattr(one, "predict"):
-        assert np.isfinite(answer(clone(model).fit(wide, y), wide)).all()
+        fitted = clone(model).fit(wide, y)
+        moved = wide + 50.0 * (np.arange(7) == 6)
+        assert np.isfinite(answer(fitted, wide)).all()
+        agree(answer(fitted, moved), answer(fitted, wide))
 
 
 @pytest.mark.parametrize("model", UNITS, ids=name)
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_units_and_origins_are_conventions(model, offset):
+@pytest.mark.parametrize(("spread", "offset"), [(1, 0.0), (1, 1e6), (29, 0.0)])
+def test_units_and_origins_are_conventions(model, spread, offset):
     rng = np.random.default_rng(4)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 5)) + rng.normal(size=(3, 5))[y]
     # powers of two, so that the other numbers are the same to the last digit
-    unit, sign = 2.0 ** np.array([-9, 0, 4, 10, -3]), np.array([1, -1, 1, -1, 1])
+    unit = 2.0 ** (spread * np.array([-9, 0, 4, 10, -3]))
+    sign = np.array([1, -1, 1, -1, 1])
     other = X * unit * sign + offset
     X = (other - offset) / (unit * sign)
     one, two = clone(model).fit(X, y), clone(model).fit(other, y)
-    if hasattr(one, "predict_log_proba"):
-        agree(answer(two, other), answer(one, X), atol=1e-5)
-    else:
+    agree(answer(two, other), answer(one, X), atol=1e-5)
+    if not hasattr(one, "predict"):
         assert two.order_.tolist() == one.order_.tolist()
 
 
 @pytest.mark.parametrize(
+    "model", [m for m in FIXED if hasattr(m, "class_weight")], ids=name
+)
+def test_weights_of_classes_are_weights_of_their_rows(model):
+    X, y = counted()
+    own = clone(model).set_params(class_weight={0: 3.0, 2: 0.5}).fit(X, y)
+    weight = np.take([3.0, 1.0, 0.5], y)
+    agree(answer(own, X), answer(clone(model).fit(X, y, sample_weight=weight), X))
+    balanced = clone(model).set_params(class_weight="balanced").fit(X[5:], y[5:])
+    if hasattr(balanced, "class_prior_"):
+        agree(balanced.class_prior_, 1 / 3, atol=1e-12)
+
+
+IN_BATCHES = pytest.mark.parametrize(
     "model", [m for m in FIXED if hasattr(m, "partial_fit")], ids=name
 )
+
+
+@IN_BATCHES
+def test_classes_that_have_not_come_yet_are_never_predicted(model):
+    X, y = counted()
+    fitted = clone(model).partial_fit(X, y + 1, classes=range(5))
+    proba = fitted.predict_proba(X)
+    assert not proba[:, [0, 4]].any()
+    agree(proba[:, 1:4], clone(model).fit(X, y).predict_proba(X), atol=1e-9)
+    assert np.isfinite(fitted.natural_params_).all()
+
+
+@IN_BATCHES
 def test_batches_are_one_fit(model):
     X, y = counted()
     blocks = np.split(np.random.default_rng(6).permutation(len(y)), [1, 7, 40])
@@ -424,3 +469,14 @@ def test_a_class_of_one_row_is_a_class(model):
     assert proba.shape == (len(y), 4)
     assert np.isfinite(proba).all()
     assert (proba > 0).all()
+
+
+@pytest.mark.parametrize(
+    "model", [*(k() for k in classifiers()), *SETTINGS[:5]], ids=name
+)
+def test_a_far_row_is_scored_and_one_beyond_all_numbers_refused(model):
+    X, y = counted()
+    fitted = clone(model).fit(X, y)
+    assert np.isfinite(fitted.predict_proba(1e98 * X)).all()
+    with pytest.raises(ValueError, match=r"feature \d of X is 1e\+300 in size"):
+        fitted.predict(np.full((1, 6), 1e300))

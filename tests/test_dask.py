@@ -125,15 +125,6 @@ def test_it_goes_on_where_partial_fit_does():
     agree(MeMdClassifier(n_features=3).fit(*both), model, X)
 
 
-def test_it_ranks_as_the_ranker_does():
-    X, y = counts()
-    ranker = DivergenceRanker("jeffreys", "poisson", n_features=2).fit(X, y)
-    model = MeMdClassifier("jeffreys", "poisson", n_features=2)
-    fit(model, *blocks(X, y))
-    assert_allclose(model.feature_divergences_, ranker.feature_divergences_, rtol=1e-12)
-    assert_array_equal(model.transform(X), ranker.transform(X))
-
-
 @pytest.mark.parametrize("name", ["normal", "documents", "diagonal"])
 def test_sparse_blocks(client, name):
     X, y = counts()

@@ -43,29 +43,6 @@ def test_of_two_classes_the_log_odds_keep_their_digits():
     assert model.predict(X).tolist() == ["a", "b"]
 
 
-def test_huge_scores_that_all_classes_share_change_nothing():
-    X = np.array([[0.0, 1.0, 2.0]]) + 2.0**40
-    model = Columns().fit(X)
-    assert_allclose(model.predict_proba(X), model.predict_proba(X - 2.0**40))
-
-
-def test_entries_that_are_stored_twice_are_summed_before_they_are_scored():
-    twice = sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 3))
-    assert not twice.has_canonical_format
-    model = Columns().fit(twice)
-    assert (
-        model.predict_proba(twice).tolist() == model.predict_proba([[0, 3, 0]]).tolist()
-    )
-    assert twice.nnz == 2  # what the user passed is left as it was
-
-
-def test_it_must_be_fitted_to_as_many_features():
-    with pytest.raises(NotFittedError):
-        Columns().predict(np.ones((1, 3)))
-    with pytest.raises(ValueError, match="expecting 3 features"):
-        Columns().fit(np.ones((1, 3))).predict(np.ones((1, 2)))
-
-
 class Result:
     size = 3
 

@@ -80,13 +80,6 @@ def test_every_container_gives_the_class_means(
         assert (m.location[:, :3] == 0).all() == thin and m.location[:, 3].all()
 
 
-def test_memory_maps(tmp_path):
-    X, y, _ = sample()
-    np.save(tmp_path / "X.npy", X)
-    mapped = class_moments(np.load(tmp_path / "X.npy", mmap_mode="r"), y, 3, order=2)
-    assert_array_equal(mapped.sums, class_moments(X, y, 3, order=2).sums)
-
-
 @KINDS
 @pytest.mark.parametrize("weighing", ["none", "tenth", "uneven"])
 def test_a_class_that_is_constant_has_no_variance(kind, weighing):

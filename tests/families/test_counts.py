@@ -74,12 +74,6 @@ def test_it_is_no_name_and_gives_no_density():
             MeMdClassifier(family=Binomial(), n_features=size).fit(text.X, text.y)
 
 
-@pytest.mark.parametrize("X", [[[1.0, -2.0], [1.0, 1.0]], [[0.0, 1.0], [-3.0, 0.5]]])
-def test_counts_are_not_negative(X):
-    with pytest.raises(ValueError, match="'binomial' has the support x >= 0"):
-        DivergenceRanker(family=Binomial()).fit(X, [0, 1])
-
-
 def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():
     mu, weight = np.array([[[1.0]], [[0.0]]]), np.array([1e17, 1e17])
     found = Bernoulli().regularise(mu, weight, shrinkage=0.0, smoothing=1.0)

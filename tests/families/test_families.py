@@ -228,16 +228,6 @@ def test_js_gm_is_the_sum_over_pairs(name, w):
     assert float(turned) == pytest.approx(pairs, rel=1e-7, abs=0)
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_arrays_of_classes_and_features(name):
-    f, mu = get(name), np.array(SAMPLES[name][0])
-    grid = np.stack([mu, mu[::-1]])
-    assert f.natural(grid).shape == grid.shape
-    assert f.log_normaliser(f.natural(grid)).shape == grid.shape[:-1]
-    assert f.kl(grid, grid[::-1]).shape == grid.shape[:-1]
-    assert_array_equal(f.jeffreys(grid, grid), 0.0)
-
-
 @given(st.floats(0.01, 50), st.floats(-1e-7, 1e-7))
 def test_near_normal_densities_keep_their_digits(variance, change):
     f = Normal()
@@ -493,20 +483,6 @@ def test_zero_variances_follow_the_documented_rule(classes, expected):
     assert_allclose(found[:, 0], expected, rtol=1e-14)
 
 
-def test_without_shrinkage_only_zero_variances_change():
-    rng = np.random.default_rng([9, 1])
-    mean, variance = rng.normal(size=(2, 3, 8)) ** 2
-    variance[1, ::2] = 0
-    mu = Normal.mean_parameters(mean, variance)
-    found = regularised(mu, (3.0, 4.0, 5.0))
-    kept = np.ones((3, 8), dtype=bool)
-    kept[1, ::2] = False
-    assert_allclose(found[kept], mu[kept], rtol=1e-15)
-    within = (3 * variance[0] + 4 * variance[1] + 5 * variance[2]) / 12
-    assert_allclose(Normal.variance(found)[1, ::2], within[::2], rtol=1e-13, atol=1e-15)
-    assert_allclose(found[..., 0], mu[..., 0], rtol=1e-15)
-
-
 @pytest.mark.parametrize(
     ("error", "is_zero"), [(3e-15, True), (-3e-15, True), (1e-11, False)]
 )
@@ -664,19 +640,6 @@ def test_families_read_numbers_of_any_type_in_double_precision(name):
         expected = method(*(np.asarray(part, dtype=np.float64) for part in parts))
         assert_array_equal(found, expected)
         assert found.dtype == np.float64
-
-
-@pytest.mark.parametrize("name", EACH)
-def test_only_families_of_nonnegative_data_refuse_what_is_below_zero(name):
-    f = get(name)
-    counts = name in ("bernoulli", "geometric", "poisson")
-    assert f.nonnegative == (counts or name == "exponential")
-    X = np.array([[0.0], [-1.0]])
-    if f.nonnegative:
-        with pytest.raises(ValueError, match="Negative values in data"):
-            f.observe(X)
-    elif name == "normal":
-        assert f.observe(X) is X
 
 
 def test_bernoulli_divergences_on_the_boundary():

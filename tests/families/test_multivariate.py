@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from memdlib.families import Family, MarginalFamily, Normal
+from memdlib.families import Family, MarginalFamily
 from memdlib.families.multivariate import MultivariateNormal, whitening
 
 F = MultivariateNormal()
@@ -92,17 +92,6 @@ def test_mean_and_natural_parameters_are_inverse(d):
     assert_allclose(lam[..., 0], linear, rtol=0, atol=1e-11)
 
 
-def test_gradient_of_log_normaliser_is_minus_the_mean():
-    mean, S = members(1, 3)
-    mu = F.mean_parameters(mean[0], S[0])
-    lam = F.natural(mu)
-    for a, b in np.ndindex(3, 4):
-        step = np.zeros((3, 4))
-        step[a, b] = 1e-5
-        slope = F.log_normaliser(lam + step) - F.log_normaliser(lam - step)
-        assert slope / 2e-5 == pytest.approx(-mu[a, b], rel=1e-6, abs=1e-7)
-
-
 def test_only_the_symmetric_part_of_the_quadratic_parameters_counts():
     lam = F.natural(F.mean_parameters([1.0, 2.0], [[2.0, 0.5], [0.5, 1.0]]))
     skew = lam + np.array([[0, 0, 0.3], [0, -0.3, 0]])
@@ -130,25 +119,6 @@ def test_divergences_against_the_textbook(d):
     assert both.shape == (2,)
     assert both[1] == pytest.approx(float(F.js_gm(mu[::-1], w)), rel=1e-12)
     assert F.js_gm(np.stack([mu[0]] * 3), np.full(3, 1 / 3)) == 0
-
-
-def test_one_feature_is_the_normal_family():
-    mean, S = members(5, 1)
-    mu = F.mean_parameters(mean, S)
-    one, w = Normal(), np.full(5, 0.2)
-    flat = mu[:, 0]
-    assert_array_equal(flat, one.mean_parameters(mean[:, 0], S[:, 0, 0]))
-    assert_allclose(F.natural(mu)[:, 0], one.natural(flat), rtol=1e-13)
-    assert_allclose(F.entropy(mu), one.entropy(flat), rtol=1e-13)
-    lam = one.natural(flat)
-    assert_allclose(
-        F.log_normaliser(F.natural(mu)), one.log_normaliser(lam), rtol=1e-12
-    )
-    for ours, theirs in ((F.kl, one.kl), (F.jeffreys, one.jeffreys)):
-        assert_allclose(
-            ours(mu[:, None], mu), theirs(flat[:, None], flat), rtol=1e-12, atol=1e-15
-        )
-    assert F.js_gm(mu, w) == pytest.approx(one.js_gm(flat, w), rel=1e-12)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-4, 1e-6, 1e-8]))

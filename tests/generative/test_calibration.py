@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from memdlib import MeMdClassifier
 from memdlib.generative import fit_calibration
 
 
@@ -122,22 +121,6 @@ def test_one_row_that_no_model_foresees_does_not_decide():
     for wrong in (1e2, 1e8, 1e90):
         score[0] = [-wrong, 0.0]
         assert fit_calibration([score], codes).multipliers > 0.5 * before.multipliers
-
-
-def test_calibrated_posteriors_have_less_log_loss():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 300)
-    # the same evidence, counted ten times
-    X = np.repeat(rng.normal(np.array([0, 4, 5])[y])[:, None], 10, axis=1)
-    train = np.arange(len(y)) % 2 == 0
-    model = MeMdClassifier(n_features=None).fit(X[train], y[train])
-    score = model.predict_log_proba(X[~train])
-    rows, truth = np.arange((~train).sum()) % 2 == 0, y[~train]
-    found = fit_calibration([score[rows]], truth[rows])
-    assert 0.05 < found.multipliers[0] < 0.2
-    own = np.arange((~rows).sum()), truth[~rows]
-    calibrated = found.log_posterior([score[~rows]])[own].mean()
-    assert -calibrated < 0.5 * -score[~rows][own].mean()
 
 
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 1.0, 3.0]])

@@ -103,20 +103,6 @@ def test_all_words_are_multinomial_naive_bayes():
     )
 
 
-def test_the_plain_sum_lacks_the_rest():
-    X, y = documents(3, K=2)
-    model = MultinomialMeMdClassifier(n_features=5).fit(X, y)
-    theta, kept = model.mean_params_[..., 0], model.order_[:5]
-    plain = X[:, kept] @ np.log(theta[1] / theta[0])[kept]
-    rest = 1 - theta[:, kept].sum(axis=1)
-    missing = (X.sum(axis=1) - X[:, kept].sum(axis=1)) * np.log(rest[1] / rest[0])
-    prior = np.log(model.class_prior_[1] / model.class_prior_[0])
-    assert_allclose(
-        model.decision_function(X), prior + plain + missing, rtol=0, atol=1e-9
-    )
-    assert np.abs(missing).max() > 0.1
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("grid", ["every", [1, 4, 5, 39]])
 def test_a_curve_is_what_each_size_gives(kind, grid):
@@ -145,47 +131,6 @@ def test_the_size_is_chosen_by_these_scores(validation):
     ).fit(X, y)
     assert not np.allclose(plain.validation_curve_, curve, rtol=0, atol=1e-3)
     assert curve[-1] == pytest.approx(plain.validation_curve_[-1], abs=1e-12)
-
-
-def test_batches_and_weights_are_rows_again():
-    X, y = documents(6)
-    weight = 1.0 + np.arange(len(y)) % 2
-    twice = np.repeat(np.arange(len(y)), weight.astype(int))
-    model = MultinomialMeMdClassifier(n_features=9)
-    whole = clone(model).fit(X[twice], y[twice])
-    weighted = clone(model).fit(X, y, sample_weight=weight)
-    parts = clone(model)
-    for part in np.array_split(np.arange(len(y)), 4):
-        parts.partial_fit(
-            sparse.csr_array(X[part]), y[part], range(3), sample_weight=weight[part]
-        )
-    for other in (weighted, parts):
-        assert other.order_.tolist() == whole.order_.tolist()
-        assert_allclose(
-            other.predict_log_proba(X), whole.predict_log_proba(X), rtol=0, atol=1e-10
-        )
-
-
-def test_a_failure_leaves_the_model_as_it_was():
-    X, y = documents(7)
-    model = MultinomialMeMdClassifier(n_features=4).fit(X, y)
-    before = model.predict_proba(X)
-    with pytest.raises(ValueError, match="Negative values"):
-        model.fit(X - 1.0, y)
-    assert_array_equal(model.predict_proba(X), before)
-    with pytest.raises(ValueError, match="divergence"):
-        MultinomialMeMdClassifier("kl").fit(X, y)
-
-
-def test_single_precision_and_overflow():
-    X, y = documents(8, K=2)
-    model = MultinomialMeMdClassifier(n_features=3).fit(X, y)
-    single = X.astype(np.float32)
-    assert_allclose(
-        model.predict_log_proba(single), model.predict_log_proba(X), rtol=0, atol=1e-12
-    )
-    with pytest.raises(ValueError, match="in size"):
-        model.predict(np.full((1, X.shape[1]), 1e308))
 
 
 def test_the_family_is_fixed():
@@ -231,11 +176,3 @@ def test_a_class_of_prior_zero_and_a_label_without_class(kind):
     sizes, accuracy = model.accuracy_curve(kind(X), labels, weight, [3, 6])
     right = weight @ ((proba.argmax(axis=1) == 0) & (y == 0)) / weight.sum()
     assert sizes.tolist() == [3, 6] and accuracy[1] == pytest.approx(right)
-
-
-def test_a_curve_of_documents_that_overflow_is_refused():
-    X, y = documents(8, K=2)
-    model = MultinomialMeMdClassifier(n_features=3).fit(X, y)
-    for rows in (np.full((1, 40), 1e308), sparse.csr_array(np.full((1, 40), 1e308))):
-        with pytest.raises(ValueError, match=r"1e\+308 in size"):
-            model.accuracy_curve(rows, [0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -87,33 +87,6 @@ def test_a_word_adds_what_is_lost_without_it(model, n_classes):
         without[:, s] = 0.0
         lost = score(model, X, 1) - score(model, without, 1)
         assert_allclose(values[:, s], lost, rtol=0, atol=1e-9)
-
-
-def test_a_linear_score_adds_coefficients_times_values():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, :5]
-    model = LogisticRegression(max_iter=10_000).fit(X, y)
-    base, values = contributions(model, X, 1)
-    assert_allclose(values, X * model.coef_, rtol=1e-9, atol=1e-9)
-    assert base == pytest.approx(model.intercept_[0])
-    other, negative = contributions(model, X, 0)
-    assert other == -base
-    np.testing.assert_array_equal(negative, -values)
-
-
-def test_the_presence_of_a_word_is_compared_with_its_absence():
-    X, y = words(3)
-    model = MeMdClassifier(family="bernoulli", n_features=None).fit(X, y)
-    present = X > 0
-    theta = [
-        (present[y == k].sum(axis=0) + present.mean(axis=0)) / ((y == k).sum() + 1)
-        for k in (0, 1)
-    ]
-    varies = np.ptp(present.astype(int), axis=0) > 0
-    logit = [np.log(p[varies]) - np.log1p(-p[varies]) for p in theta]
-    _, values = contributions(model, X, 1)
-    expected = present[:, varies] * (logit[1] - logit[0])
-    assert_allclose(values[:, varies], expected, rtol=0, atol=1e-10)
 
 
 def test_rows_without_words_and_impossible_classes():

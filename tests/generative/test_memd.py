@@ -6,24 +6,20 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
+from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_text_counts
 from memdlib.densities import (
     InfeasibleMomentsError,
     NotConvergedError,
     RoundedMomentsError,
 )
-from memdlib.estimator import log_posterior
-from memdlib.families import Binomial, Normal, Poisson, Polynomial
-from memdlib.generative import MultinomialMeMdClassifier, scores
-from memdlib.generative.marginals import family_moments
+from memdlib.families import Poisson, Polynomial
+from memdlib.generative import scores
 from memdlib.generative.memd import held_out_folds, size_grid, smallest_best
-from memdlib.moments import joint_moments
 
 
 def wine():
@@ -42,27 +38,6 @@ def test_all_features_are_gaussian_naive_bayes(load):
     ours = MeMdClassifier(n_features=None).fit(X, y)
     theirs = GaussianNB(var_smoothing=0).fit(X, y)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8)
-
-
-def test_presence_model_by_hand():
-    X, y = words()
-    seen = X.toarray() > 0
-    n = np.bincount(y)
-    pooled = seen.mean(axis=0)
-    p = np.array(
-        [(seen[y == k].sum(0) + 1.5 * pooled) / (n[k] + 1.5) for k in range(4)]
-    )
-    score = np.log(n / n.sum()) + np.where(
-        seen[:, None],
-        np.log(np.clip(p, 1e-300, 1)),
-        np.log1p(-np.clip(p, 0, 1 - 1e-16)),
-    ).sum(axis=2)
-    varies = (pooled > 0) & (pooled < 1)
-    assert varies.any()
-    expected = np.exp(score - score.max(1, keepdims=True))
-    expected /= expected.sum(1, keepdims=True)
-    model = MeMdClassifier(family="bernoulli", n_features=None, smoothing=1.5).fit(X, y)
-    assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
 def test_presence_model_is_bernoulli_naive_bayes_where_half_the_rows_have_the_word():
@@ -123,28 +98,6 @@ def test_accuracy_curve_is_a_fit_for_every_size(
         assert found == pytest.approx(one.score(new, y_new, sample_weight=weight))
 
 
-def test_sparse_and_dense_are_one():
-    X, y = words()
-    for family in ("bernoulli", "normal"):
-        dense = MeMdClassifier(family=family, n_features=None).fit(X.toarray(), y)
-        for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
-            model = MeMdClassifier(family=family, n_features=None).fit(kind(X), y)
-            assert_allclose(
-                model.feature_divergences_,
-                dense.feature_divergences_,
-                rtol=1e-8,
-                atol=1e-13,
-            )
-            assert_allclose(
-                model.predict_log_proba(kind(X)),
-                dense.predict_log_proba(X.toarray()),
-                rtol=0,
-                atol=1e-7,
-            )
-            curve = model.accuracy_curve(kind(X), y)[1]
-            assert_allclose(curve[-1], dense.score(X.toarray(), y))
-
-
 def held_out_weight(model, X, y, weight, held_out):
     """Weight of the rows found right by a model of the others, for every S."""
     right = []
@@ -187,29 +140,6 @@ def test_the_number_of_features_is_chosen_on_unseen_rows(
     assert_allclose(model.mean_params_, whole.mean_params_, rtol=1e-12)
 
 
-def test_weights_that_differ_by_rounding_are_a_tie(monkeypatch):
-    # two rows of weight 0.1 and 0.2 found right, or one of 0.3
-    right = np.array([0.2, 0.3, 0.1 + 0.2, 0.1])
-    assert right.argmax() == 2
-    monkeypatch.setattr(scores.MarginalScores, "correct_weight", lambda *_: right)
-    X, y = load_iris(return_X_y=True)
-    for validation in (0.2, 5):
-        model = MeMdClassifier(validation=validation).fit(X, y)
-        assert model.n_selected_ == 2
-
-
-def test_copies_order_and_weights_give_one_model_of_a_fixed_size():
-    X, y, _, _ = wine()
-    rng = np.random.default_rng([7, 7])
-    weight, shuffled = rng.integers(1, 4, len(y)), rng.permutation(len(y))
-    one = MeMdClassifier(n_features=5).fit(X, y, weight)
-    for other in (
-        MeMdClassifier(n_features=5).fit(np.repeat(X, weight, 0), np.repeat(y, weight)),
-        MeMdClassifier(n_features=5).fit(X[shuffled], y[shuffled], weight[shuffled]),
-    ):
-        assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize("validation", [0.1, 0.2, 0.9, 2, 5, 10])
 def test_rows_are_held_out_by_class(validation):
     y = np.repeat([4, 0, 3, 1, 2], [60, 20, 7, 2, 1])
@@ -226,38 +156,11 @@ def test_rows_are_held_out_by_class(validation):
     assert (held_out_folds(y, validation, 1)[0] != fold).any()
 
 
-@pytest.mark.parametrize("validation", [0.2, 5])
-def test_rows_that_repeat_are_held_out_one_by_one(validation):
-    y = np.repeat([0, 1, 0, 1], [640, 160, 40, 160])
-    X = np.repeat([[0.0], [1.0]], [800, 200], axis=0)
-    model = MeMdClassifier(family="bernoulli", validation=validation, random_state=0)
-    found = model.fit(X, y).predict_proba([[0.0], [1.0]])[:, 1]
-    assert_allclose(found, [0.2, 0.8], atol=0.01)
-    assert model.validation_curve_[0] == pytest.approx(0.8, abs=0.05)
-
-
 def test_without_two_rows_of_any_class_all_features_are_kept():
     with pytest.warns(UserWarning, match="one row only of class 0, 1"):
         model = MeMdClassifier().fit([[0.0, 1], [7, 9]], [0, 1])
     assert model.validation_curve_ is None
     assert model.n_selected_ == 2
-
-
-@pytest.mark.parametrize("family", ["normal", "bernoulli"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_batches_give_the_model_of_one_fit(family, kind):
-    X, y = words(n=200)
-    X = kind(X.toarray())
-    order = np.argsort(y, kind="stable")  # the first batch lacks classes
-    one = MeMdClassifier(family=family, n_features=20).fit(X, y)
-    many = MeMdClassifier(family=family, n_features=20)
-    for batch in np.array_split(order, 6):
-        many.partial_fit(X[batch], y[batch], classes=range(4))
-    assert_allclose(many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12)
-    assert_allclose(
-        many.feature_divergences_, one.feature_divergences_, rtol=1e-9, atol=1e-13
-    )
-    assert_allclose(many.class_prior_, one.class_prior_, rtol=1e-15)
 
 
 def test_batches_of_any_kind_and_weight_add_up():
@@ -274,35 +177,6 @@ def test_batches_of_any_kind_and_weight_add_up():
     assert auto.validation_curve_ is None
 
 
-@pytest.mark.parametrize("family", ["normal", "bernoulli"])
-@pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
-@pytest.mark.parametrize("smoothing", [0.0, 1.0])
-def test_classes_that_have_not_come_yet_are_never_predicted(
-    family, divergence, smoothing
-):
-    rng = np.random.default_rng([7, 10])
-    X, y = rng.integers(0, 3, size=(150, 4)), np.repeat([0, 1, 2], 50)
-    model = MeMdClassifier(divergence, family, smoothing=smoothing)
-    model.partial_fit(X[50:], y[50:], classes=range(4))
-    proba = model.predict_proba(X)
-    assert_array_equal(proba[:, [0, 3]], 0)
-    assert_allclose(proba.sum(axis=1), 1)
-    assert np.isfinite(model.feature_divergences_).all()
-    assert np.isfinite(model.natural_params_).all()
-
-
-def test_rows_of_no_weight_are_not_there():
-    X, y, X_new, _ = wine()
-    X = np.vstack([X, 1e6 * X[:9]])
-    y, weight = np.r_[y, np.full(9, 7)], np.r_[np.full(len(y), 1.5), np.zeros(9)]
-    model = MeMdClassifier(random_state=0).fit(X, y, weight)
-    assert model.classes_.tolist() == [0, 1, 2]
-    without = MeMdClassifier(random_state=0).fit(X[:-9], y[:-9], weight[:-9])
-    assert_array_equal(model.predict_proba(X_new), without.predict_proba(X_new))
-    curve = without.accuracy_curve(X[:-9], y[:-9])[1]
-    assert_allclose(model.accuracy_curve(X, y, weight)[1], curve)
-
-
 @pytest.mark.parametrize("scale", [1e-30, 0.1, 1e13])
 def test_only_the_ratio_of_weights_counts_for_the_normal_family(scale):
     X, y, X_new, _ = wine()
@@ -312,29 +186,6 @@ def test_only_the_ratio_of_weights_counts_for_the_normal_family(scale):
     assert_allclose(
         other.predict_proba(X_new), one.predict_proba(X_new), rtol=0, atol=1e-10
     )
-
-
-@pytest.mark.parametrize("family", ["normal", "bernoulli"])
-def test_entries_stored_in_parts_are_their_sum(family):
-    X, y = words(n=60)
-    X, y = sparse.csr_array(X), y % 2
-    parts = sparse.csr_array(
-        (
-            np.repeat(X.data, 2) * np.tile([2.0, -1.0], X.nnz),
-            np.repeat(X.indices, 2),
-            2 * X.indptr,
-        ),
-        shape=X.shape,
-    )
-    model = MeMdClassifier(family=family, random_state=0)
-    one = sklearn.clone(model).fit(X, y)
-    other = sklearn.clone(model).fit(parts, y)
-    assert other.n_selected_ == one.n_selected_
-    assert_allclose(other.mean_params_, one.mean_params_, rtol=0, atol=1e-12)
-    assert_allclose(
-        one.predict_log_proba(parts), one.predict_log_proba(X), rtol=0, atol=1e-9
-    )
-    assert parts.nnz == 2 * X.nnz
 
 
 def test_parameters_are_those_of_the_class_densities():
@@ -353,52 +204,6 @@ def test_parameters_are_those_of_the_class_densities():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_row_beyond_all_numbers_is_refused_and_a_far_one_is_not(kind):
-    X, y = load_iris(return_X_y=True)
-    model = MeMdClassifier(n_features=None).fit(X, y)
-    assert np.isfinite(model.predict_log_proba(kind(X * 1e99))).all()
-    wild = X.copy()
-    wild[7, 2] = -1e200
-    message = r"feature 2 of X is 1e\+200 in size"
-    for method in (model.predict, model.predict_proba):
-        with pytest.raises(ValueError, match=message):
-            method(kind(wild))
-    with pytest.raises(ValueError, match=message):
-        model.accuracy_curve(kind(wild), y)
-
-
-def test_many_classes_of_few_rows_stay_finite():
-    rng = np.random.default_rng([7, 9])
-    y = np.repeat(np.arange(12), [500, *[1] * 5, *[2] * 6])
-    X = rng.normal(size=(len(y), 4)) + y[:, None] % 5
-    X = np.maximum(X - 1, 0)
-    for family in ("normal", "bernoulli"):
-        # unit weights: no warning of classes of one row
-        model = MeMdClassifier(family=family, validation=3).fit(X, y, np.ones(len(y)))
-        assert np.isfinite(model.predict_log_proba(100 * X)).all()
-        assert np.isfinite(model.natural_params_).all()
-        assert np.isfinite(model.validation_curve_).all()
-
-
-def test_hard_cases_stay_finite():
-    rng = np.random.default_rng([7, 2])
-    X = rng.normal(size=(40, 5))
-    y = np.r_[np.zeros(25, int), np.ones(14, int), 2]  # a class of one row
-    X[:, 3] = 1.25  # constant
-    X[y == 1, 4] = 20.0  # constant in a class
-    for divergence in ("js_gm", "jeffreys"):
-        with pytest.warns(UserWarning, match="one row only of class 2: it has no var"):
-            model = MeMdClassifier(divergence, n_features=None).fit(X, y)
-        assert np.isfinite(model.feature_divergences_).all()
-        assert model.feature_divergences_[3] == 0
-        assert np.isfinite(model.predict_log_proba(1e3 * X)).all()
-    # no warning: the classes share their variances
-    alone = MeMdClassifier(n_features=None, shrinkage=1.0)
-    alone.fit(np.ones((4, 2)), [0, 0, 0, 1])
-    assert_allclose(alone.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("gap", [1e-100, 1e-6, 3.0, 1e9])
 def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind, gap):
     rng = np.random.default_rng([7, 11])
@@ -409,130 +214,12 @@ def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind, 
     assert model.order_.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_features": 5}, "n_features=5 is out of range: X has 4 features"),
-        ({"n_features": "all"}, "a str among {'auto'}, an int .* Got 'all' instead"),
-        ({"n_features_grid": "all"}, "a str among {'every'} .* Got 'all' instead"),
-        ({"n_features_grid": [0, 1]}, r"n_features_grid=\[0, 1\] must hold integers"),
-        ({"n_features_grid": [2, 5]}, "must hold integers from 1 to 4, the number of"),
-        ({"n_features_grid": [0.5]}, r"n_features_grid=\[0.5\] must hold integers"),
-        ({"n_features_grid": []}, r"n_features_grid=\[\] must hold integers"),
-        ({"validation": 1}, "'validation' .* Got 1 instead"),
-        ({"validation": 1.0}, "'validation' .* Got 1.0 instead"),
-        ({"divergence": "js_am"}, "{'js_gm', 'jeffreys', 'js'}. Got 'js_am' instead"),
-        ({"family": "beta"}, "family='beta' is not known"),
-        ({"shrinkage": -0.1}, "'shrinkage' .* Got -0.1 instead"),
-        ({"shrinkage": "ledoit"}, "a str among {'auto'} or a float .* Got 'ledoit' in"),
-        ({"smoothing": np.inf}, "'smoothing' .* Got inf instead"),
-        ({"priors": [0.5, 0.5]}, r"priors=\[0.5, 0.5\] must be 3 numbers, one a class"),
-        ({"priors": [1.2, 0.1, -0.3]}, "zero or above and of sum 1"),
-        ({"priors": [0.2, 0.2, 0.2]}, "zero or above and of sum 1"),
-        ({"class_weight": "equal"}, "'class_weight' .* Got 'equal' instead"),
-        ({"class_weight": {1: 0.0}}, "gives class 1 the weight 0.0; weights"),
-    ],
-)
-def test_bad_parameters_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        MeMdClassifier(**options).fit(*load_iris(return_X_y=True))
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        ([[np.inf], [1.0]], [0, 1], "contains infinity"),
-        ([[0.0], [1.0]], [1, 1], r"y holds one class only \(.*1.*\)"),
-        ([[0.0], [1.0]], [0.5, 1.5], "Unknown label type: continuous"),
-        ([[0.0], [1e200]], [0, 1], r"feature 0 of X is 1e\+200 in size"),
-        ([[0.0], [1.0]], [0, 1, 1], "inconsistent numbers of samples"),
-        ([0.0, 1.0], [0, 1], "Expected 2D array, got 1D array"),
-    ],
-)
-def test_bad_data_is_named(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        MeMdClassifier().fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        ([0, 0, 0, 0], "at least one non-zero number"),
-        ([1, 1, -2, 1], r"sample_weight\[2\] = -2\.0; weights must be finite"),
-        ([1, 1], r"sample_weight has shape \(2,\); expected \(4,\)"),
-        ([1, 1, 0, 0], r"above zero, holds one class only \('a'\)"),
-    ],
-)
-def test_bad_weights_are_named(weight, message):
-    X, y = [[0.0], [1.0], [2.0], [5.0]], ["a", "a", "b", "b"]
-    with pytest.raises(ValueError, match=message):
-        MeMdClassifier().fit(X, y, weight)
-    with pytest.raises(ValueError, match=message):
-        DivergenceRanker(n_features=1).fit(X, y, weight)
-
-
-def test_bad_counts_and_missing_smoothing_are_named():
-    for kind in (np.asarray, sparse.csr_array, sparse.csc_matrix):
-        X = kind(np.array([[1.0, 0], [0, -3], [2, 1]]))
-        model = MeMdClassifier(family="bernoulli").fit(abs(X), [0, 1, 1])
-        with pytest.raises(ValueError, match=r"Negative values in data.*-3\.0"):
-            model.predict(X)
-        with pytest.raises(ValueError, match=r"Negative values in data.*-3\.0"):
-            model.accuracy_curve(X, [0, 1, 1])
-    with pytest.raises(ValueError, match=r"Negative values in data.*-1\.0"):
-        MeMdClassifier(family="bernoulli").fit([[1.0], [-1.0]], [0, 1])
-    with pytest.raises(ValueError, match="use smoothing > 0"):
-        MeMdClassifier(family="bernoulli", smoothing=0).fit([[1.0], [0.0]], [0, 1])
-
-
-def test_unseen_labels_count_as_errors_in_the_curve():
-    X, y = load_iris(return_X_y=True)
-    for unseen in range(3):
-        model = MeMdClassifier(n_features=1).fit(X[y != unseen], y[y != unseen])
-        assert model.accuracy_curve(X[y == unseen], y[y == unseen])[1].max() == 0
-        assert model.accuracy_curve(X, y)[1].max() < 0.7
-    assert model.accuracy_curve(X[:3], ["a", "b", "c"])[1].max() == 0
-
-
-def test_a_batch_that_fails_half_way_is_not_counted():
-    X, y = np.array([[0.0], [1.0], [4.0], [6.0]]), [0, 0, 1, 1]
-    model = MeMdClassifier(n_features=1).fit(X, y)
-    with pytest.raises(ValueError, match="n_features=2 is out of range"):
-        model.set_params(n_features=2).partial_fit(X, y)
-    model.set_params(n_features=1).partial_fit([[1.0]], [0])
-    assert_allclose(model.class_prior_, [3 / 5, 2 / 5])
-
-
 @pytest.mark.parametrize("asked", [[], [0, 1], [6], [0.5], [True], ["1"]])
 def test_sizes_asked_for_are_integers_each_tried_once(asked):
     assert size_grid("every", 5).tolist() == [1, 2, 3, 4, 5]
     assert size_grid([[4, 2], [2, 5]], 5).tolist() == [2, 4, 5]
     with pytest.raises(ValueError, match="n_features_grid=.* integers from 1 to 5"):
         size_grid(asked, 5)
-
-
-def test_a_wrong_label_on_the_first_call_leaves_nothing():
-    model = MeMdClassifier()
-    with pytest.raises(ValueError, match="label 5 is not among the classes"):
-        model.partial_fit([[0.0], [1.0]], [0, 5], classes=[0, 1])
-    for name in ("classes_", "order_", "mean_params_", "n_features_in_"):
-        assert not hasattr(model, name)
-    with pytest.raises(NotFittedError):
-        model.predict([[0.0]])
-    model.partial_fit([[0.0, 1], [1.0, 3]], [0, 1], classes=[0, 1])  # two features now
-    for row, label, options, message in (
-        ([[0.0, 1]], [7], {}, "label 7 is not among the classes"),
-        ([[0.0, 1]], [0], {"classes": [0, 2]}, r"classes=\[0, 2\] differs from"),
-        ([[0.0]], [0], {}, "X has 1 features, but MeMdClassifier is exp"),
-    ):
-        before = model.predict_log_proba([[0.0, 1]])
-        with pytest.raises(ValueError, match=message):
-            model.partial_fit(row, label, **options)
-        assert_array_equal(model.predict_log_proba([[0.0, 1]]), before)
-    with pytest.raises(ValueError, match="classes must be passed on the first call"):
-        MeMdClassifier().partial_fit([[0.0]], [0])
-    with pytest.raises(ValueError, match="must hold at least two classes"):
-        MeMdClassifier().partial_fit([[0.0]], [3], classes=[3, 3])
 
 
 def test_parameters_changed_after_the_fit_change_no_prediction():
@@ -597,28 +284,6 @@ def test_priors_replace_the_shares():
     assert_allclose(many.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-9)
 
 
-def test_class_weights_multiply_the_weights_of_rows():
-    X, y, X_new, _ = wine()
-    w = np.random.default_rng([7, 12]).uniform(0.5, 2, len(y))
-    for given in ({0: 3.0, 2: 0.5}, "balanced"):
-        model = MeMdClassifier(class_weight=given, random_state=0).fit(X, y, w)
-        share = np.bincount(y, w)
-        factor = [3.0, 1.0, 0.5] if isinstance(given, dict) else share.sum() / 3 / share
-        direct = MeMdClassifier(random_state=0).fit(X, y, w * np.take(factor, y))
-        assert_allclose(
-            model.predict_proba(X_new), direct.predict_proba(X_new), rtol=1e-9
-        )
-        assert model.n_selected_ == direct.n_selected_
-    assert_allclose(model.class_prior_, 1 / 3)
-    with pytest.raises(ValueError, match="in partial_fit give priors, or a dict of we"):
-        model.partial_fit(X, y)
-    parts = MeMdClassifier(class_weight={0: 3.0})
-    parts.partial_fit(X[::2], y[::2], range(3)).partial_fit(X[1::2], y[1::2])
-    assert_allclose(
-        parts.class_prior_, MeMdClassifier(class_weight={0: 3.0}).fit(X, y).class_prior_
-    )
-
-
 def test_it_selects_for_others_and_is_selected_from():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = MeMdClassifier(n_features=5).fit(X, y)
@@ -634,22 +299,6 @@ def test_it_selects_for_others_and_is_selected_from():
     assert kept.get_feature_names_out().tolist() == best
     kept = RFE(shape, n_features_to_select=5, step=5).fit(X, y)
     assert kept.get_feature_names_out().tolist() == best
-
-
-def test_a_density_that_is_not_found_is_named_by_class_and_feature():
-    rng = np.random.default_rng([7, 13])
-    X, y = (
-        rng.uniform(size=(60, 50)),
-        np.array(["ape", "bee", "cat"])[np.arange(60) % 3],
-    )
-    X[y == "bee", 7] = 1e-4 * (1 + 1e-3 * (np.arange(20) % 2))
-    model = MeMdClassifier(family=Polynomial(4), smoothing=1e-12, n_features=None)
-    with pytest.raises((RuntimeError, ValueError)) as caught:
-        model.fit(X, y)
-    text = str(caught.value)
-    assert text.startswith("class 'bee', feature 7: there is no density of Polynomial(")
-    assert "more smoothing, fewer moments" in text
-    assert "n_nodes" not in text and "density 57" not in text
 
 
 def test_moments_that_rounding_spoils_are_named_by_class_and_feature():
@@ -709,14 +358,6 @@ def test_an_accuracy_curve_is_of_the_features_of_the_fit():
     ]
 
 
-def test_what_data_the_classifier_takes_follows_from_its_family():
-    for family, counts in (("normal", False), ("poisson", True), ("bernoulli", True)):
-        tags = sklearn.utils.get_tags(MeMdClassifier(family=family))
-        assert tags.input_tags.sparse
-        assert tags.input_tags.positive_only is counts
-        assert tags.classifier_tags.poor_score is counts
-
-
 def test_a_warning_of_single_rows_points_at_the_call():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="one row only of class 2") as caught:
@@ -748,34 +389,6 @@ def rows():
     rng = np.random.default_rng([18, 9])
     y = np.arange(60) % 3
     return rng.poisson(2.0 + y[:, None], size=(60, 4)).astype(float), y
-
-
-def of_pairs(X, y):
-    return joint_moments(X, y, 3)
-
-
-def of_family(family):
-    return lambda X, y: family_moments(family, X, y, 3, np.ones(len(y)))
-
-
-@pytest.mark.parametrize(
-    ("estimator", "collect"),
-    [
-        (MeMdClassifier(n_features=2), of_family(Normal())),
-        (MultinomialMeMdClassifier(n_features=2), of_family(Binomial())),
-        (JointMaxEntClassifier(), of_pairs),
-        (JointMaxEntClassifier("diagonal"), of_family(Normal())),
-    ],
-)
-def test_moments_of_two_halves_give_the_fit(estimator, collect):
-    X, y = rows()
-    moments = collect(X[:25], y[:25]).merge(collect(X[25:], y[25:]))
-    model = estimator._estimate(moments, np.unique(y))
-    assert not vars(estimator).keys() - estimator.get_params().keys()
-    found = log_posterior(model.joint_log_density(X))
-    assert_allclose(
-        found, estimator.fit(X, y).predict_log_proba(X), rtol=1e-9, atol=1e-12
-    )
 
 
 @pytest.mark.parametrize("kind", [InfeasibleMomentsError, NotConvergedError])

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -201,28 +201,6 @@ def test_class_shares_get_their_odds():
     alone = MixtureClassifier([FULL], lead=1.0, margin=-1e4, random_state=0).fit(X, y)
     expected = weights(1.0)[0] * alone.predict_proba(X) + 0.5 * weights(1.0)[1]
     assert_allclose(clf.predict_proba(X), expected, rtol=1e-9)
-
-
-def test_class_weights_are_weights_of_rows():
-    X, y, Z, _ = wine()
-    own = {0: 1.0, 1: 3.0, 2: 0.5}
-    weight = np.array([own[k] for k in y])
-    one = MixtureClassifier(class_weight=own, random_state=0).fit(X, y)
-    two = MixtureClassifier(random_state=0).fit(X, y, weight)
-    assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))
-
-
-def test_a_mixture_is_better_than_one_that_is_calibrated_and_one_that_is_not():
-    X, y = load_breast_cancer(return_X_y=True)
-    train, new, truth = slice(0, None, 2), X[1::2], y[1::2]
-
-    def loss(model):
-        log_p = model.fit(X[train], y[train]).predict_log_proba(new)
-        return -log_p[np.arange(len(truth)), truth].mean()
-
-    alone = loss(MixtureClassifier([PLAIN], random_state=0))
-    assert loss(MixtureClassifier([CORRELATED, FULL, PLAIN], random_state=0)) < alone
-    assert alone < 0.5 * loss(clone(PLAIN[1]))
 
 
 def test_steps_in_common_are_taken_once():

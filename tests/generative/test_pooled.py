@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from memdlib.families.shrinkage import correlation_intensity
-from memdlib.generative.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.pooled import PooledMoments
 
 
 def sample(seed, n=12, d=7):
@@ -161,33 +161,3 @@ def test_a_constant_that_rounding_has_touched_has_no_variance(value):
     moments = PooledMoments.of(X, np.arange(8) % 2, 2, np.ones(8))
     assert moments.variance == 0 and moments.between == 0
     assert not moments.residuals.any()
-
-
-@pytest.mark.parametrize("prior", [None, [0.7, 0.2, 0.1], [0.4, 0.0, 0.6]])
-@pytest.mark.parametrize("variance_shrinkage", [0.0, 0.3, "auto"])
-@pytest.mark.parametrize(("n", "d"), [(90, 4), (8, 12)])
-def test_whitened_means_by_the_covariance_written_down(prior, variance_shrinkage, n, d):
-    X, codes, weight = sample(6, n, d)
-    weight[codes == 0] *= 5.0
-    means, S = literal(X, codes, weight)
-    given = None if prior is None else np.array(prior)
-    moments = moments_of(X, codes, weight)
-    white = WhitenedMeans.of(moments, given, 0.3, variance_shrinkage)
-    share = np.bincount(codes, weight) / weight.sum() if prior is None else given
-    assert_allclose(white.prior, share)
-    v, moved = np.diag(S), white.variance_shrinkage
-    R = 0.3 * np.eye(d) + 0.7 * S / np.sqrt(np.outer(v, v))
-    v = (1 - moved) * v + moved * np.median(v)
-    precision = linalg.inv(R * np.sqrt(np.outer(v, v)))
-    assert_allclose(share @ white.means, 0.0, rtol=0, atol=1e-9)
-    gaps = means - share @ means
-    expected = gaps @ precision @ gaps.T
-    assert_allclose(white.means @ white.means.T, expected, rtol=1e-8, atol=1e-9)
-    scores = white.linear()(X + 0.3)
-    with np.errstate(divide="ignore"):
-        expected = np.log(share) - 0.5 * np.array(
-            [[(x - m) @ precision @ (x - m) for m in means] for x in X + 0.3]
-        )
-    for found in (scores, expected):
-        found -= found.max(axis=1, keepdims=True)
-    assert_allclose(scores, expected, rtol=0, atol=1e-7)

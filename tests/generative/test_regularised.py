@@ -5,8 +5,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import log_softmax
 from scipy.stats import multivariate_normal
-from sklearn.datasets import load_iris
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from memdlib.generative import RegularisedMeMdClassifier
 
@@ -54,14 +52,6 @@ def test_posteriors_by_definition(n, d, g, v, prior):
     expected = by_definition(X, y, new, g, 0.4, v, weight, prior)
     assert_allclose(model.predict_log_proba(new), expected, rtol=1e-8, atol=1e-7)
     assert model.variance_shrinkage_ == v
-
-
-def test_next_to_none_of_it_is_quadratic_discriminant_analysis():
-    X, y = load_iris(return_X_y=True)
-    ours = RegularisedMeMdClassifier(1e-9, 0.0, 0.0).fit(X, y)
-    # whose covariances are divided by one row less
-    theirs = QuadraticDiscriminantAnalysis(priors=np.full(3, 1 / 3)).fit(X, y)
-    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=0.05)
 
 
 @given(

@@ -8,12 +8,11 @@ from scipy import sparse, stats
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.families import Categorical
-from memdlib.generative import RankingDisplay, contributions
+from memdlib.generative import contributions
 
 KINDS = ["normal", "bernoulli", "categorical", "categorical", "normal", "bernoulli"]
 
@@ -234,11 +233,6 @@ def test_two_values_under_a_normal_law_are_warned_of_and_the_advice_works():
     assert model.score(X, y) > model.validation_curve_.max() - 0.02 > 0.78
 
 
-def test_weight_of_one_class_only_is_said_so():
-    with pytest.raises(ValueError, match="y, where sample_weight is above zero, holds"):
-        MeMdClassifier().fit([[0.0], [1.0], [2.0]], [0, 0, 1], [1.0, 1.0, 0.0])
-
-
 def test_integers_of_pandas_stay_integers():
     y = pd.array([3, 3, 4, 4], dtype="Int64")
     model = MeMdClassifier().fit([[0.0], [1.0], [5.0], [6.0]], pd.Series(y))
@@ -258,15 +252,6 @@ def test_contributions_take_frames():
     assert_array_equal(values[X.isna().to_numpy()], 0.0)
 
 
-def test_a_ranking_inside_a_pipeline_is_drawn():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = make_pipeline(DivergenceRanker(n_features=2), GaussianNB()).fit(X, y)
-    names = RankingDisplay.from_estimator(model).names.tolist()
-    assert names[:2] == ["petal length (cm)", "petal width (cm)"]
-    with pytest.raises(ValueError, match="no step of the pipeline has order_"):
-        RankingDisplay.from_estimator(make_pipeline(GaussianNB()).fit(X, y))
-
-
 @pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal"])
 def test_joint_densities_have_importances(covariance):
     X, y = load_iris(return_X_y=True)
@@ -279,11 +264,3 @@ def test_joint_densities_have_importances(covariance):
             DivergenceRanker().fit(X, y).feature_divergences_,
             rtol=1e-10,
         )
-
-
-def test_strings_are_refused_by_one_family_and_the_advice_works():
-    X, y = [["red", 1], ["blue", 2], ["red", 3], ["blue", 5]], [0, 1, 0, 1]
-    with pytest.raises(ValueError, match=r"holds categories.* family=\"auto\" does"):
-        MeMdClassifier(n_features=None).fit(X, y)
-    model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
-    assert model.predict([["blue", 2], ["red", None]]).tolist() == [1, 0]

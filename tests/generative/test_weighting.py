@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import get_tags
 
@@ -40,15 +39,6 @@ def test_weights_are_powers_of_the_ranker_s_divergences(divergence, smoothing):
     assert_allclose(ours.weights_, (value / value.max()) ** 0.25)
 
 
-def test_sample_weights_mean_copies():
-    X, y = text()
-    times = np.arange(len(y)) % 3
-    rows = np.repeat(np.arange(len(y)), times)
-    one = DivergenceWeighter().fit(X, y, times)
-    two = DivergenceWeighter().fit(X[rows], y[rows])
-    assert_allclose(one.weights_, two.weights_, rtol=1e-10)
-
-
 def test_an_attachment_counts_as_one_document():
     X, y = text()
     junk = sparse.csr_array(np.full((1, 3000), 40.0))
@@ -64,35 +54,6 @@ def test_an_attachment_counts_as_one_document():
         return model.weights_[120:].max() / model.weights_[:120].max()
 
     assert ratio(model) < 0.7 < ratio(plain)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"power": -1}, "power"),
-        ({"sublinear_tf": "bm25"}, "sublinear_tf"),
-        ({"divergence": "kl"}, "divergence"),
-        ({"smoothing": 0}, "smoothing"),
-        ({"use_idf": "yes"}, "use_idf"),
-    ],
-)
-def test_bad_parameters(options, message):
-    X, y = text()
-    with pytest.raises(ValueError, match=message):
-        DivergenceWeighter(**options).fit(X, y)
-
-
-def test_bad_data():
-    X, y = text()
-    with pytest.raises(ValueError, match="Negative values in data"):
-        DivergenceWeighter().fit(-X, y)
-    with pytest.raises(ValueError, match="power=0"):
-        DivergenceWeighter().fit(X)
-    with pytest.raises(ValueError, match="one class only"):
-        DivergenceWeighter().fit(X, np.ones(len(y)))
-    model = DivergenceWeighter(0).fit(X)
-    with pytest.raises(ValueError, match="Negative values in data"):
-        model.transform(-X)
 
 
 @pytest.mark.parametrize("idf", [True, False])
@@ -165,29 +126,3 @@ def test_labels_are_not_looked_at_without_divergence():
         assert tags.target_tags.required is (power > 0)
         assert tags.input_tags.sparse and tags.input_tags.positive_only
         assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
-
-
-def test_counts_stored_in_parts_and_documents_without_any():
-    X, y = text()
-    parts = sparse.csr_array(
-        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
-    )
-    model = DivergenceWeighter().fit(X, y)
-    assert_allclose(
-        DivergenceWeighter().fit(parts, y).weights_, model.weights_, rtol=1e-12
-    )
-    assert_allclose(
-        model.transform(parts).toarray(), model.transform(X).toarray(), rtol=1e-12
-    )
-    nothing = model.transform(sparse.csr_array((2, X.shape[1])))
-    assert nothing.shape == (2, X.shape[1]) and nothing.nnz == 0
-
-
-def test_rows_to_transform_are_of_the_words_of_the_fit():
-    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]])
-    with pytest.raises(NotFittedError):
-        DivergenceWeighter().transform(X)
-    model = DivergenceWeighter(0).fit(X)
-    with pytest.raises(ValueError, match="X has 2 features, but .* expecting 3"):
-        model.transform(X[:, :2])
-    assert model.n_features_in_ == 3
