@@ -70,6 +70,11 @@ CLASSIFIERS = [
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]
+OTHERS = [
+    MultinomialMeMdClassifier(),
+    CorrelatedMeMdClassifier(),
+    RegularisedMeMdClassifier(),
+]
 SELECTORS = [
     DivergenceRanker(n_features=2),
     GreedyGaussianRanker(n_features=2),
@@ -205,9 +210,7 @@ WEIGHTS = {
         MeMdClassifier("js", family="poisson"),
         MeMdClassifier(family="geometric", n_features=None),
         MeMdClassifier("jeffreys", family="exponential"),
-        MultinomialMeMdClassifier(random_state=0),
-        CorrelatedMeMdClassifier(),
-        RegularisedMeMdClassifier(),
+        *OTHERS,
         DivergenceWeighter(),
         DivergenceWeighter(smoothing=1e-10),
     ],
@@ -311,7 +314,7 @@ def test_count_families_tell_topics_apart(family):
 @pytest.mark.parametrize(
     ("estimator", "method"),
     [
-        *((model, "fit") for model in (*CLASSIFIERS[:2], *SELECTORS)),
+        *((model, "fit") for model in (*CLASSIFIERS[:2], *SELECTORS, *OTHERS)),
         (MeMdClassifier(), "partial_fit"),
         (JointMaxEntClassifier(), "partial_fit"),
         (JointMaxEntClassifier("diagonal"), "partial_fit"),

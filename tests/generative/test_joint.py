@@ -128,6 +128,14 @@ def test_a_singular_class_is_named():
         JointMaxEntClassifier("pooled", shrinkage=0.0).fit(X, names)
 
 
+@pytest.mark.parametrize("pair", [("full", "diagonal"), ("diagonal", "full")])
+def test_batches_have_one_kind_of_moments(pair):
+    X, y = blobs()
+    model = JointMaxEntClassifier(pair[0]).fit(X, y)
+    with pytest.raises(ValueError, match="must agree|from batch to batch"):
+        model.set_params(covariance=pair[1]).partial_fit(X, y)
+
+
 def test_only_the_diagonal_model_says_that_it_takes_sparse_data():
     for covariance in COVARIANCES:
         tags = get_tags(JointMaxEntClassifier(covariance))

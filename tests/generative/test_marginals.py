@@ -106,6 +106,8 @@ def test_automatic_shrinkage_follows_the_truth():
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         ClassMarginals(moments_of(*sample()), Normal(), **options)
+    with pytest.raises(ValueError, match=r"divergence='js_am' must be one of"):
+        ClassMarginals(moments_of(*sample()), Normal()).divergences("js_am")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

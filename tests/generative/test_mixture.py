@@ -8,11 +8,10 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
@@ -261,33 +260,6 @@ def test_jobs_and_lines_change_nothing(capsys):
     lines = capsys.readouterr().out.splitlines()
     for name in ("correlated", "shrunken"):
         assert {f"{name}: fold 1 of 2", f"{name}: fold 2 of 2"} < set(lines)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"estimators": ["naive"]}, "estimators holds 'naive'; give pairs"),
-        ({"estimators": [("a", KNeighborsClassifier())]}, "fit takes sample_weight"),
-        ({"estimators": [("a", 3)]}, "estimators holds"),
-        ({"estimators": [("a", [])]}, "estimators holds"),
-        ({"estimators": [PLAIN, PLAIN]}, "each must be another"),
-        ({"estimators": [("class shares", PLAIN[1])]}, "each must be another"),
-        ({"estimators": "all"}, "'estimators' parameter"),
-        ({"cv": 1}, "'cv' parameter"),
-        ({"lead": 0.0}, "'lead' parameter"),
-        ({"verbose": -1}, "'verbose' parameter"),
-        ({"n_jobs": 1.5}, "'n_jobs' parameter"),
-        ({"wide": "all"}, "'wide' parameter"),
-        ({"margin": None}, "'margin' parameter"),
-    ],
-)
-def test_what_cannot_be_used_is_named(options, message):
-    X, y, _, _ = wine()
-    clf = MixtureClassifier(**options)
-    with pytest.raises(ValueError, match=message):
-        clf.fit(X, y)
-    with pytest.raises(NotFittedError):
-        clf.predict(X)
 
 
 def test_sparse_rows_go_where_all_candidates_take_them():

@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.feature_selection import f_classif
 from sklearn.utils import get_tags
 
-from memdlib import DivergenceRanker
+from memdlib import DivergenceRanker, MeMdClassifier
 from memdlib.datasets import simulate_gaussian_classes
 from memdlib.generative.ranking import rank
 
@@ -87,9 +87,10 @@ def test_ties_keep_the_order_of_the_columns():
     assert rank(many.astype(float)).tolist() == order
 
 
-def test_what_data_a_ranker_takes_follows_from_its_family():
+@pytest.mark.parametrize("estimator", [DivergenceRanker, MeMdClassifier])
+def test_what_data_it_takes_follows_from_its_family(estimator):
     for family, counts in (("normal", False), ("poisson", True), ("bernoulli", True)):
-        tags = get_tags(DivergenceRanker(family=family))
+        tags = get_tags(estimator(family=family))
         assert tags.input_tags.sparse
         assert tags.input_tags.positive_only is counts
         assert tags.target_tags.required

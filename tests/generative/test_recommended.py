@@ -74,6 +74,8 @@ def test_a_pipeline_of_its_own_with_all_overrides(kind):
     assert "0.77" not in other.__repr__(N_CHAR_MAX=10**6)
     with pytest.raises(ValueError, match="Invalid parameter 'folds'"):
         make_memd(kind, folds=3)
+    with pytest.raises(ValueError, match=r"kind='images' must be one of \['expression"):
+        make_memd("images")
 
 
 @pytest.mark.parametrize("far", [100.0, 1e8])

@@ -104,6 +104,14 @@ def test_counts_stay_as_they_are_and_keep_their_precision(kind, dtype, sublinear
     assert_allclose(dense(found), own, rtol=rtol)
 
 
+def test_without_classes_and_without_words():
+    X, _ = text()
+    with pytest.raises(ValueError, match="power=0"):
+        DivergenceWeighter().fit(X)
+    nothing = DivergenceWeighter(0).fit(X).transform(0 * X)
+    assert nothing.shape == X.shape and nothing.nnz == 0
+
+
 def test_words_that_tell_nothing_of_the_classes_weigh_alike():
     X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]] * 2)
     y = np.array([0, 0, 1, 1])
