@@ -16,10 +16,9 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
@@ -231,72 +230,6 @@ def test_weights_out_of_range_are_named_and_others_give_numbers(estimator, kind)
             out = getattr(model, "predict_proba", getattr(model, "transform", None))
             found = out(data)
             assert np.isfinite(getattr(found, "data", found)).all()
-
-
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
-def test_memory_maps_and_orders(estimator, tmp_path):
-    X, y = load_breast_cancer(return_X_y=True)
-    one = clone(estimator).fit(X, y)
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    for data in (mapped, np.asfortranarray(X)):
-        other = clone(estimator).fit(data, y)
-        if isinstance(estimator, ConditionalMaxEntClassifier):
-            assert mean_divergence(one, other, X) <= certified_divergence(one, other, X)
-        else:
-            found, expected = other.predict_log_proba(data), one.predict_log_proba(X)
-            assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    single = clone(estimator).fit(X.astype(np.float32), y)
-    assert np.mean(single.predict(X.astype(np.float32)) == one.predict(X)) > 0.99
-
-
-def mean_divergence(one, other, X):
-    """J between the posteriors of two models, mean over the rows."""
-    a, b = one.predict_log_proba(X), other.predict_log_proba(X)
-    return ((np.exp(a) - np.exp(b)) * (a - b)).sum(axis=1).mean()
-
-
-def certified_divergence(one, other, X):
-    """What two optima found by iteration may differ by.
-
-    The dual is the mean log-likelihood with a convex penalty. So the difference of two
-    parameter vectors, times that of the two gradients there, is the mean J between the
-    posteriors plus something positive; and no entry of a gradient is larger than the
-    moment residual.
-    """
-
-    def parameters(model):  # of features of mean zero and, with l2 = 1, of order one
-        scale = np.sqrt(X.var(axis=0) + 4 / len(X))
-        intercept = model.intercept_ + model.coef_ @ X.mean(axis=0)
-        return np.column_stack([intercept, model.coef_ * scale])
-
-    residual = one.moment_residual_ + other.moment_residual_
-    assert residual <= 2 * one.tol
-    return residual * abs(parameters(one) - parameters(other)).sum()
-
-
-def test_multinomial_is_multinomial_naive_bayes():
-    text = simulate_text_counts(
-        n_documents=300, n_words=60, n_informative=10, n_classes=3, seed=5
-    )
-    X = text.X.toarray() + 1.0  # no count is zero: nothing to smooth
-    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0)
-    model.fit(X[::2], text.y[::2])
-    peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X[::2], text.y[::2])
-    assert_allclose(
-        model.predict_log_proba(X[1::2]),
-        peer.predict_log_proba(X[1::2]),
-        rtol=0,
-        atol=1e-8,
-    )
-    assert_allclose(-model.natural_params_[..., 0], peer.feature_log_prob_, rtol=1e-12)
-    thin = clone(model).fit(sparse.csr_array(X[::2]), text.y[::2])
-    assert_allclose(
-        thin.predict_log_proba(sparse.csr_array(X[1::2])),
-        model.predict_log_proba(X[1::2]),
-        rtol=0,
-        atol=1e-9,
-    )
 
 
 @pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "geometric"])

@@ -97,31 +97,6 @@ def test_a_class_that_is_constant_has_no_variance(kind, weighing):
     assert_array_equal(m.location[0], X[0])
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_integer_types_of_codes_and_data(kind):
-    rng = np.random.default_rng([4, 5])
-    X, y = rng.integers(0, 120, size=(90, 30)), rng.integers(3, size=90)
-    expected = direct(X.astype(float), y, np.ones(90), 3, 2)
-    for data in (X, X.astype(np.int8), X.astype(np.float32)):
-        for codes in (y, y.astype(np.uint8), y.astype(np.uint64), y.tolist()):
-            m = class_moments(kind(data), codes, 3, order=2)
-            assert_allclose(raw(m), expected, rtol=1e-12, atol=1e-12)
-    with pytest.raises(TypeError, match="Cannot cast"):
-        class_moments(kind(X), y.astype(float), 3, order=2)
-
-
-def test_an_entry_stored_in_parts_is_their_sum():
-    X, y, _ = sample(40)
-    X[X < 3] = 0
-    whole = sparse.csr_array(X)
-    twice = np.repeat(whole.data, 2) * np.tile([2.0, -1.0], whole.nnz)
-    split = twice, np.repeat(whole.indices, 2), 2 * whole.indptr
-    split = sparse.csr_array(split, X.shape)
-    m = class_moments(split, y, 3, order=2)
-    assert_allclose(raw(m), direct(X, y, np.ones(40), 3, 2), atol=1e-12)
-    assert split.nnz == 2 * whole.nnz  # the caller's matrix is left alone
-
-
 @KINDS
 @pytest.mark.parametrize("offset", [0.0, 1e8, 1e12])
 @pytest.mark.parametrize("scale", [1e-90, 1.0, 1e87])
@@ -241,17 +216,6 @@ def test_some_features(features):
         assert_array_equal(found.location, expected.location)
     pairs = collected(X, y, weight, False).one_vs_rest().select(features)
     assert pairs.sums.shape[:3] == (4, 2, 2) and pairs.location.shape == (4, 2, 2)
-
-
-@pytest.mark.parametrize("n_parts", [1, 2, 3, 6])
-def test_parts_are_views_of_successive_classes(n_parts):
-    X, y, _ = sample(n_classes=6)
-    m = class_moments(X, y, 6, order=2)
-    parts = m.split(n_parts)
-    assert all(np.shares_memory(part.sums, m.sums) for part in parts)
-    for name in ("weight", "sums", "location"):
-        joined = np.concatenate([getattr(part, name) for part in parts])
-        assert_array_equal(joined, getattr(m, name))
 
 
 def test_joint_moments_are_sums_of_products():

@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
-from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
 
-from memdlib import MeMdClassifier
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Binomial
 from memdlib.generative import MultinomialMeMdClassifier
@@ -53,31 +51,6 @@ def lump(theta, kept, others):
     return cells / cells.sum()
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
-@pytest.mark.parametrize("S", [1, 7, 39, 40])
-def test_scores_are_the_multinomial_with_one_more_category(kind, S):
-    X, y = documents()
-    prior = np.bincount(y[::2]) / len(y[::2])
-    model = MultinomialMeMdClassifier(n_features=S).fit(kind(X[::2]), y[::2])
-    theta = theta_by_hand(X[::2], y[::2])
-    assert_allclose(model.mean_params_[..., 0], theta, rtol=1e-12)
-    alone = np.array(
-        [
-            prior[k] * prior[j] * own_jeffreys(theta[k], theta[j])
-            for k in range(3)
-            for j in range(k)
-        ]
-    ).sum(axis=0)
-    assert_allclose(model.feature_divergences_, alone, rtol=1e-9)
-    expected = literal_posterior(X[1::2], theta, prior, model.order_[:S])
-    found = model.predict_proba(kind(X[1::2]))
-    assert_allclose(found, expected, rtol=0, atol=1e-10)
-
-
-def own_jeffreys(a, b):
-    return (a - b) * (np.log(a / (1 - a)) - np.log(b / (1 - b)))
-
-
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 4), st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_brute_force_over_small_documents(seed, d, K, thin):
@@ -115,22 +88,6 @@ def test_a_curve_is_what_each_size_gives(kind, grid):
     for S, found in zip(sizes, accuracy, strict=True):
         single = MultinomialMeMdClassifier(n_features=int(S)).fit(X[::2], y[::2])
         assert found == pytest.approx(single.score(X[1::2], y[1::2], weight), abs=1e-12)
-
-
-@pytest.mark.parametrize("validation", [0.25, 3])
-def test_the_size_is_chosen_by_these_scores(validation):
-    X, y = documents(5, n=400)
-    model = MultinomialMeMdClassifier(validation=validation, random_state=0).fit(X, y)
-    curve = model.validation_curve_
-    best = model.validation_n_features_[np.flatnonzero(curve >= curve.max() - 1e-12)]
-    assert model.n_selected_ == best[0]
-    thin = clone(model).fit(sparse.csr_array(X), y)
-    assert_allclose(thin.validation_curve_, curve, rtol=0, atol=1e-12)
-    plain = MeMdClassifier(
-        family="multinomial", validation=validation, random_state=0
-    ).fit(X, y)
-    assert not np.allclose(plain.validation_curve_, curve, rtol=0, atol=1e-3)
-    assert curve[-1] == pytest.approx(plain.validation_curve_[-1], abs=1e-12)
 
 
 def test_the_family_is_fixed():

@@ -21,7 +21,6 @@ from sklearn.preprocessing import OneHotEncoder
 from memdlib import MeMdClassifier, make_memd
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
-    CorrelatedMeMdClassifier,
     MixtureClassifier,
     mixture,
     normal_scores,
@@ -146,15 +145,6 @@ def test_tables_bend_where_one_feature_does():
     assert model.score(X[1::2], y[1::2]) > 0.85
 
 
-@pytest.mark.parametrize("constant", [0.0, 1e8])
-def test_constant_and_two_valued_columns_and_a_class_of_one_row(constant):
-    rng = np.random.default_rng(2)
-    y = np.array([0] * 30 + [1] * 30 + [2])
-    X = np.column_stack([rng.normal(size=61) + y, y > 0, np.full(61, constant)])
-    model = make_memd("table", random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
-
-
 def test_counts_in_and_posteriors_out():
     X, y = text()
     model = make_memd("text", random_state=0).fit(X[::2], y[::2])
@@ -200,15 +190,6 @@ def test_texts_in_any_container_and_counts_of_the_same_words():
     assert_array_equal(new[0], new[1])
     pairs = make_memd("text", random_state=0).set_params(words__ngram_range=(1, 2))
     assert "fruit apple" in pairs.fit(texts, y)["words"].vocabulary_
-
-
-@pytest.mark.parametrize("wrong", [None, np.nan, 3, ["a"]])
-@pytest.mark.parametrize("place", [0, 4])
-def test_what_is_no_text_is_named(wrong, place):
-    texts, y = messages()
-    texts[place] = wrong
-    with pytest.raises(ValueError, match=rf"X\[{place}\] = .* is no text"):
-        make_memd("text").fit(texts, y)
 
 
 def mixed(n, seed=6):
@@ -345,14 +326,6 @@ def test_importances_are_of_the_given_columns():
     texts, labels = messages()
     with pytest.raises(AttributeError, match="DivergenceRanker"):
         _ = make_memd("text", random_state=0).fit(texts, labels).feature_importances_
-
-
-def test_one_candidate_s_importances_are_its_divergences():
-    X, y = load_iris(return_X_y=True)
-    model = MixtureClassifier([("one", CorrelatedMeMdClassifier())], random_state=0)
-    found = model.fit(X, y).feature_importances_
-    expected = CorrelatedMeMdClassifier().fit(X, y).feature_divergences_
-    assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_wide_tables_leave_out_what_they_cannot_pay(monkeypatch, capsys):

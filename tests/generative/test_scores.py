@@ -1,6 +1,3 @@
-from fractions import Fraction
-
-import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +7,6 @@ from scipy.special import log_softmax
 from memdlib import MeMdClassifier
 from memdlib.estimator import finite_scores
 from memdlib.families import get
-from memdlib.generative import scores
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores
 
@@ -22,24 +18,6 @@ def fitted(X, y, family="normal", n_classes=None, features=None):
     return MarginalScores.of(ClassMarginals(moments, family), features)
 
 
-def exact_posterior(X, y, row):
-    """Posterior of normal naive Bayes at a row, with fifty digits."""
-    joint = []
-    for k in np.unique(y):
-        total = mp.log(int(np.sum(y == k)))
-        for s in range(X.shape[1]):
-            x = [Fraction(float(v)) for v in X[y == k, s]]
-            mean = sum(x) / len(x)
-            v = sum((a - mean) ** 2 for a in x) / len(x)
-            square = (Fraction(float(row[s])) - mean) ** 2 / v
-            total -= mp.mpf(square.numerator) / square.denominator / 2
-            total -= mp.log(mp.mpf(v.numerator) / v.denominator) / 2
-        joint.append(total)
-    top = max(joint)
-    weight = [mp.exp(j - top) for j in joint]
-    return np.array([float(w / sum(weight)) for w in weight])
-
-
 def columns(offset, n=60, seed=0):
     """Overlapping classes at an offset, classes far apart, and a mixture of both."""
     rng = np.random.default_rng([55, seed])
@@ -49,17 +27,6 @@ def columns(offset, n=60, seed=0):
     X[:, 1] += np.array([0, 0, offset])[y]
     X[:, 2] *= 1e-3
     return X, y
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_array])
-@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8])
-def test_posteriors_against_fifty_digits(kind, offset):
-    X, y = columns(offset)
-    X[:2, 2] = 0  # not stored, if sparse
-    score = fitted(kind(X), y).total(kind(X))
-    proba = np.exp(log_softmax(score, axis=1))
-    for i in range(0, 60, 4):
-        assert_allclose(proba[i], exact_posterior(X, y, X[i]), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
@@ -88,32 +55,6 @@ def test_what_classes_share_adds_nothing(kind):
     y = np.repeat([0, 1, 2], 2)
     score = fitted(kind(X), y).total(kind(np.array([[1e9, 5.5]])))
     assert log_softmax(score[0, :2])[0] == pytest.approx(-50.0, abs=1e-6)
-
-
-@pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("reach", [0.3, 2.0**14])
-def test_the_curve_is_a_prediction_for_every_size(monkeypatch, family, kind, reach):
-    monkeypatch.setattr(scores, "_REACH", reach)
-    monkeypatch.setattr(scores, "_BLOCK", 300)
-    rng = np.random.default_rng([55, 2])
-    y = np.arange(90) % 4
-    X = rng.poisson(rng.uniform(0.2, 2, size=(4, 40))[y]).astype(float)
-    observed = get(family).observe(kind(X))
-    rows = observed.tocsr() if sparse.issparse(observed) else observed
-    order, weight = rng.permutation(40), rng.uniform(0.5, 2, 90)
-    model = fitted(kind(X), y, family, features=order)
-    if family == "normal":
-        assert (model.far | model.apart.any(axis=0)).any() == (reach == 0.3)
-    right = [
-        weight
-        @ (fitted(kind(X), y, family, features=order[:S]).total(rows).argmax(1) == y)
-        for S in range(1, 41)
-    ]
-    assert len(set(right)) > 1
-    for grid in (np.arange(1, 41), np.array([3, 4, 17, 40]), np.array([5, 9])):
-        found = model.correct_weight(observed, y, weight, grid)
-        assert_allclose(found, np.take(right, grid - 1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
