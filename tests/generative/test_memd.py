@@ -76,26 +76,29 @@ def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
     assert_allclose(model.class_prior_, np.bincount(y, w) / w.sum())
 
 
-@pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
-@pytest.mark.parametrize("family", ["normal", "bernoulli"])
+@pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("reach", [0.3, 2.0**14])
 @pytest.mark.parametrize("block", [2**21, 300, 1])
 def test_accuracy_curve_is_a_fit_for_every_size(
-    monkeypatch, divergence, family, kind, block
+    monkeypatch, family, kind, reach, block
 ):
+    """Whether classes count as near to each other or as far."""
     monkeypatch.setattr(scores, "_BLOCK", block)
+    monkeypatch.setattr(scores, "_REACH", reach)
     X, y = words(n=160)
     X = X.toarray()[:, 20:32]
-    new, y_new = kind(X[::2]), y[::2]
+    new, y_new = kind(X[::2].astype(np.int8)), y[::2]
     weight = np.random.default_rng([7, 1]).uniform(0.5, 2, len(y_new))
-    model = MeMdClassifier(divergence, family, n_features=1).fit(X[1::2], y[1::2])
-    S, accuracy = model.accuracy_curve(new, y_new, sample_weight=weight)
-    assert S.tolist() == list(range(1, 13))
-    assert len(set(accuracy)) > 3
-    for s, found in zip(S, accuracy, strict=True):
-        one = MeMdClassifier(divergence, family, n_features=int(s))
-        one.fit(X[1::2], y[1::2])
-        assert found == pytest.approx(one.score(new, y_new, sample_weight=weight))
+    model = MeMdClassifier(family=family, n_features=1).fit(X[1::2], y[1::2])
+    every = []
+    for size in range(1, 13):
+        one = MeMdClassifier(family=family, n_features=size).fit(X[1::2], y[1::2])
+        every.append(one.score(kind(X[::2]), y_new, sample_weight=weight))
+    assert len(set(every)) > 3
+    for grid in ("every", [3, 4, 9, 12], [5, 9]):
+        S, accuracy = model.accuracy_curve(new, y_new, weight, grid)
+        assert_allclose(accuracy, np.take(every, S - 1), rtol=1e-12)
 
 
 def held_out_weight(model, X, y, weight, held_out):
