@@ -6,8 +6,10 @@ where these depend on the far class.
 """
 
 import re
+import tempfile
 import warnings
 from functools import singledispatch
+from operator import methodcaller
 
 import mpmath
 import numpy as np
@@ -342,14 +344,29 @@ def test_labels_are_names_only(model):
         agree(answer(other, X), answer(one, X))
 
 
+def mapped(X):
+    """The same numbers in a file."""
+    with tempfile.TemporaryFile() as file:
+        found = np.memmap(file, X.dtype, "w+", shape=X.shape)
+    found[:] = X
+    return found
+
+
+SPARSE = ("csr", "csc", "coo", "parts")
+DENSE = {
+    "list": np.ndarray.tolist,
+    "mapped": mapped,
+    "fortran": np.asfortranarray,
+    **{kind: methodcaller("astype", kind) for kind in ("float32", "int8", "int64")},
+}
+
+
 @pytest.mark.parametrize("model", FIXED, ids=name)
-@pytest.mark.parametrize(
-    "form", ["csr", "csc", "coo", "parts", "float32", "int8", "int64", "list"]
-)
+@pytest.mark.parametrize("form", [*SPARSE, *DENSE])
 def test_other_types_of_the_same_numbers(model, form):
     X, y = counted()
-    if form not in ("csr", "csc", "coo", "parts"):
-        other = X.tolist() if form == "list" else X.astype(form)
+    if form in DENSE:
+        other = DENSE[form](X)
     elif not get_tags(model).input_tags.sparse:
         with pytest.raises(TypeError, match="dense data"):
             clone(model).fit(sparse.csr_array(X), y)

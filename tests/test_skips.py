@@ -21,18 +21,9 @@ def test_a_data_set_that_is_not_here_is_a_reason():
     assert judged(report("Skipped: needs colon")).skipped
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        "Skipped: ",
-        "Skipped: needs a GPU",
-        "Skipped: needs patience",
-        "Skipped: slow",
-        "Skipped: could not import 'lost'",
-    ],
-)
+@pytest.mark.parametrize("told", ["", "needs a GPU", "slow", "could not import 'a'"])
 def test_nothing_else_is(told):
-    found = judged(report(told))
+    found = judged(report(f"Skipped: {told}"))
     assert found.failed and told in found.longrepr
 
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.naive_bayes import MultinomialNB
 
+from memdlib import MeMdClassifier
 from memdlib.datasets import simulate_text_counts
 from memdlib.families import Binomial
 from memdlib.generative import MultinomialMeMdClassifier
@@ -66,13 +67,18 @@ def test_brute_force_over_small_documents(seed, d, K, thin):
     assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
 
 
-def test_all_words_are_multinomial_naive_bayes():
+@pytest.mark.parametrize("model", [
+    MultinomialMeMdClassifier(n_features=None, smoothing=0.0),
+    MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0),
+], ids=str)  # fmt: skip
+def test_all_words_are_multinomial_naive_bayes(model):
     X, y = documents(2)
     X += 1.0
-    model = MultinomialMeMdClassifier(n_features=None, smoothing=0.0).fit(X, y)
     peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X, y)
+    found, expected = (m.predict_log_proba(X) for m in (model.fit(X, y), peer))
+    assert_allclose(found, expected, rtol=0, atol=1e-8)
     assert_allclose(
-        model.predict_log_proba(X), peer.predict_log_proba(X), rtol=0, atol=1e-8
+        np.log(model.mean_params_[..., 0]), peer.feature_log_prob_, rtol=1e-12
     )
 
 
