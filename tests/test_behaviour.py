@@ -370,6 +370,9 @@ def test_other_types_of_the_same_numbers(model, form):
     elif not get_tags(model).input_tags.sparse:
         with pytest.raises(TypeError, match="dense data"):
             clone(model).fit(sparse.csr_array(X), y)
+        if hasattr(model, "predict"):
+            with pytest.raises(TypeError, match="dense data"):
+                clone(model).fit(X, y).predict(sparse.csr_array(X))
         return
     elif form == "parts":  # each entry is stored as two
         whole = sparse.csr_array(X)

@@ -33,7 +33,6 @@ from memdlib import (
     MaxEntDensity,
     MeMdClassifier,
 )
-from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     DivergenceWeighter,
@@ -220,18 +219,6 @@ def test_weights_out_of_range_are_named_and_others_give_numbers(estimator, kind)
             out = getattr(model, "predict_proba", getattr(model, "transform", None))
             found = out(data)
             assert np.isfinite(getattr(found, "data", found)).all()
-
-
-@pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "geometric"])
-def test_count_families_tell_topics_apart(family):
-    text = simulate_text_counts(
-        n_documents=600, n_words=300, n_informative=40, n_classes=4, seed=7
-    )
-    model = MeMdClassifier(family=family, n_features=40)
-    model.fit(text.X[::2], text.y[::2])
-    hits = np.isin(model.order_[:40], np.flatnonzero(text.informative)).mean()
-    assert hits > 0.7  # of 40 words, where chance gives 0.13
-    assert model.score(text.X[1::2], text.y[1::2]) > 0.5
 
 
 @pytest.mark.parametrize(

@@ -135,15 +135,6 @@ def test_violated_absolute_continuity_is_infinite():
     assert js_gm([[0.5, 0.5, 0], [0.2, 0.8, 0]]) < np.inf
 
 
-def test_jensen_shannon_of_known_cases():
-    pair = [[0.5, 0.5, 0], [0, 0.5, 0.5]]
-    known = 0.40563906222956625 * np.log(2)
-    assert float(jensen_shannon(pair, [0.25, 0.75])) == close(known, rel=1e-14)
-    assert jensen_shannon([[0.3, 0.7]] * 3) == 0
-    w = [0.2, 0.3, 0.5]
-    assert float(jensen_shannon(np.eye(3), w)) == close(stats.entropy(w))
-
-
 @pytest.mark.parametrize("w", [[1e-17, 1.0], [1e-7, 1.0000005], [1.0, 1e-12]])
 def test_a_class_of_tiny_weight_counts_for_little_not_for_infinity(w):
     # weights that sum to one within rounding only, as those of float32 do
@@ -209,13 +200,9 @@ def exact_tsallis(P, w, q):
     def entropy(p):
         return (1 - mp.fsum(x**q for x in p if x > 0)) / (q - 1)
 
-    mixture = [mp.fsum(v * p[c] for v, p in zip(w, P, strict=True)) for c in cells(P)]
+    mixture = [mp.fsum(map(mp.fmul, w, cell)) for cell in zip(*P, strict=True)]
     parts = mp.fsum(v**q * entropy(p) for v, p in zip(w, P, strict=True))
     return entropy(mixture) - parts
-
-
-def cells(P):
-    return range(len(P[0]))
 
 
 @pytest.mark.parametrize("q", [0.3, 0.5, 1 - 1e-9, 1 + 1e-9, 1.5, 2.0, 4.0])
@@ -234,6 +221,3 @@ def test_cells_that_underflow_add_nothing():
     expected = jensen_shannon([p[:2] for p in P], [0.25, 0.75])
     assert jensen_shannon(P, [0.25, 0.75]) == expected
     assert np.isfinite(jensen_tsallis(P, 0.5, [0.25, 0.75]))
-
-
-ONE, OTHER = [0.25, 0.75], [0.375, 0.625]

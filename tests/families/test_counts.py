@@ -4,8 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from memdlib import DivergenceRanker, MeMdClassifier
-from memdlib.datasets import simulate_text_counts
+from memdlib import DivergenceRanker
 from memdlib.families import Bernoulli, Binomial, Geometric, Multinomial, get, names
 
 LENGTH = 6
@@ -65,13 +64,9 @@ def test_a_ranking_that_the_terms_of_j_reverse():
     assert_allclose(own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4)
 
 
-def test_it_is_no_name_and_gives_no_density():
+def test_it_is_no_name():
     assert "binomial" not in names()
     assert get(Binomial()) == Binomial()
-    text = simulate_text_counts(n_documents=60, n_words=20, n_informative=4, seed=4)
-    for size in ("auto", 3):
-        with pytest.raises(ValueError, match="MultinomialMeMdClassifier"):
-            MeMdClassifier(family=Binomial(), n_features=size).fit(text.X, text.y)
 
 
 def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():

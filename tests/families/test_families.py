@@ -1,10 +1,7 @@
 """Properties of every registered family; a new one adds a row of samples."""
 
-import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 from scipy.sparse import csr_array
@@ -38,38 +35,11 @@ TRUNCATED_NORMALS = {
 }
 
 
-class Mirrored:
-    """The law of 1 - X."""
-
-    def __init__(self, law):
-        self.law = law
-
-    def mean(self):
-        return 1 - self.law.mean()
-
-    def std(self):
-        return self.law.std()
-
-    def entropy(self):
-        return self.law.entropy()
-
-    def support(self):
-        return 0.0, 1.0
-
-    def pdf(self, x):
-        return self.law.pdf(1 - x)
-
-    def logpdf(self, x):
-        return self.law.logpdf(1 - x)
-
-
 TRUNCATED_EXPONENTIALS = {
     float(law.mean()): law
     for law in (
         stats.uniform(),
-        stats.truncexpon(1 / 0.4, scale=0.4),
-        stats.truncexpon(1 / 0.02, scale=0.02),
-        Mirrored(stats.truncexpon(1 / 0.05, scale=0.05)),
+        *(stats.truncexpon(1 / scale, scale=scale) for scale in (0.02, 0.05, 0.4)),
     )
 }
 
@@ -218,34 +188,6 @@ def test_js_gm_is_the_sum_over_pairs(name, w):
     assert float(f.js_gm(mu, w)) == pytest.approx(w @ pairs @ w, rel=1e-7, abs=0)
     turned = f.js_gm(mu[order], np.array(w)[order])
     assert float(turned) == pytest.approx(w @ pairs @ w, rel=1e-7, abs=0)
-
-
-@given(st.floats(0.01, 50), st.floats(-1e-7, 1e-7))
-def test_near_normal_densities_keep_their_digits(variance, change):
-    f = Normal()
-    # about a location near the means, as class moments are taken
-    a = f.mean_parameters(0.0, variance)
-    b = f.mean_parameters(0.0, variance * (1 + change))
-    v, w = mp.mpf(float(f.variance(a))), mp.mpf(float(f.variance(b)))
-    exact = (v / w + w / v - 2) / 2
-    assert float(f.jeffreys(a, b)) == pytest.approx(float(exact), rel=1e-12, abs=0)
-    exact = (v / w - 1 - mp.log(v / w)) / 2
-    assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-12, abs=0)
-
-
-@given(st.floats(0.05, 0.95), st.sampled_from([1e-4, -1e-6, 1e-8]))
-def test_near_bernoulli_densities_keep_their_digits(mean, change):
-    f = Bernoulli()
-    a, b = np.array([mean]), np.array([mean * (1 + change)])
-    p, q = mp.mpf(float(a[0])), mp.mpf(float(b[0]))
-    logit = mp.log(p / (1 - p)) - mp.log(q / (1 - q))
-    # lambda itself has only the digits of its own size
-    digits = 4e-15 / abs(change)
-    assert float(f.jeffreys(a, b)) == pytest.approx(
-        float((p - q) * logit), rel=digits, abs=0
-    )
-    exact = p * mp.log(p / q) + (1 - p) * mp.log((1 - p) / (1 - q))
-    assert float(f.kl(a, b)) == pytest.approx(float(exact), rel=1e-7, abs=0)
 
 
 @pytest.mark.parametrize("name", [n for n in EACH if get(n).translates])
@@ -503,15 +445,6 @@ def test_shrinkage_moves_to_the_pooled_variance():
     assert_allclose(full, 1.75, rtol=1e-14)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
-def test_the_rules_have_no_scale(scale):
-    for pairs in (((0, 1), (3, 4)), ((0, 0), (3, 4)), ((0, 0), (3, 0))):
-        scaled = normal(*((scale * m, scale**2 * v) for m, v in pairs))
-        found = Normal.variance(regularised(scaled, shrinkage=0.3))
-        plain = Normal.variance(regularised(normal(*pairs), shrinkage=0.3))
-        assert_allclose(found, scale**2 * plain, rtol=1e-12)
-
-
 def test_a_word_that_all_or_none_have_says_nothing_without_smoothing():
     ends = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
     found = Bernoulli().regularise(ends, np.array([10.0, 30.0]), **NONE)
@@ -531,9 +464,7 @@ def test_presence_is_observed_in_dense_and_sparse():
 
 BOUNDARY = [
     (lambda: Normal().natural([[0, 1], [2, 4]]), r"variance = 0\.0 at index \(1,\)"),
-    (lambda: Normal().kl([[0, 1], [2, 5]], [[0, 1], [2, 3]]), r"variance = -1\.0 at"),
     (lambda: Normal().jeffreys([3, 9], [0, 1]), r"drop the feature, rescale it or reg"),
-    (lambda: Normal().entropy([0, np.nan]), "variance = nan: a normal density"),
     (lambda: Normal().natural([0, 1e-310]), "variance = 1e-310: a normal density"),
     (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
     (
@@ -545,9 +476,7 @@ BOUNDARY = [
     (lambda: Poisson().natural([[0.0]]), r"mean = 0\.0 .*smoothing > 0"),
     (lambda: Geometric().kl([0.0], [1.0]), r"mean = 0\.0 .*smoothing > 0"),
     (lambda: Geometric().mean([0.0]), r"lambda = 0\.0 .*summable"),
-    (lambda: Exponential().jeffreys([1.0], [-1.0]), r"mean = -1\.0 .*expon"),
     (lambda: Exponential().mean([-2.0]), r"lambda = -2\.0 .*integrable"),
-    (lambda: Multinomial().natural([[0.5], [0.0]]), r"mean = 0\.0 at index"),
     (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
     (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
     (lambda: TruncatedExponential(1.0, 1.0), r"a=1\.0, b=1\.0 .*, a below b"),
@@ -672,14 +601,6 @@ def test_whole_means_of_a_normal_are_squared_as_numbers_with_a_point():
     assert found.tolist() == [[4e9, 16e18 + 1.0], [-3.0, 10.0]]
 
 
-def test_the_smallest_variance_of_a_normal_is_the_smallest_number_of_full_precision():
-    tiny = np.finfo(np.float64).tiny
-    natural = Normal().natural(Normal.mean_parameters(0.0, tiny))
-    assert_allclose(natural[1], 0.5 / tiny, rtol=1e-15)
-    with pytest.raises(ValueError, match="needs a variance above zero"):
-        Normal().natural(Normal.mean_parameters(0.0, np.nextafter(tiny, 0.0)))
-
-
 @pytest.mark.parametrize("ends", [(-3.0, 5.0), (2.0, 2.25)])
 @pytest.mark.parametrize("rate", [-2.5, -0.01, 0.0, 0.2, 6.0])
 def test_truncated_densities_on_any_interval_are_those_of_their_definition(ends, rate):
@@ -692,12 +613,3 @@ def test_truncated_densities_on_any_interval_are_those_of_their_definition(ends,
     assert_allclose(f.log_normaliser([rate]), psi, rtol=1e-12, atol=1e-13)
     assert_allclose(f.natural([mean]), [rate], rtol=1e-8, atol=1e-10)
     assert_allclose(f.entropy([mean]), psi + rate * mean, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["exponential", "poisson", "geometric"])
-def test_a_feature_that_is_zero_throughout_has_the_mean_one(name):
-    mu, weight = np.array([[[0.0], [2.0]], [[0.0], [5.0]]]), np.array([3.0, 1.0])
-    found = get(name).regularise(mu, weight, shrinkage=0.0, smoothing=0.5)
-    pooled = (3 * 2 + 5) / 4
-    expected = [[1.0, (3 * 2 + pooled / 2) / 3.5], [1.0, (5 + pooled / 2) / 1.5]]
-    assert_allclose(found[..., 0], expected, rtol=1e-14)

@@ -144,7 +144,6 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
         ([[[0.0, np.inf]]], [0], r"scores\[0\]\[0, 1\] = inf"),
         ([[[-np.inf, -np.inf]]], [0], r"scores\[0\]\[0, 0\] = -inf"),
         ([[[0.0, 1.0]]], [2], "integers from 0 to 1"),
-        ([[[0.0, 1.0]]], [-1], "integers from 0 to 1"),
         ([[[0.0, 1.0]]], [0.5], "integers from 0 to 1"),
         ([[[0.0, 1.0]]], [0, 1], r"scores of shapes \[\(1, 2\)\]"),
         ([[0.0, 1.0]], [0, 1], r"scores of shapes \[\(2,\)\]"),

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import RFE, SelectFromModel
 
 from memdlib import JointMaxEntClassifier
@@ -35,45 +34,10 @@ def test_all_coordinates_are_discriminant_analysis(load, shrinkage):
         )
 
 
-@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
-def test_without_shrinkage_it_is_that_of_scikit_learn(load):
-    X, y = load(return_X_y=True)
-    ours = CorrelatedMeMdClassifier(shrinkage=0.0).fit(X, y)
-    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
-    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8)
-    if len(theirs.coef_) == 1:
-        scale = X.std(axis=0)
-        assert_allclose(ours.coef_ * scale, theirs.coef_ * scale, rtol=1e-6, atol=1e-6)
-        assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
-
-
-@pytest.mark.parametrize(("n", "d"), [(9, 30), (50, 5)])
-def test_the_divergences_add_up_to_that_of_the_joint_densities(n, d):
-    for seed in range(5):
-        X, y = blobs(seed, n, d)
-        model = CorrelatedMeMdClassifier().fit(X, y)
-        means = np.array([X[y == k].mean(axis=0) for k in range(3)])
-        residuals = X - means[y]
-        S = residuals.T @ residuals / n
-        s = np.sqrt(np.diag(S))
-        S *= (1 - model.shrinkage_) + model.shrinkage_ * np.eye(d)
-        joint = MultivariateNormal()
-        mu = joint.mean_parameters(means, np.broadcast_to(S, (3, d, d)))
-        expected = joint.js_gm(mu, model.class_prior_)
-        assert model.feature_divergences_.sum() == pytest.approx(expected, rel=1e-9)
-        # each by the literal root
-        W = linalg.inv(linalg.sqrtm(S / np.outer(s, s))).real
-        M = ((means - model.class_prior_ @ means) / s) @ W
-        assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
-        assert_allclose(
-            model.feature_divergences_, model.class_prior_ @ M**2, rtol=0, atol=1e-9
-        )
-
-
 @pytest.mark.parametrize(("n", "d"), [(12, 30), (50, 7)])
 @pytest.mark.parametrize("size", [1, 3, None])
 @pytest.mark.parametrize("prior", [[0.2, 0.3, 0.5], [0.5, 0.0, 0.5]])
-def test_posteriors_of_some_coordinates_by_hand(n, d, size, prior):
+def test_posteriors_of_some_coordinates_by_the_literal_root(n, d, size, prior):
     X, y = blobs(7, n, d)
     prior = np.array(prior)
     model = CorrelatedMeMdClassifier(size, shrinkage=0.4, priors=prior).fit(X, y)
@@ -81,16 +45,22 @@ def test_posteriors_of_some_coordinates_by_hand(n, d, size, prior):
     residuals = X - means[y]
     s = np.sqrt((residuals**2).mean(axis=0))
     Z = residuals / s
-    W = linalg.inv(linalg.sqrtm(0.6 * Z.T @ Z / n + 0.4 * np.eye(d))).real
+    R = 0.6 * Z.T @ Z / n + 0.4 * np.eye(d)
+    W = linalg.inv(linalg.sqrtm(R)).real
     centre = prior @ means
     M, z = (means - centre) / s @ W, (X - centre) / s @ W
+    assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
+    assert_allclose(model.feature_divergences_, prior @ M**2, rtol=0, atol=1e-9)
+    # which add up to that of the joint densities
+    joint = MultivariateNormal()
+    mu = joint.mean_parameters(means, [np.outer(s, s) * R] * 3)
+    total = model.feature_divergences_.sum()
+    assert total == pytest.approx(joint.js_gm(mu, prior), rel=1e-9)
     best = np.argsort(-(prior @ M**2), kind="stable")[: size or d]
     square = ((z[:, None, best] - M[None, :, best]) ** 2).sum(axis=2)
     with np.errstate(divide="ignore"):
-        score = np.log(prior) - 0.5 * square
-    assert_allclose(
-        model.predict_log_proba(X), log_softmax(score, axis=1), rtol=1e-9, atol=1e-8
-    )
+        expected = log_softmax(np.log(prior) - 0.5 * square, axis=1)
+    assert_allclose(model.predict_log_proba(X), expected, rtol=1e-9, atol=1e-8)
     assert model.n_selected_ == (size or d)
     assert model.order_[: size or d].tolist() == best.tolist()
 

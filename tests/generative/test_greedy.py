@@ -41,36 +41,6 @@ def test_each_choice_is_the_best_of_all_candidates(load, shrinkage):
     assert ranker.gains_.sum() == pytest.approx(reached, rel=1e-9)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_independent_features_give_the_marginal_ranking(load):
-    X, y = load(return_X_y=True)
-    marginal = DivergenceRanker(n_features=None).fit(X, y)
-    ranker = GreedyGaussianRanker(n_features=None, shrinkage=1.0).fit(X, y)
-    assert_array_equal(ranker.order_, marginal.order_)
-    assert_allclose(
-        ranker.gains_, marginal.feature_divergences_[marginal.order_], rtol=1e-9
-    )
-
-
-def correlated(n=400):
-    """A signal in noise, a weaker feature, and the noise alone, which says nothing."""
-    rng = np.random.default_rng([22, 2])
-    y = np.arange(n) % 2
-    noise = rng.normal(size=n)
-    signal = y + noise + 0.1 * rng.normal(size=n)
-    return np.column_stack([rng.normal(size=n) + 0.6 * y, signal, noise]), y
-
-
-def test_a_feature_that_is_nothing_alone_is_found():
-    X, y = correlated()
-    assert DivergenceRanker(n_features=None).fit(X, y).order_.tolist() == [1, 0, 2]
-    ranker = GreedyGaussianRanker(n_features=2).fit(X, y)
-    assert ranker.order_.tolist() == [1, 2]
-    assert ranker.gains_[1] > 10 * ranker.gains_[0]
-    assert ranker.get_support().tolist() == [False, True, True]
-    assert_array_equal(ranker.transform(X), X[:, 1:])
-
-
 def test_features_that_depend_on_the_chosen_are_left_out():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, X[:, 2] - 3 * X[:, 3], X[:, 0] + 1, np.full(150, 0.1)])

@@ -39,16 +39,11 @@ def test_automatic_shrinkage_is_its_formula():
     assert again.shrinkage == pytest.approx(expected, rel=1e-9)
 
 
-def test_automatic_shrinkage_follows_the_truth():
-    rng = np.random.default_rng([47, 4])
+def test_automatic_shrinkage_of_constants_is_all_and_of_counts_none():
     codes = np.arange(60) % 2
-    same = rng.normal(size=(60, 400))
-    assert ClassMarginals(moments_of(same, codes, 2), Normal(), "auto").shrinkage > 0.8
-    other = same * np.where(codes == 0, 1.0, 3.0)[:, None]
-    assert ClassMarginals(moments_of(other, codes, 2), Normal(), "auto").shrinkage < 0.3
     constant = moments_of(np.ones((60, 2)), codes, 2)
     assert ClassMarginals(constant, Normal(), "auto").shrinkage == 1.0
-    counts = class_moments(rng.poisson(1.0, size=(60, 5)), codes, 2, order=1)
+    counts = class_moments(np.eye(60), codes, 2, order=1)
     assert ClassMarginals(counts, Poisson(), "auto").shrinkage == 0.0
 
 

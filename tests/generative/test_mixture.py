@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -70,22 +69,6 @@ def test_no_weights_are_better_by_more_than_the_gap(seed, n, J, spread):
     rows = log_q.repeat(counts.astype(int), axis=0)
     copies, _ = mixture_weights(rows, np.ones(len(rows)))
     assert_allclose(copies, weights, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize(("n", "J", "spread"), [(40, 5, 1.0), (300, 6, 3.0)])
-def test_weights_are_those_of_sequential_quadratic_programming(n, J, spread):
-    log_q, ones = log_likelihoods(7, n, J, spread), np.ones(n)
-    theirs = minimize(
-        lambda w: -objective(w, log_q, ones) / n,
-        np.full(J, 1 / J),
-        bounds=[(1e-9, 1)] * J,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    ours, gap = mixture_weights(log_q, ones, tol=1e-9)
-    assert_allclose(ours, theirs.x, rtol=0, atol=1e-3)
-    assert gap <= 1e-9
 
 
 def test_a_model_that_foresees_nothing_keeps_its_share_of_one_row():
