@@ -9,16 +9,14 @@ from scipy import sparse, stats
 from sklearn.naive_bayes import MultinomialNB
 
 from memdlib import MeMdClassifier
-from memdlib.datasets import simulate_text_counts
 from memdlib.families import Binomial
 from memdlib.generative import MultinomialMeMdClassifier
+from tests.generative.conftest import word_counts
 
 
-def documents(seed=1, n=240, d=40, K=3):
-    text = simulate_text_counts(
-        n_documents=n, n_words=d, n_informative=8, n_classes=K, seed=seed
-    )
-    return text.X.toarray().astype(float), text.y
+def documents(seed=1, K=3):
+    X, y = word_counts(240, 40, seed, n_informative=8, n_classes=K)
+    return X.toarray(), y
 
 
 def theta_by_hand(X, y, smoothing=1.0):

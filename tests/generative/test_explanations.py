@@ -11,12 +11,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from memdlib import ConditionalMaxEntClassifier, JointMaxEntClassifier, MeMdClassifier
-from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
     CorrelatedMeMdClassifier,
     MultinomialMeMdClassifier,
     contributions,
 )
+from tests.generative.conftest import word_counts
 
 MEASURED = [
     MeMdClassifier(n_features=3),
@@ -36,15 +36,9 @@ COUNTED = [
 ]
 
 
-def words(seed=0, n_classes=2, n_words=40):
-    text = simulate_text_counts(
-        n_documents=90,
-        n_words=n_words,
-        n_informative=n_words // 2,
-        n_classes=n_classes,
-        seed=seed,
-    )
-    return text.X.toarray().astype(np.float64), text.y
+def words(seed=0, n_classes=2):
+    X, y = word_counts(90, 40, seed, n_informative=20, n_classes=n_classes)
+    return X.toarray(), y
 
 
 def score(model, X, k):

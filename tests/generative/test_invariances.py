@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.pipeline import Pipeline
 
 from memdlib import MeMdClassifier, make_memd
-from memdlib.datasets import simulate_text_counts
+from tests.generative.conftest import word_counts
 
 LOADERS = [load_breast_cancer, load_iris, load_wine]
 NAMES = np.array(["ape", "bee", "cow", "zebra"], dtype=object)
@@ -18,13 +18,6 @@ def table(load, n_rows=240):
     X, y = load(return_X_y=True)
     rows = np.random.default_rng([31, 0]).permutation(len(y))[:n_rows]
     return X[rows], y[rows]
-
-
-def words():
-    text = simulate_text_counts(
-        n_documents=200, n_words=150, n_informative=20, n_classes=3, seed=8
-    )
-    return text.X.tocsr().astype(np.float64), text.y
 
 
 def arranged(X, rng):
@@ -107,4 +100,6 @@ def test_counts(family):
             return make_memd("text", random_state=0)
         return MeMdClassifier(family=family, random_state=0)
 
-    same_answers(make, *words(), arranged, stored)
+    same_answers(
+        make, *word_counts(200, 150, 8, n_informative=20, n_classes=3), arranged, stored
+    )

@@ -14,13 +14,9 @@ from memdlib import MeMdClassifier
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
 from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier
+from tests.generative.conftest import wine
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
-
-
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return X[::2], y[::2], X[1::2], y[1::2]
 
 
 def blobs(seed=0, n=120, d=4, n_classes=3):

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -24,6 +23,7 @@ from memdlib.generative import (
     normal_scores,
 )
 from memdlib.generative.mixture import mixture_weights
+from tests.generative.conftest import wine
 
 CORRELATED = ("correlated", CorrelatedMeMdClassifier())
 PLAIN = ("plain", MeMdClassifier(n_features=None))
@@ -36,11 +36,6 @@ def after(step, *candidates):
     return [
         (f"{name}, after", make_pipeline(step, model)) for name, model in candidates
     ]
-
-
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return X[::2], y[::2], X[1::2], y[1::2]
 
 
 def log_likelihoods(seed, n, J, spread):

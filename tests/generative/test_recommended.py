@@ -19,22 +19,19 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from memdlib import MeMdClassifier, make_memd
-from memdlib.datasets import simulate_text_counts
 from memdlib.generative import (
     MixtureClassifier,
     mixture,
     normal_scores,
     recommended,
 )
+from tests.generative.conftest import word_counts
 
 KINDS = ["expression", "table", "text"]
 
 
-def text(seed=3, n_classes=3):
-    found = simulate_text_counts(
-        n_documents=300, n_words=400, n_classes=n_classes, seed=seed
-    )
-    return sparse.csr_array(found.X), found.y
+def text(n_classes=3):
+    return word_counts(300, 400, 3, n_classes=n_classes)
 
 
 def messages():

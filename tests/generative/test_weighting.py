@@ -6,15 +6,12 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import get_tags
 
 from memdlib import DivergenceRanker
-from memdlib.datasets import simulate_text_counts
 from memdlib.generative import DivergenceWeighter
+from tests.generative.conftest import word_counts
 
 
 def text(n_classes=2):
-    found = simulate_text_counts(
-        n_documents=80, n_words=120, n_classes=n_classes, seed=2
-    )
-    return sparse.csr_array(found.X), found.y
+    return word_counts(80, 120, 2, n_classes=n_classes)
 
 
 @pytest.mark.parametrize("idf", [False, True])
