@@ -3,14 +3,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from memdlib.families.multivariate import MultivariateNormal
-from memdlib.generative import DivergenceRanker
-from memdlib.generative.greedy import (
+from memdlib import (
+    DivergenceRanker,
     GreedyGaussianRanker,
     GreedyInformationRanker,
-    greedy_gaussian,
+    JointMaxEntClassifier,
 )
-from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.families import MultivariateNormal
+from memdlib.generative.greedy import greedy_gaussian
 
 
 def joint_divergence(model, features):
@@ -62,10 +62,7 @@ def test_more_features_than_rows():
     y = np.arange(30) % 3
     X = rng.normal(size=(30, 500))
     X[:, [7, 70, 400]] += 3 * np.eye(3)[y]
-    for ranker in (
-        GreedyGaussianRanker(n_features=20),
-        GreedyInformationRanker(n_features=20),
-    ):
+    for ranker in (GreedyGaussianRanker(20), GreedyInformationRanker(20)):
         ranker.fit(X, y)
         assert len(set(ranker.order_)) == len(ranker.gains_) == 20
         assert set(ranker.order_[:6]) >= {7, 70, 400}
