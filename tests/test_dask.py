@@ -35,13 +35,9 @@ CUTS = (0, 0, 1, 40, 90, 90, 200)
 SIZES = tuple(np.diff(CUTS).tolist())
 
 FOUND = (
-    "class_prior_",
-    "mean_params_",
-    "natural_params_",
-    "feature_divergences_",
-    "covariances_",
-    "shrinkage_",
-)
+    "class_prior_ mean_params_ natural_params_ feature_divergences_ covariances_ "
+    "shrinkage_"
+).split()
 
 
 @pytest.fixture(scope="module")

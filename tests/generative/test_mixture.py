@@ -165,19 +165,16 @@ def test_class_shares_get_their_odds():
     rng = np.random.default_rng(8)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 3)) + 0.3 * y[:, None]
-
-    def weights(margin):
-        clf = MixtureClassifier([FULL], lead=1.0, margin=margin, random_state=0)
-        return clf.fit(X, y).cv_results_["weight"]
-
-    odds = [np.log(np.divide(*weights(margin))) for margin in (0.0, 1.0, 2.5)]
+    fitted = {
+        margin: MixtureClassifier([FULL], lead=1.0, margin=margin, random_state=0)
+        for margin in (-1e4, 0.0, 1.0, 2.5, 1e4)
+    }
+    p = {margin: clf.fit(X, y).predict_proba(X) for margin, clf in fitted.items()}
+    weights = np.array([clf.cv_results_["weight"] for clf in fitted.values()])
+    odds = np.log(weights[1:4, 0] / weights[1:4, 1])
     assert_allclose(np.diff(odds), [-1.0, -1.5], rtol=0, atol=1e-9)
-    assert weights(-1e4).tolist() == [1, 0]
-    assert weights(1e4).tolist() == [0, 1]
-    clf = MixtureClassifier([FULL], lead=1.0, margin=1.0, random_state=0).fit(X, y)
-    alone = MixtureClassifier([FULL], lead=1.0, margin=-1e4, random_state=0).fit(X, y)
-    expected = weights(1.0)[0] * alone.predict_proba(X) + 0.5 * weights(1.0)[1]
-    assert_allclose(clf.predict_proba(X), expected, rtol=1e-9)
+    assert weights[[0, -1]].tolist() == [[1, 0], [0, 1]]
+    assert_allclose(p[1.0], weights[2, 0] * p[-1e4] + 0.5 * weights[2, 1], rtol=1e-9)
 
 
 def test_steps_in_common_are_taken_once():
