@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.feature_selection import RFE, SelectFromModel
 
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
@@ -93,13 +92,3 @@ def test_coefficients_are_those_of_the_decision_function(n_classes, n_features):
     assert model.coef_.shape == (1 if n_classes == 2 else 3, 6)
     found = found[:, 0] if n_classes == 2 else log_softmax(found, axis=1)
     assert_allclose(found, model.decision_function(X), rtol=0, atol=1e-9)
-
-
-def test_scikit_learn_selects_by_the_coefficients():
-    X, y = load_wine(return_X_y=True)
-    X = X / X.std(axis=0)
-    model = CorrelatedMeMdClassifier()
-    selector = SelectFromModel(model, max_features=3, threshold=-np.inf).fit(X, y)
-    size = np.abs(model.fit(X, y).coef_).sum(axis=0)
-    assert set(np.flatnonzero(selector.get_support())) == set(size.argsort()[-3:])
-    assert RFE(model, n_features_to_select=4).fit(X, y).score(X, y) > 0.9

@@ -17,18 +17,11 @@ def sample(seed, n=12, d=7):
 
 
 def literal(X, codes, weight):
-    """Means and within-class covariance, written out row by row."""
-    means = np.array(
-        [
-            np.average(X[codes == k], axis=0, weights=weight[codes == k])
-            for k in (0, 1, 2)
-        ]
-    )
-    S = sum(
-        w * np.outer(x - means[k], x - means[k])
-        for x, k, w in zip(X, codes, weight, strict=True)
-    )
-    return means, S / weight.sum()
+    """Means and within-class covariance."""
+    rows = [codes == k for k in range(3)]
+    means = np.array([np.average(X[r], axis=0, weights=weight[r]) for r in rows])
+    rest = X - means[codes]
+    return means, np.einsum("i,is,it->st", weight, rest, rest) / weight.sum()
 
 
 def moments_of(X, codes, weight):
