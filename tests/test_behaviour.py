@@ -28,14 +28,8 @@ from memdlib import (
     GreedyInformationRanker,
     JointMaxEntClassifier,
     MeMdClassifier,
+    generative,
     make_memd,
-)
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    DivergenceWeighter,
-    MixtureClassifier,
-    MultinomialMeMdClassifier,
-    RegularisedMeMdClassifier,
 )
 from memdlib.nml import NMLClassifier
 from tests.scikit_learn import public
@@ -46,11 +40,11 @@ FAR = [(1e2, 1), (-1e4, 2), (1e6, 2), (-1e8, 1), (1e10, 1), (-1e12, 2)]
 LEFT_OUT = {NMLClassifier: "two classes only"}
 # of texts there is no pipeline here: documents count as directions, none of them far
 SETTINGS = [
-    CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
+    generative.CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
     MeMdClassifier(family="poisson", smoothing=0.0),
-    RegularisedMeMdClassifier(0.2, 0.9, "auto"),
+    generative.RegularisedMeMdClassifier(0.2, 0.9, "auto"),
     make_memd("expression", random_state=0),
     make_memd("table", random_state=0, cv=2),
 ]
@@ -156,7 +150,7 @@ def _(model: MeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: MultinomialMeMdClassifier, X, y, new):
+def _(model: generative.MultinomialMeMdClassifier, X, y, new):
     theta, new = exact(model.mean_params_[..., 0]), exact(new)
     kept, rest = np.split(model.order_, [model.n_selected_])
     score = log(shares(y)) + new[:, kept] @ log(theta[:, kept]).T
@@ -168,7 +162,7 @@ def _(model: MultinomialMeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: CorrelatedMeMdClassifier, X, y, new):
+def _(model: generative.CorrelatedMeMdClassifier, X, y, new):
     X, new = exact(X), exact(new)
     S = np.tensordot(shares(y), covariances(X, y), 1)
     deviations, R = scaled(S)
@@ -188,7 +182,7 @@ def _(model: CorrelatedMeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: RegularisedMeMdClassifier, X, y, new):
+def _(model: generative.RegularisedMeMdClassifier, X, y, new):
     X, new = exact(X), exact(new)
     low, high = X.min(axis=0), X.max(axis=0)
     width = np.where(high > low, high - low, 1)
@@ -209,7 +203,7 @@ def _(model: ConditionalMaxEntClassifier, X, y, new):
 
 
 @reference.register
-def _(model: MixtureClassifier, X, y, new):
+def _(model: generative.MixtureClassifier, X, y, new):
     table = model.cv_results_
     weights = dict(zip(table["name"], table["weight"], strict=True))
     total = mpmath.mpf(weights["class shares"]) * shares(y)
@@ -275,18 +269,18 @@ FIXED = [
     MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
     MeMdClassifier(family="bernoulli", n_features=3),
     MeMdClassifier(family="multinomial", n_features=None),
-    MultinomialMeMdClassifier(n_features=3),
+    generative.MultinomialMeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
-    CorrelatedMeMdClassifier(3, shrinkage=0.2),
-    RegularisedMeMdClassifier(0.2, 0.9),
+    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
+    generative.RegularisedMeMdClassifier(0.2, 0.9),
     ConditionalMaxEntClassifier(tol=1e-7, max_iter=1000),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
     GreedyInformationRanker(n_features=3),
     GreedyInformationRanker(n_features=3, family="poisson"),
-    DivergenceWeighter(),
+    generative.DivergenceWeighter(),
 ]
 # Standardised inside, or families whose parameters change with the unit.
 UNITS = [
@@ -294,8 +288,8 @@ UNITS = [
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
-    CorrelatedMeMdClassifier(3, shrinkage=0.2),
-    RegularisedMeMdClassifier(0.2, 0.9),
+    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
+    generative.RegularisedMeMdClassifier(0.2, 0.9),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
 ]

@@ -32,46 +32,40 @@ from memdlib import (
     JointMaxEntClassifier,
     MaxEntDensity,
     MeMdClassifier,
+    generative,
+    nml,
+    topics,
 )
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    DivergenceWeighter,
-    MixtureClassifier,
-    MultinomialMeMdClassifier,
-    RegularisedMeMdClassifier,
-)
-from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
-from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import EQUIVALENCE, checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
     ConditionalMaxEntClassifier(),
-    CorrelatedMeMdClassifier(),
+    generative.CorrelatedMeMdClassifier(),
     DivergenceRanker(),
-    DivergenceWeighter(),
-    GenerativeEmbedding(random_state=0),
+    generative.DivergenceWeighter(),
+    topics.GenerativeEmbedding(random_state=0),
     GreedyGaussianRanker(),
     GreedyInformationRanker(),
     JointMaxEntClassifier(),
-    LevelQuantiser(),
+    nml.LevelQuantiser(),
     MeMdClassifier(),
-    MixtureClassifier(),
-    MultinomialMeMdClassifier(),
-    NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
-    NMLFeatureSelector(n_moments=2, n_bins=3),
-    RegularisedMeMdClassifier(),
+    generative.MixtureClassifier(),
+    generative.MultinomialMeMdClassifier(),
+    nml.NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
+    nml.NMLFeatureSelector(n_moments=2, n_bins=3),
+    generative.RegularisedMeMdClassifier(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    MixtureClassifier(random_state=0),
+    generative.MixtureClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
 ]
 OTHERS = [
-    MultinomialMeMdClassifier(),
-    CorrelatedMeMdClassifier(),
-    RegularisedMeMdClassifier(),
+    generative.MultinomialMeMdClassifier(),
+    generative.CorrelatedMeMdClassifier(),
+    generative.RegularisedMeMdClassifier(),
 ]
 SELECTORS = [
     DivergenceRanker(n_features=2),
@@ -85,7 +79,7 @@ def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
 
 
-@pytest.mark.parametrize("kind", [MeMdClassifier, MultinomialMeMdClassifier])
+@pytest.mark.parametrize("kind", [MeMdClassifier, generative.MultinomialMeMdClassifier])
 @pytest.mark.parametrize("name", EQUIVALENCE)
 def test_of_a_fixed_size_weights_are_copies(kind, name):
     run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))
@@ -182,8 +176,8 @@ WEIGHTS = {
         MeMdClassifier(family="geometric", n_features=None),
         MeMdClassifier("jeffreys", family="exponential"),
         *OTHERS,
-        DivergenceWeighter(),
-        DivergenceWeighter(smoothing=1e-10),
+        generative.DivergenceWeighter(),
+        generative.DivergenceWeighter(smoothing=1e-10),
     ],
     ids=str,
 )

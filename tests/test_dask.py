@@ -228,16 +228,16 @@ def test_what_cannot_be_fitted_changes_nothing(change, message):
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("options", "message"),
     [
-        (MeMdClassifier(), 'n_features="auto" needs all rows at once'),
-        (MeMdClassifier(n_features=3, class_weight="balanced"), "in partial_fit give"),
-        (MeMdClassifier(n_features=0), "n_features"),
+        ({}, 'n_features="auto" needs all rows at once'),
+        ({"n_features": 3, "class_weight": "balanced"}, "in partial_fit give"),
+        ({"n_features": 0}, "n_features"),
     ],
 )
-def test_parameters_that_need_all_rows(model, message):
+def test_parameters_that_need_all_rows(options, message):
     with pytest.raises(ValueError, match=message):
-        fit(model, *blocks(*counts()))
+        fit(MeMdClassifier(**options), *blocks(*counts()))
 
 
 def test_estimators_without_partial_fit_and_data_in_memory_have_another_fit():

@@ -107,16 +107,11 @@ def test_defaults_are_those_that_are_documented(name):
 def offered():
     """Every class and function in an ``__all__``, by name."""
     found = {}
-    for package in (
-        "memdlib",
-        *(f"memdlib.{name}" for name in CORE),
-        "memdlib.datasets",
-    ):
-        module = importlib.import_module(package)
-        for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
+    for name in ("", *CORE, "datasets"):
+        module = importlib.import_module(f"memdlib.{name}".rstrip("."))
+        for thing in (getattr(module, n) for n in getattr(module, "__all__", ())):
             if inspect.isclass(thing) or is_function(thing):
-                found[f"{thing.__module__}.{name}"] = thing
+                found[f"{thing.__module__}.{thing.__name__}"] = thing
     return found
 
 

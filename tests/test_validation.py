@@ -44,15 +44,12 @@ def test_bad_weights_are_named(weight, message):
         check_sample_weight(weight, 2)
 
 
-def test_weights_of_classes_stay_in_range():
-    X, y = np.eye(4), [0, 0, 1, 1]
-    labelled_data(MeMdClassifier(), X, y, None, class_weight={0: 1e-100, 1: 2.0**51})
-    for factor, message in ((1e300, r"1 to 1e\+300"), (1e-101, "from 1e-101 to 1")):
-        with pytest.raises(ValueError, match=message) as refused:
-            labelled_data(
-                MeMdClassifier(), X, y, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor}
-            )
-        assert "sample_weight * class_weight" in str(refused.value)
+@pytest.mark.parametrize("factor", [1e300, 1e-101])
+def test_weights_of_classes_stay_in_range(factor):
+    given = MeMdClassifier(), np.eye(4), [0, 0, 1, 1]
+    labelled_data(*given, None, class_weight={0: 1e-100, 1: 2.0**51})
+    with pytest.raises(ValueError, match=r"sample_weight \* class_weight.* goes from"):
+        labelled_data(*given, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor})
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from memdlib import DivergenceRanker
-from memdlib.families import Bernoulli, Binomial, Geometric, Multinomial, get, names
+from memdlib.families import Bernoulli, Binomial, Geometric, get, names
 
 LENGTH = 6
 
@@ -38,14 +38,6 @@ def test_jensen_shannon_is_that_of_one_word_drawn():
     mixed = w @ theta
     expected = stats.entropy(np.stack([mixed, 1 - mixed])) - w @ entropy
     assert_allclose(value, expected, rtol=1e-10)
-
-
-def test_words_are_shared_out_as_in_the_multinomial_family():
-    mu, weight = 5 * shares(3)[..., None], np.array([4.0, 9.0])
-    how = {"shrinkage": 0.0, "smoothing": 0.7}
-    ours = Binomial().regularise(mu, weight, **how)
-    np.testing.assert_array_equal(ours, Multinomial().regularise(mu, weight, **how))
-    assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
 
 
 def test_one_word_alone_tells_nothing():

@@ -1,5 +1,6 @@
 """Data that several of these tests share."""
 
+import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_wine
 
@@ -10,6 +11,15 @@ def wine():
     """Rows to learn from and as many to predict."""
     X, y = load_wine(return_X_y=True)
     return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def blobs(seed=0, n=120, d=4, n_classes=3):
+    """Rows of classes of correlations of their own."""
+    rng = np.random.default_rng([57, seed])
+    y = rng.permutation(np.arange(n) % n_classes)
+    mixing = rng.normal(size=(n_classes, d, d))
+    X = np.einsum("is,ist->it", rng.normal(size=(n, d)), mixing[y])
+    return X + rng.normal(size=(n_classes, d))[y], y
 
 
 def word_counts(n_documents, n_words, seed, **how):

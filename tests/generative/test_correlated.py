@@ -10,13 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from memdlib import JointMaxEntClassifier
 from memdlib.families import MultivariateNormal
 from memdlib.generative import CorrelatedMeMdClassifier, RegularisedMeMdClassifier
-
-
-def blobs(seed=0, n=40, d=6, n_classes=3):
-    rng = np.random.default_rng([43, seed])
-    y = rng.permutation(np.arange(n) % n_classes)
-    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
-    return X + rng.normal(size=(n_classes, d))[y], y
+from tests.generative.conftest import blobs
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])

@@ -14,17 +14,9 @@ from memdlib import MeMdClassifier
 from memdlib.families import Normal
 from memdlib.families.multivariate import MultivariateNormal
 from memdlib.generative.joint import COVARIANCES, JointMaxEntClassifier
-from tests.generative.conftest import wine
+from tests.generative.conftest import blobs, wine
 
 EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
-
-
-def blobs(seed=0, n=120, d=4, n_classes=3):
-    rng = np.random.default_rng([21, seed])
-    y = rng.permutation(np.arange(n) % n_classes)
-    A = rng.normal(size=(n_classes, d, d)) + np.eye(d)
-    X = np.einsum("ia,iab->ib", rng.normal(size=(n, d)), A[y])
-    return X + rng.normal(size=(n_classes, d))[y], y
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])

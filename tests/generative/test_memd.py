@@ -8,7 +8,6 @@ from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, MeMdClassifier, densities
 from memdlib.families import Poisson, Polynomial
@@ -245,9 +244,8 @@ def test_it_selects_for_others_and_is_selected_from():
     best = X.columns[np.sort(model.order_[:5])].tolist()
     assert model.get_feature_names_out().tolist() == best
     assert_array_equal(model.transform(X), X[best])
-    behind = make_pipeline(MeMdClassifier(n_features=5), GaussianNB()).fit(X, y)
-    peer = make_pipeline(DivergenceRanker(n_features=5), GaussianNB()).fit(X, y)
-    assert_array_equal(behind.predict(X), peer.predict(X))
+    ranker = DivergenceRanker(n_features=5).fit(X, y)
+    assert_array_equal(model.transform(X), ranker.transform(X))
     shape = MeMdClassifier(n_features=None)
     kept = SelectFromModel(shape, max_features=5, threshold=-np.inf).fit(X, y)
     assert kept.get_feature_names_out().tolist() == best

@@ -7,14 +7,7 @@ from scipy.special import log_softmax
 from scipy.stats import multivariate_normal
 
 from memdlib.generative import RegularisedMeMdClassifier
-
-
-def blobs(seed=0, n=40, d=6, n_classes=3):
-    rng = np.random.default_rng([57, seed])
-    y = rng.permutation(np.arange(n) % n_classes)
-    mixing = rng.normal(size=(n_classes, d, d))
-    X = np.einsum("is,ist->it", rng.normal(size=(n, d)), mixing[y])
-    return X + rng.normal(size=(n_classes, d))[y], y
+from tests.generative.conftest import blobs
 
 
 def by_definition(X, y, new, g, s, v, weight, prior):
@@ -69,7 +62,7 @@ def test_units_do_not_matter(scale, shift, seed):
 
 
 def test_what_lies_outside_the_range_counts_as_its_end():
-    X, y = blobs(3)
+    X, y = blobs(3, 40, 6)
     X[:, 1] *= 1e-90
     model = RegularisedMeMdClassifier().fit(X, y)
     far = np.concatenate([X - 1e3, X + 1e90, np.full((1, 6), 1e100)])

@@ -14,15 +14,14 @@ def text(n_classes=2):
     return word_counts(80, 120, 2, n_classes=n_classes)
 
 
-@pytest.mark.parametrize("idf", [False, True])
-def test_without_divergence_it_is_tf_idf(idf):
+@pytest.mark.parametrize("use_idf", [False, True])
+@pytest.mark.parametrize("sublinear_tf", [False, True])
+def test_without_divergence_it_is_tf_idf(use_idf, sublinear_tf):
     X, _ = text()
-    ours = DivergenceWeighter(0, use_idf=idf).fit_transform(X)
-    theirs = TfidfTransformer(sublinear_tf=True, use_idf=idf).fit_transform(X)
+    how = {"use_idf": use_idf, "sublinear_tf": sublinear_tf}
+    ours = DivergenceWeighter(0, **how).fit_transform(X)
+    theirs = TfidfTransformer(**how).fit_transform(X)
     assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-12)
-    raw = DivergenceWeighter(0, sublinear_tf=False, use_idf=idf).fit_transform(X)
-    theirs = TfidfTransformer(use_idf=idf).fit_transform(X)
-    assert_allclose(raw.toarray(), theirs.toarray(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("smoothing", [0.1, 1.0])
@@ -105,7 +104,7 @@ def test_without_classes_and_without_words():
     X, _ = text()
     with pytest.raises(ValueError, match="power=0"):
         DivergenceWeighter().fit(X)
-    nothing = DivergenceWeighter(0).fit(X).transform(0 * X)
+    nothing = DivergenceWeighter(0).fit(X).transform(sparse.csr_array(X.shape))
     assert nothing.shape == X.shape and nothing.nnz == 0
 
 
@@ -124,8 +123,6 @@ def test_labels_are_not_looked_at_without_divergence():
     alone = DivergenceWeighter(0).fit(X).weights_
     for y in ([4, 4], ["a", "b"]):
         assert_array_equal(DivergenceWeighter(0).fit(X, y).weights_, alone)
-    frame = sparse.csr_array(np.array(X))
-    assert_allclose(DivergenceWeighter(0).fit(frame).weights_, alone)
     for power in (0.0, 0.5):
         tags = get_tags(DivergenceWeighter(power))
         assert tags.target_tags.required is (power > 0)
