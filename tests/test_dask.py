@@ -65,9 +65,8 @@ def weights():
 
 
 def blocks(*columns):
-    return [
-        da.from_array(v, chunks=(SIZES, *((n,) for n in v.shape[1:]))) for v in columns
-    ]
+    shapes = [(SIZES, *((n,) for n in v.shape[1:])) for v in columns]
+    return [da.from_array(v, chunks=s) for v, s in zip(columns, shapes, strict=True)]
 
 
 def unknown(values):
@@ -145,13 +144,11 @@ def test_data_frames(client, kind):
     features = table[list("abcdef")]
     one = MeMdClassifier(n_features=3).fit(features, table["label"], table["w"])
     parts = dd.from_pandas(table, npartitions=4, sort=False)
-    other = fit(
-        MeMdClassifier(n_features=3), parts[list("abcdef")], parts["label"], parts["w"]
-    )
+    own = parts[list("abcdef")], parts["label"], parts["w"]
+    other = fit(MeMdClassifier(n_features=3), *own)
     assert other.feature_names_in_.tolist() == list("abcdef")
     agree(one, other, features)
-    arrays = parts[list("abcdef")].to_dask_array(), parts["label"], parts["w"]
-    other = fit(MeMdClassifier(n_features=3), *arrays)
+    other = fit(MeMdClassifier(n_features=3), own[0].to_dask_array(), *own[1:])
     assert not hasattr(other, "feature_names_in_")
     agree(clone(one).fit(X, table["label"], weights()), other, X)
 
@@ -164,9 +161,8 @@ def test_files_of_a_folder(tmp_path):
     for i in range(4):
         table[50 * i : 50 * i + 50].to_parquet(tmp_path / f"{i}.parquet", index=False)
     parts = dd.read_parquet(tmp_path)
-    other = fit(
-        MeMdClassifier(n_features=3), parts.drop(columns="label"), parts["label"]
-    )
+    own = parts.drop(columns="label"), parts["label"]
+    other = fit(MeMdClassifier(n_features=3), *own)
     features = table.drop(columns="label")
     agree(MeMdClassifier(n_features=3).fit(features, y), other, features)
 
@@ -242,9 +238,8 @@ def test_parameters_that_need_all_rows(options, message):
 
 def test_estimators_without_partial_fit_and_data_in_memory_have_another_fit():
     for model in (DivergenceRanker(), CorrelatedMeMdClassifier(), make_memd("table")):
-        with pytest.raises(
-            TypeError, match=f"{type(model).__name__} is no .* with par"
-        ):
+        message = f"{type(model).__name__} is no .* with partial_fit"
+        with pytest.raises(TypeError, match=message):
             fit(model, *blocks(*counts()))
     with pytest.raises(TypeError, match="X is a ndarray"):
         fit(MeMdClassifier(n_features=1), *counts())

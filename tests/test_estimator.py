@@ -62,12 +62,6 @@ def test_a_failure_leaves_what_was_there(stop):
     assert vars(model) == before
 
 
-def test_the_method_keeps_its_name_and_words():
-    assert Model.fit.__name__ == "fit"
-    assert Model.fit.__doc__.startswith("Leave attributes")
-    assert Model().fit() is not None
-
-
 def test_attributes_are_read_from_the_fitted_object_and_cannot_be_set():
     with pytest.raises(NotFittedError, match="Model instance is not fitted yet"):
         _ = Model().size_

@@ -49,9 +49,7 @@ def test_every_theorem_has_a_variant_that_changes_its_statement():
         ("Theorem a : 1 = 1.\nProof. easy. Qed.", "a: no label of the book"),
     ],
 )
-def test_what_is_open_or_assumed_or_without_label_is_found(
-    monkeypatch, tmp_path, text, fault
-):
+def test_what_is_open_or_without_label_is_found(monkeypatch, tmp_path, text, fault):
     (tmp_path / "_CoqProject").write_text("-Q . Proofs\nOpen.v\n")
     (tmp_path / "Open.v").write_text(f"(* Axiom *)\n{text}\n")
     monkeypatch.setattr(check, "HERE", tmp_path)

@@ -9,7 +9,7 @@ from scipy import integrate, stats
 
 from memdlib.families import Normal
 from memdlib.families import base as quadrature
-from memdlib.families.base import jensen_shannon_quadrature, smooth_towards_pooled
+from memdlib.families.base import jensen_shannon_quadrature
 
 
 def normals(mean, sd):
@@ -88,15 +88,3 @@ def test_an_error_that_stays_is_told():
     assert np.mean(error > 1e-6) > 0.9
     assert np.mean(np.abs(value - exact) < 10 * error) > 0.8
     assert_allclose(value, exact, rtol=0, atol=5e-3)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.5, 3.0])
-def test_smoothing_adds_so_many_instances_at_the_pooled_mean(smoothing):
-    rng = np.random.default_rng([43, 2])
-    mu, weight = rng.normal(size=(3, 4, 2)), np.array([0.1, 2.5, 4.0])
-    smooth, pooled = smooth_towards_pooled(mu, weight, smoothing)
-    mean = np.average(mu, axis=0, weights=weight)
-    assert_allclose(pooled[0], mean, rtol=1e-12)
-    for k in range(3):
-        expected = (weight[k] * mu[k] + smoothing * mean) / (weight[k] + smoothing)
-        assert_allclose(smooth[k], expected, rtol=1e-12)

@@ -22,9 +22,7 @@ def blobs(seed=0, n=120, d=4, n_classes=3):
     return X + rng.normal(size=(n_classes, d))[y], y
 
 
-def word_counts(n_documents, n_words, seed, **how):
+def word_counts(n, d, seed, **how):
     """Sparse counts, and the topics of the documents."""
-    text = simulate_text_counts(
-        n_documents=n_documents, n_words=n_words, seed=seed, **how
-    )
+    text = simulate_text_counts(n_documents=n, n_words=d, seed=seed, **how)
     return sparse.csr_array(text.X, dtype=float), text.y

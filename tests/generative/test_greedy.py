@@ -117,9 +117,8 @@ def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
     S = A @ np.swapaxes(A, 1, 2)
     S[1, 3, :3] = S[1, :3, 3] = S[1, 0, :3] - 2 * S[1, 1, :3]
     S[1, 3, 3] = S[1, 3, 0] - 2 * S[1, 3, 1]
-    variance = np.diagonal(S, axis1=1, axis2=2)
-    order, gains = greedy_gaussian(
-        lambda s: S[:, s], variance, rng.normal(size=(3, 4)), np.full(3, 1 / 3), 4
-    )
+    variance, mean = np.diagonal(S, axis1=1, axis2=2), rng.normal(size=(3, 4))
+    prior = np.full(3, 1 / 3)
+    order, gains = greedy_gaussian(lambda s: S[:, s], variance, mean, prior, 4)
     assert len(order) == len(gains) == 3 and 2 in order
     assert np.isfinite(gains).all() and (gains >= 0).all()

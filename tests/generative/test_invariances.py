@@ -1,5 +1,7 @@
 """Equivalent data give the same sizes, choices and labels."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -68,17 +70,13 @@ def same_answers(make, X, y, *forms):
 @pytest.mark.parametrize("validation", [0.2, 5])
 @pytest.mark.parametrize("load", LOADERS)
 def test_size_and_labels_of_plain_memd(load, validation, seed):
-    def make():
-        return MeMdClassifier(validation=validation, random_state=seed)
-
+    make = partial(MeMdClassifier, validation=validation, random_state=seed)
     same_answers(make, *table(load), arranged, measured, stored)
 
 
 @pytest.mark.parametrize("load", LOADERS)
 def test_table(load):
-    def make():
-        return make_memd("table", random_state=0)
-
+    make = partial(make_memd, "table", random_state=0)
     same_answers(make, *table(load, 120), arranged, measured)
 
 
@@ -88,18 +86,20 @@ def test_expression():
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 150))
     X[:, :12] += np.outer(y, rng.normal(size=12))
-    same_answers(
-        lambda: make_memd("expression", random_state=0), X, y, arranged, common
-    )
+    make = partial(make_memd, "expression", random_state=0)
+    same_answers(make, X, y, arranged, common)
 
 
-@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "poisson", None])
-def test_counts(family):
-    def make():
-        if family is None:
-            return make_memd("text", random_state=0)
-        return MeMdClassifier(family=family, random_state=0)
-
-    same_answers(
-        make, *word_counts(200, 150, 8, n_informative=20, n_classes=3), arranged, stored
-    )
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(
+            partial(MeMdClassifier, family=f)
+            for f in ("multinomial", "bernoulli", "poisson")
+        ),
+        partial(make_memd, "text"),
+    ],
+)
+def test_counts(make):
+    X, y = word_counts(200, 150, 8, n_informative=20, n_classes=3)
+    same_answers(partial(make, random_state=0), X, y, arranged, stored)

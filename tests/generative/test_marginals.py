@@ -135,9 +135,8 @@ def test_class_shares_may_be_given():
     X, codes = sample()
     moments, prior = moments_of(X, codes), np.array([0.5, 0.3, 0.2])
     given = ClassMarginals(moments, Normal(), prior=prior)
-    mu = Normal.mean_parameters(
-        moments.location + given.mean_params[..., 0], Normal.variance(given.mean_params)
-    )
+    mean = moments.location + given.mean_params[..., 0]
+    mu = Normal.mean_parameters(mean, Normal.variance(given.mean_params))
     pairs = np.array([[Normal().jeffreys(a, b) for b in mu] for a in mu])
     expected = np.einsum("j,k,jks->s", prior, prior, pairs) / 2
     assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)

@@ -63,9 +63,7 @@ def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 @pytest.mark.parametrize("reach", [0.3, 2.0**14])
 @pytest.mark.parametrize("block", [2**21, 300, 1])
-def test_accuracy_curve_is_a_fit_for_every_size(
-    monkeypatch, family, kind, reach, block
-):
+def test_a_curve_is_a_fit_for_every_size(monkeypatch, family, kind, reach, block):
     """Whether classes count as near to each other or as far."""
     monkeypatch.setattr(scores, "_BLOCK", block)
     monkeypatch.setattr(scores, "_REACH", reach)
@@ -106,9 +104,7 @@ def held_out_weight(model, X, y, weight, held_out):
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_number_of_features_is_chosen_on_unseen_rows(
-    validation, divergence, family, kind, weighted
-):
+def test_size_is_chosen_on_unseen_rows(validation, divergence, family, kind, weighted):
     X, y, _, _ = wine()
     X = kind(X - np.median(X, axis=0)) if family == "normal" else kind(X > X.mean(0))
     weight = np.random.default_rng([7, 5]).uniform(0.1, 1, len(y)) ** weighted

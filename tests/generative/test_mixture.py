@@ -33,9 +33,7 @@ SCORES = FunctionTransformer(normal_scores)
 
 
 def after(step, *candidates):
-    return [
-        (f"{name}, after", make_pipeline(step, model)) for name, model in candidates
-    ]
+    return [(f"{name}, after", make_pipeline(step, one)) for name, one in candidates]
 
 
 def log_likelihoods(seed, n, J, spread):
@@ -72,10 +70,9 @@ def test_a_model_that_foresees_nothing_keeps_its_share_of_one_row():
 
 
 def test_a_gap_out_of_reach_is_a_warning():
+    log_q = log_likelihoods(13, 37, 4, 5.0)
     with pytest.warns(ConvergenceWarning, match="max_iter=2 steps, not within tol"):
-        _, gap = mixture_weights(
-            log_likelihoods(13, 37, 4, 5.0), np.ones(37), max_iter=2
-        )
+        _, gap = mixture_weights(log_q, np.ones(37), max_iter=2)
     assert gap > 1e-6
 
 

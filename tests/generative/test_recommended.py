@@ -18,12 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from memdlib import MeMdClassifier, make_memd
-from memdlib.generative import (
-    MixtureClassifier,
-    mixture,
-    normal_scores,
-    recommended,
-)
+from memdlib.generative import MixtureClassifier, mixture, normal_scores, recommended
 from tests.generative.conftest import word_counts
 
 KINDS = ["expression", "table", "text"]
