@@ -153,8 +153,5 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
 def test_bad_input(scores, codes, message):
     with pytest.raises(ValueError, match=message):
         fit_calibration(scores, np.array(codes))
-
-
-def test_a_lead_must_be_above_zero():
     with pytest.raises(ValueError, match="lead"):
         fit_calibration([[[1.0, 0.0]]], [0], lead=0)

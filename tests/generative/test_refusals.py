@@ -14,6 +14,7 @@ from memdlib import (
     generative,
 )
 from memdlib.families import Binomial
+from memdlib.generative import DivergenceWeighter, MixtureClassifier
 
 PLAIN = ("plain", MeMdClassifier(n_features=None))
 CASES = [
@@ -22,6 +23,7 @@ CASES = [
     (MeMdClassifier(n_features_grid="all"), "a str among {'every'} .* Got 'all' inst"),
     (MeMdClassifier(n_features_grid=[2, 5]), "integers from 1 to 4, the number of"),
     (MeMdClassifier(validation=1), "'validation' .* Got 1 instead"),
+    (MeMdClassifier(validation=1.0), "'validation' .* Got 1.0 instead"),
     (MeMdClassifier("js_am"), "{'js_gm', 'jeffreys', 'js'}. Got 'js_am' instead"),
     (MeMdClassifier(family="beta"), "family='beta' is not known"),
     (MeMdClassifier(family="bernoulli", smoothing=0), "use smoothing > 0"),
@@ -46,33 +48,23 @@ CASES = [
     (generative.CorrelatedMeMdClassifier(priors=[0.5, 0.5]), "must be 3 numbers"),
     (generative.RegularisedMeMdClassifier(0.0), "'class_shrinkage' .* Got 0.0"),
     (generative.RegularisedMeMdClassifier(1.5), "'class_shrinkage' .* Got 1.5"),
-    (
-        generative.RegularisedMeMdClassifier(variance_shrinkage=-0.1),
-        "'variance_shrinkage' par",
-    ),
-    (generative.DivergenceWeighter(-1), "power"),
-    (generative.DivergenceWeighter(sublinear_tf="bm25"), "sublinear_tf"),
-    (generative.DivergenceWeighter(divergence="kl"), "divergence"),
-    (generative.DivergenceWeighter(smoothing=0), "smoothing"),
-    (generative.DivergenceWeighter(use_idf="yes"), "use_idf"),
-    (generative.MixtureClassifier(["naive"]), "estimators holds 'naive'; give pairs"),
-    (
-        generative.MixtureClassifier([("a", KNeighborsClassifier())]),
-        "fit takes sample_weight",
-    ),
-    (generative.MixtureClassifier([("a", [])]), "estimators holds"),
-    (generative.MixtureClassifier([PLAIN, PLAIN]), "each must be another"),
-    (
-        generative.MixtureClassifier([("class shares", PLAIN[1])]),
-        "each must be another",
-    ),
-    (generative.MixtureClassifier("all"), "'estimators' parameter"),
-    (generative.MixtureClassifier(cv=1), "'cv' parameter"),
-    (generative.MixtureClassifier(lead=0.0), "'lead' parameter"),
-    (generative.MixtureClassifier(verbose=-1), "'verbose' parameter"),
-    (generative.MixtureClassifier(n_jobs=1.5), "'n_jobs' parameter"),
-    (generative.MixtureClassifier(wide="all"), "'wide' parameter"),
-    (generative.MixtureClassifier(margin=None), "'margin' parameter"),
+    (generative.RegularisedMeMdClassifier(variance_shrinkage=-1.0), "Got -1.0"),
+    (DivergenceWeighter(-1), "power"),
+    (DivergenceWeighter(sublinear_tf="bm25"), "sublinear_tf"),
+    (DivergenceWeighter(smoothing=0), "smoothing"),
+    (DivergenceWeighter(use_idf="yes"), "use_idf"),
+    (MixtureClassifier(["naive"]), "estimators holds 'naive'; give pairs"),
+    (MixtureClassifier([("a", KNeighborsClassifier())]), "fit takes sample_weight"),
+    (MixtureClassifier([("a", [])]), "estimators holds"),
+    (MixtureClassifier([PLAIN, PLAIN]), "each must be another"),
+    (MixtureClassifier([("class shares", PLAIN[1])]), "each must be another"),
+    (MixtureClassifier("all"), "'estimators' parameter"),
+    (MixtureClassifier(cv=1), "'cv' parameter"),
+    (MixtureClassifier(lead=0.0), "'lead' parameter"),
+    (MixtureClassifier(verbose=-1), "'verbose' parameter"),
+    (MixtureClassifier(n_jobs=1.5), "'n_jobs' parameter"),
+    (MixtureClassifier(wide="all"), "'wide' parameter"),
+    (MixtureClassifier(margin=None), "'margin' parameter"),
 ]
 
 

@@ -123,14 +123,6 @@ def test_batches_of_a_table_add_up():
         batched._fitted.moments.merge(numbers._fitted.moments)
 
 
-def test_nothing_changes_for_columns_of_more_than_two_numbers():
-    X, y = load_iris(return_X_y=True)
-    auto = MeMdClassifier(family="auto", random_state=0).fit(X, y)
-    normal = MeMdClassifier(random_state=0).fit(X, y)
-    assert_array_equal(auto.validation_curve_, normal.validation_curve_)
-    assert_array_equal(auto.predict_proba(X), normal.predict_proba(X))
-
-
 def test_an_unseen_level_says_nothing_and_neither_does_a_missing_one():
     X, y = mixed()
     model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
