@@ -80,7 +80,7 @@ def test_all_words_are_multinomial_naive_bayes(kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("grid", ["every", [1, 4, 5, 39]])
+@pytest.mark.parametrize("grid", ["every", [1, 4, 5, 39], [9]])
 def test_a_curve_is_what_each_size_gives(kind, grid):
     X, y = documents(4)
     weight = 1.0 + np.arange(120) % 3
