@@ -6,12 +6,15 @@ where these depend on the far class.
 """
 
 import re
+import tempfile
 import warnings
 from functools import singledispatch
+from operator import methodcaller
 
 import mpmath
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -25,14 +28,8 @@ from memdlib import (
     GreedyInformationRanker,
     JointMaxEntClassifier,
     MeMdClassifier,
+    generative,
     make_memd,
-)
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    DivergenceWeighter,
-    MixtureClassifier,
-    MultinomialMeMdClassifier,
-    RegularisedMeMdClassifier,
 )
 from memdlib.nml import NMLClassifier
 from tests.scikit_learn import public
@@ -43,11 +40,11 @@ FAR = [(1e2, 1), (-1e4, 2), (1e6, 2), (-1e8, 1), (1e10, 1), (-1e12, 2)]
 LEFT_OUT = {NMLClassifier: "two classes only"}
 # of texts there is no pipeline here: documents count as directions, none of them far
 SETTINGS = [
-    CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
+    generative.CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
     MeMdClassifier(family="poisson", smoothing=0.0),
-    RegularisedMeMdClassifier(0.2, 0.9, "auto"),
+    generative.RegularisedMeMdClassifier(0.2, 0.9, "auto"),
     make_memd("expression", random_state=0),
     make_memd("table", random_state=0, cv=2),
 ]
@@ -79,9 +76,8 @@ def means(X, y):
 
 def covariances(X, y):
     rest = X - means(X, y)[y]
-    return np.array(
-        [rest[y == k].T @ rest[y == k] / (y == k).sum() for k in range(y.max() + 1)]
-    )
+    parts = [rest[y == k] for k in range(y.max() + 1)]
+    return np.array([part.T @ part / len(part) for part in parts])
 
 
 def scaled(S):
@@ -153,19 +149,18 @@ def _(model: MeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: MultinomialMeMdClassifier, X, y, new):
+def _(model: generative.MultinomialMeMdClassifier, X, y, new):
     theta, new = exact(model.mean_params_[..., 0]), exact(new)
     kept, rest = np.split(model.order_, [model.n_selected_])
     score = log(shares(y)) + new[:, kept] @ log(theta[:, kept]).T
     if len(rest):
-        score = score + np.outer(
-            new[:, rest].sum(axis=1), log(theta[:, rest].sum(axis=1))
-        )
+        others = log(theta[:, rest].sum(axis=1))
+        score = score + np.outer(new[:, rest].sum(axis=1), others)
     return score
 
 
 @reference.register
-def _(model: CorrelatedMeMdClassifier, X, y, new):
+def _(model: generative.CorrelatedMeMdClassifier, X, y, new):
     X, new = exact(X), exact(new)
     S = np.tensordot(shares(y), covariances(X, y), 1)
     deviations, R = scaled(S)
@@ -185,7 +180,7 @@ def _(model: CorrelatedMeMdClassifier, X, y, new):
 
 
 @reference.register
-def _(model: RegularisedMeMdClassifier, X, y, new):
+def _(model: generative.RegularisedMeMdClassifier, X, y, new):
     X, new = exact(X), exact(new)
     low, high = X.min(axis=0), X.max(axis=0)
     width = np.where(high > low, high - low, 1)
@@ -206,7 +201,7 @@ def _(model: ConditionalMaxEntClassifier, X, y, new):
 
 
 @reference.register
-def _(model: MixtureClassifier, X, y, new):
+def _(model: generative.MixtureClassifier, X, y, new):
     table = model.cv_results_
     weights = dict(zip(table["name"], table["weight"], strict=True))
     total = mpmath.mpf(weights["class shares"]) * shares(y)
@@ -247,9 +242,8 @@ def name(model):
 @pytest.mark.parametrize("model", [*(k() for k in classifiers()), *SETTINGS], ids=name)
 @pytest.mark.parametrize(("distance", "n_far"), FAR)
 def test_far_classes_keep_the_digits_of_near_ones(model, distance, n_far):
-    counts = get_tags(model).input_tags.positive_only or (
-        getattr(model, "family", None) == "poisson"
-    )
+    counts = get_tags(model).input_tags.positive_only
+    counts |= getattr(model, "family", None) == "poisson"
     X, y = near_and_far(distance, n_far, counts)
     new = X[y < 2][::3] + 0.125
     with warnings.catch_warnings():
@@ -270,24 +264,29 @@ FIXED = [
     MeMdClassifier(n_features=3),
     MeMdClassifier("js", n_features=None, shrinkage=0.3),
     MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
+    MeMdClassifier(family="bernoulli", n_features=3),
     MeMdClassifier(family="multinomial", n_features=None),
-    MultinomialMeMdClassifier(n_features=3),
+    generative.MultinomialMeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
-    CorrelatedMeMdClassifier(3, shrinkage=0.2),
-    RegularisedMeMdClassifier(0.2, 0.9),
+    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
+    generative.RegularisedMeMdClassifier(0.2, 0.9),
     ConditionalMaxEntClassifier(tol=1e-7, max_iter=1000),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
     GreedyInformationRanker(n_features=3),
-    DivergenceWeighter(),
+    GreedyInformationRanker(n_features=3, family="poisson"),
+    generative.DivergenceWeighter(),
 ]
 # Standardised inside, or families whose parameters change with the unit.
 UNITS = [
     MeMdClassifier(n_features=3),
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
+    JointMaxEntClassifier("diagonal"),
+    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
+    generative.RegularisedMeMdClassifier(0.2, 0.9),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
 ]
@@ -301,15 +300,17 @@ def counted(seed=5):
 
 
 def answer(fitted, X):
-    """Log posteriors, or transformed rows."""
+    """Log posteriors, what each feature is worth, or transformed rows."""
     if hasattr(fitted, "predict_log_proba"):
         return fitted.predict_log_proba(X)
+    if hasattr(fitted, "order_"):
+        return getattr(fitted, "gains_", getattr(fitted, "feature_divergences_", None))
     out = fitted.transform(X)
     return out.toarray() if sparse.issparse(out) else np.asarray(out, dtype=float)
 
 
 def agree(found, expected, atol=1e-7):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
+    assert_allclose(found, expected, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("model", FIXED, ids=name)
@@ -317,9 +318,8 @@ def test_weights_are_copies_and_rows_have_no_order(model):
     X, y = counted()
     weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
     one = clone(model).fit(X, y, sample_weight=weight)
-    rows = np.random.default_rng(2).permutation(
-        np.repeat(range(len(y)), weight.astype(int))
-    )
+    rows = np.repeat(range(len(y)), weight.astype(int))
+    rows = np.random.default_rng(2).permutation(rows)
     agree(answer(clone(model).fit(X[rows], y[rows]), X), answer(one, X))
 
 
@@ -334,19 +334,46 @@ def test_labels_are_names_only(model):
         agree(answer(other, X), answer(one, X))
 
 
+def mapped(X):
+    """The same numbers in a file."""
+    with tempfile.TemporaryFile() as file:
+        found = np.memmap(file, X.dtype, "w+", shape=X.shape)
+    found[:] = X
+    return found
+
+
+SPARSE = ("csr", "csc", "coo", "parts")
+DENSE = {
+    "list": np.ndarray.tolist,
+    "mapped": mapped,
+    "fortran": np.asfortranarray,
+    **{kind: methodcaller("astype", kind) for kind in ("float32", "int8", "int64")},
+}
+
+
 @pytest.mark.parametrize("model", FIXED, ids=name)
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "float32", "int64", "list"])
+@pytest.mark.parametrize("form", [*SPARSE, *DENSE])
 def test_other_types_of_the_same_numbers(model, form):
     X, y = counted()
-    if form not in ("csr", "csc", "coo"):
-        other = X.tolist() if form == "list" else X.astype(form)
-    elif get_tags(model).input_tags.sparse:
-        other = sparse.coo_array(X).asformat(form)
-    else:
+    if form in DENSE:
+        other = DENSE[form](X)
+    elif not get_tags(model).input_tags.sparse:
         with pytest.raises(TypeError, match="dense data"):
-            clone(model).fit(sparse.coo_array(X).asformat(form), y)
+            clone(model).fit(sparse.csr_array(X), y)
+        if hasattr(model, "predict"):
+            with pytest.raises(TypeError, match="dense data"):
+                clone(model).fit(X, y).predict(sparse.csr_array(X))
         return
+    elif form == "parts":  # each entry is stored as two
+        whole = sparse.csr_array(X)
+        parts = np.repeat(whole.data, 2) * np.tile([2.0, -1.0], whole.nnz)
+        parts = parts, np.repeat(whole.indices, 2), 2 * whole.indptr
+        other = sparse.csr_array(parts, X.shape)
+    else:
+        other = sparse.coo_array(X).asformat(form)
+    before = getattr(other, "nnz", None)
     agree(answer(clone(model).fit(other, y), other), answer(clone(model).fit(X, y), X))
+    assert getattr(other, "nnz", None) == before
 
 
 @pytest.mark.parametrize("model", FIXED, ids=name)
@@ -360,29 +387,58 @@ def test_columns_have_no_order_and_a_constant_one_says_nothing(model):
         assert order[other.order_].tolist() == one.order_.tolist()
     wide = np.column_stack([X, np.full(len(X), 3.0)])
     if not get_tags(model).input_tags.positive_only and hasattr(one, "predict"):
-        assert np.isfinite(answer(clone(model).fit(wide, y), wide)).all()
+        fitted = clone(model).fit(wide, y)
+        moved = wide + 50.0 * (np.arange(7) == 6)
+        assert np.isfinite(answer(fitted, wide)).all()
+        agree(answer(fitted, moved), answer(fitted, wide))
 
 
 @pytest.mark.parametrize("model", UNITS, ids=name)
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_units_and_origins_are_conventions(model, offset):
+@pytest.mark.parametrize(("spread", "offset"), [(1, 0.0), (1, 1e6), (29, 0.0)])
+def test_units_and_origins_are_conventions(model, spread, offset):
     rng = np.random.default_rng(4)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 5)) + rng.normal(size=(3, 5))[y]
     # powers of two, so that the other numbers are the same to the last digit
-    unit, sign = 2.0 ** np.array([-9, 0, 4, 10, -3]), np.array([1, -1, 1, -1, 1])
+    unit = 2.0 ** (spread * np.array([-9, 0, 4, 10, -3]))
+    sign = np.array([1, -1, 1, -1, 1])
     other = X * unit * sign + offset
     X = (other - offset) / (unit * sign)
     one, two = clone(model).fit(X, y), clone(model).fit(other, y)
-    if hasattr(one, "predict_log_proba"):
-        agree(answer(two, other), answer(one, X), atol=1e-5)
-    else:
+    agree(answer(two, other), answer(one, X), atol=1e-5)
+    if not hasattr(one, "predict"):
         assert two.order_.tolist() == one.order_.tolist()
 
 
 @pytest.mark.parametrize(
+    "model", [m for m in FIXED if hasattr(m, "class_weight")], ids=name
+)
+def test_weights_of_classes_are_weights_of_their_rows(model):
+    X, y = counted()
+    own = clone(model).set_params(class_weight={0: 3.0, 2: 0.5}).fit(X, y)
+    weight = np.take([3.0, 1.0, 0.5], y)
+    agree(answer(own, X), answer(clone(model).fit(X, y, sample_weight=weight), X))
+    balanced = clone(model).set_params(class_weight="balanced").fit(X[5:], y[5:])
+    if hasattr(balanced, "class_prior_"):
+        agree(balanced.class_prior_, 1 / 3, atol=1e-12)
+
+
+IN_BATCHES = pytest.mark.parametrize(
     "model", [m for m in FIXED if hasattr(m, "partial_fit")], ids=name
 )
+
+
+@IN_BATCHES
+def test_classes_that_have_not_come_yet_are_never_predicted(model):
+    X, y = counted()
+    fitted = clone(model).partial_fit(X, y + 1, classes=range(5))
+    proba = fitted.predict_proba(X)
+    assert not proba[:, [0, 4]].any()
+    agree(proba[:, 1:4], clone(model).fit(X, y).predict_proba(X), atol=1e-9)
+    assert np.isfinite(fitted.natural_params_).all()
+
+
+@IN_BATCHES
 def test_batches_are_one_fit(model):
     X, y = counted()
     blocks = np.split(np.random.default_rng(6).permutation(len(y)), [1, 7, 40])
@@ -408,7 +464,7 @@ def test_posteriors_of_repeated_rows_are_their_shares(kind):
     if kind != "text":
         X = (X == "yes")[:, None].astype(float)
     found = make_memd(kind, random_state=0).fit(X, y).predict_proba(X[[0, -1]])
-    np.testing.assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.03)
+    assert_allclose(found[:, 1], [0.2, 0.8], rtol=0, atol=0.03)
     assert make_memd(kind, random_state=0).fit(X, X.ravel()).score(X, X.ravel()) == 1
 
 
@@ -423,3 +479,14 @@ def test_a_class_of_one_row_is_a_class(model):
     assert proba.shape == (len(y), 4)
     assert np.isfinite(proba).all()
     assert (proba > 0).all()
+
+
+@pytest.mark.parametrize(
+    "model", [*(k() for k in classifiers()), *SETTINGS[:5]], ids=name
+)
+def test_a_far_row_is_scored_and_one_beyond_all_numbers_refused(model):
+    X, y = counted()
+    fitted = clone(model).fit(X, y)
+    assert np.isfinite(fitted.predict_proba(1e98 * X)).all()
+    with pytest.raises(ValueError, match=r"feature \d of X is 1e\+300 in size"):
+        fitted.predict(np.full((1, 6), 1e300))

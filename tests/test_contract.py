@@ -3,9 +3,7 @@
 Other settings: ``make test-nightly``.
 """
 
-import ast
 import pickle
-import re
 from functools import partial
 
 import numpy as np
@@ -13,14 +11,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
@@ -34,46 +32,40 @@ from memdlib import (
     JointMaxEntClassifier,
     MaxEntDensity,
     MeMdClassifier,
+    generative,
+    nml,
+    topics,
 )
-from memdlib.datasets import simulate_text_counts
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    DivergenceWeighter,
-    MixtureClassifier,
-    MultinomialMeMdClassifier,
-    RegularisedMeMdClassifier,
-)
-from memdlib.nml import (
-    LevelQuantiser,
-    NMLClassifier,
-    NMLFeatureSelector,
-)
-from memdlib.topics import GenerativeEmbedding
 from tests.scikit_learn import EQUIVALENCE, checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
     ConditionalMaxEntClassifier(),
-    CorrelatedMeMdClassifier(),
+    generative.CorrelatedMeMdClassifier(),
     DivergenceRanker(),
-    DivergenceWeighter(),
-    GenerativeEmbedding(random_state=0),
+    generative.DivergenceWeighter(),
+    topics.GenerativeEmbedding(random_state=0),
     GreedyGaussianRanker(),
     GreedyInformationRanker(),
     JointMaxEntClassifier(),
-    LevelQuantiser(),
+    nml.LevelQuantiser(),
     MeMdClassifier(),
-    MixtureClassifier(),
-    MultinomialMeMdClassifier(),
-    NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
-    NMLFeatureSelector(n_moments=2, n_bins=3),
-    RegularisedMeMdClassifier(),
+    generative.MixtureClassifier(),
+    generative.MultinomialMeMdClassifier(),
+    nml.NMLClassifier(n_moments=2, n_bins=3),  # seven moments take a minute
+    nml.NMLFeatureSelector(n_moments=2, n_bins=3),
+    generative.RegularisedMeMdClassifier(),
 ]
 CLASSIFIERS = [
     MeMdClassifier(random_state=0),
-    MixtureClassifier(random_state=0),
+    generative.MixtureClassifier(random_state=0),
     JointMaxEntClassifier(),
     ConditionalMaxEntClassifier(),
+]
+OTHERS = [
+    generative.MultinomialMeMdClassifier(),
+    generative.CorrelatedMeMdClassifier(),
+    generative.RegularisedMeMdClassifier(),
 ]
 SELECTORS = [
     DivergenceRanker(n_features=2),
@@ -82,22 +74,12 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize("kind", sorted({type(e) for e in DEFAULTS}, key=str))
-def test_defaults_that_are_documented_are_those_of_the_signature(kind):
-    told = re.findall(r"^    (\w+) : .*default=(.+)$", kind.__doc__, re.M)
-    given = kind().get_params()
-    assert {name: ast.literal_eval(text) for name, text in told if name in given} == {
-        name: given[name] for name, _ in told if name in given
-    }
-    assert {name for name, _ in told} & given.keys()
-
-
 @pytest.mark.parametrize(("estimator", "check"), checks(DEFAULTS))
 def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
 
 
-@pytest.mark.parametrize("kind", [MeMdClassifier, MultinomialMeMdClassifier])
+@pytest.mark.parametrize("kind", [MeMdClassifier, generative.MultinomialMeMdClassifier])
 @pytest.mark.parametrize("name", EQUIVALENCE)
 def test_of_a_fixed_size_weights_are_copies(kind, name):
     run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))
@@ -118,58 +100,37 @@ def frame():
 def test_frames_of_both_libraries(estimator, library):
     X, y = frame()
     table = library.DataFrame({c: X[c].to_numpy() for c in X})
-    labels = library.Series(y.to_list())
-    model = clone(estimator).fit(table, labels)
-    assert model.feature_names_in_.tolist() == list(X)
-    plain = clone(estimator).fit(X.to_numpy(), y.to_numpy())
-    if hasattr(model, "predict"):
-        assert model.predict(table).tolist() == plain.predict(X.to_numpy()).tolist()
-
-
-@pytest.mark.parametrize("estimator", SELECTORS, ids=str)
-@pytest.mark.parametrize("library", [pd, pl])
-def test_selectors_give_frames_of_both_libraries(estimator, library):
-    X, y = frame()
-    table = library.DataFrame({c: X[c].to_numpy() for c in X})
     model = clone(estimator).fit(table, library.Series(y.to_list()))
     plain = clone(estimator).fit(X.to_numpy(), y.to_numpy())
-    kind = "pandas" if library is pd else "polars"
-    out = model.set_output(transform=kind).transform(table)
-    assert isinstance(out, library.DataFrame)
-    assert list(out.columns) == model.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(out.to_numpy(), plain.transform(X.to_numpy()))
+    assert model.feature_names_in_.tolist() == list(X)
+    if hasattr(model, "predict"):
+        assert model.predict(table).tolist() == plain.predict(X.to_numpy()).tolist()
+    if estimator in SELECTORS:
+        out = model.set_output(transform=library.__name__).transform(table)
+        assert isinstance(out, library.DataFrame)
+        assert list(out.columns) == model.get_feature_names_out().tolist()
+        assert_array_equal(out.to_numpy(), plain.transform(X.to_numpy()))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 def test_columns_pipelines_and_grids(estimator):
     X, y = frame()
     X["colour"] = np.where(X.index % 2, "red", "blue")
+    best = make_pipeline(StandardScaler(), DivergenceRanker(n_features=2))
     columns = ColumnTransformer(
-        [
-            (
-                "best",
-                make_pipeline(StandardScaler(), DivergenceRanker(n_features=2)),
-                [0, 1, 2],
-            ),
-            ("rest", MinMaxScaler(), ["petal width (cm)"]),
-        ],
+        [("best", best, [0, 1, 2]), ("rest", MinMaxScaler(), ["petal width (cm)"])],
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
     model = Pipeline([("columns", columns), ("classify", clone(estimator))]).fit(X, y)
     assert model.score(X, y) > 0.9
     assert model["classify"].feature_names_in_.size == 3
-    selected = make_column_selector(dtype_include=float)
-    grid = GridSearchCV(
-        make_pipeline(
-            ColumnTransformer([("numbers", DivergenceRanker(), selected)]),
-            clone(estimator),
-        ),
-        {"columntransformer__numbers__n_features": [1, 2, 4]},
-        cv=3,
-    ).fit(X, y)
+    numbers = make_column_selector(dtype_include=float)
+    chosen = ColumnTransformer([("numbers", DivergenceRanker(), numbers)])
+    sizes = {"columntransformer__numbers__n_features": [1, 2, 4]}
+    grid = GridSearchCV(make_pipeline(chosen, clone(estimator)), sizes, cv=3).fit(X, y)
     assert grid.best_score_ > 0.9
     again = pickle.loads(pickle.dumps(grid))
-    np.testing.assert_array_equal(again.predict(X), grid.predict(X))
+    assert_array_equal(again.predict(X), grid.predict(X))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
@@ -183,19 +144,13 @@ def test_weights_are_routed(estimator):
             .set_fit_request(sample_weight=True)
             .set_score_request(sample_weight=True),
         )
-        folds = cross_validate(
-            model, X, y, cv=3, params={"sample_weight": weight}, return_estimator=True
-        )
+        folds = cross_validate(model, X, y, cv=3, params={"sample_weight": weight})
         direct = clone(model).fit(X, y, sample_weight=weight)
-        plain = clone(model).set_params()
-        plain[0].set_fit_request(sample_weight=False)
-        plain[1].set_fit_request(sample_weight=False)
-        plain.fit(X, y)
+        plain = clone(model).fit(X, y)
     assert folds["test_score"].min() > 0.8
     shift = direct.predict_proba(X)[:, 2] - plain.predict_proba(X)[:, 2]
     assert shift.mean() > 0
     assert shift.max() > 0.05
-    assert folds["estimator"][0].n_features_in_ == 4
 
 
 WEIGHTS = {
@@ -213,18 +168,13 @@ WEIGHTS = {
         *CLASSIFIERS,
         *SELECTORS,
         MeMdClassifier("js", shrinkage="auto"),
-        MeMdClassifier(family="multinomial"),
-        MeMdClassifier(
-            "jeffreys", family="multinomial", n_features=None, smoothing=0.1
-        ),
+        MeMdClassifier("jeffreys", "multinomial", n_features=None, smoothing=0.1),
         MeMdClassifier("js", family="poisson"),
         MeMdClassifier(family="geometric", n_features=None),
         MeMdClassifier("jeffreys", family="exponential"),
-        MultinomialMeMdClassifier(random_state=0),
-        CorrelatedMeMdClassifier(),
-        RegularisedMeMdClassifier(),
-        DivergenceWeighter(),
-        DivergenceWeighter(smoothing=1e-10),
+        *OTHERS,
+        generative.DivergenceWeighter(),
+        generative.DivergenceWeighter(smoothing=1e-10),
     ],
     ids=str,
 )
@@ -245,104 +195,10 @@ def test_weights_out_of_range_are_named_and_others_give_numbers(estimator, kind)
             assert np.isfinite(getattr(found, "data", found)).all()
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
-def test_memory_maps_and_orders(estimator, tmp_path):
-    X, y = load_breast_cancer(return_X_y=True)
-    one = clone(estimator).fit(X, y)
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    for data in (mapped, np.asfortranarray(X)):
-        other = clone(estimator).fit(data, y)
-        if isinstance(estimator, ConditionalMaxEntClassifier):
-            assert mean_divergence(one, other, X) <= certified_divergence(one, other, X)
-        else:
-            found, expected = other.predict_log_proba(data), one.predict_log_proba(X)
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    single = clone(estimator).fit(X.astype(np.float32), y)
-    assert np.mean(single.predict(X.astype(np.float32)) == one.predict(X)) > 0.99
-
-
-def mean_divergence(one, other, X):
-    """J between the posteriors of two models, mean over the rows."""
-    a, b = one.predict_log_proba(X), other.predict_log_proba(X)
-    return ((np.exp(a) - np.exp(b)) * (a - b)).sum(axis=1).mean()
-
-
-def certified_divergence(one, other, X):
-    """What two optima found by iteration may differ by.
-
-    The dual is the mean log-likelihood with a convex penalty. So the difference of two
-    parameter vectors, times that of the two gradients there, is the mean J between the
-    posteriors plus something positive; and no entry of a gradient is larger than the
-    moment residual.
-    """
-
-    def parameters(model):  # of features of mean zero and, with l2 = 1, of order one
-        scale = np.sqrt(X.var(axis=0) + 4 / len(X))
-        intercept = model.intercept_ + model.coef_ @ X.mean(axis=0)
-        return np.column_stack([intercept, model.coef_ * scale])
-
-    residual = one.moment_residual_ + other.moment_residual_
-    assert residual <= 2 * one.tol
-    return residual * abs(parameters(one) - parameters(other)).sum()
-
-
-def test_multinomial_is_multinomial_naive_bayes():
-    text = simulate_text_counts(
-        n_documents=300, n_words=60, n_informative=10, n_classes=3, seed=5
-    )
-    X = text.X.toarray() + 1.0  # no count is zero: nothing to smooth
-    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0)
-    model.fit(X[::2], text.y[::2])
-    peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X[::2], text.y[::2])
-    np.testing.assert_allclose(
-        model.predict_log_proba(X[1::2]),
-        peer.predict_log_proba(X[1::2]),
-        rtol=0,
-        atol=1e-8,
-    )
-    np.testing.assert_allclose(
-        -model.natural_params_[..., 0], peer.feature_log_prob_, rtol=1e-12
-    )
-    thin = clone(model).fit(sparse.csr_array(X[::2]), text.y[::2])
-    np.testing.assert_allclose(
-        thin.predict_log_proba(sparse.csr_array(X[1::2])),
-        model.predict_log_proba(X[1::2]),
-        rtol=0,
-        atol=1e-9,
-    )
-
-
-def test_pseudo_documents_are_what_smoothing_adds():
-    """Multinomial smoothing by hand: pooled documents, then a share of uniform ones."""
-    text = simulate_text_counts(
-        n_documents=90, n_words=40, n_informative=6, n_classes=3, seed=6
-    )
-    X, y = text.X.toarray().astype(float), np.unique(text.y, return_inverse=True)[1]
-    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=2.0)
-    theta = model.fit(X, y).mean_params_[..., 0]
-    for k in range(3):
-        counts = X[y == k].sum(axis=0) + 2.0 * X.mean(axis=0)
-        expected = 90 / 92 * counts / counts.sum() + 2 / 92 / 40
-        np.testing.assert_allclose(theta[k], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "geometric"])
-def test_count_families_tell_topics_apart(family):
-    text = simulate_text_counts(
-        n_documents=600, n_words=300, n_informative=40, n_classes=4, seed=7
-    )
-    model = MeMdClassifier(family=family, n_features=40)
-    model.fit(text.X[::2], text.y[::2])
-    hits = np.isin(model.order_[:40], np.flatnonzero(text.informative)).mean()
-    assert hits > 0.7  # of 40 words, where chance gives 0.13
-    assert model.score(text.X[1::2], text.y[1::2]) > 0.5
-
-
 @pytest.mark.parametrize(
     ("estimator", "method"),
     [
-        *((model, "fit") for model in (*CLASSIFIERS[:2], *SELECTORS)),
+        *((model, "fit") for model in (*CLASSIFIERS[:2], *SELECTORS, *OTHERS)),
         (MeMdClassifier(), "partial_fit"),
         (JointMaxEntClassifier(), "partial_fit"),
         (JointMaxEntClassifier("diagonal"), "partial_fit"),
@@ -376,8 +232,8 @@ def test_decision_functions_are_log_odds(estimator, n_classes):
     if n_classes == 2:
         assert score.shape == (100,)
         score = np.column_stack([np.zeros(100), score])
-    np.testing.assert_allclose(p, softmax(score, axis=1), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), score.argmax(axis=1))
+    assert_allclose(p, softmax(score, axis=1), rtol=1e-9, atol=1e-9)
+    assert_array_equal(model.predict(X), score.argmax(axis=1))
 
 
 def test_every_estimator_means_the_same_by_size_order_and_rank():
@@ -388,11 +244,10 @@ def test_every_estimator_means_the_same_by_size_order_and_rank():
         assert model.n_features == model.n_selected_ == 2
         assert model.get_support().sum() == 2
         assert model.get_support()[model.order_[:2]].all()
-        assert sorted(model.ranking_) == sorted(
-            min(i, len(model.order_) + 1) for i in range(1, 6)
-        )
+        ranks = [min(i, len(model.order_) + 1) for i in range(1, 6)]
+        assert sorted(model.ranking_) == ranks
         assert model.ranking_[model.order_[0]] == 1
-        np.testing.assert_array_equal(np.argsort(model.ranking_)[0], model.order_[0])
+        assert_array_equal(np.argsort(model.ranking_)[0], model.order_[0])
     greedy = GreedyInformationRanker(n_features=None).fit(X, y)
     assert greedy.n_selected_ == len(greedy.order_) == 4
     assert greedy.ranking_.max() == 5

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.spatial import distance
 
@@ -99,8 +100,8 @@ def test_log_ratio_has_all_digits(change):
 def test_kl_and_jensen_shannon_equal_scipy():
     rng = np.random.default_rng([3, 1])
     P, Q = rng.dirichlet(np.ones(6), size=(2, 50))
-    np.testing.assert_allclose(kl(P, Q), stats.entropy(P, Q, axis=1), rtol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(kl(P, Q), stats.entropy(P, Q, axis=1), rtol=1e-12)
+    assert_allclose(
         jensen_shannon(np.stack([P, Q], axis=1)),
         distance.jensenshannon(P, Q, axis=1) ** 2,
         rtol=1e-10,
@@ -108,46 +109,18 @@ def test_kl_and_jensen_shannon_equal_scipy():
 
 
 @pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-7, 1e-8])
-def test_near_equality_keeps_its_digits(size):
-    p, q = near(size)
-    forward, backward = exact_kl(exact(p), exact(q)), exact_kl(exact(q), exact(p))
-    assert float(kl(p, q)) == close(forward, rel=1e-8)
-    assert float(jeffreys(p, q)) == close(forward + backward, rel=1e-8)
-
-
-@pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-7, 1e-8])
 @pytest.mark.parametrize("w", [[0.2, 0.3, 0.5], [1e-6, 1 - 1e-6, 0], [1, 1e-9, 1e-12]])
-def test_near_equality_of_three_keeps_its_digits(size, w):
+def test_near_equality_keeps_its_digits(size, w):
     P, w = near(size, 3), np.array(w) / sum(w)
     exact_P, exact_w = [exact(p) for p in P], exact(w)
-    js, js_geometric = exact_js(exact_P, exact_w), exact_js_gm(exact_P, exact_w)
-    assert float(jensen_shannon(P, w)) == close(js, rel=1e-8)
-    assert float(js_gm(P, w)) == close(js_geometric, rel=1e-8)
-
-
-def test_kl_of_extreme_ratios():
-    p, q = [1e-200, 1.0], [0.5, 0.5]
-    assert float(kl(p, q)) == close(np.log(2), rel=1e-15)
-    expected = exact_kl(exact(q), exact(p))
-    assert float(kl(q, p)) == close(expected, rel=1e-12)
-
-
-def test_violated_absolute_continuity_is_infinite():
-    assert kl([0.5, 0.5], [1, 0]) == np.inf
-    assert kl([1, 0], [0.5, 0.5]) == close(np.log(2))
-    assert jeffreys([0.5, 0.5], [1, 0]) == np.inf
-    assert js_gm([[0.5, 0.5], [1, 0]]) == np.inf
-    assert jeffreys([1, 0, 0], [1, 0, 0]) == 0
-    assert js_gm([[0.5, 0.5, 0], [0.2, 0.8, 0]]) < np.inf
-
-
-def test_jensen_shannon_of_known_cases():
-    pair = [[0.5, 0.5, 0], [0, 0.5, 0.5]]
-    known = 0.40563906222956625 * np.log(2)
-    assert float(jensen_shannon(pair, [0.25, 0.75])) == close(known, rel=1e-14)
-    assert jensen_shannon([[0.3, 0.7]] * 3) == 0
-    w = [0.2, 0.3, 0.5]
-    assert float(jensen_shannon(np.eye(3), w)) == close(stats.entropy(w))
+    forward, backward = exact_kl(*exact_P[:2]), exact_kl(*exact_P[1::-1])
+    for found, expected in (
+        (kl(P[0], P[1]), forward),
+        (jeffreys(P[0], P[1]), forward + backward),
+        (jensen_shannon(P, w), exact_js(exact_P, exact_w)),
+        (js_gm(P, w), exact_js_gm(exact_P, exact_w)),
+    ):
+        assert float(found) == close(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("w", [[1e-17, 1.0], [1e-7, 1.0000005], [1.0, 1e-12]])
@@ -196,19 +169,13 @@ def test_js_gm_is_the_pair_sum_and_bounds_js(P, w):
     ("call", "message"),
     [
         (lambda: kl([0.5, 0.6], [0.5, 0.5]), r"p sums to 1\.1 .*divide by p\.sum"),
-        (
-            lambda: kl([0.5, 0.5], [1.5, -0.5]),
-            r"q = -0\.5 at index \(1,\)",
-        ),
+        (lambda: kl([0.5, 0.5], [1.5, -0.5]), r"q = -0\.5 at index \(1,\)"),
         (lambda: kl([np.nan, 1], [0.5, 0.5]), r"p = nan at index \(0,\)"),
         (lambda: js_gm([0.5, 0.5]), r"P needs shape \(\.\.\., K, n_cells\)"),
         (lambda: js_gm([[0.5, 0.5]] * 2, [1.0]), r"weights has shape \(1,\)"),
         (lambda: jeffreys([], []), "at least one cell"),
         (lambda: js_gm(np.eye(2), [0.5, 0.6]), r"weights sums to 1\.1 .*not to 1"),
-        (
-            lambda: jensen_shannon(np.eye(2), [2, -1]),
-            r"weights = -1\.0 at index",
-        ),
+        (lambda: jensen_shannon(np.eye(2), [2, -1]), r"weights = -1\.0 at index"),
         (lambda: jensen_shannon([[0.5, 0.5], [0.5, 0.4]]), r"P sums to 0\.9 .*divide"),
     ],
 )
@@ -221,13 +188,9 @@ def exact_tsallis(P, w, q):
     def entropy(p):
         return (1 - mp.fsum(x**q for x in p if x > 0)) / (q - 1)
 
-    mixture = [mp.fsum(v * p[c] for v, p in zip(w, P, strict=True)) for c in cells(P)]
+    mixture = [mp.fsum(map(mp.fmul, w, cell)) for cell in zip(*P, strict=True)]
     parts = mp.fsum(v**q * entropy(p) for v, p in zip(w, P, strict=True))
     return entropy(mixture) - parts
-
-
-def cells(P):
-    return range(len(P[0]))
 
 
 @pytest.mark.parametrize("q", [0.3, 0.5, 1 - 1e-9, 1 + 1e-9, 1.5, 2.0, 4.0])
@@ -235,10 +198,9 @@ def cells(P):
 def test_jensen_tsallis_is_its_definition(q, P):
     w = np.array([0.2, 0.3, 0.5])
     exact_P, exact_w = [exact(p) for p in P], exact(w)
-    expected = exact_tsallis(exact_P, exact_w, mp.mpf(q))
-    assert float(jensen_tsallis(P, q, w)) == pytest.approx(
-        float(expected), rel=2e-15, abs=2e-15
-    )
+    expected = float(exact_tsallis(exact_P, exact_w, mp.mpf(q)))
+    found = float(jensen_tsallis(P, q, w))
+    assert found == pytest.approx(expected, rel=2e-15, abs=2e-15)
 
 
 def test_cells_that_underflow_add_nothing():
@@ -246,6 +208,3 @@ def test_cells_that_underflow_add_nothing():
     expected = jensen_shannon([p[:2] for p in P], [0.25, 0.75])
     assert jensen_shannon(P, [0.25, 0.75]) == expected
     assert np.isfinite(jensen_tsallis(P, 0.5, [0.25, 0.75]))
-
-
-ONE, OTHER = [0.25, 0.75], [0.375, 0.625]

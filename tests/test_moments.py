@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from memdlib import moments as module
@@ -20,11 +21,7 @@ from memdlib.moments import (
 )
 
 KINDS = pytest.mark.parametrize(
-    "kind",
-    [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix],
-)
-FEATURES = pytest.mark.parametrize(
-    "features", [[2, 0], [False, True, False, True], slice(1, 3)]
+    "kind", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix]
 )
 
 
@@ -62,9 +59,7 @@ def variance(m):
 @pytest.mark.parametrize("order", [1, 2, 4])
 @pytest.mark.parametrize("about_zero", [True, False])
 @pytest.mark.parametrize("block", [1, 50, 2**17])
-def test_every_container_gives_the_class_means(
-    monkeypatch, kind, order, about_zero, block
-):
+def test_every_container_gives_means(monkeypatch, kind, order, about_zero, block):
     monkeypatch.setattr(module, "_BLOCK", block)
     X, y, weight = sample()
     X[X < 2] = 0
@@ -72,19 +67,12 @@ def test_every_container_gives_the_class_means(
     options = {"order": order, "sample_weight": weight, "about_zero": about_zero}
     m = class_moments(kind(X), y, 3, **options)
     expected = direct(X, y, weight, 3, order)
-    np.testing.assert_allclose(raw(m), expected, rtol=1e-10)
-    np.testing.assert_allclose(m.prior, np.bincount(y, weight) / weight.sum())
+    assert_allclose(raw(m), expected, rtol=1e-10)
+    assert_allclose(m.prior, np.bincount(y, weight) / weight.sum())
     assert (m.location == 0).all() == about_zero
     thin = sparse.issparse(kind(X))
     if not about_zero:
         assert (m.location[:, :3] == 0).all() == thin and m.location[:, 3].all()
-
-
-def test_memory_maps(tmp_path):
-    X, y, _ = sample()
-    np.save(tmp_path / "X.npy", X)
-    mapped = class_moments(np.load(tmp_path / "X.npy", mmap_mode="r"), y, 3, order=2)
-    np.testing.assert_array_equal(mapped.sums, class_moments(X, y, 3, order=2).sums)
 
 
 @KINDS
@@ -100,33 +88,8 @@ def test_a_class_that_is_constant_has_no_variance(kind, weighing):
         "uneven": 1 + rng.random(2500),
     }
     m = class_moments(kind(X), y, 2, order=2, sample_weight=weights[weighing])
-    np.testing.assert_array_equal(m.sums[0], 0)
-    np.testing.assert_array_equal(m.location[0], X[0])
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_integer_types_of_codes_and_data(kind):
-    rng = np.random.default_rng([4, 5])
-    X, y = rng.integers(0, 120, size=(90, 30)), rng.integers(3, size=90)
-    expected = direct(X.astype(float), y, np.ones(90), 3, 2)
-    for data in (X, X.astype(np.int8), X.astype(np.float32)):
-        for codes in (y, y.astype(np.uint8), y.astype(np.uint64), y.tolist()):
-            m = class_moments(kind(data), codes, 3, order=2)
-            np.testing.assert_allclose(raw(m), expected, rtol=1e-12, atol=1e-12)
-    with pytest.raises(TypeError, match="Cannot cast"):
-        class_moments(kind(X), y.astype(float), 3, order=2)
-
-
-def test_an_entry_stored_in_parts_is_their_sum():
-    X, y, _ = sample(40)
-    X[X < 3] = 0
-    whole = sparse.csr_array(X)
-    twice = np.repeat(whole.data, 2) * np.tile([2.0, -1.0], whole.nnz)
-    split = twice, np.repeat(whole.indices, 2), 2 * whole.indptr
-    split = sparse.csr_array(split, X.shape)
-    m = class_moments(split, y, 3, order=2)
-    np.testing.assert_allclose(raw(m), direct(X, y, np.ones(40), 3, 2), atol=1e-12)
-    assert split.nnz == 2 * whole.nnz  # the caller's matrix is left alone
+    assert_array_equal(m.sums[0], 0)
+    assert_array_equal(m.location[0], X[0])
 
 
 @KINDS
@@ -143,8 +106,8 @@ def test_classes_far_apart_keep_their_variances(kind, offset, scale):
     for k in range(3):
         own, rest = ([exact_variance(X[rows, s]) for s in range(2)]
                      for rows in (y == k, y != k))  # fmt: skip
-        np.testing.assert_allclose(variance(m)[k], own, rtol=1e-11)
-        np.testing.assert_allclose(variance(pair)[k], [own, rest], rtol=1e-11)
+        assert_allclose(variance(m)[k], own, rtol=1e-11)
+        assert_allclose(variance(pair)[k], [own, rest], rtol=1e-11)
 
 
 @KINDS
@@ -174,9 +137,9 @@ def test_batches_add_up_wherever_they_are_cut(joint, cuts):
     for order in (parts, parts[::-1]):
         merged = reduce(ClassMoments.merge, order)
         assert type(merged) is type(whole)
-        np.testing.assert_allclose(merged.weight, whole.weight, rtol=1e-12)
+        assert_allclose(merged.weight, whole.weight, rtol=1e-12)
         back = merged._about(whole.location)
-        np.testing.assert_allclose(back, whole.sums, rtol=1e-9, atol=1e-8)
+        assert_allclose(back, whole.sums, rtol=1e-9, atol=1e-8)
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -190,7 +153,7 @@ def test_parts_but_one_and_a_class_beside_the_rest(joint, n_parts):
         rows = part != p
         expected = collected(X[rows], y[rows], weight[rows], joint)
         back = m._about(expected.location)
-        np.testing.assert_allclose(back, expected.sums, rtol=1e-9, atol=1e-8)
+        assert_allclose(back, expected.sums, rtol=1e-9, atol=1e-8)
     pairs = collected(X, y, weight, joint).one_vs_rest()
     assert pairs.weight[3, 0] == 0
     for k, side in np.ndindex(3, 2):
@@ -198,8 +161,8 @@ def test_parts_but_one_and_a_class_beside_the_rest(joint, n_parts):
         expected = collected(X[rows], np.full(rows.sum(), side), weight[rows], joint)
         assert pairs.weight[k, side] == pytest.approx(weight[rows].sum())
         back = pairs._take(k)._about(expected.location[side])[side]
-        np.testing.assert_allclose(back, expected.sums[side], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(pairs.prior.sum(axis=1), 1)
+        assert_allclose(back, expected.sums[side], rtol=1e-8, atol=1e-8)
+    assert_allclose(pairs.prior.sum(axis=1), 1)
 
 
 def test_complement_does_not_cancel():
@@ -216,7 +179,7 @@ def test_an_empty_class_says_what_all_say(joint):
     assert m.prior[3] == 0 and not m.sums[3].any()
     everything = collected(X, 0 * y, weight, joint)
     expected = everything._about(m.location[3])[0] / weight.sum()
-    np.testing.assert_allclose(m.mean[3], expected, rtol=1e-10, atol=1e-10)
+    assert_allclose(m.mean[3], expected, rtol=1e-10, atol=1e-10)
 
 
 def test_moments_of_other_shapes_do_not_add():
@@ -234,62 +197,32 @@ def test_other_shares_of_the_classes_are_other_weights_of_their_rows(prior, join
     factor = np.array(prior[:3]) * weight.sum() / np.bincount(y, weight)
     expected = collected(X, y, weight * factor[y], joint)
     assert type(found) is type(m)
-    np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-12)
-    np.testing.assert_allclose(found.sums, expected.sums, rtol=1e-10, atol=1e-10)
+    assert_allclose(found.weight, expected.weight, rtol=1e-12)
+    assert_allclose(found.sums, expected.sums, rtol=1e-10, atol=1e-10)
 
 
-@FEATURES
+@pytest.mark.parametrize("features", [[2, 0], np.arange(4) % 2 > 0, slice(1, 3)])
 def test_some_features(features):
     X, y, weight = sample()
     for joint in (False, True):
         found = collected(X, y, weight, joint).select(features)
         expected = collected(X[:, features], y, weight, joint)
-        np.testing.assert_allclose(found.sums, expected.sums, rtol=0, atol=1e-9)
-        np.testing.assert_array_equal(found.location, expected.location)
+        assert_allclose(found.sums, expected.sums, rtol=0, atol=1e-9)
+        assert_array_equal(found.location, expected.location)
     pairs = collected(X, y, weight, False).one_vs_rest().select(features)
     assert pairs.sums.shape[:3] == (4, 2, 2) and pairs.location.shape == (4, 2, 2)
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 3, 6])
-def test_parts_are_views_of_successive_classes(n_parts):
-    X, y, _ = sample(n_classes=6)
-    m = class_moments(X, y, 6, order=2)
-    parts = m.split(n_parts)
-    assert all(np.shares_memory(part.sums, m.sums) for part in parts)
-    for name in ("weight", "sums", "location"):
-        joined = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(joined, getattr(m, name))
-
-
 def test_joint_moments_are_sums_of_products():
     X, y, weight = sample()
-    m = joint_moments(
-        X.astype(np.float32), y.tolist(), 3, sample_weight=weight.tolist()
-    )
+    m = joint_moments(np.float32(X), y.tolist(), 3, sample_weight=weight.tolist())
     assert m.sums.dtype == m.location.dtype == np.float64
     for k in range(3):
         rows = X.astype(np.float32).astype(float)[y == k]
         assert (rows == m.location[k]).all(axis=1).any()
         z, w = rows - m.location[k], weight[y == k]
-        np.testing.assert_allclose(m.sums[k, :, 0], w @ z, rtol=1e-10)
-        np.testing.assert_allclose(m.sums[k, :, 1:], (w * z.T) @ z, rtol=1e-9)
-
-
-def test_powers_of_many_columns_move_to_other_points():
-    """Columns with a shift and without, of several weights, up to the sixth power."""
-    rng = np.random.default_rng([4, 11])
-    x, w = rng.uniform(-2, 2, (2, 9, 3)), rng.uniform(0.5, 3, (2, 9))
-    to = np.array([[0.5, 0.0, -1.5], [2.0, 0.25, 0.0]])
-
-    def sums(about):
-        centred = (x - about[:, None])[..., None] ** np.arange(1, 7)
-        return np.einsum("ki,kisj->ksj", w, centred)
-
-    old = sums(np.zeros((2, 3)))
-    before = old.copy()
-    found = translate(old, w.sum(axis=1)[:, None], -to)
-    np.testing.assert_allclose(found, sums(to), rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(old, before)
+        assert_allclose(m.sums[k, :, 0], w @ z, rtol=1e-10)
+        assert_allclose(m.sums[k, :, 1:], (w * z.T) @ z, rtol=1e-9)
 
 
 def test_natural_parameters_of_many_columns_move_to_other_points():
@@ -303,7 +236,7 @@ def test_natural_parameters_of_many_columns_move_to_other_points():
         for k, s in np.ndindex(2, 3):
             about = np.polynomial.Polynomial([0.0, *lam[k, s]])
             moved = about(np.polynomial.Polynomial([-float(at[k, s]), 1.0])).coef[1:]
-            np.testing.assert_allclose(found[k, s], moved, rtol=1e-12, atol=1e-10)
+            assert_allclose(found[k, s], moved, rtol=1e-12, atol=1e-10)
 
 
 def test_a_gap_in_the_first_row_of_a_batch_spares_the_classes_without_rows():

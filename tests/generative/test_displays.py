@@ -7,6 +7,7 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, GreedyGaussianRanker, MeMdClassifier
@@ -91,6 +92,8 @@ def test_what_is_not_fitted_is_not_drawn():
     for model in (MeMdClassifier(), make_pipeline(PCA(2), MeMdClassifier())):
         with pytest.raises(NotFittedError):
             RankingDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="no step of the pipeline has order_"):
+        RankingDisplay.from_estimator(make_pipeline(GaussianNB()).fit(*iris()))
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):

@@ -1,17 +1,19 @@
 """Equivalent data give the same sizes, choices and labels."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.pipeline import Pipeline
 
 from memdlib import MeMdClassifier, make_memd
-from memdlib.datasets import simulate_text_counts
+from tests.generative.conftest import word_counts
 
 LOADERS = [load_breast_cancer, load_iris, load_wine]
 NAMES = np.array(["ape", "bee", "cow", "zebra"], dtype=object)
-NUMBERS = np.arange(4)
 
 
 def table(load, n_rows=240):
@@ -20,79 +22,62 @@ def table(load, n_rows=240):
     return X[rows], y[rows]
 
 
-def words(n_classes=3):
-    text = simulate_text_counts(
-        n_documents=200, n_words=150, n_informative=20, n_classes=n_classes, seed=8
-    )
-    return text.X.tocsr().astype(np.float64), text.y
-
-
 def arranged(X, rng):
-    """The same rows with columns in another order, and other names of labels."""
-    row = np.arange(len(X) if isinstance(X, np.ndarray) else X.shape[0])
-    yield X[:, rng.permutation(X.shape[1])], NUMBERS, row
-    yield X, NAMES, row
+    """The columns in another order."""
+    yield X[:, rng.permutation(X.shape[1])]
 
 
 def measured(X, rng):
     """The same rows in other units, from other zeros, and of other signs."""
-    (n, d), deviation = X.shape, X.std(axis=0)
+    d, deviation = X.shape[1], X.std(axis=0)
     for factor in (2, 1000, 1e-3, 10 ** rng.uniform(-3, 3, d)):
-        yield X * factor, NUMBERS, np.arange(n)
-    yield X + deviation * rng.uniform(-1e3, 1e3, d), NUMBERS, np.arange(n)
-    yield X * rng.choice([-1.0, 1.0], d), NUMBERS, np.arange(n)
+        yield X * factor
+    yield X + deviation * rng.uniform(-1e3, 1e3, d)
+    yield X * rng.choice([-1.0, 1.0], d)
 
 
-def common(X):
+def common(X, rng):
     """The same rows in one other unit."""
-    for factor in (2, 1e-3):
-        yield X * factor, NUMBERS, np.arange(len(X))
+    yield from (X * 2, X * 1e-3)
 
 
-def stored(X):
+def stored(X, rng):
     """The same rows, sparse or dense."""
     dense = X.toarray() if sparse.issparse(X) else X
     for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_array, np.asarray):
-        yield kind(dense), NUMBERS, np.arange(len(dense))
+        yield kind(dense)
 
 
 def answers(make, X, y):
     """What was chosen, and the labels of the training rows."""
     model = make().fit(X, y)
     last = model[-1] if isinstance(model, Pipeline) else model
-    chosen = [getattr(last, name, None) for name in ("n_selected_",)]
-    return chosen, model.predict(X)
+    return getattr(last, "n_selected_", None), model.predict(X)
 
 
-def same_answers(make, X, y, others):
-    """Answers to other forms of the data are those to this one."""
+def same_answers(make, X, y, *forms):
+    """Answers to other forms of the data, and to names of labels, are those to this."""
     chosen, labels = answers(make, X, y)
-    for Z, names, row in others:
-        other_chosen, found = answers(make, Z, names[y][row])
+    rng = np.random.default_rng([31, 1])
+    for Z in (other for form in forms for other in form(X, rng)):
+        other_chosen, found = answers(make, Z, y)
         assert other_chosen == chosen
-        np.testing.assert_array_equal(found, names[labels][row])
+        assert_array_equal(found, labels)
+    assert_array_equal(answers(make, X, NAMES[y])[1], NAMES[labels])
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("validation", [0.2, 5])
 @pytest.mark.parametrize("load", LOADERS)
-def test_size_and_labels_of_plain_memd(load, validation):
-    X, y = table(load)
-    for seed in range(3):
-        rng = np.random.default_rng([31, 1, seed])
-
-        def make(seed=seed):
-            return MeMdClassifier(validation=validation, random_state=seed)
-
-        others = [*arranged(X, rng), *measured(X, rng), *stored(X)]
-        same_answers(make, X, y, others)
+def test_size_and_labels_of_plain_memd(load, validation, seed):
+    make = partial(MeMdClassifier, validation=validation, random_state=seed)
+    same_answers(make, *table(load), arranged, measured, stored)
 
 
 @pytest.mark.parametrize("load", LOADERS)
 def test_table(load):
-    X, y = table(load, 120)
-    rng = np.random.default_rng([31, 2])
-    others = [*arranged(X, rng), *measured(X, rng)]
-    same_answers(lambda: make_memd("table", random_state=0), X, y, others)
+    make = partial(make_memd, "table", random_state=0)
+    same_answers(make, *table(load, 120), arranged, measured)
 
 
 def test_expression():
@@ -101,23 +86,20 @@ def test_expression():
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 150))
     X[:, :12] += np.outer(y, rng.normal(size=12))
-    others = [*arranged(X, rng), *common(X)]
-    same_answers(lambda: make_memd("expression", random_state=0), X, y, others)
+    make = partial(make_memd, "expression", random_state=0)
+    same_answers(make, X, y, arranged, common)
 
 
-@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "poisson"])
-def test_families_of_counts(family):
-    X, y = words()
-    rng = np.random.default_rng([31, 4])
-
-    def make():
-        return MeMdClassifier(family=family, random_state=0)
-
-    same_answers(make, X, y, [*arranged(X, rng), *stored(X)])
-
-
-def test_text():
-    X, y = words()
-    rng = np.random.default_rng([31, 6])
-    others = [*arranged(X, rng), *stored(X)]
-    same_answers(lambda: make_memd("text", random_state=0), X, y, others)
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(
+            partial(MeMdClassifier, family=f)
+            for f in ("multinomial", "bernoulli", "poisson")
+        ),
+        partial(make_memd, "text"),
+    ],
+)
+def test_counts(make):
+    X, y = word_counts(200, 150, 8, n_informative=20, n_classes=3)
+    same_answers(partial(make, random_state=0), X, y, arranged, stored)

@@ -2,15 +2,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse, stats
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib.families import Bernoulli, Multinomial, Normal, Poisson, get
-from memdlib.families import base as quadrature
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.families import Normal, Poisson
+from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import rank
 from memdlib.generative.scores import MarginalScores
-from memdlib.moments import class_moments, leave_one_out
+from memdlib.moments import class_moments
 
 
 def sample(n=120, d=6, n_classes=3, seed=1):
@@ -24,63 +24,6 @@ def moments_of(X, codes, n_classes=3, order=2):
     return class_moments(X, codes, n_classes, order=order)
 
 
-def test_parameters_are_those_of_the_class_samples():
-    X, codes = sample()
-    marginals = ClassMarginals(moments_of(X, codes), Normal())
-    location = marginals.moments.location
-    for k in range(3):
-        member = X[codes == k]
-        mean = marginals.mean_params[k, :, 0] + location[k]
-        np.testing.assert_allclose(mean, member.mean(axis=0), rtol=1e-12)
-        variance = Normal.variance(marginals.mean_params[k])
-        np.testing.assert_allclose(variance, member.var(axis=0), rtol=1e-12)
-        half_precision = marginals.natural_params[k, :, 1]
-        np.testing.assert_allclose(half_precision, 0.5 / member.var(axis=0), rtol=1e-12)
-
-
-def test_js_is_the_information_between_value_and_class():
-    """By Monte Carlo: the mean log of posterior over prior, to four standard errors."""
-    X, codes = sample(d=3)
-    marginals = ClassMarginals(moments_of(X, codes), Normal())
-    found, prior = marginals.divergences("js"), marginals.moments.prior
-    rng = np.random.default_rng([47, 2])
-    n = 40000
-    label = rng.choice(3, size=n, p=prior)
-    for s in range(3):
-        mean = (marginals.moments.location + marginals.mean_params[..., 0])[:, s]
-        sd = np.sqrt(Normal.variance(marginals.mean_params[:, s]))
-        x = rng.normal(mean[label], sd[label])
-        p = stats.norm.pdf(x[:, None], mean, sd)
-        gain = np.log(p[np.arange(n), label] / (p @ prior))
-        assert abs(gain.mean() - found[s]) < 4 * gain.std() / np.sqrt(n)
-
-
-@pytest.mark.parametrize("name", ["normal", "bernoulli", "poisson", "multinomial"])
-def test_orders_of_the_three_divergences(name):
-    rng = np.random.default_rng([47, 3])
-    codes = np.arange(90) % 3
-    X = rng.poisson(rng.uniform(0.2, 2, size=(3, 8))[codes]).astype(float)
-    family = get(name)
-    moments = family_moments(family, family.observe(X), codes, 3, None)
-    marginals = ClassMarginals(moments, family)
-    js, js_gm = marginals.divergences("js"), marginals.divergences("js_gm")
-    assert (js > 0).all()
-    assert (js <= js_gm).all()
-    assert (js <= stats.entropy(moments.prior)).all()
-    assert (marginals.divergences("jeffreys") > 0).all()
-    two = family_moments(family, family.observe(X), np.minimum(codes, 1), 2, None)
-    two = ClassMarginals(two, family)
-    np.testing.assert_allclose(
-        two.divergences("js_gm"), 2 / 9 * two.divergences("jeffreys"), rtol=1e-12
-    )
-    located = {"location": two.moments.location} if family.translates else {}
-    np.testing.assert_allclose(
-        family.js_gm(two.mean_params, two.prior, **located),
-        two.divergences("js_gm"),
-        rtol=1e-9,
-    )
-
-
 def test_automatic_shrinkage_is_its_formula():
     X, codes = sample(d=40)
     marginals = ClassMarginals(moments_of(X, codes), Normal(), shrinkage="auto")
@@ -89,71 +32,16 @@ def test_automatic_shrinkage_is_its_formula():
     expected = (2 * (2 / 3) * ratio**2 / 42).sum() / ((ratio - 1) ** 2).sum()
     assert marginals.shrinkage == pytest.approx(expected, rel=1e-10)
     assert 0.01 < expected < 0.5
-    plain = ClassMarginals(moments_of(X, codes), Normal(), shrinkage=expected)
-    np.testing.assert_allclose(
-        marginals.mean_params, plain.mean_params, rtol=1e-12, atol=1e-15
-    )
-    scaled = moments_of(X * np.logspace(-3, 3, 40), codes)
-    again = ClassMarginals(scaled, Normal(), shrinkage="auto")
-    assert again.shrinkage == pytest.approx(expected, rel=1e-9)
+    moved = (1 - expected) * v + expected * v.mean(axis=0)
+    assert_allclose(Normal.variance(marginals.mean_params), moved, rtol=1e-10)
 
 
-def test_automatic_shrinkage_follows_the_truth():
-    rng = np.random.default_rng([47, 4])
+def test_automatic_shrinkage_of_constants_is_all_and_of_counts_none():
     codes = np.arange(60) % 2
-    same = rng.normal(size=(60, 400))
-    assert ClassMarginals(moments_of(same, codes, 2), Normal(), "auto").shrinkage > 0.8
-    other = same * np.where(codes == 0, 1.0, 3.0)[:, None]
-    assert ClassMarginals(moments_of(other, codes, 2), Normal(), "auto").shrinkage < 0.3
     constant = moments_of(np.ones((60, 2)), codes, 2)
     assert ClassMarginals(constant, Normal(), "auto").shrinkage == 1.0
-    counts = class_moments(rng.poisson(1.0, size=(60, 5)), codes, 2, order=1)
+    counts = class_moments(np.eye(60), codes, 2, order=1)
     assert ClassMarginals(counts, Poisson(), "auto").shrinkage == 0.0
-
-
-def test_automatic_shrinkage_comes_close_to_the_best():
-    """Mean squared error of the relative variances, over many draws."""
-    rng = np.random.default_rng([47, 5])
-    codes = np.arange(40) % 2
-    sd = rng.uniform(0.7, 1.4, size=(2, 300))
-    X = rng.normal(size=(40, 300)) * sd[codes]
-    moments = moments_of(X, codes, 2)
-
-    def error(shrinkage):
-        mu = ClassMarginals(moments, Normal(), shrinkage).mean_params
-        return np.mean(((Normal.variance(mu) - sd**2) / (sd**2).mean(axis=0)) ** 2)
-
-    best = min(error(s) for s in np.linspace(0, 1, 41))
-    assert error("auto") < 1.1 * best
-    assert error("auto") < 0.9 * error(0.0)
-
-
-def test_sparse_and_dense_counts_agree():
-    rng = np.random.default_rng([47, 6])
-    X, codes = rng.poisson(0.5, size=(60, 9)).astype(float), np.arange(60) % 3
-    weight = rng.uniform(0.5, 2, size=60)
-    for family in (Bernoulli(), Poisson(), Multinomial(), Normal()):
-        dense = family_moments(family, family.observe(X), codes, 3, weight)
-        kept = family.observe(sparse.csr_array(X))
-        thin = family_moments(family, kept, codes, 3, weight)
-        for divergence in ("js", "js_gm", "jeffreys"):
-            np.testing.assert_allclose(
-                ClassMarginals(thin, family).divergences(divergence),
-                ClassMarginals(dense, family).divergences(divergence),
-                rtol=1e-9,
-            )
-
-
-def test_a_divergence_that_may_be_wrong_is_told(monkeypatch):
-    X, codes = sample(n_classes=2)
-    X[codes == 0] *= 1e-3
-    marginals = ClassMarginals(moments_of(X, codes, 2), Normal())
-    assert (marginals.divergences("js") > 0).all()
-    monkeypatch.setattr(quadrature, "_HALVINGS", 0)
-    monkeypatch.setattr(quadrature, "_FINE", 3)
-    monkeypatch.setattr(quadrature, "_COARSE", 2)
-    with pytest.warns(ConvergenceWarning, match=r"feature \d is .* \+- .* nats"):
-        marginals.divergences("js")
 
 
 @pytest.mark.parametrize(
@@ -167,66 +55,32 @@ def test_a_divergence_that_may_be_wrong_is_told(monkeypatch):
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         ClassMarginals(moments_of(*sample()), Normal(), **options)
-
-
-def test_moments_of_all_folds_come_from_one_pass():
-    rng = np.random.default_rng([47, 7])
-    codes, fold = rng.integers(3, size=90), rng.integers(4, size=90)
-    X, weight = rng.poisson(1.0, size=(90, 5)).astype(float), rng.uniform(1, 2, 90)
-    for family, kind in (
-        (Normal(), np.asarray),
-        (Normal(), sparse.csr_array),
-        (Poisson(), sparse.csr_array),
-    ):
-        data = kind(X)
-        parts = family_moments(family, data, 3 * fold + codes, 12, weight).split(4)
-        training = leave_one_out(parts)
-        total = parts[0].merge(training[0])
-        kept = [np.ones(90, dtype=bool), *(fold != f for f in range(4))]
-        for found, rows in zip([total, *training], kept, strict=True):
-            alone = family_moments(family, data[rows], codes[rows], 3, weight[rows])
-            np.testing.assert_allclose(found.weight, alone.weight, rtol=1e-12)
-            a, b = ClassMarginals(found, family), ClassMarginals(alone, family)
-            np.testing.assert_allclose(
-                a.divergences(), b.divergences(), rtol=1e-9, atol=1e-14
-            )
-        share = np.minimum(fold, 1)
-        parts = family_moments(family, data, 3 * share + codes, 6, weight).split(2)
-        training, _ = leave_one_out(parts)
-        total = parts[0].merge(training)
-        alone = family_moments(family, data[share > 0], codes[share > 0], 3,
-                               weight[share > 0])  # fmt: skip
-        np.testing.assert_allclose(
-            training.location + training.mean[..., 0],
-            alone.location + alone.mean[..., 0],
-            rtol=1e-12,
-        )
-        np.testing.assert_allclose(total.weight, np.bincount(codes, weight))
+    with pytest.raises(ValueError, match=r"divergence='js_am' must be one of"):
+        ClassMarginals(moments_of(*sample()), Normal()).divergences("js_am")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("scale", [1e-100, 1.0, 3e9])
-def test_a_feature_without_variance_inside_the_classes_is_perfect(kind, scale):
+@pytest.mark.parametrize("prior", [[1 / 3] * 3, [0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
+def test_a_feature_without_variance_inside_the_classes_is_perfect(kind, scale, prior):
     X, codes = sample()
     X[:, 1] = 5 + codes  # all three apart
     X[:, 3] = codes == 1  # one apart
     X[:, 4] = 7.7
     X[:, 5] = np.where(codes == 1, -1, 0)
-    X = X * scale
-    marginals = ClassMarginals(moments_of(kind(X), codes), Normal())
-    for divergence in ("js_gm", "jeffreys"):
-        value = marginals.divergences(divergence)
+    moments, prior = moments_of(kind(X * scale), codes), np.array(prior)
+    marginals = ClassMarginals(moments, Normal(), prior=prior)
+    js, js_gm = marginals.divergences("js"), marginals.divergences("js_gm")
+    whole = stats.entropy(prior)
+    grouped = stats.entropy([prior[1], prior[0] + prior[2]])
+    assert_allclose(js[[1, 3, 5]], [whole, grouped, grouped], rtol=1e-14)
+    assert (js[[0, 2]] < whole).all()
+    assert rank(js_gm).tolist()[:3] == [1, 3, 5]
+    for value in (js_gm, marginals.divergences("jeffreys")):
         assert np.isposinf(value[[1, 3, 5]]).all()
-        assert value[4] == 0
         assert np.isfinite(value[[0, 2]]).all()
-        assert rank(value).tolist()[:3] == [1, 3, 5]
-    js = marginals.divergences("js")
-    shares = marginals.prior
-    grouped = stats.entropy([shares[1], shares[0] + shares[2]])
-    np.testing.assert_allclose(
-        js[[1, 3, 5]], [stats.entropy(shares), grouped, grouped], rtol=1e-14
-    )
-    assert js[4] == 0
+    for value in (js, js_gm):
+        assert value[4] == 0
 
 
 def test_a_perfect_feature_comes_before_one_that_is_nearly_so():
@@ -270,11 +124,6 @@ def test_divergences_of_classes_far_apart(kind, offset):
         assert js_gm[s] == pytest.approx(float(pairs / 9), rel=1e-9)
         rest = sum(jeffreys(laws[k], law(codes != k, s)) for k in range(3))
         assert one_vs_rest[s] == pytest.approx(float(rest / 3), rel=1e-9)
-    two = np.minimum(codes, 1)
-    found = ClassMarginals(moments_of(kind(X), two, 2), Normal())
-    for s in range(3):
-        expected = float(jeffreys(law(two == 0, s), law(two == 1, s)))
-        assert found.divergences("jeffreys")[s] == pytest.approx(expected, rel=1e-9)
     # far apart is as good as known
     near = ClassMarginals(moments_of(X[codes < 2, :1], codes[codes < 2], 2), Normal())
     js = 2 / 3 * near.divergences("js") + stats.entropy([2 / 3, 1 / 3])
@@ -284,21 +133,15 @@ def test_divergences_of_classes_far_apart(kind, offset):
 
 def test_class_shares_may_be_given():
     X, codes = sample()
-    moments = moments_of(X, codes)
-    np.testing.assert_array_equal(ClassMarginals(moments, Normal()).prior, 1 / 3)
-    prior = np.array([0.5, 0.3, 0.2])
+    moments, prior = moments_of(X, codes), np.array([0.5, 0.3, 0.2])
     given = ClassMarginals(moments, Normal(), prior=prior)
-    mu = moments.location + given.mean_params[..., 0]
-    v = Normal.variance(given.mean_params)
-    expected = sum(
-        prior[j] * prior[k] * Normal().jeffreys(
-            Normal.mean_parameters(mu[j], v[j]), Normal.mean_parameters(mu[k], v[k])
-        )
-        for k in range(3) for j in range(k)
-    )  # fmt: skip
-    np.testing.assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)
+    mean = moments.location + given.mean_params[..., 0]
+    mu = Normal.mean_parameters(mean, Normal.variance(given.mean_params))
+    pairs = np.array([[Normal().jeffreys(a, b) for b in mu] for a in mu])
+    expected = np.einsum("j,k,jks->s", prior, prior, pairs) / 2
+    assert_allclose(given.divergences("js_gm"), expected, rtol=1e-9)
     scores = MarginalScores.of(given, np.arange(6))
-    np.testing.assert_allclose(np.exp(scores.log_prior), prior, rtol=1e-15)
+    assert_allclose(np.exp(scores.log_prior), prior, rtol=1e-15)
 
 
 @pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
@@ -308,9 +151,7 @@ def test_given_shares_mix_the_other_classes_as_weights_would(prior):
     weight = 3 * np.array(prior)[codes]
     weighted = class_moments(X, codes, 3, order=2, sample_weight=weight)
     expected = ClassMarginals(weighted, Normal()).divergences("jeffreys")
-    np.testing.assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
-    unweighted = ClassMarginals(moments_of(X, codes), Normal()).divergences("jeffreys")
-    assert not np.allclose(unweighted, expected, rtol=0.01)
+    assert_allclose(given.divergences("jeffreys"), expected, rtol=1e-12)
 
 
 def test_the_feature_of_the_largest_error_is_named_with_it(monkeypatch):
@@ -325,28 +166,3 @@ def test_the_feature_of_the_largest_error_is_named_with_it(monkeypatch):
     told["error"] = np.array([1e-7, 3e-6, 2e-6])
     with pytest.warns(ConvergenceWarning, match=r"feature 1 is 0\.25 \+- 3e-06 nats"):
         marginals.divergences("js")
-
-
-@pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.25, 0.75, 0.0]])
-def test_perfect_features_under_given_shares(prior):
-    X, codes = sample()
-    X[:, 1], X[:, 3] = 5 + codes, codes == 1
-    marginals = ClassMarginals(moments_of(X, codes), Normal(), prior=np.array(prior))
-    js = marginals.divergences("js")
-    grouped = [prior[1], prior[0] + prior[2]]
-    np.testing.assert_allclose(
-        js[[1, 3]], [stats.entropy(prior), stats.entropy(grouped)], rtol=1e-14
-    )
-    assert (js[[0, 2, 4, 5]] < stats.entropy(prior)).all()
-    far = sample()[0]
-    far[:, 0] += 1e6 * codes
-    apart = ClassMarginals(moments_of(far, codes), Normal(), prior=np.array(prior))
-    assert apart.divergences("js")[0] == pytest.approx(stats.entropy(prior), rel=1e-6)
-
-
-def test_divergences_are_js_gm_unless_another_is_asked_for():
-    X, codes = sample()
-    marginals = ClassMarginals(moments_of(X, codes), Normal())
-    default = marginals.divergences()
-    np.testing.assert_array_equal(default, marginals.divergences("js_gm"))
-    assert marginals.shrinkage == 0.0 and marginals.smoothing == 1.0

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import linalg
+from numpy.testing import assert_allclose
 
 from memdlib.families.shrinkage import correlation_intensity
-from memdlib.generative.pooled import PooledMoments, WhitenedMeans
+from memdlib.generative.pooled import PooledMoments
 
 
 def sample(seed, n=12, d=7):
@@ -17,18 +17,11 @@ def sample(seed, n=12, d=7):
 
 
 def literal(X, codes, weight):
-    """Means and within-class covariance, written out row by row."""
-    means = np.array(
-        [
-            np.average(X[codes == k], axis=0, weights=weight[codes == k])
-            for k in (0, 1, 2)
-        ]
-    )
-    S = sum(
-        w * np.outer(x - means[k], x - means[k])
-        for x, k, w in zip(X, codes, weight, strict=True)
-    )
-    return means, S / weight.sum()
+    """Means and within-class covariance."""
+    rows = [codes == k for k in range(3)]
+    means = np.array([np.average(X[r], axis=0, weights=weight[r]) for r in rows])
+    rest = X - means[codes]
+    return means, np.einsum("i,is,it->st", weight, rest, rest) / weight.sum()
 
 
 def moments_of(X, codes, weight):
@@ -41,33 +34,15 @@ def test_moments_are_those_of_a_loop(seed, n, d):
     X, codes, weight = sample(seed, n, d)
     moments = moments_of(X, codes, weight)
     means, S = literal(X, codes, weight)
-    np.testing.assert_allclose(moments.means, means, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(moments.variance, np.diag(S), rtol=1e-10)
+    assert_allclose(moments.means, means, rtol=0, atol=1e-12)
+    assert_allclose(moments.variance, np.diag(S), rtol=1e-10)
     prior = np.bincount(codes, weight) / weight.sum()
     between = prior @ (means - prior @ means) ** 2
-    np.testing.assert_allclose(moments.between, between, rtol=1e-9, atol=1e-20)
+    assert_allclose(moments.between, between, rtol=1e-9, atol=1e-20)
     R = S / np.sqrt(np.outer(np.diag(S), np.diag(S)))
     Z = moments.residuals
-    np.testing.assert_allclose(Z.T @ Z, R, rtol=0, atol=1e-10)
+    assert_allclose(Z.T @ Z, R, rtol=0, atol=1e-10)
     assert moments.degrees_of_freedom == weight.sum() - 3
-
-
-@pytest.mark.parametrize("shrinkage", ["auto", 0.001, 0.3, 1.0])
-@pytest.mark.parametrize(("n", "d"), [(6, 30), (30, 6), (9, 9), (40, 39), (4, 1)])
-def test_the_inverse_square_root_through_either_side(n, d, shrinkage):
-    for seed in range(5):
-        X, codes, weight = sample(seed, n, d)
-        S = literal(X, codes, weight)[1]
-        s = np.sqrt(np.diag(S))
-        R = S / np.outer(s, s)
-        root = moments_of(X, codes, weight).inverse_root(shrinkage)
-        if shrinkage == "auto":
-            squares = (R**2).sum() - d
-            shrinkage = correlation_intensity(squares, d, weight.sum() - 3)
-        assert root.shrinkage == pytest.approx(float(shrinkage), rel=1e-10)
-        R = (1 - root.shrinkage) * R + root.shrinkage * np.eye(d)
-        expected = linalg.inv(linalg.sqrtm(R)).real
-        np.testing.assert_allclose(root(np.eye(d)), expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("n", [9, 30])
@@ -81,9 +56,9 @@ def test_a_feature_without_variance_keeps_to_itself(n):
     root, other = moments.inverse_root(), one.inverse_root()
     assert root.shrinkage == pytest.approx(other.shrinkage, rel=1e-10)
     W = root(np.eye(12))
-    np.testing.assert_allclose(W[[4, 7]], np.eye(12)[[4, 7]], rtol=0, atol=1e-13)
+    assert_allclose(W[[4, 7]], np.eye(12)[[4, 7]], rtol=0, atol=1e-13)
     W = np.delete(np.delete(W, [4, 7], axis=0), [4, 7], axis=1)
-    np.testing.assert_allclose(W, other(np.eye(10)), rtol=0, atol=1e-10)
+    assert_allclose(W, other(np.eye(10)), rtol=0, atol=1e-10)
     deviations, _ = moments.standard_deviations(0.5)
     assert deviations[7] == 1.0
     assert deviations[4] == np.sqrt(moments.between[4])
@@ -123,11 +98,11 @@ def test_variances_move_towards_their_median(asked, scale):
     wide = np.column_stack([scale * X, np.ones((30, 12))])
     deviations, used = moments_of(wide, codes, weight).standard_deviations(asked)
     assert used == pytest.approx(share)
-    np.testing.assert_allclose(deviations[:9], scale * np.sqrt(expected))
+    assert_allclose(deviations[:9], scale * np.sqrt(expected))
     unit = 2.0 ** np.arange(9)
     moments = moments_of(unit * X, codes, weight)
     deviations, _ = moments.standard_deviations(asked, unit)
-    np.testing.assert_allclose(deviations, unit * np.sqrt(expected))
+    assert_allclose(deviations, unit * np.sqrt(expected))
     assert moments.standard_deviations(0.0)[1] == 0.0
 
 
@@ -140,19 +115,6 @@ def test_where_nothing_varies_no_variance_moves(asked):
     assert deviations[0] == pytest.approx(np.std([0, 3, 8]))
 
 
-@pytest.mark.parametrize("offset", [1e6, 1.7e9, 1e12])
-def test_far_from_zero_a_feature_keeps_what_its_digits_hold(offset):
-    X, codes, weight = sample(2, n=60, d=3)
-    near = moments_of(X + offset - offset, codes, weight)
-    moments = moments_of(X + offset, codes, weight)
-    ulp = np.spacing(offset)
-    for name in ("variance", "between"):
-        expected, found = getattr(near, name), getattr(moments, name)
-        slack = 8 * ulp * np.sqrt(expected) + 16 * ulp**2
-        assert (np.abs(found - expected) <= slack + 1e-12 * expected).all()
-    np.testing.assert_allclose(moments.residuals, near.residuals, rtol=0, atol=8 * ulp)
-
-
 @pytest.mark.parametrize("value", [0.3, -1e9, 1e-90, 2e90])
 def test_a_constant_that_rounding_has_touched_has_no_variance(value):
     steps = np.array([0, 1, -1, 2, 0, -2, 1, 0])
@@ -160,35 +122,3 @@ def test_a_constant_that_rounding_has_touched_has_no_variance(value):
     moments = PooledMoments.of(X, np.arange(8) % 2, 2, np.ones(8))
     assert moments.variance == 0 and moments.between == 0
     assert not moments.residuals.any()
-
-
-@pytest.mark.parametrize("prior", [None, [0.7, 0.2, 0.1], [0.4, 0.0, 0.6]])
-@pytest.mark.parametrize("variance_shrinkage", [0.0, 0.3, "auto"])
-@pytest.mark.parametrize(("n", "d"), [(90, 4), (8, 12)])
-def test_whitened_means_by_the_covariance_written_down(prior, variance_shrinkage, n, d):
-    X, codes, weight = sample(6, n, d)
-    weight[codes == 0] *= 5.0
-    means, S = literal(X, codes, weight)
-    given = None if prior is None else np.array(prior)
-    moments = moments_of(X, codes, weight)
-    white = WhitenedMeans.of(moments, given, 0.3, variance_shrinkage)
-    share = np.bincount(codes, weight) / weight.sum() if prior is None else given
-    np.testing.assert_allclose(white.prior, share)
-    v, moved = np.diag(S), white.variance_shrinkage
-    R = 0.3 * np.eye(d) + 0.7 * S / np.sqrt(np.outer(v, v))
-    v = (1 - moved) * v + moved * np.median(v)
-    precision = linalg.inv(R * np.sqrt(np.outer(v, v)))
-    np.testing.assert_allclose(share @ white.means, 0.0, rtol=0, atol=1e-9)
-    gaps = means - share @ means
-    expected = gaps @ precision @ gaps.T
-    np.testing.assert_allclose(
-        white.means @ white.means.T, expected, rtol=1e-8, atol=1e-9
-    )
-    scores = white.linear()(X + 0.3)
-    with np.errstate(divide="ignore"):
-        expected = np.log(share) - 0.5 * np.array(
-            [[(x - m) @ precision @ (x - m) for m in means] for x in X + 0.3]
-        )
-    for found in (scores, expected):
-        found -= found.max(axis=1, keepdims=True)
-    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-7)

@@ -3,16 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_iris
-from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.families import Categorical
-from memdlib.generative import RankingDisplay, contributions
+from memdlib.generative import contributions
 
 KINDS = ["normal", "bernoulli", "categorical", "categorical", "normal", "bernoulli"]
 
@@ -63,7 +62,7 @@ def test_one_divergence_a_column_is_that_of_pandas(gaps):
         divergence_by_hand(X[name], y, kind, prior)
         for name, kind in zip(X, KINDS, strict=True)
     ]
-    np.testing.assert_allclose(ranker.feature_divergences_, expected, rtol=1e-8)
+    assert_allclose(ranker.feature_divergences_, expected, rtol=1e-8)
     assert X.columns[ranker.order_[:3]].tolist() == ["colour", "size", "count"]
 
 
@@ -77,14 +76,13 @@ def test_a_fit_with_gaps_is_one_on_the_complete_rows_of_each_feature(divergence)
     for s, name in enumerate(X):
         seen = X[name].notna().to_numpy()
         alone = MeMdClassifier(divergence, **options).fit(X.loc[seen, [name]], y[seen])
-        np.testing.assert_allclose(
-            model.feature_divergences_[s], alone.feature_divergences_[0], rtol=1e-12
-        )
+        (expected,) = alone.feature_divergences_
+        assert_allclose(model.feature_divergences_[s], expected, rtol=1e-12)
         # the score of a row is the sum over the cells that it has
         log_p = alone.predict_log_proba(X[[name]]) - np.log(prior)
         score = score + np.where(seen[:, None], log_p, 0.0)
     score -= np.logaddexp.reduce(score, axis=1)[:, None]
-    np.testing.assert_allclose(model.predict_log_proba(X), score, rtol=0, atol=1e-11)
+    assert_allclose(model.predict_log_proba(X), score, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("family", ["normal", "poisson", "bernoulli", "auto"])
@@ -95,20 +93,15 @@ def test_gaps_of_sparse_and_dense_data_are_alike(family, offset):
     X = rng.poisson(1.0 + y[:, None] * [0, 1, 2], size=(200, 3)) * 1.0
     X[:, 0] += offset
     X[rng.random(X.shape) < 0.3] = np.nan
-    dense, thin = (
-        MeMdClassifier(family=family, random_state=0).fit(kind(X), y)
-        for kind in (np.array, sparse.csr_array)
+    thin = sparse.csr_array(X)
+    one, two = (
+        MeMdClassifier(family=family, random_state=0).fit(Z, y) for Z in (X, thin)
     )
-    np.testing.assert_allclose(
-        thin.feature_divergences_, dense.feature_divergences_, rtol=1e-6, atol=1e-14
-    )
-    np.testing.assert_array_equal(thin.validation_curve_, dense.validation_curve_)
-    np.testing.assert_allclose(
-        thin.predict_log_proba(sparse.csr_array(X)),
-        dense.predict_log_proba(X),
-        rtol=0,
-        atol=1e-6,
-    )
+    found, expected = two.feature_divergences_, one.feature_divergences_
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-14)
+    assert_array_equal(two.validation_curve_, one.validation_curve_)
+    found, expected = two.predict_log_proba(thin), one.predict_log_proba(X)
+    assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
 def test_batches_of_a_table_add_up():
@@ -118,9 +111,8 @@ def test_batches_of_a_table_add_up():
     for rows in np.array_split(np.argsort(X["answer"].fillna("").to_numpy()), 4):
         batched.partial_fit(X.iloc[rows], y[rows], classes=[0, 1, 2])
     assert batched.families_.tolist() == KINDS
-    np.testing.assert_allclose(
-        batched.predict_log_proba(X), whole.predict_log_proba(X), rtol=0, atol=1e-9
-    )
+    found, expected = batched.predict_log_proba(X), whole.predict_log_proba(X)
+    assert_allclose(found, expected, rtol=0, atol=1e-9)
     # two values in a batch, a third in the next
     numbers = MeMdClassifier(family="auto").partial_fit([[0], [1]], [0, 1], [0, 1])
     assert numbers.families_.tolist() == ["bernoulli"]
@@ -131,27 +123,12 @@ def test_batches_of_a_table_add_up():
         batched._fitted.moments.merge(numbers._fitted.moments)
 
 
-def test_nothing_changes_for_columns_of_more_than_two_numbers():
-    X, y = load_iris(return_X_y=True)
-    auto, normal = (
-        MeMdClassifier(family=family, random_state=0).fit(X, y)
-        for family in ("auto", "normal")
-    )
-    np.testing.assert_array_equal(auto.validation_curve_, normal.validation_curve_)
-    np.testing.assert_array_equal(auto.predict_proba(X), normal.predict_proba(X))
-    np.testing.assert_array_equal(
-        auto.accuracy_curve(X, y)[1], normal.accuracy_curve(X, y)[1]
-    )
-
-
 def test_an_unseen_level_says_nothing_and_neither_does_a_missing_one():
     X, y = mixed()
     model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
     unseen = X.astype({"colour": object}).assign(colour="violet", member=3.0)
     missing = unseen.assign(colour=None, member=np.nan)
-    np.testing.assert_array_equal(
-        model.predict_proba(unseen), model.predict_proba(missing)
-    )
+    assert_array_equal(model.predict_proba(unseen), model.predict_proba(missing))
 
 
 def test_a_family_for_each_column():
@@ -161,51 +138,42 @@ def test_a_family_for_each_column():
     assert named.fit(X, y).families_.tolist() == kinds
     kinds[1] = "auto"
     listed = DivergenceRanker(family=kinds).fit(X, y)
-    np.testing.assert_allclose(
-        listed.feature_divergences_, named.feature_divergences_, rtol=1e-12
-    )
+    assert_allclose(listed.feature_divergences_, named.feature_divergences_, rtol=1e-12)
     # two levels are a Bernoulli variable
     auto = DivergenceRanker(family="auto").fit(X, y)
-    np.testing.assert_allclose(
-        named.feature_divergences_[5], auto.feature_divergences_[5], rtol=1e-12
-    )
+    found, expected = named.feature_divergences_[5], auto.feature_divergences_[5]
+    assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_a_category_is_a_maximum_entropy_density():
     p = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2))
     family = Categorical()
-    np.testing.assert_allclose(family.mean(family.natural(p)), p, rtol=1e-14)
-    np.testing.assert_allclose(family.entropy(p), stats.entropy(p, axis=-1))
-    np.testing.assert_allclose(family.kl(p[0], p[1]), stats.entropy(p[0], p[1], axis=1))
+    assert_allclose(family.mean(family.natural(p)), p, rtol=1e-14)
+    assert_allclose(family.entropy(p), stats.entropy(p, axis=-1))
+    assert_allclose(family.kl(p[0], p[1]), stats.entropy(p[0], p[1], axis=1))
     w = np.array([0.5, 0.3, 0.2])
     mixture = np.tensordot(w, p, 1)
     expected = w @ [stats.entropy(own, mixture, axis=1) for own in p]
-    np.testing.assert_allclose(family.jensen_shannon(p, w)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        np.exp(family.log_density([0, 3], family.natural(p[0]))), p[0, [0, 1], [0, 3]]
-    )
+    assert_allclose(family.jensen_shannon(p, w)[0], expected, rtol=1e-12)
+    found = np.exp(family.log_density([0, 3], family.natural(p[0])))
+    assert_allclose(found, p[0, [0, 1], [0, 3]])
+
+
+ROWS, DAY = mixed()[0], pd.Timestamp("2020-01-01")
 
 
 @pytest.mark.parametrize(
     ("family", "X", "message"),
     [
-        ("normal", mixed()[0], "'colour' holds categories, .*family=\"auto\" does"),
+        ("normal", ROWS, "'colour' holds categories, .*family=\"auto\" does"),
         ("normal", [["red", 1]] * 300, "column 0 holds categories"),
         ("normal", np.full((300, 1), "red"), 'family="auto" does'),
-        ({"weight": "normal"}, mixed()[0], "must name columns of X"),
-        (["normal"], mixed()[0], "or hold one for each"),
-        ({"count": "multinomial"}, mixed()[0], "all columns together"),
+        ({"weight": "normal"}, ROWS, "must name columns of X"),
+        (["normal"], ROWS, "or hold one for each"),
+        ({"count": "multinomial"}, ROWS, "all columns together"),
         ("multinomial", mixed(gaps=0.1)[0][["size"]], r"NaN.*SimpleImputer\(\)"),
-        (
-            "auto",
-            mixed()[0].assign(day=pd.Timestamp("2020-01-01")),
-            "'day' holds dates",
-        ),
-        (
-            "normal",
-            mixed()[0][["size"]].assign(day=pd.Timestamp("2020-01-01")),
-            "dates",
-        ),
+        ("auto", ROWS.assign(day=DAY), "'day' holds dates"),
+        ("normal", ROWS[["size"]].assign(day=DAY), "dates"),
     ],
 )
 def test_what_a_table_cannot_have_is_named(family, X, message):
@@ -239,11 +207,6 @@ def test_two_values_under_a_normal_law_are_warned_of_and_the_advice_works():
     assert model.score(X, y) > model.validation_curve_.max() - 0.02 > 0.78
 
 
-def test_weight_of_one_class_only_is_said_so():
-    with pytest.raises(ValueError, match="y, where sample_weight is above zero, holds"):
-        MeMdClassifier().fit([[0.0], [1.0], [2.0]], [0, 0, 1], [1.0, 1.0, 0.0])
-
-
 def test_integers_of_pandas_stay_integers():
     y = pd.array([3, 3, 4, 4], dtype="Int64")
     model = MeMdClassifier().fit([[0.0], [1.0], [5.0], [6.0]], pd.Series(y))
@@ -252,43 +215,19 @@ def test_integers_of_pandas_stay_integers():
 
 
 def test_contributions_take_frames():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    base, values = contributions(MeMdClassifier().fit(X, y), X, 0)
-    assert values.shape == X.shape
     X, y = mixed(gaps=0.1)
     model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
     base, values = contributions(model, X, 1)
     assert base == pytest.approx(np.log(model.class_prior_)[1] - np.log(
         model.class_prior_).mean(), abs=1e-12)  # fmt: skip
-    np.testing.assert_array_equal(values[X.isna().to_numpy()], 0.0)
+    assert_array_equal(values[X.isna().to_numpy()], 0.0)
 
 
-def test_a_ranking_inside_a_pipeline_is_drawn():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = make_pipeline(DivergenceRanker(n_features=2), GaussianNB()).fit(X, y)
-    names = RankingDisplay.from_estimator(model).names.tolist()
-    assert names[:2] == ["petal length (cm)", "petal width (cm)"]
-    with pytest.raises(ValueError, match="no step of the pipeline has order_"):
-        RankingDisplay.from_estimator(make_pipeline(GaussianNB()).fit(X, y))
-
-
-@pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal"])
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
 def test_joint_densities_have_importances(covariance):
     X, y = load_iris(return_X_y=True)
-    model = JointMaxEntClassifier(covariance, shrinkage=0.0)
-    kept = SelectFromModel(model, max_features=2).fit(X, y)
-    assert kept.get_support().tolist() == [False, False, True, True]
-    if covariance != "pooled":
-        np.testing.assert_allclose(
-            kept.estimator_.feature_importances_,
-            DivergenceRanker().fit(X, y).feature_divergences_,
-            rtol=1e-10,
-        )
-
-
-def test_strings_are_refused_by_one_family_and_the_advice_works():
-    X, y = [["red", 1], ["blue", 2], ["red", 3], ["blue", 5]], [0, 1, 0, 1]
-    with pytest.raises(ValueError, match=r"holds categories.* family=\"auto\" does"):
-        MeMdClassifier(n_features=None).fit(X, y)
-    model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
-    assert model.predict([["blue", 2], ["red", None]]).tolist() == [1, 0]
+    found = JointMaxEntClassifier(covariance, shrinkage=0.0).fit(X, y)
+    expected = DivergenceRanker().fit(X, y).feature_divergences_
+    assert_allclose(found.feature_importances_, expected, rtol=1e-10)
+    pooled = JointMaxEntClassifier("pooled").fit(X, y).feature_importances_
+    assert pooled.argsort()[2:].tolist() == [3, 2]
