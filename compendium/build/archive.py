@@ -20,6 +20,7 @@ READ = (  # by the notebooks, from the folder that they lie in
     "_toc.yml",
     "book/notebooks/helpers.py",
     "compendium/**/*.py",
+    "compendium/**/*.html",
     "compendium/**/*.json",
     "compendium/**/*.toml",
     "data/**/*.*",
