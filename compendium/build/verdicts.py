@@ -21,11 +21,6 @@ _BOUNDS = {
 }
 
 
-def bound_text(claim: Claim) -> str:
-    """How our number for a claim is judged."""
-    return _BOUNDS[claim.rule].format(bound(claim)) if claim.rule else "not judged"
-
-
 def bound(claim: Claim) -> str:
     """By how much our number may differ, or from where on it agrees."""
     if 0 < claim.bound < 1e-4:
@@ -35,7 +30,8 @@ def bound(claim: Claim) -> str:
 
 def tolerance_text(claim: Claim) -> str:
     """How our number for a claim is judged, and why so."""
-    return f"{bound_text(claim)}: {claim.why}"
+    judged = _BOUNDS[claim.rule].format(bound(claim)) if claim.rule else "not judged"
+    return f"{judged}: {claim.why}"
 
 
 def published_text(claim: Claim) -> str:
