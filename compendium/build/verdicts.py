@@ -212,7 +212,6 @@ COLUMN_HEADS = [
     "left out, of all",
     "if 1, 5, 10 runs",
 ]
-COLUMN_ALIGNMENT = "lrrrlrrr"
 
 
 def column_name(line: pd.Series) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compendium.study.preparations import PREPARATIONS
 
-_WORDS = tomllib.loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 TEXTS, FAMILIES, SHRUNK = (_WORDS[part] for part in ("texts", "families", "shrunk"))
 _ON_ALL_TEXTS = ("svm", "svm_tfidf", "dme")
 

@@ -30,7 +30,7 @@ from compendium.study.preparations import PreparedClassifier
 from compendium.study.relevance import RelevantRedundantSelector, level_information
 from memdlib.generative import MeMdClassifier, make_memd
 
-_GRIDS = tomllib.loads(Path(__file__).with_name("contest.toml").read_text("utf-8"))
+_GRIDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 LABELS = _GRIDS["labels"]
 EVERYWHERE = tuple(LABELS)[: _GRIDS["everywhere"]]
 FEW = 500  # features that reach a method which could not afford all of them

@@ -19,18 +19,6 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from compendium.data.readers import WORD
 from memdlib.validation import check_integer
 
-COLUMNS = (
-    "Id",
-    "ProductId",
-    "UserId",
-    "ProfileName",
-    "HelpfulnessNumerator",
-    "HelpfulnessDenominator",
-    "Score",
-    "Time",
-    "Summary",
-    "Text",
-)
 # Shares of one to five stars in the imitation.
 _STARS = (0.09, 0.05, 0.08, 0.14, 0.64)
 _ROWS = 10_000  # read or written at a time
