@@ -26,7 +26,7 @@ def members(thing: type) -> Iterator[str]:
     for name in dir(thing):
         value = inspect.getattr_static(thing, name)
         written = getattr(value, "fget", getattr(value, "__func__", value))
-        module = getattr(inspect.unwrap(written), "__module__", "")
+        module = str(getattr(inspect.unwrap(written), "__module__", ""))
         described = isinstance(value, property) or getattr(thing, name).__doc__
         ours = callable(written) and module.startswith("memdlib")
         if ours and described and not name.startswith("_"):

@@ -35,7 +35,7 @@ class Statement:
 
     Parameters
     ----------
-    label, kind, title : str
+    label, title : str
     source : Path
         Chapter that makes it.
     proved : bool
@@ -45,7 +45,6 @@ class Statement:
     """
 
     label: str
-    kind: str
     title: str
     source: Path
     proved: bool
@@ -111,20 +110,19 @@ def statements_of(path: Path) -> list[Statement]:
     """
     text, found = path.read_text(), []
     directives = list(_DIRECTIVE.finditer(text))
-    made = [d for d in directives if d["kind"] in KINDS]
-    ends = [d.start() for d in made[1:]] + [len(text)]
-    for directive, end in zip(made, ends, strict=False):
+    made = [i for i, d in enumerate(directives) if d["kind"] in KINDS]
+    ends = [directives[i].start() for i in made[1:]] + [len(text)]
+    for i, end in zip(made, ends, strict=False):
+        directive, after = directives[i], directives[i + 1 : i + 2]
         if not directive["label"]:
             raise ValueError(f"{path.name}: a {directive['kind']} has no label")
-        after = directives[directives.index(directive) + 1 :]
         code = _IN_CODE.search(text, directive.end(), end)
         found.append(
             Statement(
                 label=directive["label"],
-                kind=directive["kind"],
                 title=directive["title"].strip(),
                 source=path,
-                proved=bool(after) and after[0]["kind"] == "proof",
+                proved=any(d["kind"] == "proof" for d in after),
                 functions=tuple(_ROLE.findall(code["names"])) if code else (),
             )
         )

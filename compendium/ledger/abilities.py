@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 import memdlib
+from compendium.study.protocols import seeded
 
 # Rows are twenty draws of counts 0..4, which every family and every code allows.
 _X = np.random.default_rng([25, 1]).integers(0, 5, size=(20, 3)).astype(float)
@@ -46,10 +47,10 @@ def takes_sparse_data(estimator: BaseEstimator) -> bool:
     """Whether sparse data give the model of the same data, dense."""
     thin = sparse.csr_array(_X)
     try:
-        model = _fresh(estimator).fit(thin, _Y)
+        model = seeded(estimator, 0).fit(thin, _Y)
     except TypeError:
         return False
-    return np.allclose(_use(model, thin), _use(_fresh(estimator).fit(_X, _Y), _X))
+    return np.allclose(_use(model, thin), _use(seeded(estimator, 0).fit(_X, _Y), _X))
 
 
 def takes_weights(estimator: BaseEstimator) -> bool:
@@ -57,25 +58,25 @@ def takes_weights(estimator: BaseEstimator) -> bool:
     if not has_fit_parameter(estimator, "sample_weight"):
         return False
     weight = np.where(_X[:, 0] > 1, 9.0, 1.0)
-    model = _fresh(estimator).fit(_X, _Y, sample_weight=weight)
-    return not np.allclose(_use(model, _X), _use(_fresh(estimator).fit(_X, _Y), _X))
+    model = seeded(estimator, 0).fit(_X, _Y, sample_weight=weight)
+    return not np.allclose(_use(model, _X), _use(seeded(estimator, 0).fit(_X, _Y), _X))
 
 
 def takes_batches(estimator: BaseEstimator) -> bool:
     """Whether two calls of ``partial_fit`` give the model of all rows."""
     if not hasattr(estimator, "partial_fit"):
         return False
-    model = _fresh(estimator)
+    model = seeded(estimator, 0)
     for part in (slice(0, 9), slice(9, 20)):
         model.partial_fit(_X[part], _Y[part], classes=[0, 1])
-    whole = _fresh(estimator).partial_fit(_X, _Y, classes=[0, 1])
+    whole = seeded(estimator, 0).partial_fit(_X, _Y, classes=[0, 1])
     return np.allclose(_use(model, _X), _use(whole, _X))
 
 
 def routes_weights(estimator: BaseEstimator) -> bool:
     """Whether scikit-learn's metadata routing brings weights to ``fit``."""
     with sklearn.config_context(enable_metadata_routing=True):
-        request = getattr(_fresh(estimator), "set_fit_request", None)
+        request = getattr(seeded(estimator, 0), "set_fit_request", None)
         try:
             return request is not None and bool(request(sample_weight=True))
         except TypeError:
@@ -86,7 +87,7 @@ def names_output(estimator: BaseEstimator) -> bool:
     """Whether ``set_output`` makes ``transform`` give a data frame."""
     if not hasattr(estimator, "set_output"):
         return False
-    model = _fresh(estimator).set_output(transform="pandas").fit(_X, _Y)
+    model = seeded(estimator, 0).set_output(transform="pandas").fit(_X, _Y)
     return isinstance(model.transform(_X), pd.DataFrame)
 
 
@@ -108,12 +109,6 @@ def abilities() -> list[list[str]]:
         ]
         for estimator in estimators()
     ]
-
-
-def _fresh(estimator: BaseEstimator) -> BaseEstimator:
-    """The estimator unfitted, with a seed if it draws anything."""
-    seed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
-    return clone(estimator).set_params(**seed)
 
 
 def _use(model: BaseEstimator, X) -> np.ndarray:

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
 from compendium.study.preparations import PreparedClassifier
+from compendium.study.protocols import seeded
 from memdlib.generative import MixtureClassifier
 
 
@@ -74,10 +75,7 @@ def measured(
         true class; ``top`` and ``hit`` (n,), the largest posterior and whether its
         class is the true one; ``features``; ``fit`` and ``predict``, processor seconds.
     """
-    model = clone(model)
-    seeds = [k for k in model.get_params() if k.endswith("random_state")]
-    model.set_params(**dict.fromkeys(seeds, seed))
-    X, y = test
+    model, (X, y) = seeded(model, seed), test
     start = time.process_time()
     model.fit(*train)
     fitted = time.process_time()
