@@ -26,21 +26,6 @@ def test_a_file_is_written_for_all_to_read(tmp_path, content):
     assert path.stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("failing", ["replace", "chmod"])
-def test_an_interrupted_write_leaves_the_old_file_alone(tmp_path, monkeypatch, failing):
-    path = tmp_path / "folder" / "file.txt"
-    write_whole(path, "old")
-
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, failing, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
-
-
 def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch):
     path = tmp_path / "file.txt"
     write_whole(path, "old")

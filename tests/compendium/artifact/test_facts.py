@@ -69,11 +69,12 @@ def test_tables_and_manifest_hold_the_same(ledger):
     facts, judgements, _ = ledger
     rows = list(csv.DictReader(io.StringIO(as_csv(facts))))
     told = yaml.safe_load(as_repro(facts, judgements))
+    keys = ("claim", "file", "key", "value")
     assert [
         (claim["id"], e["artifact"], e["pointer"], e["reported"])
         for claim in told["claims"]
         for e in claim["evidence"]
-    ] == [(r["claim"], r["file"], r["key"], r["value"]) for r in rows]
+    ] == [tuple(row[key] for key in keys) for row in rows]
     pinned = {a["path"]: a["digest"]["value"] for a in told["artifacts"]}
     assert pinned == {r["file"]: r["sha256"] for r in rows}
 

@@ -108,17 +108,13 @@ HASHES = {"tree_sha256": tree_sha256(TREE), "root": "deep/data"}
 
 
 @pytest.mark.parametrize(
-    ("prefix", "others", "mode"),
-    [
-        ("", {}, "w"),
-        ("top/", {}, "w:gz"),
-        ("x/deep/data/", {"x/README": b"?"}, "w:bz2"),
-    ],
+    ("prefix", "mode"), [("", "w"), ("top/", "w:gz"), ("x/deep/data/", "w:bz2")]
 )
 def test_any_archive_of_the_same_documents_will_do(
-    folders, tmp_path, server, make_entry, prefix, others, mode
+    folders, tmp_path, server, make_entry, prefix, mode
 ):
-    files = {prefix + k: v for k, v in TREE.items()} | others
+    files = {prefix + k: v for k, v in TREE.items()}
+    files |= {"x/README": b"?"} if "data" in prefix else {}
     server.body = write(tmp_path / "a.tar", files, mode=mode).read_bytes()
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
@@ -126,7 +122,7 @@ def test_any_archive_of_the_same_documents_will_do(
     assert entry.fingerprint == HASHES["tree_sha256"]
 
 
-@pytest.mark.parametrize("cut", [0, 10, 60])
+@pytest.mark.parametrize("cut", [0, 60])
 def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
     server.body = write(tmp_path / "a.tar", TREE, mode="w:gz").read_bytes()[:cut]
     server.length = len(server.body)

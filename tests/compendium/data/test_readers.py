@@ -14,22 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rdata.conversion import to_r
 
-from compendium.data import DatasetError, catalogue, load
-from compendium.data.readers import (
-    arff_mixed,
-    arff_train_test,
-    c50,
-    census,
-    count_words,
-    csv_class_last,
-    idx_images,
-    newsgroups,
-    orange_tab,
-    r_list,
-    r_srbct,
-    r_train_test,
-    tsv_genes_by_samples,
-)
+from compendium.data import DatasetError, catalogue, load, readers
+from compendium.data.readers import c50, count_words, newsgroups, r_list, r_srbct
 
 VALUES = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]])
 LABELS = ["t", "n", "t"]
@@ -60,25 +46,6 @@ FORMS = {
     "dimnames": named(VALUES, ["s1", "s2", "s3"]),
     "data frame": pd.DataFrame(VALUES, columns=["g1", "g2"], index=pd.RangeIndex(1, 4)),
 }
-
-
-def test_tables_with_categories_and_gaps(tmp_path):
-    path = tmp_path / "set.arff"
-    path.write_text(
-        "@relation r\n@attribute a real\n@attribute b {x,y}\n@attribute c {n,p}\n"
-        "@data\n1.5,?,p\n?,y,n\n"
-    )
-    table = arff_mixed(path)
-    assert (table.labels, table.feature_names) == (["p", "n"], ["a", "b"])
-    assert table.X.isna().to_numpy().tolist() == [[False, True], [True, False]]
-    assert (table.X["a"][0], table.X["b"][1]) == (1.5, "y")
-    parts = [tmp_path / "train.csv", tmp_path / "test.csv"]
-    parts[0].write_text("39, ?, <=50K\n")
-    parts[1].write_text("25, clerk, >50K.\n")
-    table = census(*parts)
-    assert (table.labels, table.split) == (["<=50K", ">50K"], ["train", "test"])
-    assert table.X["column 1"].tolist() == [39, 25]
-    assert table.X["column 2"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -137,12 +104,11 @@ def test_training_and_test_lists(tmp_path):
     train = {"x": FORMS["dimnames"], "y": pd.Categorical(LABELS)}
     test = {"x": named(-VALUES[:2], ["s4", "s5"]), "y": pd.Categorical(["n", "n"])}
     path = write(tmp_path / "set.rda", late=test, whole=train, early=train)
-    table = r_train_test(path, train="early", test="late")
+    table = readers.r_train_test(path, train="early", test="late")
     assert table.X.tolist() == [*VALUES.tolist(), *(-VALUES[:2]).tolist()]
-    assert table.labels == [*LABELS, "n", "n"]
-    assert table.split == ["train"] * 3 + ["test"] * 2
-    assert table.feature_names == ["g1", "g2"]
-    assert table.sample_names == ["s1", "s2", "s3", "s4", "s5"]
+    split = ["train"] * 3 + ["test"] * 2
+    rows = ["s1", "s2", "s3", "s4", "s5"]
+    assert table[1:] == ([*LABELS, "n", "n"], ["g1", "g2"], rows, split)
 
 
 def test_small_round_blue_cell_tumours(tmp_path):
@@ -161,43 +127,47 @@ def test_small_round_blue_cell_tumours(tmp_path):
     assert table.sample_names is None
 
 
-def test_orange_tab(tmp_path):
-    path = tmp_path / "set.tab"
-    path.write_bytes(
-        b"gene\tg1\tg1\r\ndiscrete\tcontinuous\tcontinuous\r\nclass\t\t\r\n"
-        b"ALL\t1\t-2\r\nAML\t3\t4.5\r\n\t\t\r\n"
-    )
-    table = orange_tab(path, n_train=1)
-    assert table.X.tolist() == [[1.0, -2.0], [3.0, 4.5]]
-    assert table.feature_names == ["g1", "g1"]
-    assert (table.labels, table.split) == (["ALL", "AML"], ["train", "test"])
+ARFF = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
+MIXED = """@relation r
+@attribute a real
+@attribute b {x,y}
+@attribute c {n,p}
+@data
+1.5,?,p
+?,y,n
+"""
+ORANGE = """gene\tg1\tg1\r
+discrete\tcontinuous\tcontinuous\r
+class\t\t\r
+ALL\t1\t-2\r
+AML\t3\t4.5\r
+\t\t\r
+"""
 
 
-def test_class_in_the_last_column(tmp_path):
-    path = tmp_path / "set.csv"
-    path.write_text("g1,g2,CLASS\n8,66,0\n-3,1.5,1\n")
-    table = csv_class_last(path)
-    assert table.X.tolist() == [[8.0, 66.0], [-3.0, 1.5]]
-    assert (table.labels, table.feature_names) == (["0", "1"], ["g1", "g2"])
+def test_text_files(tmp_path):
+    def read(reader, *texts, **settings):
+        paths = [tmp_path / str(i) for i in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, newline="")
+        table = getattr(readers, reader)(*paths, **settings)
+        X = pd.DataFrame(np.asarray(table.X, object))
+        return X.where(X.notna(), None).to_numpy().tolist(), *table[1:3], table.split
 
-
-def test_genes_by_samples(tmp_path):
-    path = tmp_path / "set.txt"
-    path.write_text("GENES\tAD\tNL\tAD\ng1\t1\t2\t3\ng2\t4\t5\t6.5\n")
-    table = tsv_genes_by_samples(path)
-    assert table.X.tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.5]]
-    assert (table.labels, table.feature_names) == (["AD", "NL", "AD"], ["g1", "g2"])
-
-
-def test_arff(tmp_path):
-    head = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
-    paths = [tmp_path / "a.arff", tmp_path / "b.arff"]
-    paths[0].write_text(head + "1.5,BR\n-2,PR\n")
-    paths[1].write_text(head + "3,BR\n")
-    table = arff_train_test(*paths)
-    assert table.X.tolist() == [[1.5], [-2.0], [3.0]]
-    assert (table.labels, table.feature_names) == (["BR", "PR", "BR"], ["g1"])
-    assert table.split == ["train", "train", "test"]
+    classes, names, split = ["ALL", "AML"], ["g1", "g2"], ["train", "test"]
+    found = read("orange_tab", ORANGE, n_train=1)
+    assert found == ([[1, -2], [3, 4.5]], classes, ["g1", "g1"], split)
+    found = read("csv_class_last", "g1,g2,CLASS\n8,66,0\n-3,1.5,1\n")
+    assert found == ([[8, 66], [-3, 1.5]], ["0", "1"], names, None)
+    found = read("tsv_genes_by_samples", "GENES\tAD\tNL\ng1\t1\t2\ng2\t4\t6.5\n")
+    assert found == ([[1, 4], [2, 6.5]], ["AD", "NL"], names, None)
+    found = read("arff_train_test", f"{ARFF}1.5,BR\n", f"{ARFF}3,PR\n")
+    assert found == ([[1.5], [3]], ["BR", "PR"], ["g1"], split)
+    found = read("arff_mixed", MIXED)
+    assert found == ([[1.5, None], [None, "y"]], ["p", "n"], ["a", "b"], None)
+    found = read("census", "39, ?, <=50K\n", "25, clerk, >50K.\n")
+    names = ["column 1", "column 2"]
+    assert found == ([[39, None], [25, "clerk"]], ["<=50K", ">50K"], names, split)
 
 
 def idx(values, kind=8):
@@ -211,13 +181,13 @@ def test_idx(tmp_path):
     paths = [tmp_path / f"{i}.gz" for i in range(4)]
     for path, values in zip(paths, contents, strict=True):
         path.write_bytes(idx(values))
-    table = idx_images(*paths)
+    table = readers.idx_images(*paths)
     assert table.X.tolist() == [[1, 2, 3, 255], [0, 0, 0, 9]]
     assert (table.labels, table.split) == (["7", "1"], ["train", "test"])
     assert table.feature_names[2] == "pixel 1,0"
     paths[1].write_bytes(idx([7], kind=13))
     with pytest.raises(ValueError, match="1.gz holds values of kind 13"):
-        idx_images(*paths)
+        readers.idx_images(*paths)
 
 
 def tar_of(path, files):
@@ -264,7 +234,7 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
     messages = {
         f"20news-bydate-{half}/{group}/{number}": f"{half} {group[4:]} {number}x"
         for half in ("train", "test")
-        for group in ("rec.autos", "rec.motorcycles")
+        for group in TASK_GROUPS
         for number in (9, 10, 100)
     }
     articles = {
@@ -274,22 +244,21 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
         for number in (1, 2)
     }
     tables = []
-    for order in (list, sorted, lambda names: list(names)[::-1]):
+    for order in (sorted, lambda names: list(names)[::-1]):
         news, reuters = (
             tar_of(tmp_path / name, {key: files[key] for key in order(files)})
             for name, files in (("n.tar.gz", messages), ("c.tar.gz", articles))
         )
         tables.append((newsgroups(news, **TASK), c50(reuters)))
-    first, _ = tables[0]
+    (first, authors), _ = tables
     numbers = [f"{g}/{n}" for g in TASK_GROUPS for n in (9, 10, 100)]
     assert first.sample_names == numbers * 2
     assert first.split == ["train"] * 6 + ["test"] * 6
-    assert tables[0][1].sample_names == ["1", "2"] * 4
-    assert tables[0][1].labels == ["Al", "Al", "Bo", "Bo"] * 2
-    for pair in tables[1:]:
-        for table, expected in zip(pair, tables[0], strict=True):
-            assert table[1:] == expected[1:]
-            assert (table.X != expected.X).nnz == 0
+    assert authors.sample_names == ["1", "2"] * 4
+    assert authors.labels == ["Al", "Al", "Bo", "Bo"] * 2
+    for one, other in zip(*tables, strict=True):
+        assert one[1:] == other[1:]
+        assert (one.X != other.X).nnz == 0
 
 
 @given(
