@@ -161,16 +161,9 @@ def contestants(
     -------
     dict
         Name, a key of :data:`LABELS`, to estimator.
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind.
     """
     if kind == "mixed":
         return _mixed(d, folds, iterations)
-    if kind not in _GRIDS["costs"]:
-        raise ValueError(f"kind={kind!r} must be one of {[*_GRIDS['costs'], 'mixed']}")
     build = _text if kind == "text" else _dense
     found = {"make_memd": make_memd(kind)} | build(kind, d, folds)
     few = min(d, FEW)

@@ -61,19 +61,12 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
         ``X`` (n, d), a frame if there are categories; ``y`` (n,); ``log_posterior``
         (n, K).
 
-    Raises
-    ------
-    ValueError
-        If there is no such simulation.
-
     Examples
     --------
     >>> bunch = simulated("variances_few", 2000, seed=0)
     >>> bool((bunch.log_posterior.argmax(axis=1) == bunch.y).mean() > 0.9)
     True
     """
-    if name not in SIMULATED:
-        raise ValueError(f"name={name!r} must be one of {list(SIMULATED)}")
     how = SIMULATED[name]
     if how.kind == "mixed":
         return _mixed(n_samples, seed, **how.arguments)

@@ -40,8 +40,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     Raises
     ------
     ValueError
-        With fewer than two data sets or classifiers, or if all scores of each row are
-        equal.
+        If all scores of each row are equal.
 
     References
     ----------
@@ -54,10 +53,6 @@ def friedman(scores: ArrayLike) -> Friedman:
     [1.33, 1.67, 3.0]
     """
     table = np.asarray(scores, float)
-    if table.ndim != 2 or min(table.shape) < 2:
-        raise ValueError(
-            f"scores has shape {table.shape}; it needs at least two of each"
-        )
     n_sets, k = table.shape
     ranks = stats.rankdata(-table, axis=1)
     mean = ranks.mean(axis=0)
@@ -138,11 +133,6 @@ def bayesian_signed_ranks(
     SignedRanks
         They sum to one.
 
-    Raises
-    ------
-    ValueError
-        Without differences.
-
     References
     ----------
     .. [1] Benavoli, Corani, Demsar and Zaffalon, Time for a change: a tutorial for
@@ -155,8 +145,6 @@ def bayesian_signed_ranks(
     True
     """
     values = np.asarray(differences, float)
-    if values.ndim != 1 or not len(values):
-        raise ValueError(f"differences has shape {values.shape}; give one for each set")
     z = np.concatenate([[0.0], values])
     weights = np.random.default_rng(seed).dirichlet([0.5, *np.ones(len(values))], draws)
     middle = (z[:, None] + z[None]) / 2.0

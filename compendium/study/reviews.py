@@ -143,12 +143,6 @@ def _pieces(
 ) -> Iterator[tuple[NDArray[np.int64], list[str], int]]:
     """Stars and texts of the reviews of a piece, and how many it repeats."""
     needed = sorted({"Score", "Text", column})
-    header = pd.read_csv(path, nrows=0).columns
-    missing = [name for name in needed if name not in header]
-    if missing:
-        raise ValueError(
-            f"{path} has no column {missing[0]!r}; it has {', '.join(header)}"
-        )
     seen: set[bytes] = set()
     with pd.read_csv(
         path, usecols=needed, dtype=str, keep_default_na=False, chunksize=_ROWS
@@ -156,11 +150,8 @@ def _pieces(
         for piece in pieces:
             wrong = ~piece["Score"].isin(list("12345"))
             if wrong.any():
-                place = int(np.flatnonzero(wrong)[0])
-                raise ValueError(
-                    f"{path}, review {piece.index[place] + 1}: the score "
-                    f"{piece['Score'].iloc[place]!r} is no number of stars from 1 to 5"
-                )
+                first = piece["Score"][wrong].iloc[0]
+                raise ValueError(f"{path}: a score is {first!r}, not from 1 to 5 stars")
             piece = piece[piece["Score"] != "3"]
             new = np.ones(len(piece), bool)
             if once:

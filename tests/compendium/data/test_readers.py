@@ -151,8 +151,9 @@ def test_text_files(tmp_path):
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, newline="")
         table = getattr(readers, reader)(*paths, **settings)
-        X = pd.DataFrame(np.asarray(table.X, object))
-        return X.where(X.notna(), None).to_numpy().tolist(), *table[1:3], table.split
+        X = np.asarray(table.X, object).tolist()
+        X = [[None if pd.isna(x) else x for x in row] for row in X]
+        return X, *table[1:3], table.split
 
     classes, names, split = ["ALL", "AML"], ["g1", "g2"], ["train", "test"]
     found = read("orange_tab", ORANGE, n_train=1)
