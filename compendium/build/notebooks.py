@@ -24,7 +24,6 @@ from papermill.exceptions import PapermillExecutionError
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 7200
-PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 GLUED = "application/papermill.record/text/plain"  # a value that the prose names
 _ROLE = re.compile(
     r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
@@ -247,36 +246,16 @@ def with_values(text: str, values: dict[str, str]) -> str:
     return _ROLE.sub(value, text)
 
 
-def twin(
-    stored: nbformat.NotebookNode, source: nbformat.NotebookNode
-) -> nbformat.NotebookNode:
-    """What a stored notebook has to be, if its outputs are those of its source.
-
-    Parameters
-    ----------
-    stored : NotebookNode
-        Executed and normalised.
-    source : NotebookNode
-        Its source.
-
-    Returns
-    -------
-    NotebookNode
-        Code and prose of the source; outputs and injected parameters of the stored one.
-    """
-    kept, cells = code_cells(stored), []
-    for cell in source.cells:
-        cell = nbformat.from_dict(cell)
-        cell.metadata.setdefault("tags", [])  # as papermill leaves them
-        if cell.cell_type == "code" and kept:
-            before = kept.pop(0)
-            cell.outputs = before.outputs
-            cell.execution_count = before.execution_count
-        cells.append(cell)
-        if kept and INJECTED in _tags(kept[0]) and PARAMETERS in _tags(cell):
-            cells.append(kept.pop(0))
-    about = stored.metadata.get("memdlib", {})
-    return normalise(nbformat.v4.new_notebook(cells=cells), about)
+def is_of(stored: nbformat.NotebookNode, source: nbformat.NotebookNode) -> bool:
+    """Whether a stored notebook has the code and the prose of a source."""
+    values = glued_values(stored)
+    wanted = [
+        (cell.cell_type, cell.source, _tags(cell))
+        if cell.cell_type == "code"
+        else (cell.cell_type, with_values(cell.source, values), _tags(cell))
+        for cell in source.cells
+    ]
+    return wanted == [(c.cell_type, c.source, _tags(c)) for c in stored.cells]
 
 
 def _tags(cell: nbformat.NotebookNode) -> list[str]:

@@ -7,13 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from compendium.build import gates
 from compendium.build.chapters import out_of_step
-from compendium.build.gates import (
-    lint_environment,
-    lint_site,
-    lint_source,
-    lint_toc,
-)
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
 from compendium.build.proofs import write_proof_pages
@@ -44,9 +39,8 @@ def render(project: Path, target: Path) -> None:
         command = [str(program), "build", str(project)]
         command += ["-W", "-n", "--keep-going", "-q", "--path-output", scratch]
         dates = {"SOURCE_DATE_EPOCH": last_change(project), "TZ": "UTC"}
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=os.environ | dates
-        )
+        options = {"capture_output": True, "text": True, "env": os.environ | dates}
+        done = subprocess.run(command, **options)
         built = Path(scratch, "_build", "html")
         if done.returncode or (built / "reports").exists():
             raise RenderError(_complaints(done.stdout + done.stderr))
@@ -58,20 +52,15 @@ def render(project: Path, target: Path) -> None:
 def check_sources(project: Path) -> list[str]:
     """Problems in sources, table of contents and environment."""
     book = project / "book"
-    problems = lint_environment(project) + lint_statements(project)
+    problems = gates.lint_environment(project) + lint_statements(project)
     for path in sorted(book.rglob("*.md")):
-        problems += lint_source(str(path.relative_to(project)), path.read_text())
-    pages = {
-        str(path.with_suffix("").relative_to(project))
-        for path in [
-            *(path for path in book.rglob("*.md") if not is_notebook(path)),
-            *book.glob("notebooks/*.ipynb"),
-            *book.glob("records/*.ipynb"),
-        ]
-    }
+        problems += gates.lint_source(str(path.relative_to(project)), path.read_text())
+    found = [path for path in book.rglob("*.md") if not is_notebook(path)]
+    found += [*book.glob("notebooks/*.ipynb"), *book.glob("records/*.ipynb")]
+    pages = {str(path.with_suffix("").relative_to(project)) for path in found}
     expected = {f"book/records/{name}" for name in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
-    return problems + lint_toc(project, pages)
+    return problems + gates.lint_toc(project, pages)
 
 
 def main() -> int:
@@ -96,20 +85,15 @@ def check() -> int:
     problems, target = check_sources(project), project / "_build" / "html"
     try:
         render(project, target)
-        problems += lint_site(target)
+        problems += gates.lint_site(target)
     except RenderError as error:
         problems.append(str(error))
     print(f"{len(problems)} problems in sources, notebooks and pages")
-    for problem in problems:
-        print(f"  {problem}")
+    print(*(f"  {problem}" for problem in problems), sep="\n")
     return 1 if problems else 0
 
 
 def _complaints(log: str) -> str:
     log = re.sub(r"\x1b\[[0-9;]*m", "", log)
-    marked = [
-        line
-        for line in log.splitlines()
-        if "WARNING" in line or "ERROR" in line or "Exception" in line
-    ]
+    marked = re.findall(r"(?m)^.*(?:WARNING|ERROR|Exception).*$", log)
     return "\n".join(marked) or log[-4000:]

@@ -181,11 +181,8 @@ def _tally(claims: Sequence[Claim], key: Callable[[Claim], str]) -> list[list[st
 
 def counts_text(claims: Sequence[Claim]) -> str:
     """How many claims runs decide, and how many a proof or a count, with verdicts."""
-    parts = []
-    for words, by_runs in (
-        ("are decided by runs", True),
-        ("by a proof or a count", False),
-    ):
+    parts, ways = [], {"are decided by runs": True, "by a proof or a count": False}
+    for words, by_runs in ways.items():
         part = [one for one in claims if (one.kind == "empirical") == by_runs]
         found = [f"{verdict} {n}" for verdict, n in counts(part).items() if n]
         parts += [f"{len(part)} {words} ({', '.join(found)})"] * bool(part)

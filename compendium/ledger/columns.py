@@ -57,13 +57,12 @@ def leave_one_out(frame: pd.DataFrame, *, plain: bool = True) -> pd.DataFrame:
     DataFrame
         The lines of ``frame`` for these settings.
     """
-    parts = []
-    for row in frame["row"].unique():
-        held = frame["row"] == row
-        parts.append(
-            frame[held & (frame["setting"] == chosen(frame[~held], plain=plain))]
-        )
-    return pd.concat(parts)
+    held = [frame["row"] == row for row in frame["row"].unique()]
+    settings = [chosen(frame[~rows], plain=plain) for rows in held]
+    return pd.concat(
+        frame[rows & (frame["setting"] == setting)]
+        for rows, setting in zip(held, settings, strict=True)
+    )
 
 
 def placebo(evidence: Evidence, table: str, method: str, column: str) -> pd.DataFrame:

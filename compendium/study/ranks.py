@@ -37,11 +37,6 @@ def friedman(scores: ArrayLike) -> Friedman:
     -------
     Friedman
 
-    Raises
-    ------
-    ValueError
-        If all scores of each row are equal.
-
     References
     ----------
     .. [1] Demsar, Statistical comparisons of classifiers over multiple data sets,
@@ -54,17 +49,12 @@ def friedman(scores: ArrayLike) -> Friedman:
     """
     table = np.asarray(scores, float)
     n_sets, k = table.shape
-    ranks = stats.rankdata(-table, axis=1)
-    mean = ranks.mean(axis=0)
-    between = n_sets * ((mean - (k + 1) / 2) ** 2).sum()
-    within = ((ranks - (k + 1) / 2) ** 2).sum() / (n_sets * (k - 1))
-    if within == 0.0:
-        raise ValueError("scores has equal values in every row; nothing can be ranked")
-    statistic = between / within
+    statistic = stats.friedmanchisquare(*table.T).statistic
     left = n_sets * (k - 1) - statistic
     quotient = (n_sets - 1) * statistic / left if left > 0 else np.inf
     p = stats.f.sf(quotient, k - 1, (k - 1) * (n_sets - 1))
-    return Friedman(mean, float(statistic), float(p))
+    ranks = stats.rankdata(-table, axis=1).mean(axis=0)
+    return Friedman(ranks, float(statistic), float(p))
 
 
 def critical_difference(k: int, n_sets: int, level: float = 0.95) -> float:
