@@ -137,9 +137,9 @@ def _state(project: Path, names: Sequence[str]) -> str:
 def _say_moved(found: Iterator[tuple]) -> int:
     """Print values that moved; return how many did."""
     lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in found]
-    tqdm.write("\n".join(lines[:_SHOWN]))
-    if len(lines) > _SHOWN:
-        tqdm.write(f"  and {len(lines) - _SHOWN} more")
+    more = [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
+    for line in lines[:_SHOWN] + more:
+        tqdm.write(line)
     return len(lines)
 
 

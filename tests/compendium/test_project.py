@@ -7,11 +7,6 @@ import pytest
 from compendium.project import canonical_json, root, write_whole
 
 
-def test_the_root_is_found_from_below(project, monkeypatch):
-    monkeypatch.setenv("MEMDLIB_PROJECT", str(project.root / "book" / "experiments"))
-    assert root() == project.root
-
-
 def test_outside_a_checkout_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMDLIB_PROJECT", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="MEMDLIB_PROJECT"):

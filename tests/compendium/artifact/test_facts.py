@@ -11,13 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compendium.artifact.facts import (
-    COMPUTED,
-    as_csv,
-    as_repro,
-    pointer,
-    read_facts,
-)
+from compendium.artifact.facts import COMPUTED, as_csv, as_repro, pointer, read_facts
 from compendium.build.verdicts import table_text
 from compendium.ledger.claims import UNMEASURED, read_claims
 from compendium.ledger.tables import at, keys_of

@@ -2,12 +2,7 @@
 
 import pytest
 
-from compendium.build.gates import (
-    lint_environment,
-    lint_site,
-    lint_source,
-    lint_toc,
-)
+from compendium.build.gates import lint_environment, lint_site, lint_source, lint_toc
 
 CLEAN = """---
 title: version 1.25
@@ -33,10 +28,7 @@ print(f"{0.25:.2f} per cent")
     "text",
     [
         CLEAN,
-        "![what is seen](picture.svg)",
         "Python 3.11.7 is no better than chance, different from random guessing.",
-        "```{figure} a.png\n:alt: what is seen\n\nA caption.\n```",
-        ":::{image} a.png\n:width: 3\n:alt: what is seen\n:::",
         "```{code-cell}\nrng = np.random.RandomState(3); SVC(random_state=0)\n```",
     ],
 )
@@ -49,18 +41,10 @@ def test_clean_sources_pass(text):
     [
         ("It reaches 97.3.", "x.md:19: the number '97.3' is typed into the prose"),
         ("It reaches 97 % of them.", "'7 %' is typed into the prose"),
-        ("![](picture.svg)", "without alternative text"),
-        ("```{image} a.png\n:width: 3\n```", "without alternative text"),
-        (":::{figure} a.png\nA caption.\n:::", "without alternative text"),
         (
-            ":::{image} a.png\n:::\n\n:::{image} b.png\n:alt: seen\n:::",
-            "x.md:19: an image without alternative text",
+            "```{code-cell}\npd.read_csv('https://example.org/a')\n```",
+            "data from the network",
         ),
-        ("```{image} https://example.org/a.png\n:alt: a\n```", "external asset"),
-        ("<img src='https://example.org/a.png' alt='a'>", "external asset"),
-        ("```{raw} html\n@import 'https://example.org/a.css'\n```", "external asset"),
-        ("![seen](https://example.org/a.png)", "external asset"),
-        ("```{code-cell}\npd.read_csv('https://example.org/a')\n```", "external asset"),
         ("```{code-cell}\nrng = default_rng()\n```", "without an explicit seed"),
         ("```{code-cell}\nimport random\n```", "without an explicit seed"),
         ("```{code-cell}\nnp.random.normal(size=3)\n```", "without an explicit seed"),

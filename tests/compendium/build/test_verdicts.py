@@ -115,6 +115,11 @@ def test_a_small_bound_is_a_power_of_ten():
     assert bound(claim(rule="at_most", bound=0.0)) == "0"
 
 
+def test_what_a_table_says_has_the_unit_of_the_claim():
+    says = claim(table_says=(("ahead of a", 10), ("of both", 4)), unit="of 11 tasks")
+    assert table_text(says) == "ahead of a on 10 and of both on 4 of 11 tasks"
+
+
 def test_the_margin():
     link = '<a class="verdict verdict-reproduced" href="claims.html#c">'
     badge = f"{link}reproduced</a> it is so"
@@ -135,12 +140,6 @@ def test_the_sentence_that_counts():
     )
     numbers = re.findall(r"\d+", counts_text(CLAIMS))
     assert sum(map(int, numbers)) == 2 * len(CLAIMS)
-
-
-def test_what_a_table_says_has_the_unit_of_the_claim():
-    assert table_text(claim()) == ""
-    says = claim(table_says=(("ahead of a", 10), ("of both", 4)), unit="of 11 tasks")
-    assert table_text(says) == "ahead of a on 10 and of both on 4 of 11 tasks"
 
 
 def test_kinds_are_counted_and_what_we_restored_is_no_claim():

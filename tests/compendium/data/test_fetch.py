@@ -136,15 +136,15 @@ def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
 @pytest.mark.parametrize(
     ("files", "root", "expected"),
     [
-        ({}, "", {}),
-        ({"a.txt": b"1"}, "", {"a.txt": b"1"}),
-        ({"x/data/deep/a.txt": b"1"}, "", {"a.txt": b"1"}),
-        ({"top/ab/1": b"1", "top/ac/2": b"2"}, "", {"ab/1": b"1", "ac/2": b"2"}),
-        ({"top/data/a": b"1", "top/mydata/b": b"2"}, "data", {"a": b"1"}),
-        ({"top/a": b"1", "top/b": b"2"}, "data", {"a": b"1", "b": b"2"}),
+        ("", "", ""),
+        ("x/data/deep/a", "", "a"),
+        ("top/ab/1 top/ac/2", "", "ab/1 ac/2"),
+        ("top/data/a top/mydata/b", "data", "a"),
+        ("top/a top/b", "data", "a b"),
     ],
 )
 def test_folders_that_all_share_and_other_folders_are_left_out(
     tmp_path, files, root, expected
 ):
-    assert read_archive(write(tmp_path / "a.tar", files), root) == expected
+    path = write(tmp_path / "a.tar", dict.fromkeys(files.split(), b"1"))
+    assert read_archive(path, root) == dict.fromkeys(expected.split(), b"1")
