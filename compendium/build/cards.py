@@ -36,14 +36,7 @@ def without_unit(text: str, claim: Claim) -> str:
     return text.removesuffix(claim.unit).rstrip()
 
 
-_SAID = (
-    finding_text,
-    number,
-    published_text,
-    table_text,
-    tolerance_text,
-    without_unit,
-)
+_SAID = (finding_text, number, published_text, table_text, tolerance_text, without_unit)
 _templates = Environment(autoescape=True)
 _templates.filters["slug"] = slug
 _PIECES = _templates.from_string(

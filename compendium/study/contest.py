@@ -168,8 +168,7 @@ def contestants(
     found = {"make_memd": make_memd(kind)} | build(kind, d, folds)
     few = min(d, FEW)
     found["lda"] = make_pipeline(
-        *_few(kind, few),
-        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        *_few(kind, few), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     )
     found["centroids"] = _search(
         make_pipeline(*_few(kind, few if kind == "text" else d), NearestCentroid()),

@@ -63,11 +63,7 @@ def test_two_runs_give_the_same_bytes(project):
             {},
             "(?s)wrote to stderr.*careful",
         ),
-        (
-            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-            {},
-            "Kernel died",
-        ),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "Kernel died"),
         ("print(1)", {"lost": 1}, "no parameter named 'lost'"),
     ],
 )

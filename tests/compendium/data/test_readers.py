@@ -262,11 +262,7 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
         assert (one.X != other.X).nnz == 0
 
 
-@given(
-    st.lists(st.text("ab ", max_size=20)),
-    st.integers(1, 4),
-    st.integers(1, 3),
-)
+@given(st.lists(st.text("ab ", max_size=20)), st.integers(1, 4), st.integers(1, 3))
 def test_rare_words_are_left_out(documents, least, spread):
     documents = [*documents, *["bike bike"] * 3]  # a word that stays
     counts, words = count_words(documents, min_count=least, min_documents=spread)
