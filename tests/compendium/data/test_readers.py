@@ -8,56 +8,11 @@ import tarfile
 import numpy as np
 import pandas as pd
 import pytest
-import rdata
-import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from rdata.conversion import to_r
 
 from compendium.data import DatasetError, catalogue, load, readers
-from compendium.data.readers import c50, count_words, newsgroups, r_list, r_srbct
-
-VALUES = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]])
-LABELS = ["t", "n", "t"]
-
-
-def matrix_with_dimnames(data, converter):
-    """Teach rdata to write what it reads as a DataArray."""
-    matrix = converter.convert_to_r_object(data.values.ravel(order="F"))
-    names = [data.coords[dimension].values for dimension in data.dims]
-    matrix.attributes = converter.convert_to_r_attributes(
-        {"dim": np.array(data.shape, dtype=np.int32), "dimnames": names}
-    )
-    matrix.info.attributes = True
-    return matrix
-
-
-def write(path, **objects):
-    constructors = {**to_r.DEFAULT_CLASS_MAP, xr.DataArray: matrix_with_dimnames}
-    rdata.write_rda(path, objects, constructor_dict=constructors)
-    return path
-
-
-def named(values, rows):
-    return xr.DataArray(values, {"a": rows, "b": ["g1", "g2"]}, ["a", "b"])
-
-
-FORMS = {
-    "dimnames": named(VALUES, ["s1", "s2", "s3"]),
-    "data frame": pd.DataFrame(VALUES, columns=["g1", "g2"], index=pd.RangeIndex(1, 4)),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("y", [pd.Categorical(LABELS), np.array(LABELS)])
-def test_a_list_of_r(tmp_path, form, y):
-    path = write(tmp_path / "set.rda", set={"x": FORMS[form], "y": y})
-    table = r_list(path, skip=0)
-    np.testing.assert_array_equal(table.X, VALUES)
-    assert (table.labels, table.feature_names) == (LABELS, ["g1", "g2"])
-    assert table.sample_names is table.split is None
-    assert r_list(path, skip=1).X.tolist() == VALUES[:, 1:].tolist()
-    assert r_list(path, skip=1).feature_names == ["g2"]
+from compendium.data.readers import c50, count_words, newsgroups
 
 
 @pytest.fixture
@@ -65,10 +20,11 @@ def make_set(folders, monkeypatch, make_entry):
     """Put a file into the mirror and an entry for it into the registry."""
 
     def make(**changes):
-        content = {"x": FORMS["dimnames"], "y": pd.Categorical(LABELS)}
-        path = write(folders[0] / "tiny.rda", set=content)
+        path = folders[0] / "tiny.csv"
+        path.write_text("g1,g2,class\n1.5,2,t\n3,4,n\n5,-6,t\n")
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        entry = make_entry(path="tiny.rda", hashes={"sha256": sha256}, **changes)
+        facts = {"reader": "csv_class_last", "settings": {}} | changes
+        entry = make_entry(path="tiny.csv", hashes={"sha256": sha256}, **facts)
         monkeypatch.setattr(catalogue, "entries", lambda: {"tiny": entry})
         return entry
 
@@ -79,7 +35,7 @@ def test_load_normalises_a_registered_set(make_set):
     entry = make_set()
     data = load("tiny")
     assert data.X.dtype == np.float64 and data.X.flags.c_contiguous
-    np.testing.assert_array_equal(data.X, VALUES)
+    assert data.X.tolist() == [[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]]
     assert data.y.dtype == np.int64 and data.y.tolist() == [1, 0, 1]
     assert data.target_names.tolist() == ["normal", "tumour"]
     assert data.feature_names.tolist() == ["g1", "g2"]
@@ -95,36 +51,8 @@ def test_load_normalises_a_registered_set(make_set):
 )
 def test_registry_that_states_other_facts_is_an_error(make_set, changes):
     make_set(**changes)
-    with pytest.raises(DatasetError, match="'tiny'.*r_list.*registry states"):
+    with pytest.raises(DatasetError, match="'tiny'.*csv_class_last.*registry states"):
         load("tiny")
-
-
-def test_training_and_test_lists(tmp_path):
-    """The file holds the two lists, in any order, and all samples once more."""
-    train = {"x": FORMS["dimnames"], "y": pd.Categorical(LABELS)}
-    test = {"x": named(-VALUES[:2], ["s4", "s5"]), "y": pd.Categorical(["n", "n"])}
-    path = write(tmp_path / "set.rda", late=test, whole=train, early=train)
-    table = readers.r_train_test(path, train="early", test="late")
-    assert table.X.tolist() == [*VALUES.tolist(), *(-VALUES[:2]).tolist()]
-    split = ["train"] * 3 + ["test"] * 2
-    rows = ["s1", "s2", "s3", "s4", "s5"]
-    assert table[1:] == ([*LABELS, "n", "n"], ["g1", "g2"], rows, split)
-
-
-def test_small_round_blue_cell_tumours(tmp_path):
-    with pd.option_context("mode.string_storage", "python"):  # rdata writes no other
-        genes = pd.DataFrame(
-            {"Image.Id": ["784", "25"], "Description": ["catenin", ""]},
-            index=pd.RangeIndex(1, 3),
-        )
-        content = {"X": VALUES, "Y": np.array([2.0, 1.0, 4.0]), "gene.names": genes}
-        path = write(tmp_path / "set.rda", SRBCT=content)
-    table = r_srbct(path, n_train=2)
-    np.testing.assert_array_equal(table.X, VALUES)
-    assert table.labels == ["2", "1", "4"]
-    assert table.feature_names == ["784 catenin", "25"]
-    assert table.split == ["train", "train", "test"]
-    assert table.sample_names is None
 
 
 ARFF = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
