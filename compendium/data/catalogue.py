@@ -108,11 +108,9 @@ def _entry(name: str) -> Entry:
 
 def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
     sizes = np.bincount(bunch.y).tolist()
-    classes = dict(zip(bunch.target_names.tolist(), sizes, strict=True))
-    found = (bunch.X.shape, classes)
+    found = bunch.X.shape, dict(zip(bunch.target_names.tolist(), sizes, strict=True))
     if entry.shape is not None and found != (entry.shape, entry.classes):
         raise DatasetError(
-            f"data set {entry.name!r}: the reader {entry.reader!r} gives X of shape "
-            f"{bunch.X.shape} and the classes {classes}; the registry states "
-            f"{entry.shape} and {entry.classes}; correct the one that is wrong"
+            f"data set {entry.name!r}: the reader {entry.reader!r} gives {found}; the "
+            f"registry states {(entry.shape, entry.classes)}; correct the wrong one"
         )

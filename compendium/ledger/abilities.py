@@ -50,7 +50,7 @@ def takes_sparse_data(estimator: BaseEstimator) -> bool:
         model = seeded(estimator, 0).fit(thin, _Y)
     except TypeError:
         return False
-    return np.allclose(_use(model, thin), _use(seeded(estimator, 0).fit(_X, _Y), _X))
+    return _as_usual(model, estimator, thin)
 
 
 def takes_weights(estimator: BaseEstimator) -> bool:
@@ -59,7 +59,7 @@ def takes_weights(estimator: BaseEstimator) -> bool:
         return False
     weight = np.where(_X[:, 0] > 1, 9.0, 1.0)
     model = seeded(estimator, 0).fit(_X, _Y, sample_weight=weight)
-    return not np.allclose(_use(model, _X), _use(seeded(estimator, 0).fit(_X, _Y), _X))
+    return not _as_usual(model, estimator, _X)
 
 
 def takes_batches(estimator: BaseEstimator) -> bool:
@@ -109,6 +109,11 @@ def abilities() -> list[list[str]]:
         ]
         for estimator in estimators()
     ]
+
+
+def _as_usual(model, estimator: BaseEstimator, X) -> bool:
+    """Whether a model makes of data what one fitted to the dense rows does."""
+    return np.allclose(_use(model, X), _use(seeded(estimator, 0).fit(_X, _Y), _X))
 
 
 def _use(model: BaseEstimator, X) -> np.ndarray:

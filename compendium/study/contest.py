@@ -216,6 +216,10 @@ def _chosen(kind, selector, sizes, folds):
     return _search(chain, grid | costs, folds)
 
 
+def _rotated(model):
+    return make_pipeline(StandardScaler(), PCA(svd_solver="full"), model)
+
+
 def _dense(kind, d, folds) -> dict:
     costs = _GRIDS["costs"][kind]
     sizes = [k for k in _GRIDS["sizes"]["expression"] if k < d] if d > 100 else []
@@ -234,32 +238,30 @@ def _dense(kind, d, folds) -> dict:
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
     machine = SVC(kernel="linear")
 
-    def rotated(model):
-        return make_pipeline(StandardScaler(), PCA(svd_solver="full"), model)
-
-    svm = rotated(CalibratedSearch(machine, {"C": costs}, folds))
+    svm = _rotated(CalibratedSearch(machine, {"C": costs}, folds))
     by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
-    return {
+    found = {
         "plain": MeMdClassifier(validation=5),
         "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
         "svm": svm,
-        "svm_few": rotated(CalibratedSearch(machine, {"C": costs[-4:]}, min(folds, 3))),
-        "logistic": rotated(_search(logistic, {"C": costs}, folds)),
-        "logistic_loss": rotated(
+        "svm_few": _rotated(
+            CalibratedSearch(machine, {"C": costs[-4:]}, min(folds, 3))
+        ),
+        "logistic": _rotated(_search(logistic, {"C": costs}, folds)),
+        "logistic_loss": _rotated(
             _search(logistic, {"C": costs}, folds, "neg_log_loss")
         ),
         "lasso": make_pipeline(
             StandardScaler(), _search(OneVsRestClassifier(lasso), lassos, folds)
         ),
         "naive_bayes": GaussianNB(),
-        "f_logistic": _chosen(kind, SelectKBest(f_classif), sizes, folds),
-        "information_logistic": _chosen(
-            kind, SelectKBest(level_information), sizes, folds
-        ),
         "mrmr_logistic": _chosen(
             kind, RelevantRedundantSelector(pool=pool), few, folds
         ),
-    } | by_kind
+    }
+    for name, score in (("f", f_classif), ("information", level_information)):
+        found[f"{name}_logistic"] = _chosen(kind, SelectKBest(score), sizes, folds)
+    return found | by_kind
 
 
 def _wide(svm, costs, folds) -> dict:
@@ -274,11 +276,11 @@ def _wide(svm, costs, folds) -> dict:
     )
     logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
     by_cost = shares | {"logisticregression__C": costs}
-    rotate = StandardScaler(), PCA(svd_solver="full")
+    search = _search(logistic, by_cost, folds)
     return {
         "svm_raw": svm,
-        "pca_svm": make_pipeline(*rotate, machine),
-        "pca_logistic": make_pipeline(*rotate, _search(logistic, by_cost, folds)),
+        "pca_svm": _rotated(machine),
+        "pca_logistic": _rotated(search),
     }
 
 
@@ -336,8 +338,8 @@ def _text(kind, d, folds) -> dict:
     def machine(costs, folds):
         return tfidf(CalibratedSearch(LinearSVC(), {"C": costs}, folds))
 
-    ridge = RidgeClassifier(solver="sparse_cg", tol=1e-3)
-    return {
+    ridge, few = RidgeClassifier(solver="sparse_cg", tol=1e-3), [10, 30, 100]
+    found = {
         "plain": MeMdClassifier(family="bernoulli"),
         "shrunken": _search(
             MeMdClassifier(family="multinomial"), {"smoothing": smoothings}, folds
@@ -351,12 +353,9 @@ def _text(kind, d, folds) -> dict:
         "naive_bayes": _search(MultinomialNB(), {"alpha": smoothings}, folds),
         "complement": searched(ComplementNB(), {"alpha": smoothings}),
         "gaussian_text": make_pipeline(*_few(kind, min(d, FEW)), GaussianNB()),
-        "f_logistic": _chosen(kind, SelectKBest(f_classif), sizes, folds),
-        "information_logistic": _chosen(
-            kind, SelectKBest(level_information), sizes, folds
-        ),
-        "chi2_logistic": _chosen(kind, SelectKBest(chi2), sizes, folds),
-        "mrmr_logistic": _chosen(
-            kind, RelevantRedundantSelector(), [10, 30, 100], folds
-        ),
+        "mrmr_logistic": _chosen(kind, RelevantRedundantSelector(), few, folds),
     }
+    scores = {"f": f_classif, "information": level_information, "chi2": chi2}
+    for name, score in scores.items():
+        found[f"{name}_logistic"] = _chosen(kind, SelectKBest(score), sizes, folds)
+    return found

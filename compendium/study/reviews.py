@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from compendium.data.readers import WORD
-from memdlib.validation import check_integer
 
 # Shares of one to five stars in the imitation.
 _STARS = (0.09, 0.05, 0.08, 0.14, 0.64)
@@ -100,10 +99,6 @@ def read_reviews(
     >>> reviews.X.shape, reviews.X.dtype.name, set(reviews.y.tolist())
     ((189, 50), 'float64', {0, 1})
     """
-    if column not in ("Summary", "Text"):
-        raise ValueError(f"column={column!r} must be 'Summary' or 'Text'")
-    check_integer(min_documents, "min_documents")
-    check_integer(most_words, "most_words")
     spread: Counter[str] = Counter()
     labels, repeated = [], 0
     for stars, texts, left_out in _pieces(path, column, once):
@@ -193,7 +188,6 @@ def write_reviews(path, n_reviews: int, *, n_words: int = 20_000, seed: int = 0)
     ...     pd.read_csv(file.name)["Score"].tolist()
     [5, 4, 5, 1, 5]
     """
-    check_integer(n_reviews, "n_reviews")
     rng = np.random.default_rng([20, seed])
     language = np.array(["".join(parts) for parts in product(_SYLLABLES, repeat=3)])
     language = rng.permutation(language)[:n_words]
