@@ -33,6 +33,7 @@ from memdlib.generative import MeMdClassifier, make_memd
 _GRIDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 LABELS = _GRIDS["labels"]
 EVERYWHERE = tuple(LABELS)[: _GRIDS["everywhere"]]
+_LOSS = "neg_log_loss"
 FEW = 500  # features that reach a method which could not afford all of them
 
 
@@ -226,38 +227,25 @@ def _dense(kind, d, folds) -> dict:
     sizes = sizes or sorted({max(1, round(share * d)) for share in (0.25, 0.5, 1.0)})
     pool = min(d, 200)
     few = sorted({min(k, pool) for k in (5, 10, 20, 50)} if d > 100 else set(sizes))
-    lasso = LogisticRegression(
-        # LIBLINEAR penalises the intercept, too; a large scale makes that slight
-        l1_ratio=1.0,
-        solver="liblinear",
-        intercept_scaling=10.0,
-        max_iter=200,
-        tol=1e-3,
-    )
+    # LIBLINEAR penalises the intercept, too; a large scale makes that slight
+    how = {"l1_ratio": 1.0, "solver": "liblinear", "intercept_scaling": 10.0}
+    lasso = OneVsRestClassifier(LogisticRegression(**how, max_iter=200, tol=1e-3))
     lassos = {"estimator__C": _GRIDS["lasso_costs"][kind]}
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
-    machine = SVC(kernel="linear")
-
-    svm = _rotated(CalibratedSearch(machine, {"C": costs}, folds))
+    machine, mrmr = SVC(kernel="linear"), RelevantRedundantSelector(pool=pool)
+    by_cost, few_costs = {"C": costs}, {"C": costs[-4:]}
+    svm = _rotated(CalibratedSearch(machine, by_cost, folds))
     by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
     found = {
         "plain": MeMdClassifier(validation=5),
         "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
         "svm": svm,
-        "svm_few": _rotated(
-            CalibratedSearch(machine, {"C": costs[-4:]}, min(folds, 3))
-        ),
-        "logistic": _rotated(_search(logistic, {"C": costs}, folds)),
-        "logistic_loss": _rotated(
-            _search(logistic, {"C": costs}, folds, "neg_log_loss")
-        ),
-        "lasso": make_pipeline(
-            StandardScaler(), _search(OneVsRestClassifier(lasso), lassos, folds)
-        ),
+        "svm_few": _rotated(CalibratedSearch(machine, few_costs, min(folds, 3))),
+        "logistic": _rotated(_search(logistic, by_cost, folds)),
+        "logistic_loss": _rotated(_search(logistic, by_cost, folds, _LOSS)),
+        "lasso": make_pipeline(StandardScaler(), _search(lasso, lassos, folds)),
         "naive_bayes": GaussianNB(),
-        "mrmr_logistic": _chosen(
-            kind, RelevantRedundantSelector(pool=pool), few, folds
-        ),
+        "mrmr_logistic": _chosen(kind, mrmr, few, folds),
     }
     for name, score in (("f", f_classif), ("information", level_information)):
         found[f"{name}_logistic"] = _chosen(kind, SelectKBest(score), sizes, folds)
@@ -277,11 +265,8 @@ def _wide(svm, costs, folds) -> dict:
     logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
     by_cost = shares | {"logisticregression__C": costs}
     search = _search(logistic, by_cost, folds)
-    return {
-        "svm_raw": svm,
-        "pca_svm": _rotated(machine),
-        "pca_logistic": _rotated(search),
-    }
+    found = {"pca_svm": _rotated(machine), "pca_logistic": _rotated(search)}
+    return {"svm_raw": svm} | found
 
 
 def _table(d, folds) -> dict:
@@ -307,7 +292,7 @@ def _mixed(d, folds, iterations) -> dict:
     costs = {"C": _GRIDS["costs"]["table"]}
     found = {
         "rbf_svm": _table(d, folds)["rbf_svm"][-1],
-        "logistic_loss": _search(logistic, costs, folds, "neg_log_loss"),
+        "logistic_loss": _search(logistic, costs, folds, _LOSS),
         "lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
         "boosting": StoppedBoosting(iterations),
         "forest": RandomForestClassifier(200),
@@ -348,7 +333,7 @@ def _text(kind, d, folds) -> dict:
         "svm_few": machine(costs[1:], min(folds, 3)),
         "ridge": tfidf(CalibratedSearch(ridge, {"alpha": others["ridges"]}, folds)),
         "logistic": searched(one_rest(), wide),
-        "logistic_loss": searched(one_rest(), wide, "neg_log_loss"),
+        "logistic_loss": searched(one_rest(), wide, _LOSS),
         "lasso": searched(one_rest(l1_ratio=1.0), lassos),
         "naive_bayes": _search(MultinomialNB(), {"alpha": smoothings}, folds),
         "complement": searched(ComplementNB(), {"alpha": smoothings}),
