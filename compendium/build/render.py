@@ -89,7 +89,8 @@ def check() -> int:
     except RenderError as error:
         problems.append(str(error))
     print(f"{len(problems)} problems in sources, notebooks and pages")
-    print(*(f"  {problem}" for problem in problems), sep="\n")
+    for problem in problems:
+        print(f"  {problem}")
     return 1 if problems else 0
 
 

@@ -19,29 +19,24 @@ from compendium.ledger.names import NAMES
 from compendium.ledger.tables import Evidence, printed_wins
 from compendium.project import root
 
-VALUE = """
+ENTRY = """
 [{id}]
 group = "Table 1"
 source = "someone2013"
 locator = "Table 1"
 statement = "it is so"
-published = {{ table = "table", row = "x", column = "a" }}
-unit = "per cent"
-evidence = [{{ run = "run", key = "deep.accuracy", label = "plain" }}]
-tolerance = {{ absolute = 2 }}
 why = "one draw"
 {more}
 """
-IDENTITY = """
-[{id}]
-group = "Table 1"
-source = "someone2013"
-locator = "eq. 1"
-statement = "left is right"
-evidence = [{{ run = "run", key = "error" }}]
-tolerance = {{ absolute = 1e-9 }}
-why = "exact"
-{more}
+VALUE = f"""{ENTRY}
+published = {{{{ table = "table", row = "x", column = "a" }}}}
+unit = "per cent"
+evidence = [{{{{ run = "run", key = "deep.accuracy", label = "plain" }}}}]
+tolerance = {{{{ absolute = 2 }}}}
+"""
+IDENTITY = f"""{ENTRY}
+evidence = [{{{{ run = "run", key = "error" }}}}]
+tolerance = {{{{ absolute = 1e-9 }}}}
 """
 
 
@@ -120,18 +115,15 @@ def test_a_range_agrees_where_all_of_it_does(kind, bound, ends, printed):
     assert judge(kind, bound, *ends, printed) == wanted
 
 
-STATEMENT = """
-[s]
-group = "Text"
-source = "someone2013"
-locator = "section 1"
-statement = "most are better"
-unit = "of 7"
-evidence = [{ %s, label = "plain" }]
-tolerance = { at_least = 4 }
-why = "most means more than half"
-%s
-"""
+def stated(project, measure, more=""):
+    """The claim of a statement that a measure decides."""
+    text = ENTRY.format(id="s", more=more)
+    text += (
+        f'evidence = [{{ measure = "{measure}" }}]\ntolerance = {{ at_least = 4 }}\n'
+    )
+    project.write("data/claims.toml", text)
+    (claim,) = read_claims(project.root)
+    return claim
 
 
 def test_a_measure_over_many_runs(project, monkeypatch):
@@ -139,16 +131,12 @@ def test_a_measure_over_many_runs(project, monkeypatch):
         return evidence.values(of)["count"] + evidence.values("other")["count"]
 
     monkeypatch.setitem(MEASURES, "double", double)
-    text = STATEMENT % ('measure = "double", of = "run"', "")
-    project.write("data/claims.toml", text)
     project.result("run", {"count": 4})
     project.result("other", {"count": 2})
-    (claim,) = read_claims(project.root)
-    (finding,) = claim.findings
+    (finding,) = stated(project, 'double", of = "run').findings
     assert (finding.value, finding.records) == (6.0, ("run", "other"))
-    project.write("data/claims.toml", text.replace("double", "triple"))
     with pytest.raises(LedgerError, match="evidence is missing: 'triple'"):
-        read_claims(project.root)
+        stated(project, "triple")
 
 
 SAYS = """
@@ -171,12 +159,6 @@ def printed(project, monkeypatch):
     for name, measure in measures.items():
         monkeypatch.setitem(MEASURES, name, measure)
     return project
-
-
-def stated(project, measure, more=""):
-    project.write("data/claims.toml", STATEMENT % (f'measure = "{measure}"', more))
-    (claim,) = read_claims(project.root)
-    return claim
 
 
 @pytest.mark.parametrize("measure", ["of_the_table", "of_nothing"])
