@@ -24,7 +24,6 @@ from compendium.build.statements import (
     anchor,
     index_table,
     read_statements,
-    statements_by_function,
 )
 from compendium.project import root
 
@@ -128,8 +127,7 @@ def _statements(project: Path) -> list[Statement]:
 
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    labels = statements_by_function(_statements(root())).get(name, [])
-    if labels:
+    if labels := [s.label for s in _statements(root()) if name in s.functions]:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
 

@@ -54,17 +54,14 @@ class Statement:
         """File of its tests, below ``tests/book``."""
         return f"{self.source.parent.name}/test_{self.source.stem.replace('-', '_')}.py"
 
-    def tests(self) -> list[str]:
-        """Names of the two tests that it needs."""
-        name = f"test_{self.label.replace('-', '_')}"
-        return [f"{name}_witness", f"{name}_second"]
-
     def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
         text = path.read_text() if path.is_file() else ""
         there = re.findall(r"(?m)^def (\w+)\(", text)
-        lost = [test for test in self.tests() if test not in there]
+        name = f"test_{self.label.replace('-', '_')}"
+        tests = f"{name}_witness", f"{name}_second"
+        lost = [test for test in tests if test not in there]
         found = [f"has no test {test} in {path.name}" for test in lost]
         if not self.proved:
             found.append("is not directly followed by its proof")
@@ -178,21 +175,3 @@ def index_table(
 def anchor(label: str) -> str:
     """Where the index has a statement."""
     return f"checks-of-{label}"
-
-
-def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
-    """Labels of the statements that each function embodies.
-
-    Parameters
-    ----------
-    statements : list of Statement
-
-    Returns
-    -------
-    dict of str to list of str
-    """
-    found: dict[str, list[str]] = {}
-    for statement in statements:
-        for name in statement.functions:
-            found.setdefault(name, []).append(statement.label)
-    return found

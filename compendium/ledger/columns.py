@@ -152,11 +152,9 @@ def summary(evidence: Evidence) -> pd.DataFrame:
                 "rms": best["rms"],
                 "agree": int(best["agree"]),
                 "figures": int(best["figures"]),
-                "left_out": int(held.sum()),
-                "left_out_of": len(held),
-                "left_out_all": int(held_all.sum()),
-                "left_out_all_of": len(held_all),
             }
+            for name, agrees in (("left_out", held), ("left_out_all", held_all)):
+                line |= {name: int(agrees.sum()), f"{name}_of": len(agrees)}
             line |= {f"agree{runs}": int(best[f"agree{runs}"]) for runs in ASSUMED}
             for other in methods:
                 agrees = placebo(evidence, table, other, COLUMN[method])["agrees"]
