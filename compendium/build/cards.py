@@ -73,7 +73,8 @@ class Cards:
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers and verdict."""
-        return _PIECES.card(claim, *_numbers(claim), list(self._placebos(claim)))
+        numbers, placebos = _numbers(claim), list(self._placebos(claim))
+        return str(_PIECES.card(claim, *numbers, placebos))
 
     def _placebos(self, claim: Claim) -> Iterator[str]:
         """What our results of the other methods come to beside the same figure."""
@@ -103,29 +104,29 @@ def counts_matrix(claims: Sequence[Claim]) -> str:
     queries = ["", *(f"verdict={slug(verdict)}" for verdict in VERDICTS)]
     rows = [(name, f"table={slug(name)}", numbers) for name, *numbers in tally(claims)]
     rows.append(("all", "", [str(len(claims)), *map(str, counts(claims).values())]))
-    return _PIECES.matrix(
+    cells = [
         (
             name,
             [(n, f"{table}&{q}".strip("&")) for n, q in zip(ns, queries, strict=True)],
         )
         for name, table, ns in rows
-    )
+    ]
+    return str(_PIECES.matrix(cells))
 
 
 def meanings() -> str:
     """Each verdict with what it means."""
-    return _PIECES.meanings()
+    return str(_PIECES.meanings())
 
 
 def filters(claims: Sequence[Claim]) -> str:
     """Form that filters the cards; hidden until the script shows it."""
-    return _PIECES.filters(
-        {
-            "source": {c.source: NAMES[c.source] for c in claims if not c.ours},
-            "table": {slug(claim.group): claim.group for claim in claims},
-            "verdict": {slug(verdict): verdict for verdict in VERDICTS},
-        }
-    )
+    choices = {
+        "source": {c.source: NAMES[c.source] for c in claims if not c.ours},
+        "table": {slug(claim.group): claim.group for claim in claims},
+        "verdict": {slug(verdict): verdict for verdict in VERDICTS},
+    }
+    return str(_PIECES.filters(choices))
 
 
 def show_html(text: str) -> None:
