@@ -4,6 +4,7 @@ import argparse
 import errno
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from compendium.artifact import export, release
@@ -19,42 +20,36 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
     parser.add_argument("--jobs", type=int, help="notebooks at a time; default: cores")
     commands = parser.add_subparsers(dest="command", required=True)
-    store = commands.add_parser("store", help="execute chapters and store them")
-    store.add_argument("chapters", nargs="*", help="such as theory/memd; default: all")
-    make = commands.add_parser("experiments", help="make runs, or look at them")
-    make.add_argument("runs", nargs="*", help="which; default: all")
-    make.add_argument("--status", action="store_true", help="list where each is from")
-    make.add_argument("--recheck", action="store_true", help="only compare a seventh")
-    make.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    commands.add_parser("render", help="render the book from the stored notebooks")
-    commands.add_parser("check", help="run the gates on sources and pages")
-    prints = commands.add_parser("pdf", help="print rendered pages (Chromium)")
-    prints.add_argument("pages", nargs="*", default=["article"], help="such as memd")
-    commands.add_parser("readme", help="write the README's tables")
-    commands.add_parser("export", help="write claims and results for others' tools")
-    commands.add_parser("release", help="pack all that a stranger needs")
+
+    def command(name: str, work: Callable, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text)
+        added.set_defaults(work=work)
+        return added
+
+    one = command(
+        "store",
+        lambda g: chapters.main(g.chapters, g.jobs),
+        "execute and store chapters",
+    )
+    one.add_argument("chapters", nargs="*", help="such as theory/memd; default: all")
+    one = command("experiments", lambda g: experiments.main(g), "make or list runs")
+    one.add_argument("runs", nargs="*", help="which; default: all")
+    one.add_argument("--status", action="store_true", help="list where each is from")
+    one.add_argument("--recheck", action="store_true", help="only compare a seventh")
+    one.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    command("render", lambda _: render.main(), "render the book as it is stored")
+    command("check", lambda _: render.check(), "run the gates on sources and pages")
+    one = command("pdf", lambda g: pdf.main(g.pages), "print rendered pages (Chromium)")
+    one.add_argument("pages", nargs="*", default=["article"], help="such as memd")
+    command("readme", lambda _: readme.main(), "write the README's tables")
+    command("export", lambda _: export.main(), "write the ledger for others' tools")
+    command("release", lambda _: release.main(), "pack all that a stranger needs")
     given = parser.parse_args(arguments)
     # a shell may have told its background jobs to ignore the first
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     try:
-        match given.command:
-            case "store":
-                return chapters.main(given.chapters, given.jobs)
-            case "experiments":
-                return experiments.main(given)
-            case "render":
-                return render.main()
-            case "check":
-                return render.check()
-            case "pdf":
-                return pdf.main(given.pages)
-            case "readme":
-                return readme.main()
-            case "export":
-                return export.main()
-            case "release":
-                return release.main()
+        return given.work(given)
     except DatasetError as error:
         print(f"error: {error}")
     except OSError as error:

@@ -1,5 +1,6 @@
 """What the appendix of the artifact says of hardware, time and badges."""
 
+import tomllib
 from math import isnan
 from pathlib import Path
 
@@ -9,26 +10,7 @@ from compendium.build.pages import citation
 from compendium.build.runs import runs
 from compendium.ledger.results import read_result, result_path
 
-# What ACM's policy of 2020 asks for each badge, and what stands for it here.
-BADGES = {
-    "Artifacts Evaluated – Functional": (
-        "documented, consistent, complete, exercisable",
-        "`make test`, `make book`",
-    ),
-    "Artifacts Evaluated – Reusable": (
-        "functional, and well enough made to be used for more",
-        "the package `memdlib`, its reference and its tests",
-    ),
-    "Artifacts Available": ("archived under a lasting identifier", "`make release`"),
-    "Results Reproduced": (
-        "main results obtained by others with this artifact",
-        "`make experiments`, `make verify-release`",
-    ),
-    "Results Replicated": (
-        "main results obtained by others without this artifact",
-        "statements and protocols in words",
-    ),
-}
+_BADGES = Path(__file__).with_name("badges.toml")
 
 
 def costs(project: Path) -> pd.DataFrame:
@@ -96,13 +78,10 @@ def badge_rows(project: Path) -> list[list[str]]:
     -------
     list of list of str
     """
-    archived = "doi" in citation(project)
-    missing = {
-        "Artifacts Available": "–" if archived else "an archive and a DOI",
-        "Results Reproduced": "somebody else's run",
-        "Results Replicated": "somebody else's programs",
-    }
+    badges = tomllib.loads(_BADGES.read_text("utf-8"))
+    if "doi" in citation(project):
+        del badges["Artifacts Available"]["missing"]
     return [
-        [badge, asks, stands, missing.get(badge, "–")]
-        for badge, (asks, stands) in BADGES.items()
+        [badge, part["asks"], part["here"], part.get("missing", "–")]
+        for badge, part in badges.items()
     ]

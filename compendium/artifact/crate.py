@@ -103,37 +103,32 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
     """
     about = read_result(run.name, project)
     machine, commit = about["machine"], "" if about["dirty"] else about["commit"]
-    used = [
-        _entity(
-            crate, f"#data-{name}", **{"@type": "CreativeWork"}, name=name, sha256=sha
-        )
+
+    def used(key: str, kind: str, **properties) -> ContextEntity:
+        return _entity(crate, f"#{key}", **{"@type": kind}, **properties)
+
+    data = [
+        used(f"data-{name}", "CreativeWork", name=name, sha256=sha)
         for name, sha in about["data"].items()
     ]
-    used += [
-        _entity(
-            crate,
-            f"#{run.name}-{name}",
-            **{"@type": "PropertyValue"},
-            name=name,
-            value=json.dumps(value),
-        )
-        for name, value in sorted(about["parameters"].items())
+    parameters = [
+        used(f"{run.name}-{k}", "PropertyValue", name=k, value=json.dumps(value))
+        for k, value in sorted(about["parameters"].items())
     ]
+    made = f"data/results/{run.name}.json", f"book/records/{run.name}.ipynb"
+    properties = {
+        "name": run.title,
+        "description": f"make experiments RUNS={run.name}: "
+        f"{about['seconds']} seconds on {machine['processor']}, {machine['system']}, "
+        f"Python {about['packages']['python']}",
+        "actionStatus": "http://schema.org/CompletedActionStatus",
+    }
+    if commit:
+        properties["version"] = f"urn:git:commit:{commit}"
     return crate.add_action(
         held[run.source()],
         identifier=f"#run-{run.name}",
-        object=used,
-        result=[
-            held[f"data/results/{run.name}.json"],
-            held[f"book/records/{run.name}.ipynb"],
-        ],
-        properties={
-            "name": run.title,
-            "description": f"make experiments RUNS={run.name}: "
-            f"{about['seconds']} seconds on "
-            f"{machine['processor']}, {machine['system']}, "
-            f"Python {about['packages']['python']}",
-            "actionStatus": "http://schema.org/CompletedActionStatus",
-        }
-        | ({"version": f"urn:git:commit:{commit}"} if commit else {}),
+        object=data + parameters,
+        result=[held[name] for name in made],
+        properties=properties,
     )

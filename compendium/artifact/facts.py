@@ -21,6 +21,11 @@ from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import keys_of, run_of
 from compendium.project import canonical_json
 
+# What a verdict is told with.
+_SAID = (
+    *("statement", "source", "locator", "published", "table_says", "unit"),
+    *("kind", "rule", "bound", "verdict", "reason"),
+)
 COMPUTED = "computed.json"  # numbers that a measure makes of several results
 
 
@@ -97,20 +102,11 @@ def pointer(keys: Iterable[str]) -> str:
 
 
 def _judgement(claim: Claim) -> dict:
-    return {
-        "claim": claim.id,
-        "statement": claim.statement,
-        "source": claim.source,
-        "locator": claim.locator,
-        "published": "" if claim.published is None else json.dumps(claim.published),
-        "table_says": table_text(claim),
-        "unit": claim.unit,
-        "kind": claim.kind,
-        "rule": claim.rule,
-        "bound": json.dumps(claim.bound) if claim.rule else "",
-        "verdict": claim.verdict,
-        "reason": claim.reason,
-    }
+    printed = "" if claim.published is None else json.dumps(claim.published)
+    bound = json.dumps(claim.bound) if claim.rule else ""
+    said = {name: getattr(claim, name) for name in _SAID}
+    computed = {"published": printed, "table_says": table_text(claim), "bound": bound}
+    return {"claim": claim.id} | said | computed
 
 
 def as_csv(rows: list[dict]) -> str:

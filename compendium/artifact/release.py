@@ -8,14 +8,13 @@ that of the commit.
 import gzip
 import hashlib
 import io
-import os
 import subprocess
-import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
 from compendium.artifact.export import export_files
+from compendium.build.archive import build
 from compendium.build.pages import citation, last_change, unknown
 from compendium.project import git, root, write_whole
 
@@ -32,18 +31,16 @@ def made_files(project: Path) -> dict[str, bytes]:
     ReleaseError
         If the book is not built, or if there are changes that are not committed.
     """
-    build = project / "_build"
-    if not (build / "html" / "index.html").is_file():
+    made = project / "_build"
+    if not (made / "html" / "index.html").is_file():
         raise ReleaseError("there is no _build/html/index.html; call 'make book' first")
     if changes := git(project, "status", "--porcelain"):
         raise ReleaseError(f"this is not committed:\n{changes}")
-    found = _under(build / "html", "html")
-    found |= {path.name: path.read_bytes() for path in build.glob("*.pdf")}
+    found = _under(made / "html", "html")
+    found |= {path.name: path.read_bytes() for path in made.glob("*.pdf")}
     found |= {f"export/{name}": data for name, data in export_files(project).items()}
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        command = [sys.executable, "-m", "hatchling", "build", "-d", scratch]
-        environment = os.environ | {"SOURCE_DATE_EPOCH": last_change(project)}
-        subprocess.run(command, cwd=project, env=environment, check=True)
+        build(project, Path(scratch))
         return found | _under(Path(scratch), "dist")
 
 

@@ -4,6 +4,7 @@ Unpacked, a folder holds the notebooks side by side with ``helpers.py``, the res
 what reads them, and the wheel of memdlib. Every rendering of the book makes it.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ READ = (  # by the notebooks, from the folder that they lie in
     "_toc.yml",
     "book/notebooks/helpers.py",
     "compendium/**/*.py",
+    "compendium/**/*.html",
     "compendium/**/*.json",
     "compendium/**/*.toml",
     "data/**/*.*",
@@ -34,20 +36,20 @@ they share; `data` has the results that they read, and `compendium` what reads t
 """
 
 
-def build_wheel(project: Path, folder: Path) -> Path:
-    """Build the wheel of a checkout into a folder; its path."""
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
-    command += ["-d", str(folder)]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+def build(project: Path, folder: Path, *target: str) -> None:
+    """Build the packages of a checkout into a folder, all or those of a target."""
+    command = [sys.executable, "-m", "hatchling", "build", *target, "-d", str(folder)]
+    environment = os.environ | {"SOURCE_DATE_EPOCH": last_change(project)}
+    options = {"capture_output": True, "text": True, "env": environment}
+    done = subprocess.run(command, cwd=project, **options)
     if done.returncode:
-        raise RuntimeError(f"the wheel cannot be built: {done.stderr}")
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+        raise RuntimeError(f"the packages cannot be built: {done.stderr}")
 
 
 def write_archive(project: Path, folder: Path) -> Path:
     """Write the archive into a folder, beside the wheel that it holds; its path."""
-    wheel = build_wheel(project, folder)
+    build(project, folder, "-t", "wheel")
+    (wheel,) = folder.glob("*.whl")
     notebooks = project / "book" / "notebooks"
     found = {
         path.name: path

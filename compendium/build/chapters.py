@@ -10,11 +10,10 @@ from compendium.build.notebooks import (
     NotebookError,
     execute,
     is_notebook,
+    is_of,
     normalise,
     read_source,
     store,
-    to_text,
-    twin,
 )
 from compendium.project import root
 
@@ -35,14 +34,17 @@ def notebook_path(project: Path, source: Path) -> Path:
     return project / "book" / "notebooks" / f"{source.stem}.ipynb"
 
 
-def store_chapter(project: Path, source: Path) -> bool:
-    """Execute a chapter and store its notebook; whether that differs from before."""
+def store_chapter(project: Path, source: Path) -> tuple[Path, bool | str]:
+    """Execute a chapter and store it; whether it changed, or what went wrong."""
     name, path = str(source.relative_to(project)), notebook_path(project, source)
     path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_text() if path.is_file() else ""
-    executed = execute(read_source(source), name, path.parent, {})
+    try:
+        executed = execute(read_source(source), name, path.parent, {})
+    except NotebookError as error:
+        return source, str(error)
     store(normalise(executed, {"source": name}), path)
-    return path.read_text() != before
+    return source, path.read_text() != before
 
 
 def out_of_step(project: Path) -> list[str]:
@@ -56,17 +58,9 @@ def out_of_step(project: Path) -> list[str]:
             problems.append(f"{name}: is not stored")
             continue
         notebook = nbformat.read(path, as_version=4)
-        if to_text(twin(notebook, read_source(source))) != path.read_text():
+        if not is_of(notebook, read_source(source)):
             problems.append(f"{name}: its notebook has other code or prose")
     return sorted(problems)
-
-
-def _try(project: Path, source: Path) -> tuple[Path, bool | str]:
-    """The chapter, and whether it changed or what went wrong."""
-    try:
-        return source, store_chapter(project, source)
-    except NotebookError as error:
-        return source, str(error)
 
 
 def main(names: list[str], jobs: int | None = None) -> int:
@@ -77,7 +71,7 @@ def main(names: list[str], jobs: int | None = None) -> int:
     if unknown := sorted(set(asked) - set(known)):
         print(f"no chapter {unknown[0]!r}; the chapters are {', '.join(known)}")
         return 2
-    work = [delayed(_try)(project, known[name]) for name in asked or known]
+    work = [delayed(store_chapter)(project, known[name]) for name in asked or known]
     done = Parallel(n_jobs=jobs or -1, return_as="generator_unordered")(work)
     done = dict(tqdm(done, total=len(work), desc="chapters", disable=None))
     changed = sorted(p.relative_to(book) for p, found in done.items() if found is True)

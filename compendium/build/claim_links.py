@@ -8,10 +8,8 @@ as in ``{claim}`the best gene <nml-best-gene>```, that text.
 from functools import cache
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole
-from sphinx.util.nodes import make_refnode
 
 from compendium.build.verdicts import PAGE, slug
 from compendium.ledger.claims import Claim, read_claims
@@ -30,26 +28,16 @@ class ClaimRole(ReferenceRole):
         if claim is None:
             message = f"the ledger has no claim {self.target!r}"
             error = self.inliner.reporter.error(message, line=self.lineno)
-            shown = self.inliner.problematic(self.rawtext, self.rawtext, error)
-            return [shown], [error]
+            return [self.inliner.problematic(self.rawtext, self.rawtext, error)], [
+                error
+            ]
         text, styles = self.title, []
         if not self.has_explicit_title:
             text, styles = claim.verdict, ["verdict", f"verdict-{slug(claim.verdict)}"]
-        link = addnodes.pending_xref(
-            reftype="claim", reftarget=claim.id, refdoc=self.env.docname
-        )
-        link += nodes.inline(self.rawtext, text, classes=styles)
-        return [link], []
-
-
-def resolve(app, env, node, contnode) -> nodes.reference | None:
-    """The link of a ``{claim}``, once it is known where its page stands."""
-    if node["reftype"] != "claim":
-        return None
-    said = _by_id()[node["reftarget"]].statement
-    return make_refnode(
-        app.builder, node["refdoc"], PAGE, node["reftarget"], contnode, said
-    )
+        page = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
+        address = {"refuri": f"{page}#{claim.id}", "reftitle": claim.statement}
+        said = nodes.inline(self.rawtext, text, classes=styles)
+        return [nodes.reference("", "", said, internal=True, **address)], []
 
 
 def add_assets(app, pagename, templatename, context, doctree) -> None:
@@ -62,6 +50,5 @@ def add_assets(app, pagename, templatename, context, doctree) -> None:
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
     app.add_role("claim", ClaimRole())
-    app.connect("missing-reference", resolve)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -36,9 +36,7 @@ from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
 
 RECHECKS = Path("data", "rechecks.json")
-_BAR = "{n_fmt}/{total_fmt} runs |{bar}| {elapsed}{postfix}"
 _SHOWN = 20  # moved values that are printed of a run
-_PAUSE = 0.1  # seconds between two looks at the processes
 
 
 def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
@@ -96,46 +94,31 @@ def _run_all(
 ) -> Iterator[tuple[str, dict, str]]:
     """Make runs, the longest first; yield name, old result and error as each ends."""
     old = {name: _read(result_path(root(), name)) for name in names}
-    due = {name: old[name].get("seconds", 60) for name in names}
-    waiting, running, jobs = sorted(due, key=due.get), {}, jobs or os.cpu_count()
+    order = sorted(names, key=lambda name: -old[name].get("seconds", 60))
     command = [sys.executable, "-Pm", "compendium", "experiments", "--child", into]
-    with tqdm(total=len(due), bar_format=_BAR, disable=None) as bar:
-        try:
-            while due:
-                left = max(sum(due.values()) / jobs, *due.values(), 0)
-                bar.set_postfix_str(f"about {left:.0f} s left")
-                while waiting and len(running) < jobs:
-                    name, said = waiting.pop(), tempfile.TemporaryFile("w+")
-                    running[name] = (
-                        said,
-                        subprocess.Popen(
-                            [*command, name],
-                            stdin=subprocess.PIPE,
-                            stdout=said,
-                            stderr=said,
-                            start_new_session=True,
-                        ),
-                    )
-                time.sleep(_PAUSE)
-                for name, (said, process) in list(running.items()):
-                    if process.poll() is None:
-                        continue
-                    said.seek(0)
-                    error = said.read().strip() or "its process was killed"
-                    _end(*running.pop(name))
-                    del due[name]
-                    bar.update()
-                    yield name, old[name], error if process.returncode else ""
-        finally:
-            for pair in running.values():
-                _end(*pair)
+    reading, writing = os.pipe()  # closed, or this process gone, all children end
 
+    def made(name: str) -> tuple[str, dict, str]:
+        done = subprocess.run(
+            [*command, name],
+            stdin=reading,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        said = done.stdout.strip() or "its process was killed"
+        return name, old[name], said if done.returncode else ""
 
-def _end(said, process: subprocess.Popen) -> None:
-    """Let a process end, and wait until it has."""
-    process.stdin.close()
-    process.wait()
-    said.close()
+    pool = ThreadPoolExecutor(jobs or os.cpu_count())
+    try:
+        ended = as_completed([pool.submit(made, name) for name in order])
+        for future in tqdm(ended, total=len(order), unit="run", disable=None):
+            yield future.result()
+    finally:
+        os.close(writing)
+        pool.shutdown(cancel_futures=True)
+        os.close(reading)
 
 
 def _read(path: Path):
@@ -154,9 +137,8 @@ def _state(project: Path, names: Sequence[str]) -> str:
 def _say_moved(found: Iterator[tuple]) -> int:
     """Print values that moved; return how many did."""
     lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in found]
-    if len(lines) > _SHOWN:
-        lines[_SHOWN:] = [f"  and {len(lines) - _SHOWN} more"]
-    for line in lines:
+    more = [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
+    for line in lines[:_SHOWN] + more:
         tqdm.write(line)
     return len(lines)
 

@@ -49,15 +49,11 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
 def numbered(about: dict, caption: str) -> dict:
     """What MyST-NB reads of a cell: name, caption and alternative text of a figure."""
     link = f'<a class="download" href="{about["name"]}.csv" download>data (CSV)</a>'
+    said = f"{caption.removeprefix('**Figure.** ')} {link}"
+    classes = f"memdlib-figure dark-light least-{about['least']}"
     return {
-        "figure": {
-            "name": about["name"],
-            "caption": f"{caption.removeprefix('**Figure.** ')} {link}",
-        },
-        "image": {
-            "alt": about["alt"],
-            "classes": f"memdlib-figure dark-light least-{about['least']}",
-        },
+        "figure": {"name": about["name"], "caption": said},
+        "image": {"alt": about["alt"], "classes": classes},
     }
 
 
@@ -76,11 +72,9 @@ def finish(app, pagename, templatename, context, doctree) -> None:
                 app.add_js_file("explain.js", loading_method="defer")
                 app.add_js_file(f"explain/{about['name']}.js", loading_method="defer")
                 text = json.dumps(about["moves"], separators=(",", ":"))
-                context["body"] += (
-                    f'<script type="application/json" id="{about["name"]}-moves">'
-                    + text.replace("<", "\\u003c")
-                    + "</script>"
-                )
+                kind = f'type="application/json" id="{about["name"]}-moves"'
+                text = text.replace("<", "\\u003c")
+                context["body"] += f"<script {kind}>{text}</script>"
 
 
 def setup(app: Sphinx) -> dict:

@@ -18,14 +18,12 @@ from pathlib import Path
 import jupytext
 import nbformat
 import papermill
-from matplotlib import font_manager
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 7200
-PARAMETERS, INJECTED = "parameters", "injected-parameters"  # tags of papermill
 GLUED = "application/papermill.record/text/plain"  # a value that the prose names
 _ROLE = re.compile(
     r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
@@ -40,17 +38,17 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
 }
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+# Without what a slow machine would be told while matplotlib looks at its fonts.
+_SETTINGS = """c.Application.log_level = 40
+c.InteractiveShellApp.exec_lines = [
+    "__import__('logging').getLogger('matplotlib.font_manager').setLevel(40)"
+]
+"""
 _SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class NotebookError(RuntimeError):
     """A notebook did not run to its end; the message says where and why."""
-
-
-def _own_fonts() -> font_manager.FontManager:
-    """Fonts that matplotlib ships, without those of this machine."""
-    with _environment({"MPL_IGNORE_SYSTEM_FONTS": "1"}):
-        return font_manager.FontManager()
 
 
 def kernel_environment(folder: Path) -> dict[str, str]:
@@ -61,18 +59,15 @@ def kernel_environment(folder: Path) -> dict[str, str]:
     ``folder`` keeps the empty profile and the list of fonts. Kernels of experiments
     run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
     """
-    profile = folder / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    write_whole(profile / "ipython_kernel_config.py", "c.Application.log_level = 40\n")
-    font_manager.json_dump(
-        _own_fonts(), folder / f"fontlist-v{font_manager.FontManager.__version__}.json"
-    )
-    return {name: "1" for name in _SINGLE_THREAD} | {
+    settings = folder / "profile_default" / "ipython_kernel_config.py"
+    write_whole(settings, _SETTINGS)
+    return dict.fromkeys(_SINGLE_THREAD, "1") | {
         "IPYTHONDIR": str(folder),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "PYTHONHASHSEED": "0",
         "MPLBACKEND": "agg",
         "MPLCONFIGDIR": str(folder),
+        "MPL_IGNORE_SYSTEM_FONTS": "1",
         "MEMDLIB_PROJECT": str(root()),
     }
 
@@ -133,7 +128,12 @@ def execute(
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         before, after = Path(scratch, "source.ipynb"), Path(scratch, "executed.ipynb")
         nbformat.write(notebook, before)
-        _check_parameters(before, label, parameters)
+        known = papermill.inspect_notebook(before) if parameters else {}
+        if unknown := sorted(set(parameters) - set(known)):
+            raise NotebookError(
+                f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
+                f"'parameters'; it has {sorted(known)}"
+            )
         try:
             with _environment(kernel_environment(Path(scratch, "ipython"))):
                 papermill.execute_notebook(
@@ -153,15 +153,16 @@ def execute(
                 f"{label}: code cell {error.exec_count} failed with "
                 f"{error.ename}: {error.evalue}\n  " + "\n  ".join(trace[-12:])
             ) from None
-        except DeadKernelError:
-            raise NotebookError(
-                f"{label}: the kernel died (out of memory, or killed from outside); "
-                "the last good notebook is untouched, run the command again"
-            ) from None
-        except CellTimeoutError as error:
+        except (DeadKernelError, CellTimeoutError) as error:
             raise NotebookError(f"{label}: {str(error).splitlines()[0]}") from None
         executed = nbformat.read(after, as_version=4)
-    _check_quiet(executed, label)
+    for cell in executed.cells:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                raise NotebookError(
+                    f"{label}: code cell {cell.execution_count} wrote to stderr "
+                    f"(warnings count as errors):\n  {output.text.strip()}"
+                )
     return executed
 
 
@@ -245,36 +246,16 @@ def with_values(text: str, values: dict[str, str]) -> str:
     return _ROLE.sub(value, text)
 
 
-def twin(
-    stored: nbformat.NotebookNode, source: nbformat.NotebookNode
-) -> nbformat.NotebookNode:
-    """What a stored notebook has to be, if its outputs are those of its source.
-
-    Parameters
-    ----------
-    stored : NotebookNode
-        Executed and normalised.
-    source : NotebookNode
-        Its source.
-
-    Returns
-    -------
-    NotebookNode
-        Code and prose of the source; outputs and injected parameters of the stored one.
-    """
-    kept, cells = code_cells(stored), []
-    for cell in source.cells:
-        cell = nbformat.from_dict(cell)
-        cell.metadata.setdefault("tags", [])  # as papermill leaves them
-        if cell.cell_type == "code" and kept:
-            before = kept.pop(0)
-            cell.outputs = before.outputs
-            cell.execution_count = before.execution_count
-        cells.append(cell)
-        if kept and INJECTED in _tags(kept[0]) and PARAMETERS in _tags(cell):
-            cells.append(kept.pop(0))
-    about = stored.metadata.get("memdlib", {})
-    return normalise(nbformat.v4.new_notebook(cells=cells), about)
+def is_of(stored: nbformat.NotebookNode, source: nbformat.NotebookNode) -> bool:
+    """Whether a stored notebook has the code and the prose of a source."""
+    values = glued_values(stored)
+    wanted = [
+        (cell.cell_type, cell.source, _tags(cell))
+        if cell.cell_type == "code"
+        else (cell.cell_type, with_values(cell.source, values), _tags(cell))
+        for cell in source.cells
+    ]
+    return wanted == [(c.cell_type, c.source, _tags(c)) for c in stored.cells]
 
 
 def _tags(cell: nbformat.NotebookNode) -> list[str]:
@@ -310,23 +291,3 @@ def figures(notebook: nbformat.NotebookNode) -> Iterator[tuple[dict, dict, str]]
 def store(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Write a notebook, whole or not at all."""
     write_whole(path, to_text(notebook))
-
-
-def _check_parameters(path, label, parameters) -> None:
-    known = papermill.inspect_notebook(path) if parameters else {}
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise NotebookError(
-            f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
-            f"'parameters'; it has {sorted(known)}"
-        )
-
-
-def _check_quiet(notebook, label) -> None:
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if output.get("name") == "stderr":
-                raise NotebookError(
-                    f"{label}: code cell {cell.execution_count} wrote to stderr "
-                    f"(warnings count as errors):\n  {output.text.strip()}"
-                )

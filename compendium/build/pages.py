@@ -2,7 +2,6 @@
 
 import html
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 from docutils import nodes
@@ -33,7 +32,7 @@ def last_commit(project: Path) -> str:
 
 
 def last_change(project: Path) -> str:
-    """Seconds since 1970 of the last commit, or of the release if there is no history.
+    """Seconds since 1970 of the last commit.
 
     Pages carry this date: it is true, and two builds of one state are equal. All files
     of a source distribution have it.
@@ -41,23 +40,16 @@ def last_change(project: Path) -> str:
     Raises
     ------
     ValueError
-        If there is no history, no mark of ``git archive``, no file of a source
-        distribution and no day of a release.
+        If there is no history, no mark of ``git archive`` and no file of a source
+        distribution.
     """
     packed = project / "PKG-INFO"
     if packed.is_file():
         return str(int(packed.stat().st_mtime))
     seconds = git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
-    if seconds:
-        return seconds
-    released = citation(project).get("date-released")
-    if released is None:
-        raise ValueError(
-            f"{project} has no date: take it from git (a clone, or 'git archive'), or "
-            "state 'date-released' in CITATION.cff"
-        )
-    midnight = datetime.combine(released, datetime.min.time(), UTC)
-    return str(int(midnight.timestamp()))
+    if not seconds:
+        raise ValueError(f"{project} has no date: take a clone, or 'git archive'")
+    return seconds
 
 
 def _mark(project: Path, name: str) -> str:
@@ -72,12 +64,9 @@ def description(doctree: nodes.document) -> str:
     """The first paragraph of a page that is plain text, cut after a whole word."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
-        plain = isinstance(paragraph.parent, nodes.section)
-        if (
-            plain
-            and not text.startswith("Needs:")
-            and not any(paragraph.findall(nodes.math))
-        ):
+        plain = not any(paragraph.findall(nodes.math))
+        plain = plain and isinstance(paragraph.parent, nodes.section)
+        if plain and not text.startswith("Needs:"):
             if len(text) > _LONGEST:
                 text = text[:_LONGEST].rsplit(" ", 1)[0] + " …"
             return text

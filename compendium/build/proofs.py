@@ -124,8 +124,8 @@ def checked_table(checked: Collection[Checked]) -> list[str]:
     for one in checked:
         names = ", ".join(f"`{theorem.name}`" for theorem, *_ in one.theorems)
         link = f"{{ref}}`in Coq <{one.anchor}>`: {names}"
-        row = [f"{{{one.role}}}`{one.label}`", one.only_for, one.not_checked, link]
-        rows.append(row)
+        book = f"{{{one.role}}}`{one.label}`"
+        rows.append([book, one.only_for, one.not_checked, link])
     heads = ["in the book", "only for", "not checked", "theorems"]
     return markdown_table(heads, rows, "llll").splitlines()
 

@@ -7,16 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import nbformat
-
+from compendium.build import gates
 from compendium.build.chapters import out_of_step
-from compendium.build.gates import (
-    lint_environment,
-    lint_notebook,
-    lint_site,
-    lint_source,
-    lint_toc,
-)
 from compendium.build.notebooks import is_notebook
 from compendium.build.pages import last_change
 from compendium.build.proofs import write_proof_pages
@@ -47,9 +39,8 @@ def render(project: Path, target: Path) -> None:
         command = [str(program), "build", str(project)]
         command += ["-W", "-n", "--keep-going", "-q", "--path-output", scratch]
         dates = {"SOURCE_DATE_EPOCH": last_change(project), "TZ": "UTC"}
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=os.environ | dates
-        )
+        options = {"capture_output": True, "text": True, "env": os.environ | dates}
+        done = subprocess.run(command, **options)
         built = Path(scratch, "_build", "html")
         if done.returncode or (built / "reports").exists():
             raise RenderError(_complaints(done.stdout + done.stderr))
@@ -59,27 +50,17 @@ def render(project: Path, target: Path) -> None:
 
 
 def check_sources(project: Path) -> list[str]:
-    """Problems in sources, stored notebooks, table of contents and environment."""
+    """Problems in sources, table of contents and environment."""
     book = project / "book"
-    problems = lint_environment(project) + lint_statements(project)
+    problems = gates.lint_environment(project) + lint_statements(project)
     for path in sorted(book.rglob("*.md")):
-        problems += lint_source(str(path.relative_to(project)), path.read_text())
-    stored = sorted((book / "notebooks").rglob("*.ipynb"))
-    records = sorted((book / "records").glob("*.ipynb"))
-    for path in stored + records:
-        notebook = nbformat.read(path, as_version=4)
-        problems += lint_notebook(str(path.relative_to(project)), notebook)
-    pages = {
-        str(path.with_suffix("").relative_to(project))
-        for path in [
-            *(p for p in book.rglob("*.md") if not is_notebook(p)),
-            *stored,
-            *records,
-        ]
-    }
+        problems += gates.lint_source(str(path.relative_to(project)), path.read_text())
+    found = [path for path in book.rglob("*.md") if not is_notebook(path)]
+    found += [*book.glob("notebooks/*.ipynb"), *book.glob("records/*.ipynb")]
+    pages = {str(path.with_suffix("").relative_to(project)) for path in found}
     expected = {f"book/records/{name}" for name in runs(project)}
     problems += [f"no lab record {name}" for name in sorted(expected - pages)]
-    return problems + lint_toc(project, pages)
+    return problems + gates.lint_toc(project, pages)
 
 
 def main() -> int:
@@ -104,7 +85,7 @@ def check() -> int:
     problems, target = check_sources(project), project / "_build" / "html"
     try:
         render(project, target)
-        problems += lint_site(target)
+        problems += gates.lint_site(target)
     except RenderError as error:
         problems.append(str(error))
     print(f"{len(problems)} problems in sources, notebooks and pages")
@@ -115,9 +96,5 @@ def check() -> int:
 
 def _complaints(log: str) -> str:
     log = re.sub(r"\x1b\[[0-9;]*m", "", log)
-    marked = [
-        line
-        for line in log.splitlines()
-        if "WARNING" in line or "ERROR" in line or "Exception" in line
-    ]
+    marked = re.findall(r"(?m)^.*(?:WARNING|ERROR|Exception).*$", log)
     return "\n".join(marked) or log[-4000:]

@@ -1,5 +1,6 @@
 """Sphinx extension of the book: local assets, heads of pages, marks, lists."""
 
+import re
 from functools import cache
 from importlib.metadata import files as package_files
 from pathlib import Path
@@ -14,12 +15,7 @@ from sphinx_proof.nodes import NODE_TYPES
 
 from compendium.build.archive import write_archive
 from compendium.build.bibliography import register
-from compendium.build.pages import (
-    citation,
-    description,
-    meta_tags,
-    neighbours,
-)
+from compendium.build.pages import citation, description, meta_tags, neighbours
 from compendium.build.proofs import axioms, checked_table, counted, read_checked
 from compendium.build.runs import records_table
 from compendium.build.statements import (
@@ -28,77 +24,48 @@ from compendium.build.statements import (
     anchor,
     index_table,
     read_statements,
-    statements_by_function,
 )
 from compendium.project import root
 
 LEADS = "How the statement is checked, in the list of all"
 _STATEMENTS = tuple(NODE_TYPES.values())
-_FACES = {
-    "font-source-serif-pro": (
-        "SourceSerifPro-Regular.ttf",
-        "SourceSerifPro-It.ttf",
-        "SourceSerifPro-Semibold.ttf",
-        "SourceSerifPro-SemiboldIt.ttf",
-    ),
-    "font-source-sans-pro": (
-        "SourceSansPro-Regular.ttf",
-        "SourceSansPro-It.ttf",
-        "SourceSansPro-Semibold.ttf",
-    ),
+# Packages that bring files, and which of these are wanted.
+_BROUGHT = {
+    "sphinx-mathjax-offline": r"/static/mathjax/tex-svg\.js$",
+    "font-source-serif-pro": r"/SourceSerifPro-(Regular|It|Semibold|SemiboldIt)\.ttf$",
+    "font-source-sans-pro": r"/SourceSansPro-(Regular|It|Semibold)\.ttf$",
 }
 
 
-def packaged_file(package: str, name: str) -> Path:
-    """A file that an installed package brings along, by the end of its path.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the package does not hold it.
-    """
-    for path in package_files(package) or []:
-        if str(path).endswith(name):
-            return Path(path.locate())
-    raise FileNotFoundError(f"the package {package} brings no file {name}")
-
-
-def copy_packaged(app: Sphinx, error: Exception | None) -> None:
-    """Copy MathJax and the fonts out of the locked packages, with their licences."""
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Add files of packages and the archive; drop what no page asks for."""
     if error is not None or app.builder.format != "html":
         return
-    static = Path(app.outdir, "_static")
-    wanted = [("sphinx-mathjax-offline", "static/mathjax/tex-svg.js", "mathjax")]
-    for package, faces in _FACES.items():
-        wanted += [(package, face, "fonts") for face in faces]
-    for package, name, folder in wanted:
-        (static / folder).mkdir(exist_ok=True)
-        copy_asset_file(packaged_file(package, name), static / folder)
-    for package in _FACES:
-        licence = packaged_file(package, "LICENSE.txt").read_bytes()
-        (static / "fonts" / f"{package}-LICENSE.txt").write_bytes(licence)
+    copy_packaged(Path(app.outdir, "_static"))
+    scripts = Path(app.outdir, "_static", "scripts")
+    for path in {*scripts.glob("fontawesome*"), *scripts.glob("*.map")}:
+        path.unlink()
+    write_archive(root(), Path(app.outdir))
 
 
-def offer_archive(app: Sphinx, error: Exception | None) -> None:
-    """Put all notebooks, and the wheel that they need, beside the first page."""
-    if error is None and app.builder.format == "html":
-        write_archive(root(), Path(app.outdir))
-
-
-def drop_unused(app: Sphinx, error: Exception | None) -> None:
-    """Remove scripts of the theme that no page asks for."""
-    if error is None and app.builder.format == "html":
-        scripts = Path(app.outdir, "_static", "scripts")
-        for path in {*scripts.glob("fontawesome*"), *scripts.glob("*.map")}:
-            path.unlink()
+def copy_packaged(static: Path) -> None:
+    """Copy MathJax and the fonts out of the locked packages, with their licences."""
+    for package, wanted in _BROUGHT.items():
+        folder = static / ("fonts" if package.startswith("font") else "mathjax")
+        folder.mkdir(exist_ok=True)
+        for path in package_files(package):
+            if re.search(wanted, str(path)):
+                copy_asset_file(path.locate(), folder)
+            elif path.name == "LICENSE.txt":
+                licence = folder / f"{package}-LICENSE.txt"
+                licence.write_bytes(path.read_binary())
 
 
 def add_head(app, pagename, templatename, context, doctree) -> None:
     """Describe a page to machines, and lead past the pages that are looked up."""
     relations = app.env.collect_relations()
-    for key, page in zip(
-        ("prev", "next"), neighbours(relations, pagename), strict=True
-    ):
+    pair = neighbours(relations, pagename)
+    for key, page in zip(("prev", "next"), pair, strict=True):
         context[key] = page and {
             "link": app.builder.get_relative_uri(pagename, page),
             "title": app.builder.render_partial(app.env.titles[page])["title"],
@@ -111,44 +78,32 @@ def add_head(app, pagename, templatename, context, doctree) -> None:
         )
 
 
-def nested(directive: SphinxDirective, lines: list[str], holder: nodes.Element):
-    """A node with what lines of MyST say."""
-    text = StringList(lines, source=directive.name)
-    directive.state.nested_parse(text, 0, holder)
-    return holder
+class ListDirective(SphinxDirective):
+    """What is made of the book and its results, as one of :data:`LISTS` has it."""
 
-
-class StatementsDirective(SphinxDirective):
-    """``{statements}``: the index of all statements, with links both ways."""
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        statements = read_statements(root())
-        for path in {statement.source for statement in statements}:
-            self.env.note_dependency(str(path))
-        lines = index_table(statements, read_checked())
-        return [nested(self, lines, nodes.container(classes=["statements"]))]
+        lines = LISTS[" ".join([self.name, *self.arguments])](self.env.docname)
+        text = StringList(lines, source=self.name)
+        holder = nodes.container(classes=[self.name])
+        self.state.nested_parse(text, 0, holder)
+        return [holder]
 
 
-class ProofsDirective(SphinxDirective):
-    """``{proofs} statements`` and ``{proofs} axioms``: what is checked, and by what."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        checked, labels = read_checked(), {s.label for s in read_statements(root())}
-        here = [one for label, one in checked.items() if label in labels]
-        lines = axioms()
-        if self.arguments[0] == "statements":
-            lines = [counted(len(labels), here), "", *checked_table(checked.values())]
-        return nested(self, lines, nodes.container()).children
+def _checked_list(page: str) -> list[str]:
+    checked, labels = read_checked(), {s.label for s in _statements(root())}
+    here = [one for label, one in checked.items() if label in labels]
+    return [counted(len(labels), here), "", *checked_table(checked.values())]
 
 
-class RecordsDirective(SphinxDirective):
-    """``{records}``: the lab records that stand below the page."""
-
-    def run(self) -> list[nodes.Node]:
-        lines = records_table(root(), self.env.docname)
-        return nested(self, lines, nodes.container()).children
+# Directives, each with its argument if it has one, and the lines of MyST of a page.
+LISTS = {
+    "statements": lambda page: index_table(_statements(root()), read_checked()),
+    "proofs statements": _checked_list,
+    "proofs axioms": lambda page: axioms(),
+    "records": lambda page: records_table(root(), page),
+}
 
 
 def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -159,9 +114,8 @@ def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
         label = statement["label"]
         if label in labels:
             said = "Two tests" + (f"; {proofs[label].mark}" if label in proofs else "")
-            link = make_refnode(
-                app.builder, page, PAGE, anchor(label), nodes.inline("", said), LEADS
-            )
+            text = nodes.inline("", said)
+            link = make_refnode(app.builder, page, PAGE, anchor(label), text, LEADS)
             statement += nodes.paragraph("", "", link, classes=["checks"])
 
 
@@ -173,8 +127,7 @@ def _statements(project: Path) -> list[Statement]:
 
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    labels = statements_by_function(_statements(root())).get(name, [])
-    if labels:
+    if labels := [s.label for s in _statements(root()) if name in s.functions]:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
 
@@ -182,13 +135,10 @@ def link_statements(app, what, name, obj, options, lines) -> None:
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
     register()
-    app.add_directive("statements", StatementsDirective)
-    app.add_directive("proofs", ProofsDirective)
-    app.add_directive("records", RecordsDirective)
+    for name in ("statements", "proofs", "records"):
+        app.add_directive(name, ListDirective)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
-    app.connect("build-finished", copy_packaged)
-    app.connect("build-finished", drop_unused)
-    app.connect("build-finished", offer_archive)
+    app.connect("build-finished", finish)
     app.connect("doctree-resolved", draw_marks)
     app.connect("html-page-context", add_head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -35,7 +35,7 @@ class Statement:
 
     Parameters
     ----------
-    label, kind, title : str
+    label, title : str
     source : Path
         Chapter that makes it.
     proved : bool
@@ -45,7 +45,6 @@ class Statement:
     """
 
     label: str
-    kind: str
     title: str
     source: Path
     proved: bool
@@ -55,17 +54,14 @@ class Statement:
         """File of its tests, below ``tests/book``."""
         return f"{self.source.parent.name}/test_{self.source.stem.replace('-', '_')}.py"
 
-    def tests(self) -> list[str]:
-        """Names of the two tests that it needs."""
-        name = f"test_{self.label.replace('-', '_')}"
-        return [f"{name}_witness", f"{name}_second"]
-
     def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
         text = path.read_text() if path.is_file() else ""
         there = re.findall(r"(?m)^def (\w+)\(", text)
-        lost = [test for test in self.tests() if test not in there]
+        name = f"test_{self.label.replace('-', '_')}"
+        tests = f"{name}_witness", f"{name}_second"
+        lost = [test for test in tests if test not in there]
         found = [f"has no test {test} in {path.name}" for test in lost]
         if not self.proved:
             found.append("is not directly followed by its proof")
@@ -111,20 +107,19 @@ def statements_of(path: Path) -> list[Statement]:
     """
     text, found = path.read_text(), []
     directives = list(_DIRECTIVE.finditer(text))
-    made = [d for d in directives if d["kind"] in KINDS]
-    ends = [d.start() for d in made[1:]] + [len(text)]
-    for directive, end in zip(made, ends, strict=False):
+    made = [i for i, d in enumerate(directives) if d["kind"] in KINDS]
+    ends = [directives[i].start() for i in made[1:]] + [len(text)]
+    for i, end in zip(made, ends, strict=False):
+        directive, after = directives[i], directives[i + 1 : i + 2]
         if not directive["label"]:
             raise ValueError(f"{path.name}: a {directive['kind']} has no label")
-        after = directives[directives.index(directive) + 1 :]
         code = _IN_CODE.search(text, directive.end(), end)
         found.append(
             Statement(
                 label=directive["label"],
-                kind=directive["kind"],
                 title=directive["title"].strip(),
                 source=path,
-                proved=bool(after) and after[0]["kind"] == "proof",
+                proved=any(d["kind"] == "proof" for d in after),
                 functions=tuple(_ROLE.findall(code["names"])) if code else (),
             )
         )
@@ -180,21 +175,3 @@ def index_table(
 def anchor(label: str) -> str:
     """Where the index has a statement."""
     return f"checks-of-{label}"
-
-
-def statements_by_function(statements: list[Statement]) -> dict[str, list[str]]:
-    """Labels of the statements that each function embodies.
-
-    Parameters
-    ----------
-    statements : list of Statement
-
-    Returns
-    -------
-    dict of str to list of str
-    """
-    found: dict[str, list[str]] = {}
-    for statement in statements:
-        for name in statement.functions:
-            found.setdefault(name, []).append(statement.label)
-    return found

@@ -21,11 +21,6 @@ _BOUNDS = {
 }
 
 
-def bound_text(claim: Claim) -> str:
-    """How our number for a claim is judged."""
-    return _BOUNDS[claim.rule].format(bound(claim)) if claim.rule else "not judged"
-
-
 def bound(claim: Claim) -> str:
     """By how much our number may differ, or from where on it agrees."""
     if 0 < claim.bound < 1e-4:
@@ -35,7 +30,8 @@ def bound(claim: Claim) -> str:
 
 def tolerance_text(claim: Claim) -> str:
     """How our number for a claim is judged, and why so."""
-    return f"{bound_text(claim)}: {claim.why}"
+    judged = _BOUNDS[claim.rule].format(bound(claim)) if claim.rule else "not judged"
+    return f"{judged}: {claim.why}"
 
 
 def published_text(claim: Claim) -> str:
@@ -185,11 +181,8 @@ def _tally(claims: Sequence[Claim], key: Callable[[Claim], str]) -> list[list[st
 
 def counts_text(claims: Sequence[Claim]) -> str:
     """How many claims runs decide, and how many a proof or a count, with verdicts."""
-    parts = []
-    for words, by_runs in (
-        ("are decided by runs", True),
-        ("by a proof or a count", False),
-    ):
+    parts, ways = [], {"are decided by runs": True, "by a proof or a count": False}
+    for words, by_runs in ways.items():
         part = [one for one in claims if (one.kind == "empirical") == by_runs]
         found = [f"{verdict} {n}" for verdict, n in counts(part).items() if n]
         parts += [f"{len(part)} {words} ({', '.join(found)})"] * bool(part)
@@ -216,7 +209,6 @@ COLUMN_HEADS = [
     "left out, of all",
     "if 1, 5, 10 runs",
 ]
-COLUMN_ALIGNMENT = "lrrrlrrr"
 
 
 def column_name(line: pd.Series) -> str:

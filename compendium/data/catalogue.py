@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from compendium.data import readers
 from compendium.data.embedded import EMBEDDED, load_embedded
 from compendium.data.fetch import DatasetError, locate
-from compendium.data.readers import READERS
 from compendium.data.registry import Entry, entries
 
 
@@ -77,7 +77,8 @@ def load(name: str, **options: Any) -> Bunch:
     if name in EMBEDDED:
         return load_embedded(name, **options)
     entry = _entry(name)
-    table = READERS[entry.reader](*locate(entry), **entry.settings, **options)
+    read = getattr(readers, entry.reader)
+    table = read(*locate(entry), **entry.settings, **options)
     labels = [entry.labels.get(label, label) for label in table.labels]
     target_names, y = np.unique(np.array(labels, str), return_inverse=True)
     dense = isinstance(table.X, np.ndarray)
@@ -107,11 +108,9 @@ def _entry(name: str) -> Entry:
 
 def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
     sizes = np.bincount(bunch.y).tolist()
-    classes = dict(zip(bunch.target_names.tolist(), sizes, strict=True))
-    found = (bunch.X.shape, classes)
+    found = bunch.X.shape, dict(zip(bunch.target_names.tolist(), sizes, strict=True))
     if entry.shape is not None and found != (entry.shape, entry.classes):
         raise DatasetError(
-            f"data set {entry.name!r}: the reader {entry.reader!r} gives X of shape "
-            f"{bunch.X.shape} and the classes {classes}; the registry states "
-            f"{entry.shape} and {entry.classes}; correct the one that is wrong"
+            f"data set {entry.name!r}: the reader {entry.reader!r} gives {found}; the "
+            f"registry states {(entry.shape, entry.classes)}; correct the wrong one"
         )

@@ -81,22 +81,18 @@ def _folder(variable: str) -> Path | None:
 
 def _mismatch(path: Path, file: DataFile) -> str:
     """In which way a file is not the one that is meant; empty if it is."""
-    kind, expected = file.expected()
-    try:
-        found = _hash(path, kind, file.root)
-    except ValueError as error:
-        return str(error)
+    (kind, expected), content = file.expected(), path.read_bytes()
+    if kind == "tree_sha256":
+        try:
+            found = tree_sha256(read_archive(path, file.root))
+        except ValueError as error:
+            return str(error)
+    elif kind == "git_blob_sha1":
+        found = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    else:
+        found = hashlib.sha256(content).hexdigest()
     same = found.startswith(expected)
     return "" if same else f"expected {kind} {expected}, found {found}"
-
-
-def _hash(path: Path, kind: str, root: str) -> str:
-    if kind == "tree_sha256":
-        return tree_sha256(read_archive(path, root))
-    content = path.read_bytes()
-    if kind == "git_blob_sha1":
-        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-    return hashlib.sha256(content).hexdigest()
 
 
 def _download(file: DataFile, target: Path, dataset: str) -> None:

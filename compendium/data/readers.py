@@ -7,7 +7,7 @@ the options of `compendium.data.load`.
 
 import gzip
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -280,22 +280,3 @@ def _idx(path: Path) -> np.ndarray:
     start = 4 + 4 * n_axes
     shape = np.frombuffer(content[4:start], ">i4")
     return np.frombuffer(content[start:], np.uint8).reshape(shape)
-
-
-READERS: dict[str, Callable[..., Table]] = {
-    reader.__name__: reader
-    for reader in (
-        r_list,
-        r_train_test,
-        r_srbct,
-        csv_class_last,
-        orange_tab,
-        tsv_genes_by_samples,
-        arff_train_test,
-        arff_mixed,
-        census,
-        idx_images,
-        newsgroups,
-        c50,
-    )
-}

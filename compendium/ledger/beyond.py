@@ -60,26 +60,27 @@ def duels(evidence: Evidence, runs: Sequence[str]) -> Iterator[Duel]:
         values = evidence.values(run)
         for name, part in values.get("sets", {}).items():
             ours, machine = (part["methods"][m] for m in ("make_memd", "svm"))
-            gap = part["differences"]["svm"]
             yield Duel(
                 name,
-                *(gap[key] for key in ("difference", "low", "high")),
+                *_ends(part["differences"]["svm"]),
                 accuracy=ours["accuracy"]["mean"],
                 loss=ours["log_loss"] - machine["log_loss"],
                 cost=ours["fit"] / machine["fit"],
             )
         for name, against in values.get("differences", {}).items():
-            gap = against["svm"]
-            point = gap["difference"]
             yield Duel(
                 name,
-                point,
-                gap.get("low", point),
-                gap.get("high", point),
+                *_ends(against["svm"]),
                 accuracy=values["accuracy"][name]["text"]["accuracy"]["mean"],
-                loss=gap["log_loss"],
+                loss=against["svm"]["log_loss"],
                 cost=values["cost"][name]["ratio"],
             )
+
+
+def _ends(gap: dict) -> tuple[float, float, float]:
+    """A difference and its interval, which without repeats is that number."""
+    point = gap["difference"]
+    return point, gap.get("low", point), gap.get("high", point)
 
 
 def clusters(names: Sequence[str]) -> list[list[str]]:
@@ -178,16 +179,12 @@ def duel_rows(evidence: Evidence) -> list[list[str]]:
         if np.isfinite(mean["low"]):
             points += f" ({mean['low']:.1f} to {mean['high']:.1f})"
         least, most = min(d.cost for d in found), max(d.cost for d in found)
-        rows.append(
-            [
-                kind,
-                str(len(found)),
-                points,
-                f"{min(d.difference for d in found):+.1f}",
-                str(sum(d.loss < 0 for d in found)),
-                f"{least:.2f} to {most:.2f}",
-            ]
+        nearest, better = (
+            min(d.difference for d in found),
+            sum(d.loss < 0 for d in found),
         )
+        row = [kind, str(len(found)), points, f"{nearest:+.1f}", str(better)]
+        rows.append([*row, f"{least:.2f} to {most:.2f}"])
     return rows
 
 
@@ -233,14 +230,9 @@ def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> 
 
     Data sets that the table does not print do not count.
     """
-    rows = set(evidence.rows(table))
     ours = {d.name.removeprefix("newsgroups_"): d for d in duels(evidence, runs)}
-    return float(
-        np.mean(
-            [
-                duel.accuracy > evidence.printed(table, row)["memd_js"]
-                for row, duel in ours.items()
-                if row in rows
-            ]
-        )
-    )
+    shared = [row for row in evidence.rows(table) if row in ours]
+    above = [
+        ours[row].accuracy > evidence.printed(table, row)["memd_js"] for row in shared
+    ]
+    return float(np.mean(above))

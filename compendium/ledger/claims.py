@@ -206,36 +206,27 @@ def _check_form(entries: dict) -> None:
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
     """One entry for each row of the table, with its name for {row} filled in."""
-    if "rows" not in entry:
-        return [(name, entry)]
-    singles = []
-    for row in entry["rows"]:
+    rows, singles = entry.pop("rows", None), []
+    for row in rows or ():
         single = {
             key: value.replace("{row}", NAMES.get(row, row))
             if isinstance(value, str)
             else value
             for key, value in entry.items()
-            if key != "rows"
         }
         single["published"] = entry["published"] | {"row": row}
         singles.append((f"{name}-{row.replace('_', '-')}", single))
-    return singles
+    return singles if rows else [(name, entry)]
 
 
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
-    method = entry.get("method", "")
+    method, where = entry.get("method", ""), entry.get("published", {})
     without = next((key for key in UNMEASURED if key in entry), "")
-    published, where = None, entry.get("published", {})
+    published, says = None, [dict(part) for part in entry.get("table_says", ())]
     try:
         if where:
             published = evidence.printed(where["table"], where["row"])[where["column"]]
-        table_says = tuple(
-            (
-                part["label"],
-                printed_wins(evidence, part["table"], part["one"], part["others"]),
-            )
-            for part in entry.get("table_says", ())
-        )
+        won = [(part.pop("label"), printed_wins(evidence, **part)) for part in says]
     except (KeyError, ValueError, FileNotFoundError) as error:
         raise LedgerError(
             f"claim {name!r}: the printed number is missing: {error}"
@@ -246,7 +237,6 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         findings = _under_all(*columns(where["table"], method), name, where)
     elif not without:
         ((rule, bound),) = entry["tolerance"].items()
-        bound = float(bound)
         findings = tuple(
             _finding(evidence, name, item, published, rule, bound)
             for item in entry["evidence"]
@@ -262,10 +252,10 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         **{key: where.get(key, "") for key in ("table", "row", "column")},
         method=method,
         published=published,
-        table_says=table_says,
+        table_says=tuple(won),
         unit=entry.get("unit", ""),
         rule=rule,
-        bound=bound,
+        bound=float(bound),
         findings=findings,
         verdict=verdict,
         reason=reason,
@@ -361,25 +351,14 @@ def judge(rule: str, bound: float, low: float, high: float, printed: float) -> s
     >>> judge("absolute", 0.4, 0.7, 1.3, 1.0), judge("at_least", 10, 2, 10, 0)
     ('reproduced', 'not decided')
     """
-    start, end = accepted(rule, bound, printed)
-    if start <= low and high <= end:
-        return REPRODUCED
-    return OPEN if low <= end and high >= start else DIFFERS
-
-
-def accepted(rule: str, bound: float, printed: float) -> tuple[float, float]:
-    """From where to where a number agrees; the parameters are those of :func:`judge`.
-
-    Examples
-    --------
-    >>> accepted("absolute", 0.5, 2.0), accepted("at_most", 10.0, 0.0)
-    ((1.5, 2.5), (-inf, 10.0))
-    """
-    return {
+    start, end = {
         "absolute": (printed - bound, printed + bound),
         "at_least": (bound, float("inf")),
         "at_most": (-float("inf"), bound),
     }[rule]
+    if start <= low and high <= end:
+        return REPRODUCED
+    return OPEN if low <= end and high >= start else DIFFERS
 
 
 def _tried(name: str, findings: tuple[Finding, ...]) -> str:

@@ -57,13 +57,12 @@ def leave_one_out(frame: pd.DataFrame, *, plain: bool = True) -> pd.DataFrame:
     DataFrame
         The lines of ``frame`` for these settings.
     """
-    parts = []
-    for row in frame["row"].unique():
-        held = frame["row"] == row
-        parts.append(
-            frame[held & (frame["setting"] == chosen(frame[~held], plain=plain))]
-        )
-    return pd.concat(parts)
+    held = [frame["row"] == row for row in frame["row"].unique()]
+    settings = [chosen(frame[~rows], plain=plain) for rows in held]
+    return pd.concat(
+        frame[rows & (frame["setting"] == setting)]
+        for rows, setting in zip(held, settings, strict=True)
+    )
 
 
 def placebo(evidence: Evidence, table: str, method: str, column: str) -> pd.DataFrame:
@@ -153,11 +152,9 @@ def summary(evidence: Evidence) -> pd.DataFrame:
                 "rms": best["rms"],
                 "agree": int(best["agree"]),
                 "figures": int(best["figures"]),
-                "left_out": int(held.sum()),
-                "left_out_of": len(held),
-                "left_out_all": int(held_all.sum()),
-                "left_out_all_of": len(held_all),
             }
+            for name, agrees in (("left_out", held), ("left_out_all", held_all)):
+                line |= {name: int(agrees.sum()), f"{name}_of": len(agrees)}
             line |= {f"agree{runs}": int(best[f"agree{runs}"]) for runs in ASSUMED}
             for other in methods:
                 agrees = placebo(evidence, table, other, COLUMN[method])["agrees"]

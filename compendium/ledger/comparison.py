@@ -10,21 +10,10 @@ from compendium.ledger.tables import Evidence
 from compendium.study.contest import EVERYWHERE
 from compendium.study.ranks import bayesian_signed_ranks, critical_difference, friedman
 
+_GENES = "colon leukemia-5147 cns dlbcl prostate srbct gcm-1363 lung-1543"
 # Runs by the kind of their data; no two of these sets share a row.
 RUNS = {
-    "gene expression": tuple(
-        f"comparison-{name}"
-        for name in (
-            "colon",
-            "leukemia-5147",
-            "cns",
-            "dlbcl",
-            "prostate",
-            "srbct",
-            "gcm-1363",
-            "lung-1543",
-        )
-    ),
+    "gene expression": tuple(f"comparison-{name}" for name in _GENES.split()),
     "texts": ("comparison-text", "comparison-text-sci", "comparison-c50"),
     "tables": ("comparison-tables",),
     "images": ("comparison-images",),
@@ -35,10 +24,8 @@ GROWING = {
     "gene expression": ("small-samples-prostate",),
     "texts": ("small-samples-ibm-mac",),
     "tables": ("small-samples-breast-cancer",),
-    "simulations": (
-        "small-samples-variances",
-        "small-samples-means",
-        "small-samples-correlated",
+    "simulations": tuple(
+        f"small-samples-{name}" for name in ("variances", "means", "correlated")
     ),
 }
 # On this one no default of make_memd was picked, as far as the records say.
@@ -84,22 +71,15 @@ def scores(
         A row for each data set, a column for each method.
     """
     rows = {
-        name: [_number(part["methods"][m][what]) for m in methods]
+        name: [part["methods"][m][what] for m in methods]
         for name, part in parts_of(evidence, runs)
     }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(methods))
-
-
-def _number(value) -> float:
-    return value["mean"] if isinstance(value, dict) else value
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=list(methods))
+    return found.map(lambda value: value["mean"] if isinstance(value, dict) else value)
 
 
 def rank_lead(
-    evidence: Evidence,
-    runs: Sequence[str],
-    what: str,
-    one: str,
-    other: str,
+    evidence: Evidence, runs: Sequence[str], what: str, one: str, other: str
 ) -> dict[str, float]:
     """By how many average ranks one method is before another.
 
@@ -163,11 +143,7 @@ def gap_at(
 
 
 def share_above_at(
-    evidence: Evidence,
-    kinds: Sequence[str],
-    one: str,
-    other: str,
-    rows: int,
+    evidence: Evidence, kinds: Sequence[str], one: str, other: str, rows: int
 ) -> dict[str, float]:
     """Share of data sets on which one method is more accurate at a size of the sample.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from compendium.ledger import beyond, comparison, exact_js, hybrids
-from compendium.ledger.rule import LEVEL, holm
+from compendium.ledger.rule import LEVEL, holm, with_doubt
 from compendium.ledger.tables import Evidence, at, run_of
 
 
@@ -29,9 +29,7 @@ def wins(
     Returns
     -------
     dict
-        ``median``, rows in which it does so; ``low``, those in which it clearly does;
-        ``high``, all but those in which it clearly does not. Clear is a difference
-        whose p-value, adjusted over the rows by Holm's rule, is below 0.05.
+        :func:`compendium.ledger.rule.with_doubt` over the rows.
     """
     won, p = [], []
     for values in evidence.values_of_rows(table):
@@ -45,12 +43,7 @@ def wins(
         # over all of several others, or below one of them
         both = [min(1.0, len(gaps) * min(lost))] if lost else [g["p"] for g in gaps]
         p.append(max(both))
-    won, clear = np.array(won, bool), holm(p) < LEVEL
-    return {
-        "median": int(won.sum()),
-        "low": int((won & clear).sum()),
-        "high": int((won | ~clear).sum()),
-    }
+    return with_doubt(np.array(won, bool), p)
 
 
 def clear_gaps(
@@ -95,11 +88,12 @@ def best_early(
     evidence: Evidence, table: str, early: Sequence[str], late: Sequence[str]
 ) -> int:
     """Rows in which the best of our numbers at some places is above all at others."""
-    return sum(
-        max(_mean(values, place) for place in early)
-        > max(_mean(values, place) for place in late)
-        for values in evidence.values_of_rows(table)
-    )
+
+    def best(values: dict, places: Sequence[str]) -> float:
+        return max(at(values, f"{place}.accuracy.mean") for place in places)
+
+    rows = evidence.values_of_rows(table)
+    return sum(best(values, early) > best(values, late) for values in rows)
 
 
 def median_over_rows(
@@ -196,13 +190,10 @@ def largest_gap(
         if at(values, one) is not None and at(values, other) is not None
     ]
     gap = max(gaps, key=lambda gap: abs(gap["difference"]))
-    ends = abs(gap["low"]), abs(gap["high"])
+    least, most = sorted([abs(gap["low"]), abs(gap["high"])])
     covered = gap["low"] < 0 < gap["high"]
-    return {
-        "median": abs(gap["difference"]),
-        "low": 0.0 if covered else min(ends),
-        "high": max(ends),
-    }
+    low = 0.0 if covered else least
+    return {"median": abs(gap["difference"]), "low": low, "high": most}
 
 
 def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> float:
@@ -221,18 +212,8 @@ def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> fl
     -------
     float
     """
-    return float(
-        np.median(
-            [
-                100.0 * at(values, f"{place}.n_features.median") / at(values, of)
-                for values in evidence.values_of_rows(table)
-            ]
-        )
-    )
-
-
-def _mean(values: dict, place: str) -> float | None:
-    return at(values, f"{place}.accuracy.mean")
+    place, rows = f"{place}.n_features.median", evidence.values_of_rows(table)
+    return float(np.median([100.0 * at(v, place) / at(v, of) for v in rows]))
 
 
 # Functions of evidence, by the name that a claim gives.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from compendium.ledger.rule import LEVEL, holm
+from compendium.ledger.rule import with_doubt
 from compendium.ledger.tables import Evidence
 
 
@@ -23,8 +23,7 @@ def share_above(
     Returns
     -------
     dict
-        ``median``, that share; ``low``, of those clearly above; ``high``, all but those
-        clearly below. Clear is a p-value below 0.05 after Holm's rule over the family.
+        :func:`compendium.ledger.rule.with_doubt` over the family.
     """
     gaps = [
         gap
@@ -32,12 +31,7 @@ def share_above(
         if name.endswith(ending) and not name.startswith("data ")
     ]
     above = np.array([gap["difference"] > 0 for gap in gaps])
-    clear = holm([gap["p"] for gap in gaps]) < LEVEL
-    return {
-        "median": float(above.mean()),
-        "low": float((above & clear).mean()),
-        "high": float((above | ~clear).mean()),
-    }
+    return with_doubt(above, [gap["p"] for gap in gaps], np.mean)
 
 
 def free_difference(

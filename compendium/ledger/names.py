@@ -7,7 +7,7 @@ and nowhere an identifier.
 import tomllib
 from pathlib import Path
 
-_LISTED = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+_LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 DATA_SETS, FILES = _LISTED["data_sets"], _LISTED["files"]
 METHODS, COLUMNS = _LISTED["methods"], _LISTED["columns"]

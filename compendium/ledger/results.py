@@ -60,10 +60,12 @@ def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
     """
     tables = []
     for method, part in parts.items():
-        repeats, n_splits = part["correct"].shape
-        table = pd.DataFrame({"method": method, "repeat": range(repeats)})
-        for f in range(n_splits):
-            table[f"right_{f}"] = part["correct"][:, f]
-            table[f"of_{f}"] = part["tested"][:, f]
-        tables.append(table)
+        counts = {"right": part["correct"].T, "of": part["tested"].T}
+        columns = {
+            f"{name}_{f}": table[f]
+            for f in range(len(counts["of"]))
+            for name, table in counts.items()
+        }
+        repeats = range(len(part["correct"]))
+        tables.append(pd.DataFrame({"method": method, "repeat": repeats} | columns))
     return pd.concat(tables, ignore_index=True)

@@ -6,6 +6,8 @@ rule takes the fewest runs that can, which is the widest tolerance that the figu
 itself allows.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -104,6 +106,31 @@ def z_score(
     runs, repeats = np.asarray(runs, float), np.asarray(repeats, float)
     one = 100.0 / (np.asarray(n) * np.sqrt(repeats))
     return gap / (np.maximum(sd, one) * np.sqrt(1.0 / runs + 1.0 / repeats))
+
+
+def with_doubt(
+    yes: NDArray[np.bool_], p: ArrayLike, how: Callable = np.sum
+) -> dict[str, float]:
+    """How many of a family of comparisons come out so: all, clear ones, none against.
+
+    Parameters
+    ----------
+    yes : ndarray of bool, shape (n,)
+    p : array_like of shape (n,)
+        Of no difference. A difference is clear if its p-value, adjusted over the family
+        by Holm's rule, is below :data:`LEVEL`.
+    how : callable, default=numpy.sum
+        Or numpy.mean, for shares.
+
+    Returns
+    -------
+    dict
+        ``median``, those that do; ``low``, those that clearly do; ``high``, all but
+        those that clearly do not.
+    """
+    clear = holm(p) < LEVEL
+    parts = {"median": yes, "low": yes & clear, "high": yes | ~clear}
+    return {name: how(part).item() for name, part in parts.items()}
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:

@@ -5,31 +5,16 @@ fed with, which of its options are used. A *column* of settings is one method of
 table; MeMd has two printed columns, which for two classes are one.
 """
 
+import tomllib
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 from compendium.study.preparations import PREPARATIONS
 
-TEXTS = {
-    "full": "whole message",
-    "full, by occurrences": "whole message, rare words by occurrences",
-    "subject": "subject and body",
-    "body": "body",
-}
-FAMILIES = {
-    "bernoulli": "Bernoulli, presence",
-    "geometric": "geometric, counts",
-    "poisson": "Poisson, counts",
-    "multinomial": "multinomial, counts",
-    "exponential": "exponential, counts",
-    "exponential_share": "exponential, share of the message",
-}
-SHRUNK = {
-    "": "",
-    "_1": ", shrunk by a tenth",
-    "_5": ", shrunk by half",
-    "_auto": ", shrunk, estimated",
-}
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+TEXTS, FAMILIES, SHRUNK = (_WORDS[part] for part in ("texts", "families", "shrunk"))
+_ON_ALL_TEXTS = ("svm", "svm_tfidf", "dme")
 
 
 @dataclass(frozen=True)
@@ -90,35 +75,14 @@ def _table3() -> dict[str, list[Setting]]:
         for (f, words), s in product(list(FAMILIES.items())[:5], ("0.1", "0.01"))
     ]
 
-    def fed(column, method, what, texts=TEXTS):
-        return [
+    svm, dme = (
+        [
             Setting(f"{what}; {TEXTS[text]}", {column: f"paper.{text}.{method}"})
-            for text in texts
+            for method, what in _WORDS[column].items()
+            for text in (TEXTS if method in _ON_ALL_TEXTS else ["full"])
         ]
-
-    svm = fed("svm_linear", "svm", "counts") + fed("svm_linear", "svm_tfidf", "tf-idf")
-    for method, what in (
-        ("svm_presence", "presence"),
-        ("svm_frequencies", "frequencies"),
-        ("svm_scaled", "scaled by the largest"),
-        ("svm_share", "share of all words"),
-    ):
-        svm += fed("svm_linear", method, what, ["full"])
-    dme = fed("dme", "dme", "frequencies")
-    for method, what in (
-        ("dme_presence", "presence"),
-        ("dme_tfidf", "tf-idf"),
-        ("dme_strong", "frequencies, ten times the penalty"),
-        *(
-            (f"dme_steps_{s}", f"frequencies, stopped at step {s}")
-            for s in (1, 3, 10, 30)
-        ),
-        *(
-            (f"dme_scaling_{s}", f"frequencies, no penalty, stopped at scaling {s}")
-            for s in (1, 3, 10, 30)
-        ),
-    ):
-        dme += fed("dme", method, what, ["full"])
+        for column in ("svm_linear", "dme")
+    )
     return {"memd": memd, "svm": svm, "dme": dme}
 
 

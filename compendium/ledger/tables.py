@@ -86,7 +86,7 @@ class Evidence:
         project = project or root()
         self._printed = cache(partial(printed_rows, project=project))
         self._result = cache(partial(read_result, project=project))
-        self._frozen = cache(partial(read_frozen, project))
+        self._project = project
         self.asked: list[str] = []
 
     def anew(self) -> "Evidence":
@@ -103,7 +103,7 @@ class Evidence:
 
     def frozen(self) -> Frozen:
         """The data sets that no default has seen."""
-        return self._frozen()
+        return read_frozen(self._project)
 
     def rows(self, table: str) -> list[str]:
         """The :func:`rows_of` a table."""

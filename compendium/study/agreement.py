@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 from scipy.special import xlogy
 from sklearn.feature_selection import chi2, f_classif
 
@@ -41,8 +41,8 @@ def presence_scores(X, y) -> dict[str, NDArray[np.float64]]:
 'J': [2.15, 0.0], 'JS_GM': [0.54, 0.0], 'JS': [0.24, 0.0]}
     """
     codes = np.unique(y, return_inverse=True)[1]
-    member = sparse.csr_array(np.eye(codes.max() + 1)[codes])
-    present, size = _dense(member.T @ X), np.bincount(codes)[:, None].astype(float)
+    member = np.eye(codes.max() + 1)[codes]
+    present, size = np.asarray((X.T @ member).T), member.sum(axis=0)[:, None]
     overall = present.sum(axis=0)
     informative = (overall > 0) & (overall < X.shape[0])
     statistics = _statistics([present, size - present], size)
@@ -166,7 +166,3 @@ def _rounded(score):
     finite = np.abs(score[np.isfinite(score)])
     largest = finite.max(initial=0.0) or 1.0
     return np.round(score / largest, 10)
-
-
-def _dense(sums):
-    return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)

@@ -1,5 +1,8 @@
 """Classifiers side by side: who takes part, what each tunes, and what is measured."""
 
+import tomllib
+from pathlib import Path
+
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -27,49 +30,11 @@ from compendium.study.preparations import PreparedClassifier
 from compendium.study.relevance import RelevantRedundantSelector, level_information
 from memdlib.generative import MeMdClassifier, make_memd
 
-LABELS = {
-    "make_memd": "make_memd",
-    "plain": "plain MeMd",
-    "shrunken": "shrunken MeMd",
-    "svm": "linear SVM",
-    "logistic": "L2 logistic",
-    "lasso": "L1 logistic",
-    "naive_bayes": "naive Bayes",
-    "lda": "LDA, Ledoit-Wolf",
-    "centroids": "shrunken centroids",
-    "f_logistic": "F, then logistic",
-    "information_logistic": "information, then logistic",
-    "mrmr_logistic": "mRMR, then logistic",
-    "forest": "random forest",
-    "boosting": "gradient boosting",
-    "complement": "ComplementNB",
-    "gaussian_text": "GaussianNB on words",
-    "chi2_logistic": "chi-squared, then logistic",
-    "logistic_loss": "L2 logistic, C by log-loss",
-    "svm_raw": "linear SVM, values as they are",
-    "svm_few": "linear SVM, 4 costs, 3 folds",
-    "pca_svm": "PCA, then linear SVM",
-    "pca_logistic": "PCA, then L2 logistic",
-    "rbf_svm": "RBF SVM",
-    "ridge": "ridge on tf-idf",
-}
-# Those that take part on all kinds of data, each once.
-EVERYWHERE = tuple(LABELS)[:14]
+_GRIDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+LABELS = _GRIDS["labels"]
+EVERYWHERE = tuple(LABELS)[: _GRIDS["everywhere"]]
+_LOSS = "neg_log_loss"
 FEW = 500  # features that reach a method which could not afford all of them
-
-_COSTS = {
-    "expression": (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    "table": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
-    "text": (0.1, 0.3, 1.0, 3.0, 10.0),
-}
-_LASSO_COSTS = {
-    "expression": (0.03, 0.1, 0.3, 1.0),
-    "table": (0.01, 0.1, 1.0, 10.0),
-    "text": (0.3, 1.0, 3.0, 10.0, 30.0),
-}
-_SIZES = {"expression": (10, 30, 100, 300), "text": (30, 100, 300, 1000, 3000)}
-_SMOOTHINGS = (0.01, 0.03, 0.1, 0.3, 1.0)
-_VARIANCES = [0.5, 0.8, 0.95]  # shares that the principal components hold
 
 
 class CalibratedSearch(ClassifierMixin, BaseEstimator):
@@ -197,22 +162,14 @@ def contestants(
     -------
     dict
         Name, a key of :data:`LABELS`, to estimator.
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind.
     """
     if kind == "mixed":
         return _mixed(d, folds, iterations)
-    if kind not in _COSTS:
-        raise ValueError(f"kind={kind!r} must be one of {list(_COSTS)}")
     build = _text if kind == "text" else _dense
     found = {"make_memd": make_memd(kind)} | build(kind, d, folds)
     few = min(d, FEW)
     found["lda"] = make_pipeline(
-        *_few(kind, few),
-        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        *_few(kind, few), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     )
     found["centroids"] = _search(
         make_pipeline(*_few(kind, few if kind == "text" else d), NearestCentroid()),
@@ -248,65 +205,51 @@ def _few(kind, k) -> list:
     return [best, StandardScaler()]
 
 
-def _selected(selector, sizes, name, costs, folds, prepare, scale):
-    """A choice of features, its size tuned, in front of logistic regression."""
+def _chosen(kind, selector, sizes, folds):
+    """Logistic regression behind a choice of features, whose number is tuned."""
+    prepare, scale = [], StandardScaler()
+    if kind == "text":
+        prepare, scale = [TfidfTransformer(sublinear_tf=True)], MaxAbsScaler()
     chain = make_pipeline(*prepare, selector, scale, LogisticRegression(max_iter=500))
-    step = type(selector).__name__.lower()
-    grid = {f"{step}__{name}": sizes, "logisticregression__C": costs}
-    return _search(chain, grid, folds)
+    name = "k" if isinstance(selector, SelectKBest) else "n_features"
+    grid = {f"{type(selector).__name__.lower()}__{name}": sizes}
+    costs = {"logisticregression__C": _GRIDS["few_costs"][kind]}
+    return _search(chain, grid | costs, folds)
+
+
+def _rotated(model):
+    return make_pipeline(StandardScaler(), PCA(svd_solver="full"), model)
 
 
 def _dense(kind, d, folds) -> dict:
-    costs = list(_COSTS[kind])
-    sizes = [k for k in _SIZES["expression"] if k < d] if d > 100 else []
+    costs = _GRIDS["costs"][kind]
+    sizes = [k for k in _GRIDS["sizes"]["expression"] if k < d] if d > 100 else []
     sizes = sizes or sorted({max(1, round(share * d)) for share in (0.25, 0.5, 1.0)})
     pool = min(d, 200)
     few = sorted({min(k, pool) for k in (5, 10, 20, 50)} if d > 100 else set(sizes))
-    lasso = LogisticRegression(
-        # LIBLINEAR penalises the intercept, too; a large scale makes that slight
-        l1_ratio=1.0,
-        solver="liblinear",
-        intercept_scaling=10.0,
-        max_iter=200,
-        tol=1e-3,
-    )
+    # LIBLINEAR penalises the intercept, too; a large scale makes that slight
+    how = {"l1_ratio": 1.0, "solver": "liblinear", "intercept_scaling": 10.0}
+    lasso = OneVsRestClassifier(LogisticRegression(**how, max_iter=200, tol=1e-3))
+    lassos = {"estimator__C": _GRIDS["lasso_costs"][kind]}
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
-    rotate = StandardScaler(), PCA(svd_solver="full")
-
-    machine = SVC(kernel="linear")
-    svm = make_pipeline(*rotate, CalibratedSearch(machine, {"C": costs}, folds))
+    machine, mrmr = SVC(kernel="linear"), RelevantRedundantSelector(pool=pool)
+    by_cost, few_costs = {"C": costs}, {"C": costs[-4:]}
+    svm = _rotated(CalibratedSearch(machine, by_cost, folds))
     by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
-
-    def selected(selector, values, name):
-        few_costs = [0.01, 0.1, 1.0]
-        return _selected(selector, values, name, few_costs, folds, [], StandardScaler())
-
-    return {
+    found = {
         "plain": MeMdClassifier(validation=5),
         "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
         "svm": svm,
-        "svm_few": make_pipeline(
-            *rotate, CalibratedSearch(machine, {"C": costs[-4:]}, min(folds, 3))
-        ),
-        "logistic": make_pipeline(*rotate, _search(logistic, {"C": costs}, folds)),
-        "logistic_loss": make_pipeline(
-            *rotate, _search(logistic, {"C": costs}, folds, "neg_log_loss")
-        ),
-        "lasso": make_pipeline(
-            StandardScaler(),
-            _search(
-                OneVsRestClassifier(lasso),
-                {"estimator__C": list(_LASSO_COSTS[kind])},
-                folds,
-            ),
-        ),
+        "svm_few": _rotated(CalibratedSearch(machine, few_costs, min(folds, 3))),
+        "logistic": _rotated(_search(logistic, by_cost, folds)),
+        "logistic_loss": _rotated(_search(logistic, by_cost, folds, _LOSS)),
+        "lasso": make_pipeline(StandardScaler(), _search(lasso, lassos, folds)),
         "naive_bayes": GaussianNB(),
-        "f_logistic": selected(SelectKBest(f_classif), sizes, "k"),
-        "information_logistic": selected(SelectKBest(level_information), sizes, "k"),
-        "mrmr_logistic": selected(
-            RelevantRedundantSelector(pool=pool), few, "n_features"
-        ),
-    } | by_kind
+        "mrmr_logistic": _chosen(kind, mrmr, few, folds),
+    }
+    for name, score in (("f", f_classif), ("information", level_information)):
+        found[f"{name}_logistic"] = _chosen(kind, SelectKBest(score), sizes, folds)
+    return found | by_kind
 
 
 def _wide(svm, costs, folds) -> dict:
@@ -315,18 +258,15 @@ def _wide(svm, costs, folds) -> dict:
     def reduced(model):
         return make_pipeline(PCA(svd_solver="full"), model)
 
-    rotate = StandardScaler(), PCA(svd_solver="full")
-    shares = {"pca__n_components": _VARIANCES}
+    shares = {"pca__n_components": _GRIDS["others"]["variances"]}
     machine = CalibratedSearch(
         reduced(SVC(kernel="linear")), shares | {"svc__C": costs}, folds
     )
     logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
     by_cost = shares | {"logisticregression__C": costs}
-    return {
-        "svm_raw": svm,
-        "pca_svm": make_pipeline(*rotate, machine),
-        "pca_logistic": make_pipeline(*rotate, _search(logistic, by_cost, folds)),
-    }
+    search = _search(logistic, by_cost, folds)
+    found = {"pca_svm": _rotated(machine), "pca_logistic": _rotated(search)}
+    return {"svm_raw": svm} | found
 
 
 def _table(d, folds) -> dict:
@@ -349,10 +289,10 @@ def _mixed(d, folds, iterations) -> dict:
         (levels, make_column_selector(dtype_exclude="number")),
     )
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
-    costs = {"C": list(_COSTS["table"])}
+    costs = {"C": _GRIDS["costs"]["table"]}
     found = {
         "rbf_svm": _table(d, folds)["rbf_svm"][-1],
-        "logistic_loss": _search(logistic, costs, folds, "neg_log_loss"),
+        "logistic_loss": _search(logistic, costs, folds, _LOSS),
         "lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
         "boosting": StoppedBoosting(iterations),
         "forest": RandomForestClassifier(200),
@@ -363,59 +303,44 @@ def _mixed(d, folds, iterations) -> dict:
 
 
 def _text(kind, d, folds) -> dict:
-    costs = list(_COSTS[kind])
-    wide = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0]
-    sizes = [k for k in _SIZES["text"] if k < d]
-    counts = MeMdClassifier(family="multinomial")
+    costs, others = _GRIDS["costs"][kind], _GRIDS["others"]
+    sizes = [k for k in _GRIDS["sizes"][kind] if k < d]
+    wide = {"estimator__C": others["wide_costs"]}
+    lassos = {"estimator__C": _GRIDS["lasso_costs"][kind]}
+    smoothings = others["smoothings"]
 
-    def tfidf(model, grid, scoring=None):
-        chain = make_pipeline(TfidfTransformer(sublinear_tf=True), model)
-        grid = {f"{chain.steps[-1][0]}__{k}": v for k, v in grid.items()}
-        return _search(chain, grid, folds, scoring)
+    def tfidf(model):
+        return make_pipeline(TfidfTransformer(sublinear_tf=True), model)
 
-    def calibrated(machine, grid, folds):
-        weights = TfidfTransformer(sublinear_tf=True)
-        return make_pipeline(weights, CalibratedSearch(machine, grid, folds))
+    def searched(model, grid, scoring=None):
+        name = type(model).__name__.lower()
+        grid = {f"{name}__{key}": values for key, values in grid.items()}
+        return _search(tfidf(model), grid, folds, scoring)
 
     def one_rest(**how):
         return OneVsRestClassifier(LogisticRegression(solver="liblinear", **how))
 
-    few_costs = [0.1, 1.0, 10.0]
+    def machine(costs, folds):
+        return tfidf(CalibratedSearch(LinearSVC(), {"C": costs}, folds))
 
-    def selected(score):
-        weights = [TfidfTransformer(sublinear_tf=True)]
-        return _selected(
-            SelectKBest(score), sizes, "k", few_costs, folds, weights, MaxAbsScaler()
-        )
-
-    return {
+    ridge, few = RidgeClassifier(solver="sparse_cg", tol=1e-3), [10, 30, 100]
+    found = {
         "plain": MeMdClassifier(family="bernoulli"),
-        "shrunken": _search(counts, {"smoothing": list(_SMOOTHINGS)}, folds),
-        "svm": calibrated(LinearSVC(), {"C": costs}, folds),
-        "svm_few": calibrated(LinearSVC(), {"C": costs[1:]}, min(folds, 3)),
-        "ridge": calibrated(
-            RidgeClassifier(solver="sparse_cg", tol=1e-3),
-            {"alpha": [0.1, 0.3, 1.0]},
-            folds,
+        "shrunken": _search(
+            MeMdClassifier(family="multinomial"), {"smoothing": smoothings}, folds
         ),
-        "logistic": tfidf(one_rest(), {"estimator__C": wide}),
-        "logistic_loss": tfidf(one_rest(), {"estimator__C": wide}, "neg_log_loss"),
-        "lasso": tfidf(
-            one_rest(l1_ratio=1.0), {"estimator__C": list(_LASSO_COSTS[kind])}
-        ),
-        "naive_bayes": _search(MultinomialNB(), {"alpha": list(_SMOOTHINGS)}, folds),
-        "complement": tfidf(ComplementNB(), {"alpha": list(_SMOOTHINGS)}),
+        "svm": machine(costs, folds),
+        "svm_few": machine(costs[1:], min(folds, 3)),
+        "ridge": tfidf(CalibratedSearch(ridge, {"alpha": others["ridges"]}, folds)),
+        "logistic": searched(one_rest(), wide),
+        "logistic_loss": searched(one_rest(), wide, _LOSS),
+        "lasso": searched(one_rest(l1_ratio=1.0), lassos),
+        "naive_bayes": _search(MultinomialNB(), {"alpha": smoothings}, folds),
+        "complement": searched(ComplementNB(), {"alpha": smoothings}),
         "gaussian_text": make_pipeline(*_few(kind, min(d, FEW)), GaussianNB()),
-        "f_logistic": selected(f_classif),
-        "information_logistic": selected(level_information),
-        "chi2_logistic": selected(chi2),
-        "mrmr_logistic": _selected(
-            RelevantRedundantSelector(),
-            [10, 30, 100],
-            "n_features",
-            few_costs,
-            folds,
-            [TfidfTransformer(sublinear_tf=True)],
-            MaxAbsScaler(),
-        ),
+        "mrmr_logistic": _chosen(kind, RelevantRedundantSelector(), few, folds),
     }
+    scores = {"f": f_classif, "information": level_information, "chi2": chi2}
+    for name, score in scores.items():
+        found[f"{name}_logistic"] = _chosen(kind, SelectKBest(score), sizes, folds)
+    return found

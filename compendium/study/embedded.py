@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics.pairwise import (
-    euclidean_distances,
-    linear_kernel,
-    rbf_kernel,
-)
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC
 

@@ -1,8 +1,9 @@
 """Classifiers on generative embeddings: every choice made inside the training rows."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,21 +100,23 @@ class Task:
         mean = np.asarray(train.mean(axis=0)).ravel()
         variance = np.asarray(square.mean(axis=0)).ravel() - mean**2
         best = np.sort(np.argsort(-variance, kind="stable")[: self.n_features])
-        return (
-            sparse.csr_array(self.X)[:, best]
-            if sparse.issparse(train)
-            else (np.ascontiguousarray(self.X[:, best]))
-        )
+        if sparse.issparse(train):
+            return sparse.csr_array(self.X)[:, best]
+        return np.ascontiguousarray(self.X[:, best])
 
 
-def outcomes(task: Task, topics) -> Iterator[tuple[Choice, NDArray]]:
-    """Predictions of every candidate for the rows after the training rows.
+def outcomes(
+    task: Task, topics, only: Container[Choice] | None = None
+) -> Iterator[tuple[Choice, NDArray]]:
+    """Predictions of candidates for the rows after the training rows.
 
     Parameters
     ----------
     task : Task
     topics : sequence of int
         Numbers of topics to try.
+    only : container of Choice, default=None
+        Which candidates; None means all.
 
     Yields
     ------
@@ -121,19 +124,25 @@ def outcomes(task: Task, topics) -> Iterator[tuple[Choice, NDArray]]:
         The generative rule has the embedding :data:`GENERATIVE`, and "bayes".
     predicted : ndarray
     """
+    kernels = dict.fromkeys(sum(KERNELS.values(), ()))
+    settings = [(c, setting) for c, all_ in SETTINGS.items() for setting in all_]
     for n_topics in topics:
         table, generative = task.embedded(n_topics)
-        yield Choice(GENERATIVE, "", "bayes", 0.0, n_topics, 0.0), generative
+        rule = Choice(GENERATIVE, "", "bayes", 0.0, n_topics, 0.0)
+        if only is None or rule in only:
+            yield rule, generative
         if n_topics == topics[0]:
             table[DATA] = task.kept()
         for name, values in table.items():
-            wanted = dict.fromkeys(sum(KERNELS.values(), ()))
-            for (kernel, order), K in grams(wanted, values, len(task.y)):
-                for classifier, settings in SETTINGS.items():
-                    for setting in settings:
-                        n = 0 if name == DATA else n_topics
-                        choice = Choice(name, kernel, classifier, order, n, setting)
-                        yield choice, predictions(K, task.y, classifier, setting)
+            n, wanted = 0 if name == DATA else n_topics, {}
+            for (kernel, order), (c, setting) in product(kernels, settings):
+                choice = Choice(name, kernel, c, order, n, setting)
+                if only is None or choice in only:
+                    wanted.setdefault((kernel, order), []).append(choice)
+            for kernel, K in grams(wanted, values, len(task.y)):
+                for choice in wanted[kernel]:
+                    answer = predictions(K, task.y, choice.classifier, choice.setting)
+                    yield choice, answer
 
 
 def candidates(
@@ -255,31 +264,14 @@ def nested(
             picked = {
                 name: max(group(right), key=right.get) for name, group in groups.items()
             }
-            hits = _tested(task, set(picked.values()), y[test])
+            chosen = set(picked.values())
+            needed = [t for t in topics if t in {choice.topics for choice in chosen}]
+            hits = {
+                choice: int((predicted == y[test]).sum())
+                for choice, predicted in outcomes(task, needed or topics[:1], chosen)
+            }
             for name, choice in picked.items():
                 found[name]["correct"][r, f] = hits[choice]
                 found[name]["tested"][r, f] = len(test)
                 found[name]["chosen"].append(choice)
     return found
-
-
-def _tested(task: Task, choices: set[Choice], truth: NDArray) -> dict[Choice, int]:
-    """Rows that each of some choices has right; each kernel matrix is made once."""
-    hits: dict[Choice, int] = {}
-    for n_topics in sorted({c.topics for c in choices}):
-        table, generative = ({DATA: task.kept()}, None)
-        if n_topics:
-            table, generative = task.embedded(n_topics)
-        ours = [c for c in choices if c.topics == n_topics]
-        for choice in ours:
-            if choice.classifier == "bayes":
-                hits[choice] = int((generative == truth).sum())
-        for name in {c.embedding for c in ours} & set(table):
-            here = [c for c in ours if c.embedding == name]
-            wanted = {(c.kernel, c.order) for c in here}
-            for kernel, K in grams(wanted, table[name], len(task.y)):
-                for c in here:
-                    if (c.kernel, c.order) == kernel:
-                        answer = predictions(K, task.y, c.classifier, c.setting)
-                        hits[c] = int((answer == truth).sum())
-    return hits

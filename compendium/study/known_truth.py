@@ -1,10 +1,12 @@
 """Simulated data with the posterior that their truth gives, and so the Bayes error."""
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import stats
 from scipy.special import log_softmax
 from sklearn.utils import Bunch
 
@@ -37,26 +39,8 @@ class Simulation(NamedTuple):
     factors: int = 0
 
 
-SIMULATED = {
-    "variances_few": Simulation(
-        "table", 100, {"n_features": 20, "n_informative": 10, "separation": 0.5}
-    ),
-    "variances_many": Simulation(
-        "expression", 100, {"n_features": 1000, "n_informative": 10, "separation": 0.5}
-    ),
-    "means_many": Simulation(
-        "expression", 100, {"n_features": 1000, "n_informative": 20}, equal=True
-    ),
-    "correlated": Simulation(
-        "expression", 100, {"n_features": 200, "n_informative": 10}, True, factors=5
-    ),
-    "words": Simulation(
-        "text",
-        200,
-        {"n_words": 2000, "n_informative": 200, "n_classes": 4, "lift": 6.0},
-    ),
-    "categories": Simulation("mixed", 400, {"n_columns": 6, "missing": 0.1}),
-}
+_LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SIMULATED = {name: Simulation(**entry) for name, entry in _LISTED.items()}
 
 
 def simulated(name: str, n_samples: int, seed: int) -> Bunch:
@@ -77,19 +61,12 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
         ``X`` (n, d), a frame if there are categories; ``y`` (n,); ``log_posterior``
         (n, K).
 
-    Raises
-    ------
-    ValueError
-        If there is no such simulation.
-
     Examples
     --------
     >>> bunch = simulated("variances_few", 2000, seed=0)
     >>> bool((bunch.log_posterior.argmax(axis=1) == bunch.y).mean() > 0.9)
     True
     """
-    if name not in SIMULATED:
-        raise ValueError(f"name={name!r} must be one of {list(SIMULATED)}")
     how = SIMULATED[name]
     if how.kind == "mixed":
         return _mixed(n_samples, seed, **how.arguments)
@@ -97,15 +74,8 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
         bunch = simulate_text_counts(n_documents=n_samples, seed=seed, **how.arguments)
         # the length of a document says nothing of its class
         density = bunch.X @ np.log(bunch.word_probabilities).T
-        # LIBLINEAR takes no indices of 64 bits
-        X = sparse.csr_array(
-            (
-                bunch.X.data,
-                bunch.X.indices.astype(np.int32),
-                bunch.X.indptr.astype(np.int32),
-            ),
-            shape=bunch.X.shape,
-        )
+        X = bunch.X.copy()  # LIBLINEAR takes no indices of 64 bits
+        X.indices, X.indptr = (part.astype(np.int32) for part in (X.indices, X.indptr))
         return Bunch(X=X, y=bunch.y, log_posterior=log_softmax(density, axis=1))
     bunch = simulate_gaussian_classes(n_samples=n_samples, seed=seed, **how.arguments)
     X, means, variances = bunch.X, bunch.means, bunch.variances

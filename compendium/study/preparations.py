@@ -36,8 +36,8 @@ def prepare(X: NDArray, how: str, floor: float | None = None) -> NDArray[np.floa
     Raises
     ------
     ValueError
-        If the preparation has another name, a logarithm meets a value that is not
-        positive, or a sample to be standardised is constant.
+        If the preparation has another name, or a logarithm meets a value that is not
+        positive.
 
     Examples
     --------
@@ -60,8 +60,6 @@ def prepare(X: NDArray, how: str, floor: float | None = None) -> NDArray[np.floa
         X = np.log(X)
     if how.endswith("standardised"):
         scale = X.std(axis=1, keepdims=True)
-        if not scale.all():
-            raise ValueError(f"sample {int(scale.argmin())} has one value throughout")
         X = (X - X.mean(axis=1, keepdims=True)) / scale
     return X
 
@@ -135,9 +133,8 @@ class ExpressionFilter(SelectorMixin, BaseEstimator):
                 f"floor={self.floor!r} and ceiling={self.ceiling!r}: the floor must be "
                 "positive, or there is no logarithm, and below the ceiling"
             )
-        clipped = np.clip(
-            validate_data(self, X, dtype=np.float64), self.floor, self.ceiling
-        )
+        X = validate_data(self, X, dtype=np.float64)
+        clipped = np.clip(X, self.floor, self.ceiling)
         self.least_, self.most_ = clipped.min(axis=0), clipped.max(axis=0)
         return self
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 
@@ -43,6 +43,13 @@ def stratified_folds(y, n_splits: int, seed: int) -> Iterator[tuple[NDArray, NDA
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
 
+def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
+    """The estimator unfitted, everything in it that draws with a seed."""
+    model = clone(estimator)
+    seeds = [name for name in model.get_params() if name.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(seeds, seed))
+
+
 def repeated_accuracy(
     estimators: dict, X, y, *, n_splits: int, repeats: int, first_seed: int = 0
 ) -> dict[str, dict[str, NDArray]]:
@@ -77,10 +84,7 @@ def repeated_accuracy(
         folds = stratified_folds(y, n_splits, first_seed + r)
         for f, (train, test) in enumerate(folds):
             for name, estimator in estimators.items():
-                model = clone(estimator)
-                seeds = [k for k in model.get_params() if k.endswith("random_state")]
-                model.set_params(**dict.fromkeys(seeds, first_seed + r))
-                model.fit(X[train], y[train])
+                model = seeded(estimator, first_seed + r).fit(X[train], y[train])
                 last = model[-1] if isinstance(model, Pipeline) else model
                 part = found[name]
                 part["correct"][r, f] = (model.predict(X[test]) == y[test]).sum()

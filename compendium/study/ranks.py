@@ -37,12 +37,6 @@ def friedman(scores: ArrayLike) -> Friedman:
     -------
     Friedman
 
-    Raises
-    ------
-    ValueError
-        With fewer than two data sets or classifiers, or if all scores of each row are
-        equal.
-
     References
     ----------
     .. [1] Demsar, Statistical comparisons of classifiers over multiple data sets,
@@ -54,22 +48,13 @@ def friedman(scores: ArrayLike) -> Friedman:
     [1.33, 1.67, 3.0]
     """
     table = np.asarray(scores, float)
-    if table.ndim != 2 or min(table.shape) < 2:
-        raise ValueError(
-            f"scores has shape {table.shape}; it needs at least two of each"
-        )
     n_sets, k = table.shape
-    ranks = stats.rankdata(-table, axis=1)
-    mean = ranks.mean(axis=0)
-    between = n_sets * ((mean - (k + 1) / 2) ** 2).sum()
-    within = ((ranks - (k + 1) / 2) ** 2).sum() / (n_sets * (k - 1))
-    if within == 0.0:
-        raise ValueError("scores has equal values in every row; nothing can be ranked")
-    statistic = between / within
+    statistic = stats.friedmanchisquare(*table.T).statistic
     left = n_sets * (k - 1) - statistic
     quotient = (n_sets - 1) * statistic / left if left > 0 else np.inf
     p = stats.f.sf(quotient, k - 1, (k - 1) * (n_sets - 1))
-    return Friedman(mean, float(statistic), float(p))
+    ranks = stats.rankdata(-table, axis=1).mean(axis=0)
+    return Friedman(ranks, float(statistic), float(p))
 
 
 def critical_difference(k: int, n_sets: int, level: float = 0.95) -> float:
@@ -138,11 +123,6 @@ def bayesian_signed_ranks(
     SignedRanks
         They sum to one.
 
-    Raises
-    ------
-    ValueError
-        Without differences.
-
     References
     ----------
     .. [1] Benavoli, Corani, Demsar and Zaffalon, Time for a change: a tutorial for
@@ -155,8 +135,6 @@ def bayesian_signed_ranks(
     True
     """
     values = np.asarray(differences, float)
-    if values.ndim != 1 or not len(values):
-        raise ValueError(f"differences has shape {values.shape}; give one for each set")
     z = np.concatenate([[0.0], values])
     weights = np.random.default_rng(seed).dirichlet([0.5, *np.ones(len(values))], draws)
     middle = (z[:, None] + z[None]) / 2.0

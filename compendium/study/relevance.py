@@ -102,16 +102,7 @@ class RelevantRedundantSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            If more features are asked for than are looked at.
         """
-        if not 1 <= self.n_features <= self.pool:
-            raise ValueError(
-                f"n_features={self.n_features} must be from 1 to pool={self.pool}"
-            )
         X, y = validate_data(self, X, y, accept_sparse="csr")
         with np.errstate(divide="ignore", invalid="ignore"):
             relevance = np.nan_to_num(f_classif(X, y)[0], posinf=np.finfo(float).max)

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
 from compendium.study.preparations import PreparedClassifier
+from compendium.study.protocols import seeded
 from memdlib.generative import MixtureClassifier
 
 
@@ -77,10 +78,7 @@ def measured(
         true class; ``top`` and ``hit`` (n,), the largest posterior and whether its
         class is the true one; ``features``; ``fit`` and ``predict``, processor seconds.
     """
-    model = clone(model)
-    seeds = [k for k in model.get_params() if k.endswith("random_state")]
-    model.set_params(**dict.fromkeys(seeds, seed))
-    X, y = test
+    model, (X, y) = seeded(model, seed), test
     start = time.process_time()
     model.fit(*train)
     fitted = time.process_time()

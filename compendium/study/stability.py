@@ -42,7 +42,7 @@ def nogueira_index(selected: ArrayLike, level: float = 0.95) -> Stability:
     Raises
     ------
     ValueError
-        With fewer than two resamples, or if nothing or everything is chosen each time.
+        If nothing or everything is chosen each time.
 
     Notes
     -----
@@ -62,11 +62,6 @@ def nogueira_index(selected: ArrayLike, level: float = 0.95) -> Stability:
     0.333
     """
     choice = np.asarray(selected, float)
-    if choice.ndim != 2 or len(choice) < 2:
-        raise ValueError(
-            f"selected has shape {choice.shape}; it needs a row for each of at least "
-            "two resamples"
-        )
     n_resamples, n_features = choice.shape
     share = choice.mean(axis=0)
     mean_size = share.mean()

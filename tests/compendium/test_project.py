@@ -7,11 +7,6 @@ import pytest
 from compendium.project import canonical_json, root, write_whole
 
 
-def test_the_root_is_found_from_below(project, monkeypatch):
-    monkeypatch.setenv("MEMDLIB_PROJECT", str(project.root / "book" / "experiments"))
-    assert root() == project.root
-
-
 def test_outside_a_checkout_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMDLIB_PROJECT", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="MEMDLIB_PROJECT"):
@@ -24,21 +19,6 @@ def test_a_file_is_written_for_all_to_read(tmp_path, content):
     write_whole(path, content)
     assert path.read_bytes() == "ä\n".encode()
     assert path.stat().st_mode & 0o777 == 0o644
-
-
-@pytest.mark.parametrize("failing", ["replace", "chmod"])
-def test_an_interrupted_write_leaves_the_old_file_alone(tmp_path, monkeypatch, failing):
-    path = tmp_path / "folder" / "file.txt"
-    write_whole(path, "old")
-
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, failing, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
 
 
 def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch):

@@ -64,12 +64,9 @@ def built(project):
     about = {"figure": {"name": "r-accuracy"}}
     shown = [
         nbformat.v4.new_output("display_data", {"text/plain": FOLDS}, metadata=about),
-        nbformat.v4.new_output(
-            "display_data", {"text/markdown": "**Figure.** Counts."}
-        ),
+        nbformat.v4.new_output("display_data", {"text/markdown": "**Figure.** C."}),
     ]
-    given = nbformat.v4.new_code_cell('run = "r"')
-    record.cells = [given, nbformat.v4.new_code_cell("1", outputs=shown)]
+    record.cells = [nbformat.v4.new_code_cell("1", outputs=shown)]
     project.write("book/records/r.ipynb", nbformat.writes(record))
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
     project.write("_build/html/index.html", "<p>Ä page</p>")

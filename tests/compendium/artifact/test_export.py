@@ -65,7 +65,3 @@ def test_codecheck_lists_every_figure_of_the_book(files):
     }
     assert listed - plotted == {"facts.csv", "verdicts.csv", "computed.json"}
     assert plotted <= listed
-
-
-def test_two_exports_are_equal(files):
-    assert export.export_files(ROOT) == files

@@ -11,13 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compendium.artifact.facts import (
-    COMPUTED,
-    as_csv,
-    as_repro,
-    pointer,
-    read_facts,
-)
+from compendium.artifact.facts import COMPUTED, as_csv, as_repro, pointer, read_facts
 from compendium.build.verdicts import table_text
 from compendium.ledger.claims import UNMEASURED, read_claims
 from compendium.ledger.tables import at, keys_of
@@ -69,11 +63,12 @@ def test_tables_and_manifest_hold_the_same(ledger):
     facts, judgements, _ = ledger
     rows = list(csv.DictReader(io.StringIO(as_csv(facts))))
     told = yaml.safe_load(as_repro(facts, judgements))
+    keys = ("claim", "file", "key", "value")
     assert [
         (claim["id"], e["artifact"], e["pointer"], e["reported"])
         for claim in told["claims"]
         for e in claim["evidence"]
-    ] == [(r["claim"], r["file"], r["key"], r["value"]) for r in rows]
+    ] == [tuple(row[key] for key in keys) for row in rows]
     pinned = {a["path"]: a["digest"]["value"] for a in told["artifacts"]}
     assert pinned == {r["file"]: r["sha256"] for r in rows}
 

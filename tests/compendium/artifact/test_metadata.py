@@ -6,8 +6,6 @@ from pathlib import Path
 
 import yaml
 
-from compendium.build.pages import bibtex, unknown
-
 ROOT = Path(__file__).parents[3]
 
 
@@ -19,13 +17,3 @@ def test_version_changelog_and_citation_agree():
     assert about.get("date-released", "unreleased") == heading[2]
     assert about["license"] == package["license"]
     assert about["keywords"] == package["keywords"]
-
-
-def test_what_is_not_known_is_listed(project):
-    project.write("CITATION.cff", "doi: 10.5281/zenodo.1\n")
-    assert unknown(project.root) == ["date-released", "repository-code"]
-
-
-def test_before_the_release_a_bibliography_says_so():
-    about = {"title": "T", "authors": [{"name": "all"}], "version": "1"}
-    assert "note    = {unreleased}" in bibtex(about) and "year" not in bibtex(about)

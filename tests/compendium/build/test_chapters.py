@@ -30,7 +30,7 @@ def test_chapters_from_source_to_stored_notebook(project, capsys):
     # a failure leaves the last good notebook as it was
     project.chapter("good", cell("import os; os._exit(1)"))
     assert chapters.main(["good"], jobs=1) == 1
-    assert "the kernel died" in capsys.readouterr().out
+    assert "Kernel died" in capsys.readouterr().out
     assert stored(project, "good").read_bytes() == first
 
 

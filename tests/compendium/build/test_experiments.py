@@ -1,4 +1,3 @@
-import contextlib
 import json
 import os
 import signal
@@ -79,13 +78,11 @@ def test_runs_are_made_compared_and_listed(bench, capsys):
     assert record["cells"][0]["source"][0] == "# The first run\n"
     assert record["metadata"]["memdlib"] == {"source": "book/experiments/e.md"}
 
-    assert experiments("--recheck", "first", "second") == 0
-    assert "0 of 2 runs are not as stored." in capsys.readouterr().out
     planted = json.dumps(result | {"values": {"size": 2.6, "seconds": 0}})
     bench.write("data/results/first.json", planted)
-    assert experiments("--recheck", "first") == 1
+    assert experiments("--recheck", "first", "second") == 1
     said = capsys.readouterr().out
-    assert "size: 2.6 -> 2.5" in said and "1 of 1 runs are not as stored." in said
+    assert "size: 2.6 -> 2.5" in said and "1 of 2 runs are not as stored." in said
     assert "seconds" not in said
     assert read_result("first", bench.root)["values"]["size"] == 2.6
     assert experiments("--status") == 0
@@ -94,10 +91,7 @@ def test_runs_are_made_compared_and_listed(bench, capsys):
     assert second.startswith("second") and second.endswith("equal: True")
 
     assert experiments("first") == 0
-    said = capsys.readouterr().out
-    assert "  size: 2.6 -> 2.5" in said and "s for 1 runs" in said
-    assert experiments("first") == 0
-    assert "->" not in capsys.readouterr().out
+    assert "  size: 2.6 -> 2.5" in capsys.readouterr().out
 
 
 def test_a_week_sees_every_run_once():
@@ -116,10 +110,6 @@ def test_what_fails_is_said_and_the_others_are_made(bench, capsys):
     assert "== second\nsecond: the notebook never called write_result" in said
     assert read_result("first", bench.root)
     assert not (bench.root / "data/results/second.json").exists()
-    # what has failed is due, what is made is not
-    write_experiment(bench, WRITE)
-    assert experiments() == 0
-    assert "s for 2 runs" in capsys.readouterr().out
 
 
 def test_a_wrong_data_folder_is_one_clear_line(bench, tmp_path, capsys):
@@ -137,23 +127,17 @@ def test_stopped_in_the_middle_the_next_call_goes_on(bench, tmp_path, capsys, ho
     scratch.mkdir()
     command = [sys.executable, "-Pm", "compendium", "--jobs=2", "experiments"]
     settings = {"NAP": "60", "MARK": str(mark), "TMPDIR": str(scratch)}
-    with contextlib.ExitStack() as stack:
-        process = stack.enter_context(
-            subprocess.Popen(
-                command,
-                env=os.environ | settings,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-        stack.callback(process.kill)
-        journals = bench.root / "_build"
-        wait_until(lambda: mark.exists() and [*journals.glob("*.json")])
-        family = psutil.Process(process.pid).children(recursive=True)
-        assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
-        process.send_signal(signal.Signals[f"SIG{how}"])
-        said = process.communicate(timeout=40)[0]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    journals = bench.root / "_build"
+    with subprocess.Popen(command, env=os.environ | settings, **pipes) as process:
+        try:
+            wait_until(lambda: mark.exists() and [*journals.glob("*.json")])
+            family = psutil.Process(process.pid).children(recursive=True)
+            assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
+            process.send_signal(signal.Signals[f"SIG{how}"])
+            said = process.communicate(timeout=40)[0]
+        finally:
+            process.kill()
     if how != "KILL":
         assert process.returncode == 130
         assert said.splitlines()[-1].startswith("interrupted: what was finished")

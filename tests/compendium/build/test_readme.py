@@ -1,11 +1,9 @@
 import base64
-import dataclasses
 
 import nbformat
 import pytest
 
 from compendium.build import readme
-from compendium.ledger.claims import Claim
 
 LEDGER = """
 [i]
@@ -21,35 +19,25 @@ MARKS = f"{readme.BEGIN}\n{readme.END}\n"
 PICTURE = b"a picture"
 
 
-def claim(**given):
-    """A claim with what is given, and nothing else."""
-    empty = {field.name: "" for field in dataclasses.fields(Claim)}
-    return Claim(**(empty | {"bound": 0.0, "ours": False, "table_says": ()} | given))
-
-
 def first_page():
     """A stored notebook that shows a figure."""
-    output = nbformat.v4.new_output(
-        "display_data",
-        data={
-            "image/png": base64.b64encode(PICTURE).decode(),
-        },
-        metadata={"figure": {"name": readme.PICTURE}},
-    )
-    cells = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell("f()")]
-    caption = nbformat.v4.new_output("display_data", {"text/markdown": "C."})
-    cells[1].outputs = [output, caption]
-    return nbformat.writes(nbformat.v4.new_notebook(cells=cells))
+    data = {"image/png": base64.b64encode(PICTURE).decode()}
+    about = {"figure": {"name": readme.PICTURE}}
+    outputs = [
+        nbformat.v4.new_output("display_data", data, metadata=about),
+        nbformat.v4.new_output("display_data", {"text/markdown": "C."}),
+    ]
+    cell = nbformat.v4.new_code_cell("f()", outputs=outputs)
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
 
 
-def test_the_readme_is_generated_and_stays_as_it_is(project, capsys, monkeypatch):
+def test_the_readme_is_generated_and_stays_as_it_is(project, monkeypatch):
     monkeypatch.setattr(readme, "HEADLINES", {"i": "we find an {ours}"})
     project.write("data/claims.toml", LEDGER)
     project.write("book/notebooks/index.ipynb", first_page())
     project.result("run", {"error": 1e-12})
     path = project.write("README.md", f"# Title\n\n{MARKS}End.\n")
     assert readme.main() == 0
-    assert "written" in capsys.readouterr().out
     first = path.read_text()
     assert "- *left is right*: **reproduced**; we find an error below" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from compendium.data import MissingDataError, catalogue, fingerprint, load, names
 from compendium.data.registry import entries
-from compendium.ledger.published import printed_rows
 from tests.data import at_hand, load_or_skip
 
 
@@ -50,23 +49,6 @@ def test_registered_set_or_how_to_get_it(tmp_path, monkeypatch, name):
         folder = tmp_path.joinpath(file.path).parent
         for fact in (repr(name), file.path, file.expected()[1], str(folder)):
             assert fact in message
-
-
-@pytest.mark.parametrize("row", printed_rows("table3"), ids=lambda r: r["experiment"])
-def test_sample_sizes_of_table_3(row):
-    """With the two damaged groups, exactly the paper's; without them, the complete."""
-    data = load_or_skip(f"newsgroups_{row['experiment']}", edition="paper")
-    assert len(data.y) == int(row["samples"])
-    assert len(data.target_names) == int(row["classes_run"])
-    lost = set(data.sample_names[data.split == "test"])
-    assert not any(name.startswith("rec.motorcycles/") for name in lost)
-
-
-@pytest.mark.parametrize("row", printed_rows("table2"), ids=lambda r: r["dataset"])
-def test_sizes_of_table_2(row):
-    data = load_or_skip(row["dataset"])
-    assert data.X.shape == (int(row["samples"]), int(row["features"]))
-    assert len(data.target_names) == int(row["classes"])
 
 
 def test_files_of_leukemia_agree():

@@ -108,17 +108,13 @@ HASHES = {"tree_sha256": tree_sha256(TREE), "root": "deep/data"}
 
 
 @pytest.mark.parametrize(
-    ("prefix", "others", "mode"),
-    [
-        ("", {}, "w"),
-        ("top/", {}, "w:gz"),
-        ("x/deep/data/", {"x/README": b"?"}, "w:bz2"),
-    ],
+    ("prefix", "mode"), [("", "w"), ("top/", "w:gz"), ("x/deep/data/", "w:bz2")]
 )
 def test_any_archive_of_the_same_documents_will_do(
-    folders, tmp_path, server, make_entry, prefix, others, mode
+    folders, tmp_path, server, make_entry, prefix, mode
 ):
-    files = {prefix + k: v for k, v in TREE.items()} | others
+    files = {prefix + k: v for k, v in TREE.items()}
+    files |= {"x/README": b"?"} if "data" in prefix else {}
     server.body = write(tmp_path / "a.tar", files, mode=mode).read_bytes()
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
@@ -126,7 +122,7 @@ def test_any_archive_of_the_same_documents_will_do(
     assert entry.fingerprint == HASHES["tree_sha256"]
 
 
-@pytest.mark.parametrize("cut", [0, 10, 60])
+@pytest.mark.parametrize("cut", [0, 60])
 def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
     server.body = write(tmp_path / "a.tar", TREE, mode="w:gz").read_bytes()[:cut]
     server.length = len(server.body)
@@ -140,15 +136,15 @@ def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
 @pytest.mark.parametrize(
     ("files", "root", "expected"),
     [
-        ({}, "", {}),
-        ({"a.txt": b"1"}, "", {"a.txt": b"1"}),
-        ({"x/data/deep/a.txt": b"1"}, "", {"a.txt": b"1"}),
-        ({"top/ab/1": b"1", "top/ac/2": b"2"}, "", {"ab/1": b"1", "ac/2": b"2"}),
-        ({"top/data/a": b"1", "top/mydata/b": b"2"}, "data", {"a": b"1"}),
-        ({"top/a": b"1", "top/b": b"2"}, "data", {"a": b"1", "b": b"2"}),
+        ("", "", ""),
+        ("x/data/deep/a", "", "a"),
+        ("top/ab/1 top/ac/2", "", "ab/1 ac/2"),
+        ("top/data/a top/mydata/b", "data", "a"),
+        ("top/a top/b", "data", "a b"),
     ],
 )
 def test_folders_that_all_share_and_other_folders_are_left_out(
     tmp_path, files, root, expected
 ):
-    assert read_archive(write(tmp_path / "a.tar", files), root) == expected
+    path = write(tmp_path / "a.tar", dict.fromkeys(files.split(), b"1"))
+    assert read_archive(path, root) == dict.fromkeys(expected.split(), b"1")

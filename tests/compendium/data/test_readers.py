@@ -8,89 +8,11 @@ import tarfile
 import numpy as np
 import pandas as pd
 import pytest
-import rdata
-import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from rdata.conversion import to_r
 
-from compendium.data import DatasetError, catalogue, load
-from compendium.data.readers import (
-    arff_mixed,
-    arff_train_test,
-    c50,
-    census,
-    count_words,
-    csv_class_last,
-    idx_images,
-    newsgroups,
-    orange_tab,
-    r_list,
-    r_srbct,
-    r_train_test,
-    tsv_genes_by_samples,
-)
-
-VALUES = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]])
-LABELS = ["t", "n", "t"]
-
-
-def matrix_with_dimnames(data, converter):
-    """Teach rdata to write what it reads as a DataArray."""
-    matrix = converter.convert_to_r_object(data.values.ravel(order="F"))
-    names = [data.coords[dimension].values for dimension in data.dims]
-    matrix.attributes = converter.convert_to_r_attributes(
-        {"dim": np.array(data.shape, dtype=np.int32), "dimnames": names}
-    )
-    matrix.info.attributes = True
-    return matrix
-
-
-def write(path, **objects):
-    constructors = {**to_r.DEFAULT_CLASS_MAP, xr.DataArray: matrix_with_dimnames}
-    rdata.write_rda(path, objects, constructor_dict=constructors)
-    return path
-
-
-def named(values, rows):
-    return xr.DataArray(values, {"a": rows, "b": ["g1", "g2"]}, ["a", "b"])
-
-
-FORMS = {
-    "dimnames": named(VALUES, ["s1", "s2", "s3"]),
-    "data frame": pd.DataFrame(VALUES, columns=["g1", "g2"], index=pd.RangeIndex(1, 4)),
-}
-
-
-def test_tables_with_categories_and_gaps(tmp_path):
-    path = tmp_path / "set.arff"
-    path.write_text(
-        "@relation r\n@attribute a real\n@attribute b {x,y}\n@attribute c {n,p}\n"
-        "@data\n1.5,?,p\n?,y,n\n"
-    )
-    table = arff_mixed(path)
-    assert (table.labels, table.feature_names) == (["p", "n"], ["a", "b"])
-    assert table.X.isna().to_numpy().tolist() == [[False, True], [True, False]]
-    assert (table.X["a"][0], table.X["b"][1]) == (1.5, "y")
-    parts = [tmp_path / "train.csv", tmp_path / "test.csv"]
-    parts[0].write_text("39, ?, <=50K\n")
-    parts[1].write_text("25, clerk, >50K.\n")
-    table = census(*parts)
-    assert (table.labels, table.split) == (["<=50K", ">50K"], ["train", "test"])
-    assert table.X["column 1"].tolist() == [39, 25]
-    assert table.X["column 2"].isna().tolist() == [True, False]
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("y", [pd.Categorical(LABELS), np.array(LABELS)])
-def test_a_list_of_r(tmp_path, form, y):
-    path = write(tmp_path / "set.rda", set={"x": FORMS[form], "y": y})
-    table = r_list(path, skip=0)
-    np.testing.assert_array_equal(table.X, VALUES)
-    assert (table.labels, table.feature_names) == (LABELS, ["g1", "g2"])
-    assert table.sample_names is table.split is None
-    assert r_list(path, skip=1).X.tolist() == VALUES[:, 1:].tolist()
-    assert r_list(path, skip=1).feature_names == ["g2"]
+from compendium.data import DatasetError, catalogue, load, readers
+from compendium.data.readers import c50, count_words, newsgroups
 
 
 @pytest.fixture
@@ -98,10 +20,11 @@ def make_set(folders, monkeypatch, make_entry):
     """Put a file into the mirror and an entry for it into the registry."""
 
     def make(**changes):
-        content = {"x": FORMS["dimnames"], "y": pd.Categorical(LABELS)}
-        path = write(folders[0] / "tiny.rda", set=content)
+        path = folders[0] / "tiny.csv"
+        path.write_text("g1,g2,class\n1.5,2,t\n3,4,n\n5,-6,t\n")
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        entry = make_entry(path="tiny.rda", hashes={"sha256": sha256}, **changes)
+        facts = {"reader": "csv_class_last", "settings": {}} | changes
+        entry = make_entry(path="tiny.csv", hashes={"sha256": sha256}, **facts)
         monkeypatch.setattr(catalogue, "entries", lambda: {"tiny": entry})
         return entry
 
@@ -112,7 +35,7 @@ def test_load_normalises_a_registered_set(make_set):
     entry = make_set()
     data = load("tiny")
     assert data.X.dtype == np.float64 and data.X.flags.c_contiguous
-    np.testing.assert_array_equal(data.X, VALUES)
+    assert data.X.tolist() == [[1.5, 2.0], [3.0, 4.0], [5.0, -6.0]]
     assert data.y.dtype == np.int64 and data.y.tolist() == [1, 0, 1]
     assert data.target_names.tolist() == ["normal", "tumour"]
     assert data.feature_names.tolist() == ["g1", "g2"]
@@ -128,76 +51,52 @@ def test_load_normalises_a_registered_set(make_set):
 )
 def test_registry_that_states_other_facts_is_an_error(make_set, changes):
     make_set(**changes)
-    with pytest.raises(DatasetError, match="'tiny'.*r_list.*registry states"):
+    with pytest.raises(DatasetError, match="'tiny'.*csv_class_last.*registry states"):
         load("tiny")
 
 
-def test_training_and_test_lists(tmp_path):
-    """The file holds the two lists, in any order, and all samples once more."""
-    train = {"x": FORMS["dimnames"], "y": pd.Categorical(LABELS)}
-    test = {"x": named(-VALUES[:2], ["s4", "s5"]), "y": pd.Categorical(["n", "n"])}
-    path = write(tmp_path / "set.rda", late=test, whole=train, early=train)
-    table = r_train_test(path, train="early", test="late")
-    assert table.X.tolist() == [*VALUES.tolist(), *(-VALUES[:2]).tolist()]
-    assert table.labels == [*LABELS, "n", "n"]
-    assert table.split == ["train"] * 3 + ["test"] * 2
-    assert table.feature_names == ["g1", "g2"]
-    assert table.sample_names == ["s1", "s2", "s3", "s4", "s5"]
+ARFF = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
+MIXED = """@relation r
+@attribute a real
+@attribute b {x,y}
+@attribute c {n,p}
+@data
+1.5,?,p
+?,y,n
+"""
+ORANGE = """gene\tg1\tg1\r
+discrete\tcontinuous\tcontinuous\r
+class\t\t\r
+ALL\t1\t-2\r
+AML\t3\t4.5\r
+\t\t\r
+"""
 
 
-def test_small_round_blue_cell_tumours(tmp_path):
-    with pd.option_context("mode.string_storage", "python"):  # rdata writes no other
-        genes = pd.DataFrame(
-            {"Image.Id": ["784", "25"], "Description": ["catenin", ""]},
-            index=pd.RangeIndex(1, 3),
-        )
-        content = {"X": VALUES, "Y": np.array([2.0, 1.0, 4.0]), "gene.names": genes}
-        path = write(tmp_path / "set.rda", SRBCT=content)
-    table = r_srbct(path, n_train=2)
-    np.testing.assert_array_equal(table.X, VALUES)
-    assert table.labels == ["2", "1", "4"]
-    assert table.feature_names == ["784 catenin", "25"]
-    assert table.split == ["train", "train", "test"]
-    assert table.sample_names is None
+def test_text_files(tmp_path):
+    def read(reader, *texts, **settings):
+        paths = [tmp_path / str(i) for i in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, newline="")
+        table = getattr(readers, reader)(*paths, **settings)
+        X = np.asarray(table.X, object).tolist()
+        X = [[None if pd.isna(x) else x for x in row] for row in X]
+        return X, *table[1:3], table.split
 
-
-def test_orange_tab(tmp_path):
-    path = tmp_path / "set.tab"
-    path.write_bytes(
-        b"gene\tg1\tg1\r\ndiscrete\tcontinuous\tcontinuous\r\nclass\t\t\r\n"
-        b"ALL\t1\t-2\r\nAML\t3\t4.5\r\n\t\t\r\n"
-    )
-    table = orange_tab(path, n_train=1)
-    assert table.X.tolist() == [[1.0, -2.0], [3.0, 4.5]]
-    assert table.feature_names == ["g1", "g1"]
-    assert (table.labels, table.split) == (["ALL", "AML"], ["train", "test"])
-
-
-def test_class_in_the_last_column(tmp_path):
-    path = tmp_path / "set.csv"
-    path.write_text("g1,g2,CLASS\n8,66,0\n-3,1.5,1\n")
-    table = csv_class_last(path)
-    assert table.X.tolist() == [[8.0, 66.0], [-3.0, 1.5]]
-    assert (table.labels, table.feature_names) == (["0", "1"], ["g1", "g2"])
-
-
-def test_genes_by_samples(tmp_path):
-    path = tmp_path / "set.txt"
-    path.write_text("GENES\tAD\tNL\tAD\ng1\t1\t2\t3\ng2\t4\t5\t6.5\n")
-    table = tsv_genes_by_samples(path)
-    assert table.X.tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.5]]
-    assert (table.labels, table.feature_names) == (["AD", "NL", "AD"], ["g1", "g2"])
-
-
-def test_arff(tmp_path):
-    head = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
-    paths = [tmp_path / "a.arff", tmp_path / "b.arff"]
-    paths[0].write_text(head + "1.5,BR\n-2,PR\n")
-    paths[1].write_text(head + "3,BR\n")
-    table = arff_train_test(*paths)
-    assert table.X.tolist() == [[1.5], [-2.0], [3.0]]
-    assert (table.labels, table.feature_names) == (["BR", "PR", "BR"], ["g1"])
-    assert table.split == ["train", "train", "test"]
+    classes, names, split = ["ALL", "AML"], ["g1", "g2"], ["train", "test"]
+    found = read("orange_tab", ORANGE, n_train=1)
+    assert found == ([[1, -2], [3, 4.5]], classes, ["g1", "g1"], split)
+    found = read("csv_class_last", "g1,g2,CLASS\n8,66,0\n-3,1.5,1\n")
+    assert found == ([[8, 66], [-3, 1.5]], ["0", "1"], names, None)
+    found = read("tsv_genes_by_samples", "GENES\tAD\tNL\ng1\t1\t2\ng2\t4\t6.5\n")
+    assert found == ([[1, 4], [2, 6.5]], ["AD", "NL"], names, None)
+    found = read("arff_train_test", f"{ARFF}1.5,BR\n", f"{ARFF}3,PR\n")
+    assert found == ([[1.5], [3]], ["BR", "PR"], ["g1"], split)
+    found = read("arff_mixed", MIXED)
+    assert found == ([[1.5, None], [None, "y"]], ["p", "n"], ["a", "b"], None)
+    found = read("census", "39, ?, <=50K\n", "25, clerk, >50K.\n")
+    names = ["column 1", "column 2"]
+    assert found == ([[39, None], [25, "clerk"]], ["<=50K", ">50K"], names, split)
 
 
 def idx(values, kind=8):
@@ -211,13 +110,13 @@ def test_idx(tmp_path):
     paths = [tmp_path / f"{i}.gz" for i in range(4)]
     for path, values in zip(paths, contents, strict=True):
         path.write_bytes(idx(values))
-    table = idx_images(*paths)
+    table = readers.idx_images(*paths)
     assert table.X.tolist() == [[1, 2, 3, 255], [0, 0, 0, 9]]
     assert (table.labels, table.split) == (["7", "1"], ["train", "test"])
     assert table.feature_names[2] == "pixel 1,0"
     paths[1].write_bytes(idx([7], kind=13))
     with pytest.raises(ValueError, match="1.gz holds values of kind 13"):
-        idx_images(*paths)
+        readers.idx_images(*paths)
 
 
 def tar_of(path, files):
@@ -264,7 +163,7 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
     messages = {
         f"20news-bydate-{half}/{group}/{number}": f"{half} {group[4:]} {number}x"
         for half in ("train", "test")
-        for group in ("rec.autos", "rec.motorcycles")
+        for group in TASK_GROUPS
         for number in (9, 10, 100)
     }
     articles = {
@@ -274,29 +173,24 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
         for number in (1, 2)
     }
     tables = []
-    for order in (list, sorted, lambda names: list(names)[::-1]):
+    for order in (sorted, lambda names: list(names)[::-1]):
         news, reuters = (
             tar_of(tmp_path / name, {key: files[key] for key in order(files)})
             for name, files in (("n.tar.gz", messages), ("c.tar.gz", articles))
         )
         tables.append((newsgroups(news, **TASK), c50(reuters)))
-    first, _ = tables[0]
+    (first, authors), _ = tables
     numbers = [f"{g}/{n}" for g in TASK_GROUPS for n in (9, 10, 100)]
     assert first.sample_names == numbers * 2
     assert first.split == ["train"] * 6 + ["test"] * 6
-    assert tables[0][1].sample_names == ["1", "2"] * 4
-    assert tables[0][1].labels == ["Al", "Al", "Bo", "Bo"] * 2
-    for pair in tables[1:]:
-        for table, expected in zip(pair, tables[0], strict=True):
-            assert table[1:] == expected[1:]
-            assert (table.X != expected.X).nnz == 0
+    assert authors.sample_names == ["1", "2"] * 4
+    assert authors.labels == ["Al", "Al", "Bo", "Bo"] * 2
+    for one, other in zip(*tables, strict=True):
+        assert one[1:] == other[1:]
+        assert (one.X != other.X).nnz == 0
 
 
-@given(
-    st.lists(st.text("ab ", max_size=20)),
-    st.integers(1, 4),
-    st.integers(1, 3),
-)
+@given(st.lists(st.text("ab ", max_size=20)), st.integers(1, 4), st.integers(1, 3))
 def test_rare_words_are_left_out(documents, least, spread):
     documents = [*documents, *["bike bike"] * 3]  # a word that stays
     counts, words = count_words(documents, min_count=least, min_documents=spread)

@@ -1,6 +1,5 @@
 import json
 
-import numpy as np
 import pytest
 
 from compendium.ledger.findings import (
@@ -22,13 +21,8 @@ ROWS = {
 }
 P = {
     "a": {"js_minus_svm": 0.01, "js_minus_dme": 0.2, "svm_minus_dme": 0.03},
-    "b": {
-        "js_minus_svm": 0.02,
-        "js_minus_dme": 0.6,
-        "j_minus_js": 0.001,
-        "svm_minus_dme": 0.001,
-        "j_minus_svm": 0.3,
-    },
+    "b": {"js_minus_svm": 0.02, "js_minus_dme": 0.6, "j_minus_js": 0.001}
+    | {"svm_minus_dme": 0.001, "j_minus_svm": 0.3},
     "c": {"js_minus_svm": 1.0, "j_minus_js": 0.5, "j_minus_svm": 0.5},
 }
 
@@ -84,21 +78,15 @@ def test_a_difference_may_stand_one_folder_up(evidence):
     values["x"]["full"] = {name: values["x"][name] for name in ("js", "svm")}
     for row in "bc":
         evidence.values(f"table3-{row}").pop("x")
-    assert clear_gaps(evidence, "table3", [path]) == {
-        "all": 1,
-        "positive": 1,
-        "clear": 1,
-    }
+    found = clear_gaps(evidence, "table3", [path])
+    assert found == {"all": 1, "positive": 1, "clear": 1}
 
 
 def test_clear_differences_of_a_family(evidence):
     pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
     # .01, .02, 1, .001, .5 of five, by Holm .04, .06, 1, .005, 1
-    assert clear_gaps(evidence, "table3", pairs) == {
-        "all": 5,
-        "positive": 2,
-        "clear": 2,
-    }
+    found = clear_gaps(evidence, "table3", pairs)
+    assert found == {"all": 5, "positive": 2, "clear": 2}
 
 
 @pytest.mark.parametrize(
@@ -126,9 +114,6 @@ def test_slopes_and_levels(evidence, tmp_path):
     path.write_text(json.dumps({"values": values}))
     found = difference_of_slopes(evidence, "r", "one", "other")
     assert found == pytest.approx({"median": 0.75, "low": 0.3, "high": 1.1})
-    rng = np.random.default_rng([3, 3])
-    draws = rng.uniform(0.8, 1.1, 999) - rng.uniform(0.0, 0.5, 999)
-    assert found["low"] <= draws.min() and draws.max() <= found["high"]
     assert at_the_shortest(evidence, "r", "best.near") == 1
     assert at_the_shortest(evidence, "r", "best.far") == 0
 

@@ -1,8 +1,6 @@
 import pytest
 
-from compendium.ledger.hybrids import (
-    share_above,
-)
+from compendium.ledger.hybrids import share_above
 
 
 class Values:

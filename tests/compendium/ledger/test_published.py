@@ -1,6 +1,6 @@
 import pytest
 
-from compendium.ledger.published import first_column, printed_numbers, printed_rows
+from compendium.ledger.published import printed_numbers
 
 
 @pytest.fixture
@@ -8,13 +8,6 @@ def table(project):
     text = 'row,a,b,words\nx,86.40,,"one, two"\ny_z,1e2,-3,\n'
     project.write("data/published/table.csv", text)
     return project
-
-
-def test_rows_are_text_as_printed(table):
-    rows = printed_rows("table", table.root)
-    assert rows[0] == {"row": "x", "a": "86.40", "b": "", "words": "one, two"}
-    assert first_column(rows) == ["x", "y_z"]
-    assert printed_rows("table") == rows  # of the checkout that is at hand
 
 
 def test_numbers_leave_out_what_is_none(table):

@@ -4,11 +4,7 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 
-from compendium.study.agreement import (
-    level_scores,
-    presence_scores,
-    rank_correlations,
-)
+from compendium.study.agreement import level_scores, presence_scores, rank_correlations
 from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 from memdlib.divergences import js_gm
 from memdlib.nml import NMLFeatureSelector

@@ -54,11 +54,6 @@ def test_mixed_tables_have_peers_on_one_preparation():
         assert measured(model, train, test, seed=0)["right"].mean() > 0.7, name
 
 
-def test_an_unknown_kind():
-    with pytest.raises(ValueError, match="'images' must be one of"):
-        contestants("images", 10)
-
-
 def test_the_machine_decides_and_the_sigmoid_says_how_surely():
     X, y = of("table")
     model = CalibratedSearch(SVC(kernel="linear"), {"C": (0.01, 1.0)}, 3).fit(X, y)

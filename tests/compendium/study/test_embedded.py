@@ -11,12 +11,11 @@ from compendium.study.embedded import (
     fitted_models,
     grams,
     measures,
-    posterior_logs,
     predictions,
 )
 from compendium.study.hybrids import EMBEDDINGS
 from memdlib.kernels import js_kernel, weighted_jt_kernel
-from memdlib.topics import PLSA, GenerativeEmbedding, log_likelihoods
+from memdlib.topics import PLSA, GenerativeEmbedding
 from tests.compendium.study.test_hybrids import counts
 
 FORMS = [np.asarray, sparse.csr_array]
@@ -34,16 +33,6 @@ def test_the_embeddings_are_those_of_memdlib(form):
         other = GenerativeEmbedding(kind, plsa, random_state=5).fit_transform(X, y)
         both = [v.toarray() if sparse.issparse(v) else v for v in (values, other)]
         np.testing.assert_allclose(*both, rtol=1e-12, err_msg=kind)
-
-
-def test_the_generative_rule_is_bayes_rule():
-    X, y = counts(2)
-    models = fitted_models(X, y, 2, 0.1, 0)
-    prior = np.array([0.9, 0.1])
-    logs = posterior_logs(models, prior, X)
-    for k in (0, 1):
-        expected = log_likelihoods(models[1 + k], X) + np.log(prior[k])
-        np.testing.assert_allclose(logs[:, k], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -44,26 +44,6 @@ def test_every_choice_is_the_best_one(seed, n_classes, d):
         assert np.exp(log_bounds[size - 1]) == pytest.approx(min(bounds.values()))
 
 
-def test_the_bound_is_one_of_the_error_of_independent_features():
-    rng = np.random.default_rng(8)
-    for _ in range(20):
-        K, d = rng.integers(2, 5), rng.integers(1, 4)
-        prior = rng.dirichlet(np.ones(K))
-        tables = rng.dirichlet(np.ones(3), size=(K, d))
-        joint = np.array([_product(prior[k], tables[k]) for k in range(K)])
-        pairs = list(combinations(range(K), 2))
-        overlap = [np.sqrt(tables[k] * tables[j]).sum(axis=1) for k, j in pairs]
-        _, log_bounds = error_bound_order(-np.log(overlap), prior, d)
-        assert 1.0 - joint.max(axis=0).sum() <= np.exp(log_bounds[-1]) + 1e-12
-
-
-def _product(prior, table):
-    joint = np.array([prior])
-    for p in table:
-        joint = np.outer(joint, p).ravel()
-    return joint
-
-
 def test_distances_of_normal_densities_by_quadrature():
     X, y = three_classes(60)
     X[y == 1] *= 3.0

@@ -52,21 +52,6 @@ def test_normal_marginals_are_means_and_variances_of_the_classes(genes):
     assert shrunken.variance == pytest.approx(np.tile(within, (len(fitted.prior), 1)))
 
 
-def test_words_are_smoothed_by_one_pooled_row_and_may_be_sparse():
-    rng = np.random.default_rng(5)
-    X, y = (rng.random((60, 9)) < 0.3).astype(float), np.arange(60) % 3
-    dense, thin = (
-        FittedMarginals.of(fit_marginals(words, y, "bernoulli"))
-        for words in (X, sparse.csr_array(X))
-    )
-    pooled = (X[y == 1].sum(axis=0) + X.mean(axis=0)) / 21
-    assert dense.mean[1] == pytest.approx(pooled)
-    assert thin.mean == pytest.approx(dense.mean)
-    found = thin.log_densities(sparse.csr_array(X))
-    assert found == pytest.approx(dense.log_densities(X))
-    assert found[1] == pytest.approx(stats.bernoulli(pooled).logpmf(X))
-
-
 def test_doubt_is_the_entropy_of_the_posterior_or_minus_its_logarithm():
     rng = np.random.default_rng(2)
     log_joint = rng.normal(scale=4.0, size=(4, 30, 3)) - 900.0

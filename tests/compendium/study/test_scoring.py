@@ -4,11 +4,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from compendium.study.contest import contestants
-from compendium.study.scoring import (
-    calibration_error,
-    features_used,
-    log_loss,
-)
+from compendium.study.scoring import calibration_error, features_used, log_loss
 
 
 def test_features_that_are_used():

@@ -5,10 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compendium.study.stability import (
-    chosen,
-    nogueira_index,
-)
+from compendium.study.stability import chosen, nogueira_index
 
 
 def kuncheva(one, other, d):
