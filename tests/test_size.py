@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 7768, "compendium": 5492, "benchmarks": 1724, "tests": 21813}
+CODE = {"memdlib": 7467, "compendium": 4861, "benchmarks": 1724, "tests": 19000}
 FILES, DOCSTRINGS = 69, 0.6
 
 LAYOUT = {
