@@ -52,33 +52,6 @@ def test_figures(n_levels, n, expected):
     assert found == pytest.approx(float(mp.log(recurrence(n, n_levels))), rel=1e-14)
 
 
-def compositions(n, n_levels):
-    """All vectors of counts that sum to n."""
-    if n_levels == 1:
-        return [(n,)]
-    return [
-        (first, *rest)
-        for first in range(n + 1)
-        for rest in compositions(n - first, n_levels - 1)
-    ]
-
-
-@pytest.mark.parametrize(("n", "n_levels"), [(1, 4), (5, 3), (7, 4), (4, 6)])
-def test_the_sum_over_all_counts(n, n_levels):
-    total = 0.0
-    for counts in compositions(n, n_levels):
-        sequences = math.factorial(n) / math.prod(map(math.factorial, counts))
-        total += sequences * math.prod((k / n) ** k for k in counts)
-    found = multinomial_complexity(n, n_levels)
-    assert found == pytest.approx(math.log(total), abs=1e-13)
-
-
-def test_labels_of_leukemia_patients():
-    found = multinomial_codelength([27, 11])
-    assert found == pytest.approx(22.8638306867 + 2.1292784450, abs=1e-9)
-    assert multinomial_codelength(np.array([11, 27])) == pytest.approx(found, rel=1e-15)
-
-
 @pytest.mark.parametrize(
     "counts",
     [[5, 0, 2, 9], (3, 3, 1), np.array([4.0, 11.0], dtype=np.float32), [1], [0, 1]],

@@ -3,10 +3,8 @@ import pytest
 
 from compendium.study.preparations import ExpressionFilter
 from memdlib.nml import (
-    Codelength,
     NMLFeatureSelector,
     conditional_codelength,
-    selector,
 )
 from tests.data import load_or_skip
 
@@ -55,23 +53,6 @@ def test_what_is_kept():
     assert NMLFeatureSelector(2).fit(X, y).get_support().all()
     assert model.n_moments_.tolist() == [1, 2]
     assert NMLFeatureSelector([3, 1, 3]).fit(X, y).n_moments_.tolist() == [1, 3]
-
-
-@pytest.mark.parametrize("n_features", [1, 3])
-def test_differences_of_rounding_do_not_decide(monkeypatch, n_features):
-    """Below a billionth of a nat ties; above, the shorter code comes first."""
-    X, y = simulated(d=4)
-    error = np.array([[3.0, 4.0], [3.0 - 1e-12, 5.0], [9.0, 3.0 - 1e-7], [4.0, 4.0]])
-    error[3, 1] -= 1e-13
-    found = Codelength(error, np.zeros((4, 2)), np.zeros((4, 2)), "table")
-    monkeypatch.setattr(selector, "feature_codelengths", lambda *a, **k: found)
-    model = NMLFeatureSelector(2, n_features).fit(X, y)
-    assert model.order_.tolist() == [2, 0, 1, 3]
-    assert model.best_n_moments_.tolist() == [1, 1, 2, 1]
-    assert model.n_selected_ == n_features
-    assert np.flatnonzero(model.get_support()).tolist() == sorted(
-        [2, 0, 1, 3][:n_features]
-    )
 
 
 def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
