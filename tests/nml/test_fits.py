@@ -26,37 +26,6 @@ def search(model, ones):
     return fits._search(model, orthonormal_basis(model), counts, ones)
 
 
-CODINGS = [
-    (np.arange(1.0, 6.0), False),
-    (np.arange(1.0, 6.0), True),
-    (np.arange(-2.0, 3.0), False),
-    (np.array([-1.0, 0.5, 3.0, 4.0, 11.0]), False),
-    (np.array([0.1, 0.7, 2.0, 9.0, 31.0]), True),
-]
-
-
-@pytest.mark.parametrize(
-    ("values", "intercept", "m"),
-    [
-        (values, intercept, m)
-        for values, intercept in CODINGS
-        for m in range(1, 5)
-        if m + intercept < (len(values) if intercept else np.count_nonzero(values))
-    ],
-)
-def test_every_maximum_has_its_certificate(values, intercept, m):
-    model = level_model(np.array([8, 3, 1, 6, 5]), values, m, intercept)
-    inside = interior(model)
-    value, logits, doubt = best(model, inside)
-    null = np.linalg.qr(orthonormal_basis(model), mode="complete")[0][
-        :, model.dimension :
-    ]
-    assert doubt < 2e-12
-    assert np.abs(null.T @ logits).max() < 1e-10
-    flipped = best(model, model.counts[:, None] - inside)[0]
-    assert np.abs(flipped - value).max() < 5e-12
-
-
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_search_cut_short_tells_what_it_may_miss(monkeypatch, steps):
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)

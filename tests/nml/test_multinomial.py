@@ -25,12 +25,6 @@ def recurrence(n, n_levels):
     return now if n_levels > 1 else before
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 38, 200, 1000])
-def test_two_outcomes_in_fifty_digits(n):
-    found = multinomial_complexity(n, 2)
-    assert found == pytest.approx(float(mp.log(two_outcomes(n))), rel=1e-14)
-
-
 @pytest.mark.parametrize(
     ("n_levels", "n", "expected"),
     [
