@@ -113,17 +113,6 @@ def test_a_search_over_the_number_of_moments():
         batch.score(np.tile(x[:, None], 2))
 
 
-def test_a_half_line_to_the_left_mirrors_one_to_the_right():
-    x = np.random.default_rng([47, 4]).uniform(0, 2, size=300)
-    right = MaxEntDensity(2, (0, np.inf)).fit(x)
-    left = MaxEntDensity(2, (-np.inf, 0)).fit(-x)
-    np.testing.assert_allclose(left.logpdf(-x), right.logpdf(x), rtol=1e-12)
-    np.testing.assert_allclose(left.cdf(-x), 1 - right.cdf(x), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(left.ppf([0.1, 0.7]), -right.ppf([0.9, 0.3]), rtol=1e-9)
-    assert left.mean() == pytest.approx(-right.mean())
-    assert left.ppf([0.0, 1.0]).tolist() == [-np.inf, 0.0]
-
-
 class Lowest(np.random.RandomState):
     """Draws nothing but the smallest number that may come."""
 

@@ -41,7 +41,7 @@ def answer(model, X):
     if hasattr(model, "predict_log_proba"):
         return model.predict_log_proba(X)
     found = model.transform(X)
-    return found.toarray() if sparse.issparse(found) else found
+    return found.toarray() if sparse.issparse(found) else np.asarray(found, float)
 
 
 @every
