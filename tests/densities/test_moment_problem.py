@@ -51,13 +51,3 @@ def test_impossible_moments_leave_a_residual_and_no_warning():
     found = solve_dual(features, log_weights, np.array([[2.0], [0.3], [-1.0]]))
     assert found.residual[0] > 0.9
     assert found.residual[1] < 1e-13
-
-
-def test_every_row_may_have_a_grid_of_its_own():
-    features, log_weights, lam, mu = problem(6, batch=3)
-    scale = np.array([1.0, -0.5, 3.0])[:, None, None]
-    own = features * scale
-    found = solve_dual(own, np.tile(log_weights, (3, 1)), mu * scale[:, 0])
-    np.testing.assert_allclose(found.natural * scale[:, 0], lam, rtol=0, atol=1e-9)
-    together = solve_dual(features, log_weights, mu)
-    np.testing.assert_allclose(found.history[-1], together.history[-1], rtol=1e-12)
