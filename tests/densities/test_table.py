@@ -53,10 +53,10 @@ def test_a_batch_is_each_density_alone_by_another_quadrature(m, support):
     low, high = max(support[0], -30), min(support[1], 60)
 
     def mass(power, high=high):
-        options = {"epsabs": 1e-13}
-        return integrate.quad(lambda z: alone.pdf(z) * z**power, low, high, **options)[
-            0
-        ]
+        def term(z):
+            return alone.pdf(z) * z**power
+
+        return integrate.quad(term, low, high, epsabs=1e-13)[0]
 
     x = np.array([[0.5, 2.0], [4.0, 7.9]])
     found = batch.cdf(x)
