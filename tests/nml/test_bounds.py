@@ -83,13 +83,14 @@ def models(draw, most_samples):
 def test_every_path_is_the_literal_sum(case):
     counts, values, m, intercept = case
     assume(math.prod(n + 1 for n in counts) <= 300 and sum(counts) <= 12)
+    # the reference loses digits at near ties; mpmath judges these in nml_claims
+    assume(np.diff(np.sort(values)).min() > 1e-3 * np.ptp(values))
     truth = literal_complexity(counts, values, m, intercept)
     model = model_or_none(case)
     assume(model is not None)
     for method in ("auto", "exact"):
         found = conditional_complexity_estimate(counts, m, values, intercept, method)
         assert found.method in ("saturated", "table", "enumeration")
-        # the reference itself is off by 1e-7 or so at near ties
         assert abs(found.complexity - truth) < 1e-6
     if not model.saturated:
         with contextlib.suppress(UncertifiedError):
