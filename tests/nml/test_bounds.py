@@ -130,7 +130,7 @@ def test_every_result_keeps_the_proved_bounds(case, method):
         # "auto" has an answer for whatever levels can be told apart
         assert method != "auto" and any(word in refusal for word in REFUSED), refusal
     else:
-        lower, upper = proved_bounds(*case)
+        lower, upper = proved_bounds(counts, m, values, intercept)
         assert lower - 1e-10 <= found.complexity <= upper + 1e-10
         assert 0.0 <= found.uncertainty < math.inf
 
