@@ -23,7 +23,7 @@ from memdlib.nml.complexity import solve
 
 OCCUPANCY = (8, 8, 8, 7, 7)
 N_SAMPLED = 50
-N_GENES, N_SAMPLES, N_ONES = 1000, 38, 11
+N_GENES, N_SAMPLES, N_ONES = 200, 38, 11
 
 
 def bfgs(counts, ones, m):
@@ -88,7 +88,7 @@ def comparisons() -> list[Comparison]:
     return [
         against_goal(
             f"{N_GENES} simulated genes, m = 1..7",
-            30.0,
+            10.0,
             lambda: feature_codelengths(*counts),
         ),
         *(enumeration(m) for m in (1, 2, 3, 4)),
