@@ -3,9 +3,8 @@
 The floor is one pass over the bytes of the data, in the unit of the row (nan where the
 row is no time), and the column after it says how many floors ours takes.
 
-``moment_problems``, ``nml_bounds`` and ``nml_claims`` print tables of their own, of
-``--cases`` random cases, and only when they are named. ``calibration``,
-``invariances`` and ``hostile`` are run by themselves: ``python -m
+``moment_problems`` and ``nml_claims`` print tables of their own, of ``--cases`` random
+cases, and only when they are named. ``calibration`` is run by itself: ``python -m
 benchmarks.calibration``.
 """
 
@@ -19,7 +18,6 @@ from benchmarks import (
     memory,
     moment_problems,
     nml,
-    nml_bounds,
     nml_claims,
     recommended,
     sparse_choose_size,
@@ -54,7 +52,6 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
     """
     tables = {
         "moment_problems": partial(moment_problems.main, n_cases),
-        "nml_bounds": partial(nml_bounds.main, n_cases, n_jobs),
         "nml_claims": partial(nml_claims.main, n_cases, n_jobs),
     }
     unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))

@@ -22,31 +22,32 @@ chmod +x $pip
 """
 
 
-def setup(folder, nap, fate):
+def setup(folder, nap=0, fate=0, python=STUB):
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(PROJECT / name, folder)
     stub = folder / "stub"
-    stub.write_text(STUB)
+    stub.write_text(python)
     stub.chmod(0o755)
-    return subprocess.Popen(
-        ["make", "setup", f"PYTHON={stub}"],
-        cwd=folder,
-        env=os.environ | {"NAP": str(nap), "FATE": str(fate), "MAKEFLAGS": ""},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with (folder / "said").open("w") as said:
+        return subprocess.Popen(
+            ["make", "setup", f"PYTHON={stub}"],
+            cwd=folder,
+            env=os.environ | {"NAP": str(nap), "FATE": str(fate), "MAKEFLAGS": ""},
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
 
 
 def test_a_failed_set_up_is_not_marked_ready(tmp_path):
-    assert setup(tmp_path, nap=0, fate=1).wait(20) != 0
+    assert setup(tmp_path, fate=1).wait(20) != 0
     assert not (tmp_path / ".venv" / "ready").exists()
-    assert setup(tmp_path, nap=0, fate=0).wait(20) == 0
+    assert setup(tmp_path).wait(20) == 0
     assert (tmp_path / ".venv" / "ready").exists()
 
 
 def test_an_interrupted_set_up_is_not_marked_ready(tmp_path):
-    process = setup(tmp_path, nap=30, fate=0)
+    process = setup(tmp_path, nap=30)
     wait_until((tmp_path / "started").exists)
     os.killpg(process.pid, signal.SIGTERM)
     assert process.wait(20) != 0
@@ -59,7 +60,7 @@ def test_pip_installs_what_uv_cannot(tmp_path, uv_works):
     uv.parent.mkdir(parents=True)
     uv.write_text(f"#!/bin/sh\nexit {0 if uv_works else 2}\n")
     uv.chmod(0o755)
-    assert setup(tmp_path, nap=0, fate=0).wait(20) == 0
+    assert setup(tmp_path).wait(20) == 0
     calls = (tmp_path / "started").read_text()
     assert calls.count("-r .venv/uv.txt") == 1
     assert calls.count("-r requirements.lock") == (not uv_works)
@@ -67,16 +68,6 @@ def test_pip_installs_what_uv_cannot(tmp_path, uv_works):
 
 
 def test_an_old_python_is_told_apart(tmp_path):
-    setup(tmp_path, nap=0, fate=0).wait(20)
-    stub = tmp_path / "stub"
-    stub.write_text('#!/bin/sh\necho "memdlib needs Python 3.11" >&2; exit 1\n')
-    shutil.rmtree(tmp_path / ".venv")
-    done = subprocess.run(
-        ["make", "setup", f"PYTHON={stub}"],
-        cwd=tmp_path,
-        env=os.environ | {"MAKEFLAGS": ""},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode != 0
-    assert "needs Python 3.11" in done.stderr
+    old = '#!/bin/sh\necho "memdlib needs Python 3.11" >&2; exit 1\n'
+    assert setup(tmp_path, python=old).wait(20) != 0
+    assert "needs Python 3.11" in (tmp_path / "said").read_text()

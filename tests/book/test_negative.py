@@ -59,9 +59,8 @@ def test_a_wrong_statement_fails(path, name, what, old, new):
         scope[name]()
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_broken_formula_is_noticed(monkeypatch, mutant):
-    holder, attribute, breaking, name = MUTANTS[mutant]
+@pytest.mark.parametrize(("holder", "attribute", "breaking", "name"), MUTANTS)
+def test_a_broken_formula_is_noticed(monkeypatch, holder, attribute, breaking, name):
     monkeypatch.setattr(holder, attribute, breaking(getattr(holder, attribute)))
     with pytest.raises(AssertionError):  # of a module that imports what is broken
-        runpy.run_path(TESTS[name])[name]()
+        runpy.run_path(TESTS[f"test_{name}"])[f"test_{name}"]()

@@ -1,18 +1,16 @@
 """The repository itself: its gates are open, and what it stores is in step."""
 
 import re
-import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-import yaml
 from sklearn.svm import SVC
 
 import memdlib
 from compendium.build import readme
 from compendium.build.runs import problems, runs
-from compendium.ledger.claims import VERDICTS, read_claims
+from compendium.ledger.claims import read_claims
 from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result
 from compendium.ledger.tables import FILTERED, run_of
@@ -48,12 +46,9 @@ def test_the_map_names_every_module():
     assert modules - {"simulate"} <= named
 
 
-def test_every_claim_has_a_verdict_and_a_known_source():
-    claims = read_claims(ROOT)
-    assert claims
-    assert {claim.verdict for claim in claims} <= set(VERDICTS)
+def test_every_claim_has_a_known_source():
     known = re.findall(r"(?m)^@\w+\{(\w+),", text_of("book/references.bib"))
-    assert {claim.source for claim in claims} <= set(known)
+    assert {claim.source for claim in read_claims(ROOT)} <= set(known)
 
 
 def test_every_figure_of_the_lecture_has_a_verdict_with_a_record():
@@ -159,15 +154,6 @@ def test_sizes_are_those_of_table_2(row):
     assert sizes["classes"] == int(row["classes"])
     same = sizes["features"] == int(row["features"])
     assert same == (row["dataset"] not in FILTERED)
-
-
-def test_the_version_is_the_same_everywhere():
-    citation = yaml.safe_load(text_of("CITATION.cff"))
-    required = {"cff-version", "message", "title", "authors", "version", "license"}
-    assert required <= set(citation)
-    declared = tomllib.loads(text_of("pyproject.toml"))["project"]
-    assert citation["version"] == declared["version"] == memdlib.__version__
-    assert citation["license"] == declared["license"]
 
 
 def test_every_command_that_is_named_exists():

@@ -19,9 +19,8 @@ def documents(n_classes=3, n=150, d=8):
         n_documents=n, n_words=d, n_informative=d, n_classes=n_classes,
         document_length=4.0, lift=2.0, seed=3,
     )  # fmt: skip
-    return (text.X.toarray() > 0).astype(float), np.unique(text.y, return_inverse=True)[
-        1
-    ]
+    codes = np.unique(text.y, return_inverse=True)[1]
+    return (text.X.toarray() > 0).astype(float), codes
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -67,35 +66,10 @@ def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
         assert np.diff(model.history_).max() < 1e-14
         assert model.history_[-1] == pytest.approx(best.history_[-1], abs=1e-9)
         np.testing.assert_allclose(model.coef_, best.coef_, rtol=0, atol=2e-4)
-        np.testing.assert_allclose(
-            model.predict_log_proba(kind(X)),
-            best.predict_log_proba(kind(X)),
-            rtol=0,
-            atol=3e-4,
-        )
+        found_p, best_p = (m.predict_log_proba(kind(X)) for m in (model, best))
+        np.testing.assert_allclose(found_p, best_p, rtol=0, atol=3e-4)
     assert found["iis"].n_iter_ < found["gis"].n_iter_
     assert best.n_iter_ < 100
-
-
-def test_the_gradient_is_that_of_the_value():
-    rng = np.random.default_rng([59, 2])
-    X, y = documents()
-    Z = np.column_stack([np.ones(len(X)), X])
-    penalty = np.array([0.0, *rng.uniform(size=8)])
-    weight = rng.uniform(0.5, 2, size=len(y))
-    dual = ConditionalDual.of(Z, y, 3, weight, penalty)
-    theta = rng.normal(size=(3, 9))
-    value, gradient, shares = dual.evaluate(theta)
-    numerical = optimize.approx_fprime(
-        theta.ravel(), lambda t: dual.evaluate(t.reshape(3, 9))[0], 1e-7
-    )
-    np.testing.assert_allclose(gradient.ravel(), numerical, rtol=0, atol=1e-6)
-    assert shares.sum() == pytest.approx(1)
-    scores = Z @ theta.T
-    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    nll = -(weight / weight.sum()) @ log_p[np.arange(len(y)), y]
-    expected = nll + 0.5 * (penalty * theta**2).sum() / weight.sum()
-    assert value == pytest.approx(expected, rel=1e-12)
 
 
 def test_class_weights_are_factors_of_the_instance_weights():
@@ -108,34 +82,30 @@ def test_class_weights_are_factors_of_the_instance_weights():
     expected = clone(model).fit(X, y, factor * weight)
     np.testing.assert_allclose(found.fit(X, y, weight).coef_, expected.coef_)
     balanced = clone(model).set_params(class_weight="balanced").fit(X, y, weight)
-    shares = balanced.predict_proba(X).T @ (
-        weight * (weight.sum() / np.bincount(y, weight))[y]
-    )
+    shares = balanced.predict_proba(X).T @ (weight / np.bincount(y, weight)[y])
     np.testing.assert_allclose(shares / shares.sum(), 1 / 3, rtol=1e-6)
-    balanced.fit(X, y)
     peer = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=500)
-    np.testing.assert_allclose(
-        balanced.predict_proba(X), peer.fit(X, y).predict_proba(X), rtol=0, atol=1e-5
-    )
+    found, theirs = (m.fit(X, y).predict_proba(X) for m in (balanced, peer))
+    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_separable_classes_have_no_optimum(solver):
+@pytest.mark.parametrize(
+    ("n_classes", "to", "told"),
+    [
+        (2, {"tol": 1e-3}, "linearly separable, .*use l2 > 0"),
+        (3, {"max_iter": 500}, "linearly separable"),
+    ],
+)
+def test_separable_classes_have_no_optimum(solver, n_classes, to, told):
+    """Of three iris species one is separable; then this is told too."""
     X, y = load_iris(return_X_y=True)
-    model = ConditionalMaxEntClassifier(solver, l2=0, tol=1e-3)
-    with pytest.warns(ConvergenceWarning, match="linearly separable, .*use l2 > 0"):
-        model.fit(X[y < 2], y[y < 2])
-    assert model.score(X[y < 2], y[y < 2]) == 1
+    X, y = X[y < n_classes], y[y < n_classes]
+    model = ConditionalMaxEntClassifier(solver, l2=0, **to)
+    with pytest.warns(ConvergenceWarning, match=told):
+        model.fit(X, y)
+    assert (model.predict(X[:50]) == 0).all()
     assert np.isfinite(model.coef_).all()
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_one_separable_class_is_told_too(solver):
-    X, y = load_iris(return_X_y=True)
-    found = ConditionalMaxEntClassifier(solver, l2=0, max_iter=500)
-    with pytest.warns(ConvergenceWarning, match="linearly separable"):
-        found.fit(X, y)
-    ConditionalMaxEntClassifier(l2=0).fit(X[50:], y[50:])
 
 
 def separates(Z, y, K):
@@ -183,13 +153,6 @@ def test_bad_data_are_named():
     with pytest.raises(ValueError, match="shifts dense features with an intercept"):
         ConditionalMaxEntClassifier("gis", fit_intercept=False).fit(centred, [0, 1])
     ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
-    with pytest.raises(ValueError, match="one class only"):
-        ConditionalMaxEntClassifier().fit(np.eye(2), [1, 1])
-    with pytest.raises(ValueError, match="contains NaN"):
-        ConditionalMaxEntClassifier().fit([[np.nan], [1.0]], [0, 1])
-    model = ConditionalMaxEntClassifier().fit(np.eye(3), [0, 1, 1])
-    with pytest.raises(ValueError, match="X has 2 features, but"):
-        model.predict(np.eye(2))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -240,18 +203,3 @@ def test_a_column_that_rounding_alone_varies_counts_as_constant(kind):
     plain = clone(model).fit(kind(X), y, weight)
     np.testing.assert_allclose(found.coef_[:, :-1], plain.coef_, rtol=0, atol=1e-4)
     assert np.abs(found.coef_[:, -1]).max() < 1e-6
-
-
-@pytest.mark.parametrize("solver", ["gis", "iis"])
-def test_one_step_of_scaling_is_that_of_its_equation(solver):
-    """From zero, where all classes are as probable, and without a penalty."""
-    X, y, weight = weighted_documents()
-    Z = np.column_stack([np.ones(len(X)), X])
-    dual = ConditionalDual.of(Z, y, 3, weight, np.zeros(9))
-    step = solve(dual, solver, 1e-9, 1).theta
-    size, share = Z.sum(axis=1), weight / weight.sum()
-    size = np.full(len(y), size.max()) if solver == "gis" else size
-    for k in range(3):
-        observed = (share * (y == k)) @ Z
-        grown = (share / 3 * np.exp(np.outer(step[k], size)) * Z.T).sum(axis=1)
-        np.testing.assert_allclose(grown, observed, rtol=1e-9)

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,8 @@ from memdlib.densities import (
     NotConvergedError,
     RoundedMomentsError,
 )
+from memdlib.densities.standard import standardise_moments
+from memdlib.densities.support import Support
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
 
@@ -23,12 +27,8 @@ def test_place_and_scale_only_shift_the_entropy(scale, shift):
     moved = MaxEntDensity(4, LINE).fit(shift + scale * x)
     expected = float(plain.entropy_) + np.log(scale)
     assert float(moved.entropy_) == pytest.approx(expected, abs=1e-8)
-    np.testing.assert_allclose(
-        moved.logpdf(shift + scale * x),
-        plain.logpdf(x) - np.log(scale),
-        rtol=0,
-        atol=1e-6,
-    )
+    found = moved.logpdf(shift + scale * x) + np.log(scale)
+    np.testing.assert_allclose(found, plain.logpdf(x), rtol=0, atol=1e-6)
 
 
 def test_fit_is_the_maximum_likelihood_fit_and_weights_are_copies():
@@ -60,9 +60,8 @@ def test_thousands_at_once_with_certificates():
     grid = density.mean_params_.reshape(40, 50, 4)
     again = MaxEntDensity(4, (0, 1)).from_moments(grid)
     assert again.entropy_.shape == (40, 50)
-    np.testing.assert_allclose(
-        again.entropy_.ravel(), density.entropy_, rtol=0, atol=1e-9
-    )
+    found = again.entropy_.ravel()
+    np.testing.assert_allclose(found, density.entropy_, rtol=0, atol=1e-9)
 
 
 def test_outside_the_support_there_is_nothing():
@@ -136,3 +135,22 @@ def test_tol_is_the_largest_residual_that_is_accepted(moments, support, x):
     assert again.residual_ == residual
     with pytest.raises(NotConvergedError, match="matched to .* only"):
         MaxEntDensity(moments, support, tol=np.nextafter(residual, 0)).fit(x)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e2, 1e3, 1e4, 3e5])
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_moments_about_zero_are_right_or_refused(shift, m):
+    """Against exact arithmetic of the sample, within five per cent."""
+    x = shift + np.random.default_rng([61, 3]).gamma(2.0, size=(60, 1))
+    raw = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
+    mean = Fraction(x.mean())
+    exact = [sum((Fraction(v) - mean) ** j for v in x[:, 0]) / 60 for j in range(m + 1)]
+    if shift**m > 1e10:
+        with pytest.raises(RoundedMomentsError, match="round away what tells"):
+            standardise_moments(raw, Support(*LINE))
+    else:
+        _, unit, found = standardise_moments(raw, Support(*LINE))
+        assert unit[0] ** 2 == pytest.approx(float(exact[2]), rel=0.05)
+        for j in range(2, m + 1):
+            expected = float(exact[j]) / float(exact[2]) ** (j / 2)
+            assert found[0, j - 1] == pytest.approx(expected, abs=0.05)

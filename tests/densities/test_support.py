@@ -46,13 +46,3 @@ def test_gauss_legendre_is_exact_for_polynomials(n):
     nodes, weights = gauss_legendre(n)
     degree = 2 * n - 2
     assert np.sum(weights * nodes**degree) == pytest.approx(2 / (degree + 1), rel=1e-10)
-
-
-def test_grids_are_gauss_rules_or_the_levels_themselves():
-    u, log_weights = read_support((3, 5)).grid(7)
-    nodes, weights = np.polynomial.legendre.leggauss(7)
-    np.testing.assert_allclose(u, nodes, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(np.exp(log_weights), weights, rtol=1e-12)
-    u, log_weights = read_support([0, 2, 6]).grid(7)
-    np.testing.assert_allclose(u, [-1, -1 / 3, 1], rtol=1e-15)
-    assert log_weights.tolist() == [0, 0, 0]

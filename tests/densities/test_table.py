@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from scipy import integrate, optimize, stats
-from sklearn.base import clone
+from scipy import integrate, stats
 from sklearn.model_selection import GridSearchCV
 
 from memdlib import MaxEntDensity
@@ -43,40 +42,33 @@ def test_known_laws_are_found_again(moments, support, mu, law):
 
 
 @pytest.mark.parametrize(("m", "support"), [(4, LINE), (2, HALF), (6, (0, 8))])
-def test_a_batch_by_another_quadrature(m, support):
+def test_a_batch_is_each_density_alone_by_another_quadrature(m, support):
     rng = np.random.default_rng([47, m])
     law = rng.binomial(8, rng.uniform(0.3, 0.7, size=6), size=(300, 6)).astype(float)
     law[0] = 1.0
     if support == HALF:
         law = rng.uniform(0, 6, size=(300, 6))
-    density = MaxEntDensity(m, support).fit(law)
-    x = np.array([[0.5, 2.0], [4.0, 7.9]])
-    found = density.cdf(x)
-    assert found.shape == (2, 2, 6)
+    batch, alone = MaxEntDensity(m, support).fit(law), MaxEntDensity(m, support)
+    alone.fit(law[:, 3])
     low, high = max(support[0], -30), min(support[1], 60)
-    for b in (0, 5):
 
-        def mass(low, high, power=0, b=b):
-            return integrate.quad(
-                lambda z: density.pdf(z)[b] * z**power, low, high, epsabs=1e-13
-            )[0]
+    def mass(power, high=high):
+        def term(z):
+            return alone.pdf(z) * z**power
 
-        expected = [[mass(low, t) for t in row] for row in x]
-        np.testing.assert_allclose(found[..., b], expected, rtol=0, atol=1e-8)
-        assert density.mean()[b] == pytest.approx(mass(low, high, 1), abs=1e-7)
-        variance = mass(low, high, 2) - mass(low, high, 1) ** 2
-        assert density.std()[b] == pytest.approx(variance**0.5, rel=1e-6)
-        median = optimize.brentq(lambda t, b=b: density.cdf(t)[b] - 0.5, low, high)
-        assert density.ppf(0.5)[b] == pytest.approx(median, abs=1e-9)
-    assert density.mean().shape == density.std().shape == (6,)
-    assert density.ppf(Q).shape == (8, 6)
-    alone = MaxEntDensity(m, support).fit(law[:, 3])
-    np.testing.assert_allclose(alone.cdf(x), found[..., 3], rtol=0, atol=1e-8)
-    grid = MaxEntDensity(m, support).from_moments(density.mean_params_.reshape(2, 3, m))
+        return integrate.quad(term, low, high, epsabs=1e-13)[0]
+
+    x = np.array([[0.5, 2.0], [4.0, 7.9]])
+    found = batch.cdf(x)
+    expected = [[mass(0, t) for t in row] for row in x]
+    np.testing.assert_allclose(found[..., 3], expected, rtol=0, atol=1e-8)
+    assert batch.mean()[3] == pytest.approx(mass(1), abs=1e-7)
+    assert batch.std()[3] == pytest.approx((mass(2) - mass(1) ** 2) ** 0.5, rel=1e-6)
+    assert alone.cdf(batch.ppf(Q)[:, 3]) == pytest.approx(Q, abs=1e-8)
+    grid = MaxEntDensity(m, support).from_moments(batch.mean_params_.reshape(2, 3, m))
     np.testing.assert_allclose(grid.cdf(2.0).ravel(), found[0, 1], rtol=0, atol=1e-7)
-    assert grid.rvs().shape == (2, 3)
-    assert grid.rvs(4).shape == (4, 2, 3)
-    assert grid.rvs((5, 4)).shape == (5, 4, 2, 3)
+    shapes = [grid.rvs(size).shape for size in (None, 4, (5, 4))]
+    assert shapes == [(2, 3), (4, 2, 3), (5, 4, 2, 3)]
     assert alone.rvs().shape == ()
     np.testing.assert_array_equal(grid.rvs(4, 7), grid.rvs((4,), 7))
 
@@ -103,11 +95,8 @@ def test_levels_are_summed():
 def test_a_search_over_the_number_of_moments():
     x = np.random.default_rng([47, 2]).beta(2, 5, size=300)
     search = GridSearchCV(MaxEntDensity(1, (0, 1)), {"moments": [1, 2, 3]}, cv=3)
-    search.fit(x)
-    best = search.best_estimator_
+    best = search.fit(x).best_estimator_
     assert search.best_params_["moments"] > 1
-    assert repr(clone(best)) == repr(best)
-    assert best.score(x) == pytest.approx(best.logpdf(x).mean(), rel=1e-12)
     weight = np.arange(300.0)
     expected = np.average(best.logpdf(x), weights=weight)
     assert best.score(x, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
@@ -115,17 +104,6 @@ def test_a_search_over_the_number_of_moments():
     assert batch.score(np.tile(x[:, None], 3)) == pytest.approx(best.score(x), rel=1e-9)
     with pytest.raises(ValueError, match="x has 2 columns; give one for each of the 3"):
         batch.score(np.tile(x[:, None], 2))
-
-
-def test_a_half_line_to_the_left_mirrors_one_to_the_right():
-    x = np.random.default_rng([47, 4]).uniform(0, 2, size=300)
-    right = MaxEntDensity(2, (0, np.inf)).fit(x)
-    left = MaxEntDensity(2, (-np.inf, 0)).fit(-x)
-    np.testing.assert_allclose(left.logpdf(-x), right.logpdf(x), rtol=1e-12)
-    np.testing.assert_allclose(left.cdf(-x), 1 - right.cdf(x), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(left.ppf([0.1, 0.7]), -right.ppf([0.9, 0.3]), rtol=1e-9)
-    assert left.mean() == pytest.approx(-right.mean())
-    assert left.ppf([0.0, 1.0]).tolist() == [-np.inf, 0.0]
 
 
 class Lowest(np.random.RandomState):

@@ -51,24 +51,14 @@ def test_the_crate_is_valid(crate, tmp_path):
     assert validate(crate, tmp_path) == (True, set())
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        (lambda crate: (crate / "data/results/identities.json").unlink(), "identities"),
-        (
-            lambda crate: (crate / METADATA).write_text(
-                re.sub(r'\n *"datePublished": .*', "", (crate / METADATA).read_text())
-            ),
-            "datePublished",
-        ),
-    ],
-    ids=["a result is gone", "no date"],
-)
-def test_a_broken_crate_is_not(crate, tmp_path, broken, message):
-    broken(crate)
+def test_a_broken_crate_is_not(crate, tmp_path):
+    about = (crate / METADATA).read_text()
+    (crate / METADATA).write_text(re.sub(r'\n *"datePublished": .*', "", about))
+    (crate / "data/results/identities.json").unlink()
     passed, messages = validate(crate, tmp_path)
     assert not passed
-    assert any(message in line for line in messages)
+    for missing in ("datePublished", "identities"):
+        assert any(missing in line for line in messages)
 
 
 def test_every_number_is_where_the_manifest_says(crate):

@@ -31,6 +31,7 @@ from tests.scikit_learn import checks, run
 
 WIDE = (-1e3, 1e3)
 ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, smoothing=0.1)
+BY_ERROR = {"strategy": "quantile", "intercept": True, "criterion": "error"}
 VARIANTS = [
     ConditionalMaxEntClassifier(l2=0.01),
     ConditionalMaxEntClassifier("gis", l2=3.0, tol=0.02, class_weight="balanced"),
@@ -72,27 +73,10 @@ VARIANTS = [
     RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
     RegularisedMeMdClassifier(0.05, 0.9, 0.0),
     MixtureClassifier([("plain", MeMdClassifier(n_features=None))], cv=3),
-    *(
-        LevelQuantiser(strategy=strategy, n_bins=n)
-        for strategy in ("uniform", "quantile", "kmeans")
-        for n in (1, 5)
-    ),
-    NMLFeatureSelector(
-        n_moments=(2, 3),
-        n_bins=3,
-        n_features=1,
-        strategy="quantile",
-        intercept=True,
-        criterion="error",
-    ),
-    NMLClassifier(
-        n_features=0.5,
-        n_moments=(2,),
-        n_bins=4,
-        strategy="quantile",
-        intercept=True,
-        criterion="error",
-    ),
+    *(LevelQuantiser(5, kind) for kind in ("uniform", "quantile", "kmeans")),
+    LevelQuantiser(1),
+    NMLFeatureSelector(n_moments=(2, 3), n_bins=3, n_features=1, **BY_ERROR),
+    NMLClassifier(n_features=0.5, n_moments=(2,), n_bins=4, **BY_ERROR),
     ONE_TOPIC,
     PLSA(smoothing=0.5, beta=0.8, n_init=2, tol=0.01, random_state=0),
     *(GenerativeEmbedding(kind, ROUGH) for kind in KINDS),
@@ -105,15 +89,4 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("estimator", "check"), checks(VARIANTS))
 def test_scikit_learn_contract(estimator, check):
-    run(check, estimator)
-
-
-def of_a_fixed_size():
-    # training asks for an accuracy that takes two features
-    found = checks([MeMdClassifier(n_features=1)])
-    return [param for param in found if "check_classifiers_train" not in param.id]
-
-
-@pytest.mark.parametrize(("estimator", "check"), of_a_fixed_size())
-def test_scikit_learn_contract_of_a_fixed_size(estimator, check):
     run(check, estimator)

@@ -1,12 +1,17 @@
-"""Complexities by the definition alone: a maximum for every vector of label counts.
+"""Complexities by the definition alone, and two sums that bound them.
+
+There is a maximum for every vector of label counts; the bounds are sums of integers, or
+incomplete gamma functions.
 
 Nothing here knows of boundaries, bounds, tables or bases of the package.
 """
 
 import math
-from itertools import product
+from fractions import Fraction
+from itertools import pairwise, product
 
 import numpy as np
+from scipy.special import gammaincc
 
 
 def design(values, m, intercept):
@@ -80,3 +85,36 @@ def literal_complexity(counts, values, m, intercept):
     numbers = [math.prod(map(math.comb, counts.tolist(), k)) for k in ones.tolist()]
     found = suprema(counts, ones, design(values, m, intercept))
     return math.log(math.fsum(np.array(numbers) * np.exp(found)))
+
+
+def two_outcomes(n):
+    """Sum of n! / ((n - k)! n^k), k = 0, .., n: all sequences of n binary labels."""
+    if n < 300:
+        ways = (math.comb(n, k) * k**k * (n - k) ** (n - k) for k in range(n + 1))
+        return float(Fraction(sum(ways), n**n))
+    # e^n n^-n times the incomplete gamma function of n + 1 from n on
+    stirling = 1 / (12 * n) - 1 / (360 * n**3) + 1 / (1260 * n**5)
+    upper = float(gammaincc(n + 1.0, n))
+    return math.sqrt(2 * math.pi * n) * math.exp(stirling) * upper
+
+
+def proved_bounds(counts, m, values, intercept):
+    """Logs of the boundary sum and of the truncated product of occupied levels."""
+    cases = zip(counts, values, strict=True)
+    two = [two_outcomes(n) for n, x in cases if n and (x or intercept)]
+    p = min(m + intercept, len(two))
+    if p == len(two):
+        return (math.fsum(map(math.log, two)),) * 2
+
+    def symmetric(terms):
+        sums = [1.0] + [0.0] * p
+        for term in terms:
+            sums = [1.0] + [b + term * a for a, b in pairwise(sums)]
+        return sums
+
+    faces = symmetric([c - 2.0 for c in two])
+    lower = math.fsum(
+        faces[j] * 2 * sum(math.comb(len(two) - j - 1, i) for i in range(p - j))
+        for j in range(p)
+    )
+    return math.log(lower), math.log(math.fsum(symmetric([c - 1.0 for c in two])))

@@ -4,35 +4,27 @@ import contextlib
 import math
 from unittest import mock
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import integrate
 
-from benchmarks.nml_bounds import (
-    proved_bounds,
-)
 from memdlib.nml import (
     complexity,
     conditional_complexity,
     conditional_complexity_estimate,
 )
-from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import UncertifiedError, level_model
-from tests.nml.literal import literal_complexity
+from tests.nml.literal import literal_complexity, proved_bounds
 
 WAYS = ("auto", "exact", "monte-carlo")
 
 
 @pytest.mark.parametrize(
     ("counts", "rounded"),
-    [
-        ([250] * 8, 4.1948),
-        ([251] * 8, 4.1968),
-        ([201] * 10, 4.2109),
-    ],
+    [([250] * 8, 4.1948), ([251] * 8, 4.1968), ([201] * 10, 4.2109)],
 )
 def test_more_than_two_thousand_samples(counts, rounded):
     found = conditional_complexity_estimate(counts, 1)
@@ -41,28 +33,21 @@ def test_more_than_two_thousand_samples(counts, rounded):
 
 
 def line_volume(counts, values):
-    """Volume of one parameter and two thirds for its ends, by mpmath."""
+    """Volume of one parameter and two thirds for its ends."""
 
     def root(t):
-        return mpmath.sqrt(
-            sum(
-                n * x**2 / (4 * mpmath.cosh(x * t / 2) ** 2)
-                for n, x in zip(counts, values, strict=True)
-            )
-            / (2 * mpmath.pi)
-        )
+        information = counts @ (values / (2 * np.cosh(values * t / 2))) ** 2
+        return np.sqrt(information / (2 * np.pi))
 
-    volume = mpmath.quad(root, [-80, -20, -5, 0, 5, 20, 80])
-    return float(mpmath.log(volume + mpmath.mpf(2) / 3))
+    return np.log(integrate.quad(root, -80, 80, points=[-5, 0, 5])[0] + 2 / 3)
 
 
 @pytest.mark.parametrize(
-    "counts",
-    [[1500] * 3, [100000] * 5, [10**9] * 2, [10**15] * 2],
+    "counts", [[1500] * 3, [100000] * 5, [10**9] * 2, [10**15] * 2]
 )
 def test_any_number_of_samples(counts):
     found = conditional_complexity_estimate(counts, 1, n_draws=2**14, method="auto")
-    expected = line_volume(counts, range(1, len(counts) + 1))
+    expected = line_volume(np.array(counts, float), np.arange(1.0, len(counts) + 1))
     assert found.uncertainty < 0.005
     assert abs(found.complexity - expected) < 5 * found.uncertainty + 0.01
 
@@ -98,14 +83,14 @@ def models(draw, most_samples):
 def test_every_path_is_the_literal_sum(case):
     counts, values, m, intercept = case
     assume(math.prod(n + 1 for n in counts) <= 300 and sum(counts) <= 12)
+    # the reference loses digits at near ties; mpmath judges these in nml_claims
+    assume(np.diff(np.sort(values)).min() > 1e-3 * np.ptp(values))
     truth = literal_complexity(counts, values, m, intercept)
     model = model_or_none(case)
     assume(model is not None)
     for method in ("auto", "exact"):
         found = conditional_complexity_estimate(counts, m, values, intercept, method)
         assert found.method in ("saturated", "table", "enumeration")
-        assert within_bounds(model, found.complexity)
-        # the reference itself is off by 1e-7 or so at near ties
         assert abs(found.complexity - truth) < 1e-6
     if not model.saturated:
         with contextlib.suppress(UncertifiedError):
@@ -145,9 +130,8 @@ def test_every_result_keeps_the_proved_bounds(case, method):
         # "auto" has an answer for whatever levels can be told apart
         assert method != "auto" and any(word in refusal for word in REFUSED), refusal
     else:
-        lower, upper = complexity_bounds(model)
-        assert lower * (1 - 1e-10) - 1e-10 <= found.complexity
-        assert found.complexity <= upper * (1 + 1e-10) + 1e-10
+        lower, upper = proved_bounds(counts, m, values, intercept)
+        assert lower - 1e-10 <= found.complexity <= upper + 1e-10
         assert 0.0 <= found.uncertainty < math.inf
 
 
@@ -166,7 +150,7 @@ def test_where_nothing_else_is_left_the_bounds_are():
     with pytest.warns(UserWarning, match="may be off by 0.7.* nats"):
         found = conditional_complexity([1] * 40, 5)
     estimate = conditional_complexity_estimate([1] * 40, 5)
-    lower, upper = proved_bounds([1] * 40, 5)
+    lower, upper = proved_bounds([1] * 40, 5, range(1, 41), False)
     assert estimate.method == "bounds" and found == estimate.complexity
     assert found == pytest.approx(0.5 * (lower + upper))
     assert estimate.uncertainty == pytest.approx(0.5 * (upper - lower))

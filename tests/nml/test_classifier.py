@@ -35,7 +35,7 @@ def posterior_logits(x, y, m, intercept, smoothing):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("m", [1, 2, 3, 5])
 def test_posteriors_multiplied_one_by_one(m, intercept):
     X, y = simulated()
     model = NMLClassifier(3, n_moments=(m,), intercept=intercept, smoothing=0.5)
@@ -49,28 +49,9 @@ def test_posteriors_multiplied_one_by_one(m, intercept):
         odds += [table[v] for v in x]
     odds -= 2 * logit(prior)
     np.testing.assert_allclose(model.decision_function(X), odds, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(
-        model.predict_proba(X)[:, 1], expit(odds), rtol=0, atol=1e-5
-    )
-    np.testing.assert_allclose(
-        np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12
-    )
+    found = model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(found, expit(odds), rtol=0, atol=1e-5)
     np.testing.assert_array_equal(model.predict(X), odds > 0)
-
-
-def test_saturated_posteriors_are_shares():
-    X, y = simulated()
-    model = NMLClassifier(n_moments=(5,), smoothing=2.0).fit(X, y)
-    levels = model.selector_.quantiser_.transform(X)
-    for j in range(X.shape[1]):
-        for level in range(5):
-            here = levels[:, j] == level
-            if not here.any():
-                assert model.evidence_[j, level] == 0
-                continue
-            share = (y[here].sum() + 2.0 * y.mean()) / (here.sum() + 2.0)
-            expected = logit(share) - logit(y.mean())
-            assert model.evidence_[j, level] == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_curve_is_a_fit_for_every_number_of_features():

@@ -1,12 +1,15 @@
+"""Ways to the sum: enumeration, tables, draws, and what is kept of them."""
+
+import math
+import statistics
 from itertools import product
 
 import numpy as np
 import pytest
 
-from memdlib.nml import (
-    conditional_complexity,
-)
+from memdlib.nml import conditional_complexity, conditional_complexity_estimate, sums
 from memdlib.nml.complexity import complexities, solve
+from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import level_model
 from memdlib.nml.sums import exact_complexity
 
@@ -41,3 +44,53 @@ def test_the_number_of_terms_decides_between_sum_and_draws():
     (exact, rounding), (drawn, error) = found.values()
     assert abs(drawn - exact) < 5.0 * error
     assert rounding < 1e-11 and 1e-4 < error < 0.01
+
+
+def test_extended_precision_beyond_the_range_of_doubles(monkeypatch):
+    model = level_model(np.array([300, 200]), np.array([1.0, 2.0]), 1, False)
+    found = exact_complexity(model, "table")[0]
+    monkeypatch.setattr(sums, "_MOST_DOUBLE", 100)
+    assert exact_complexity(model, "table")[0] == pytest.approx(found, abs=1e-12)
+
+
+def test_values_that_no_scale_makes_integers_are_enumerated():
+    found = conditional_complexity_estimate([3, 4, 5], 1, [1.0, math.e, math.pi])
+    assert found.method == "enumeration"
+    close = conditional_complexity_estimate([3, 4, 5], 1, [0.1, 0.2, 0.3])
+    assert close.method in ("table", "enumeration")
+    even = conditional_complexity_estimate([3, 4, 5], 1)
+    both = close.uncertainty + even.uncertainty
+    assert close.complexity == pytest.approx(even.complexity, rel=0, abs=both)
+
+
+CASES = [
+    ([8, 8, 8, 7, 7], 1, False),
+    ([8, 8, 8, 7, 7], 3, False),
+    ([8, 8, 8, 7, 7], 4, False),
+    ([1, 30, 1, 20, 2], 3, False),
+    ([1] * 12, 1, True),
+    ([1, 2, 3, 1, 2, 3], 2, True),
+]
+
+
+def model_of(counts, m, intercept=False):
+    values = np.sqrt(np.arange(1.0, len(counts) + 1))
+    return level_model(np.array(counts), values, m, intercept)
+
+
+@pytest.mark.parametrize(("counts", "m", "intercept"), CASES)
+def test_draws_agree_with_the_exact_sum_within_their_error(counts, m, intercept):
+    model = model_of(counts, m, intercept)
+    exact = exact_complexity(model, "enumeration")[0]
+    found, error = draw_complexity(model, 2**13, 1)
+    assert error < 0.02 and abs(found - exact) < 5 * error
+
+
+def test_the_scatter_over_seeds_is_the_standard_error():
+    model = model_of([6, 5, 6, 4], 2)
+    exact = exact_complexity(model, "enumeration")[0]
+    found = [draw_complexity(model, 2**11, seed) for seed in range(60)]
+    scores = [(value - exact) / error for value, error in found]
+    # of Student's law of 15 degrees, whose variance is 15 / 13
+    assert abs(statistics.mean(scores)) < 4 * math.sqrt(15 / 13 / 60)
+    assert 0.6 < statistics.stdev(scores) < 1.6

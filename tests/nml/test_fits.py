@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -22,49 +24,6 @@ def search(model, ones):
     """What the damped search alone finds."""
     counts = np.broadcast_to(model.counts[:, None], ones.shape)
     return fits._search(model, orthonormal_basis(model), counts, ones)
-
-
-CODINGS = [
-    (np.arange(1.0, 6.0), False),
-    (np.arange(1.0, 6.0), True),
-    (np.arange(-2.0, 3.0), False),
-    (np.array([-1.0, 0.5, 3.0, 4.0, 11.0]), False),
-    (np.array([0.1, 0.7, 2.0, 9.0, 31.0]), True),
-]
-
-
-def random_ones(rng, counts, size):
-    """Label counts with many pure levels among them."""
-    kind = rng.integers(0, 3, size=(len(counts), size))
-    ones = rng.integers(0, counts[:, None] + 1, size=kind.shape)
-    pure = np.where(kind == 0, 0, counts[:, None])
-    return np.where(kind == 1, ones, pure).astype(float)
-
-
-@pytest.mark.parametrize(
-    ("values", "intercept", "m"),
-    [
-        (values, intercept, m)
-        for values, intercept in CODINGS
-        for m in range(1, 5)
-        if m + intercept < (len(values) if intercept else np.count_nonzero(values))
-    ],
-)
-def test_every_maximum_has_its_certificate(values, intercept, m):
-    model = level_model(np.array([8, 3, 1, 6, 5]), values, m, intercept)
-    sizes = model.counts.astype(int) + 1
-    grid = np.indices(sizes).reshape(len(sizes), -1).astype(float)
-    inside = grid[:, ~on_boundary(model, grid)]
-    value, logits, doubt = best(model, inside)
-    searched, _, gap = search(model, inside)
-    null = np.linalg.qr(orthonormal_basis(model), mode="complete")[0][
-        :, model.dimension :
-    ]
-    assert max(doubt, gap.max()) < 2e-12
-    assert np.abs(value - searched).max() < 1e-12
-    assert np.abs(null.T @ logits).max() < 1e-10
-    flipped = best(model, model.counts[:, None] - inside)[0]
-    assert np.abs(flipped - value).max() < 5e-12
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
@@ -114,3 +73,23 @@ def test_what_cannot_be_certified_is_refused(monkeypatch):
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)
     with pytest.raises(UncertifiedError, match="join levels that are close"):
         best(model, interior(model))
+
+
+@pytest.mark.parametrize(
+    ("values", "m", "intercept", "refused"),
+    [
+        ((1.0, 9e11), 1, False, False),
+        ((1.0, 1.1e12), 1, False, True),
+        ((1.0, 2.0, 3e12), 1, True, True),
+        ((1.0, 2.0, 3.0, 1e5), 3, False, True),
+        ((1.0, 2.0, 3.0, 1e5), 4, False, False),
+        (tuple(range(1, 51)), 7, False, False),
+        ((1.0, 1.0 + 1e-12, 2.0), 2, False, True),
+        ((1e100, 2e100, 3e100), 2, False, False),
+        ((1e-100, 1.0, 1e100), 2, False, True),
+    ],
+)
+def test_levels_too_uneven_for_the_digits_of_a_fit(values, m, intercept, refused):
+    told = "too uneven for .* parameters.*join levels"
+    with pytest.raises(ValueError, match=told) if refused else nullcontext():
+        level_model(np.full(len(values), 2), np.array(values, float), m, intercept)

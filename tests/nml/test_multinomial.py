@@ -25,12 +25,6 @@ def recurrence(n, n_levels):
     return now if n_levels > 1 else before
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 38, 200, 1000])
-def test_two_outcomes_in_fifty_digits(n):
-    found = multinomial_complexity(n, 2)
-    assert found == pytest.approx(float(mp.log(two_outcomes(n))), rel=1e-14)
-
-
 @pytest.mark.parametrize(
     ("n_levels", "n", "expected"),
     [
@@ -50,33 +44,6 @@ def test_figures(n_levels, n, expected):
     found = multinomial_complexity(n, n_levels)
     assert found == pytest.approx(expected, abs=1e-10)
     assert found == pytest.approx(float(mp.log(recurrence(n, n_levels))), rel=1e-14)
-
-
-def compositions(n, n_levels):
-    """All vectors of counts that sum to n."""
-    if n_levels == 1:
-        return [(n,)]
-    return [
-        (first, *rest)
-        for first in range(n + 1)
-        for rest in compositions(n - first, n_levels - 1)
-    ]
-
-
-@pytest.mark.parametrize(("n", "n_levels"), [(1, 4), (5, 3), (7, 4), (4, 6)])
-def test_the_sum_over_all_counts(n, n_levels):
-    total = 0.0
-    for counts in compositions(n, n_levels):
-        sequences = math.factorial(n) / math.prod(map(math.factorial, counts))
-        total += sequences * math.prod((k / n) ** k for k in counts)
-    found = multinomial_complexity(n, n_levels)
-    assert found == pytest.approx(math.log(total), abs=1e-13)
-
-
-def test_labels_of_leukemia_patients():
-    found = multinomial_codelength([27, 11])
-    assert found == pytest.approx(22.8638306867 + 2.1292784450, abs=1e-9)
-    assert multinomial_codelength(np.array([11, 27])) == pytest.approx(found, rel=1e-15)
 
 
 @pytest.mark.parametrize(

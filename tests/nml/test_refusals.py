@@ -9,33 +9,23 @@ import pytest
 
 from memdlib import nml
 
-BOTH = {"mean_range": (0, 1), "scale_range": (1, 2)}
+LOG_C, ESTIMATE = nml.conditional_complexity, nml.conditional_complexity_estimate
+GAUSS, BOTH = nml.gaussian_complexity, {"mean_range": (0, 1), "scale_range": (1, 2)}
+EXPON = nml.exponential_complexity
 CASES = [
-    (nml.conditional_complexity, ([3, -1], 1), "level_counts holds -1.0"),
-    (nml.conditional_complexity, ([3, 0.5], 1), "level_counts holds 0.5"),
-    (nml.conditional_complexity, ([3, math.nan], 1), "level_counts contains NaN"),
-    (nml.conditional_complexity, ([[1, 2], [0, 0]], 1), "level_counts sums to 0"),
-    (nml.conditional_complexity, ([1e20, 5], 1), "level_counts sums to 1e+20"),
-    (nml.conditional_complexity, ([3, 1], 1.5), "n_moments=1.5 must be an integer"),
-    (nml.conditional_complexity, ([3, 1], 1, [1, 1]), "level_values holds 1.0"),
-    (nml.conditional_complexity, ([3, 1], 1, [1]), "level_values has shape (1,)"),
-    (nml.conditional_complexity, ([3, 1], 1, [1e20, 5]), "too uneven for 1 param"),
-    (nml.conditional_complexity, ([3], 1, None, False, "best"), "method='best'"),
-    (
-        nml.conditional_complexity,
-        ([10**4] * 5, 3, None, False, "exact"),
-        "would take 5e+19 terms",
-    ),
-    (
-        nml.conditional_complexity_estimate,
-        ([3] * 3, 1, None, False, "monte-carlo", 32),
-        "32 draws are worth",
-    ),
-    (
-        nml.conditional_complexity_estimate,
-        ([1] * 40, 5, None, False, "monte-carlo"),
-        "658008 sets of 5 levels are too many",
-    ),
+    (LOG_C, ([3, -1], 1), "level_counts holds -1.0"),
+    (LOG_C, ([3, 0.5], 1), "level_counts holds 0.5"),
+    (LOG_C, ([3, math.nan], 1), "level_counts contains NaN"),
+    (LOG_C, ([[1, 2], [0, 0]], 1), "level_counts sums to 0"),
+    (LOG_C, ([1e20, 5], 1), "level_counts sums to 1e+20"),
+    (LOG_C, ([3, 1], 1.5), "n_moments=1.5 must be an integer"),
+    (LOG_C, ([3, 1], 1, [1, 1]), "level_values holds 1.0"),
+    (LOG_C, ([3, 1], 1, [1]), "level_values has shape (1,)"),
+    (LOG_C, ([3, 1], 1, [1e20, 5]), "too uneven for 1 param"),
+    (LOG_C, ([3], 1, None, False, "best"), "method='best'"),
+    (LOG_C, ([10**4] * 5, 3, None, False, "exact"), "would take 5e+19 terms"),
+    (ESTIMATE, ([3] * 3, 1, None, False, "monte-carlo", 32), "32 draws are worth"),
+    (ESTIMATE, ([1] * 40, 5, None, False, "monte-carlo"), "658008 sets of 5 l"),
     (nml.conditional_error, ([2], [3], 1), "ones holds 3.0"),
     (nml.conditional_error, ([2], [1, 1], 1), "ones has shape (2,)"),
     (nml.conditional_codelength, ([[1.0]], [1], 1), "x has shape (1, 1)"),
@@ -50,29 +40,13 @@ CASES = [
     (nml.alphabet_complexity, (10**5, range(9), 5), "5000150001 partial types"),
     (nml.alphabet_codelength, ([1, 2], [0, 1, 2], 1), "expected (3,)"),
     (partial(nml.geometric_complexity, largest_sum=math.inf), (2,), "largest_sum=inf"),
-    (partial(nml.gaussian_complexity, scale=1), (3,), "because every stretch of mea"),
-    (nml.gaussian_complexity, (3,), "because every doubling of the scale"),
-    (partial(nml.gaussian_complexity, **BOTH), (1,), "n=1 must be an integer, 2 or"),
-    (
-        partial(nml.gaussian_complexity, **BOTH, counted="parameter"),
-        (3,),
-        "counted='parameter' must be one of ['data']",
-    ),
-    (
-        partial(nml.gaussian_complexity, mean_range=(0, 1), scale=0),
-        (3,),
-        "scale=0 must be a finite number above zero",
-    ),
-    (
-        partial(nml.gaussian_complexity, scale_range=(1, math.inf)),
-        (3,),
-        "two numbers, 0 < low < high < 1e+100",
-    ),
-    (
-        partial(nml.exponential_complexity, mean_range=(0.5, 1), upper=1),
-        (3,),
-        "two numbers, 0 < low < high < 1;",
-    ),
+    (partial(GAUSS, scale=1), (3,), "because every stretch of mea"),
+    (GAUSS, (3,), "because every doubling of the scale"),
+    (partial(GAUSS, **BOTH), (1,), "n=1 must be an integer, 2 or"),
+    (partial(GAUSS, **BOTH, counted="parameter"), (3,), "counted='parameter' must"),
+    (partial(GAUSS, mean_range=(0, 1), scale=0), (3,), "scale=0 must be a finite n"),
+    (partial(GAUSS, scale_range=(1, math.inf)), (3,), "0 < low < high < 1e+100"),
+    (partial(EXPON, mean_range=(0.5, 1), upper=1), (3,), "0 < low < high < 1;"),
 ]
 
 
