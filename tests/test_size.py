@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 7467, "compendium": 4861, "benchmarks": 1724, "tests": 19000}
+CODE = {"memdlib": 7467, "compendium": 4778, "benchmarks": 1147, "tests": 17300}
 FILES, DOCSTRINGS = 69, 0.6
 
 LAYOUT = {

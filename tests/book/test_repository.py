@@ -90,14 +90,6 @@ def test_the_headlines_have_a_success_a_failure_and_an_open_question():
     }
 
 
-def test_the_part_on_the_package_begins_with_how_to_install_it():
-    parts = {
-        part["caption"]: part for part in yaml.safe_load(text_of("_toc.yml"))["parts"]
-    }
-    assert parts["Package"]["chapters"][0] == {"file": "book/notebooks/install"}
-    assert "# Install" in text_of("book/install.md")
-
-
 def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
     lines = memdlib.__doc__.split("=====\n")[2].splitlines()[:-1]
     named = [re.search(r"`+(\S+?\([^`]*\)|[\w.]+)`+", line)[1] for line in lines]
