@@ -85,7 +85,7 @@ class _Columns(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         table, names = self._read(X, reset=False), self.get_feature_names_out()
-        found, parts = table.values, []
+        found, parts = table.values.astype(np.float64, copy=False), []
         if table.levels or len(names) > table.shape[1] or np.isnan(found).any():
             for s, (known, made) in enumerate(
                 zip(self.known_, self.made_, strict=True)
@@ -201,6 +201,8 @@ class _WordCounter(CountVectorizer):
 
 def _holds_texts(X) -> bool:
     """Whether data are texts, one an element; a ValueError says what they are else."""
+    if sparse.issparse(X):
+        return False
     if not isinstance(X, str) and getattr(X, "ndim", 1) > 1:
         first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0] if X.size else 0
         if isinstance(first, str | bytes):

@@ -196,8 +196,8 @@ def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
     theta, slack = np.full(n_topics, 1.0 / n_topics), np.ones(n_topics)
     best, least = theta, np.inf
     for _ in range(_MAX_STEPS):
-        ratio = share / (members @ theta)
-        pull = ratio @ members
+        found = members @ theta
+        pull = (share / found) @ members
         # at the sum of one that scaling gives, the best along a ray
         gap = np.log(max(pull.max() * theta.sum(), 1.0))
         if gap < least:
@@ -205,7 +205,7 @@ def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
         if gap <= 0.01 * _TOLERANCE:
             break
         target = 0.1 * float(theta @ slack) / n_topics
-        scaled = members * (ratio / np.sqrt(share))[:, None]
+        scaled = members * (np.sqrt(share) / found)[:, None]
         system = scaled.T @ scaled
         system[np.diag_indices(n_topics)] += slack / theta
         step, failed = lapack.dposv(system, pull - 1.0 + target / theta)[1:]

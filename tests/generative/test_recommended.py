@@ -117,6 +117,16 @@ def test_tables_bend_where_one_feature_does():
     assert model.score(X[1::2], y[1::2]) > 0.85
 
 
+@pytest.mark.parametrize("kind", ["table", "expression", "text"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.longdouble, ">f8"])
+def test_numbers_of_other_types_have_the_same_posteriors(kind, dtype):
+    X, y = text()
+    X = X.toarray()[:, :8]
+    expected = make_memd(kind, random_state=0).fit(X, y).predict_proba(X)
+    found = make_memd(kind, random_state=0).fit(X.astype(dtype), y)
+    assert_allclose(found.predict_proba(X.astype(dtype)), expected, rtol=0, atol=1e-4)
+
+
 def test_counts_in_and_posteriors_out():
     X, y = text()
     model = make_memd("text", random_state=0).fit(X[::2], y[::2])

@@ -16,8 +16,12 @@ KINDS = "table", "expression", "text"
 MADE = [make_memd(kind, random_state=0) for kind in KINDS]
 PLACES = [(3, 1), (3, slice(None)), (slice(None), 1), slice(None)]
 VALUES = [np.nan, np.inf, -1.0, 1e308, -1e308, 1e200, 1e15, 1e-170, 1e-308, 5e-324]
-NAMES = [*(type(model).__name__ for model in DEFAULTS), *KINDS]
-every = pytest.mark.parametrize("estimator", [*DEFAULTS, *MADE], ids=NAMES)
+SEEDED = [
+    model.set_params(random_state=0) if "random_state" in model.get_params() else model
+    for model in map(clone, DEFAULTS)
+]
+NAMES = [*(type(model).__name__ for model in SEEDED), *KINDS]
+every = pytest.mark.parametrize("estimator", [*SEEDED, *MADE], ids=NAMES)
 # an iteration may stop early, and classes may be small
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -56,7 +60,8 @@ def test_extreme_numbers_have_an_answer_or_a_refusal(estimator):
                 found = answer(model if model is fitted else model.fit(Z, y), Z)
             except ValueError:
                 continue
-            assert not np.isnan(found).any()
+            kept = np.isnan(Z).any() and not hasattr(model, "predict")  # as it was
+            assert kept or not np.isnan(found).any()
 
 
 def layouts(X):
