@@ -13,7 +13,7 @@ from memdlib.nml.sums import exact_complexity, exact_way
 
 METHODS = ("auto", "exact", "monte-carlo")
 # Suprema that an exact sum may need, some seconds, or at any price, some hours; draws.
-MOST_TERMS, _MOST, N_DRAWS = 2**22, 2**35, 2**16
+_MOST_TERMS, _MOST, N_DRAWS = 2**22, 2**35, 2**16
 # Of a model of one of many features: a tenth of a second.
 OF_MANY = {"most_terms": 2**19, "n_draws": 2**13}
 
@@ -23,7 +23,7 @@ def complexities(
     method: str = "auto",
     n_draws: int = N_DRAWS,
     seed: int = 0,
-    most_terms: int = MOST_TERMS,
+    most_terms: int = _MOST_TERMS,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
     given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
