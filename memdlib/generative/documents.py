@@ -20,7 +20,7 @@ from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores, running
+from memdlib.generative.scores import Scores, by_feature, running, step_sums
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,28 @@ class DocumentScores(Scores):
         order = np.append(
             self.features, np.setdiff1d(np.arange(X.shape[1]), self.features)
         )
-        X = X.tocsc()[:, order] if sparse.issparse(X) else X[:, order]
-        theta, n = self.theta[:, order], X.shape[0]
+        columns, theta = by_feature(X)[order], self.theta[:, order]
         # from the last word on: no rest is a difference of nearly equal numbers
         rest = _relative(np.cumsum(theta[:, ::-1], axis=1)[:, ::-1])
-        rest = np.column_stack([rest, np.zeros(len(rest))]).T
-        # one column more: how many words are left
-        slope = np.column_stack([_relative(theta).T, -np.ones(len(order))])
-        start = np.column_stack(
-            [np.tile(self.log_prior, (n, 1)), X @ np.ones(len(order))]
-        )
+        rest = np.column_stack([rest, np.zeros(len(rest))])[..., None]
+        # one row more: how many words are left
+        slopes = np.vstack([_relative(theta), -np.ones(len(order))])
+        start = np.tile(self.log_prior[:, None], columns.shape[1])
+        start = np.vstack([start, X @ np.ones(len(order))])
 
-        def added(part, each):
-            block = X[:, part]
-            if not each:
-                return (block @ slope[part])[:, None]
-            block = block.toarray() if sparse.issparse(block) else block
-            return block[:, :, None] * slope[part]
+        def added(edges):
+            part = slice(edges[0], edges[-1])
+            block, some = columns[part], slopes[:, part]
+            if sparse.issparse(block):
+                return step_sums(block, some, edges)
+            return (
+                (some @ block)[:, None] if len(edges) == 2 else some[..., None] * block
+            )
 
         sizes = iter(grid)
-        for scores in running(start, n, grid, added):
+        for scores in running(start, X.shape[0], grid, added, sparse.issparse(X)):
             stops = list(islice(sizes, scores.shape[1]))
-            yield scores[..., :-1] + np.maximum(scores[..., -1:], 0.0) * rest[stops]
+            yield scores[:-1] + np.maximum(scores[-1], 0.0) * rest[:, stops]
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):

@@ -91,8 +91,8 @@ class ClassMarginals:
     def natural_params_of(self, features: Indices) -> Array:
         """Natural parameters (K, f, m) of some features."""
         if "natural_params" in vars(self):
-            return self.natural_params[:, features]
-        return self.family.natural(self.mean_params[:, features])
+            return self.natural_params.take(features, axis=1)
+        return self.family.natural(self.mean_params.take(features, axis=1))
 
     @property
     def families(self) -> NDArray[Any]:

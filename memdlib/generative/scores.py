@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -106,29 +107,70 @@ class LinearScores:
         return self.offsets[p] + z @ self.slopes[p][:, used].T
 
 
-def running(
-    start: Array, n: int, grid: Sequence[int], added: Callable[[slice, bool], Array]
-) -> Iterator[Array]:
-    """Yield scores (n, g, K) by the first S features, for runs of a grid.
+def by_feature(X: MatrixLike) -> MatrixLike:
+    """Values (d, n) of rows (n, d), those of a feature side by side."""
+    X = X.astype(np.float64, copy=False).T
+    return X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
 
-    They begin with (K,) or (n, K); what a part of the features adds is (n, f, K) each,
-    or (n, 1, K) together. Narrow steps are taken many at a time, feature by feature.
+
+def step_sums(columns, slopes: Array, edges: Indices) -> Array:
+    """Sums (K, g, n) of slopes (K, f) times sparse values (f, n), over steps of f."""
+    n, widths = columns.shape[1], np.diff(edges)
+    step = np.repeat(np.arange(len(widths)), widths)
+    place = columns.indices + n * np.repeat(step, np.diff(columns.indptr))
+    shape = len(widths) * n, len(step)
+    cells = sparse.csc_array((columns.data, place, columns.indptr), shape=shape)
+    return np.ascontiguousarray((cells @ slopes.T).T).reshape(len(slopes), -1, n)
+
+
+def running(
+    start: Array,
+    n: int,
+    grid: Sequence[int],
+    added: Callable[[Indices], Array],
+    by_step: bool = False,
+) -> Iterator[Array]:
+    """Yield scores (K, g, n) by the first S features, for runs of a grid.
+
+    They begin with (K, 1) or (K, n). What the features between the edges of a run add
+    is (K, g, n), step ``by_step``; else (K, f, n), each feature for itself, and a wide
+    step is a run of its own, (K, 1, n).
     """
     total, edges, first = start, np.array([0, *grid]), 0
-    most = _BLOCK // (n * start.shape[-1])
-    wide = np.append(np.diff(edges) > most // 8, True)
+    most = max(1, _BLOCK // (n * len(start)))
+    cost = np.arange(len(edges)) if by_step else edges
+    wide = np.append(np.diff(cost) > most // 8, True)
+    if by_step:
+        wide[:-1] = False
     while first < len(grid):
-        last = int(np.searchsorted(edges, edges[first] + most, side="right")) - 1
+        last = int(np.searchsorted(cost, cost[first] + most, side="right")) - 1
         last = first + max(1, min(last - first, int(wide[first:].argmax())))
-        each = last > first + 1
-        scores = added(slice(edges[first], edges[last]), each)
+        scores = added(edges[first : last + 1])
         scores[:, 0] += total
-        if each:
-            np.cumsum(scores, axis=1, out=scores)
+        _accumulate(scores)
         total = scores[:, -1]
-        ends = edges[first + 1 : last + 1] - edges[first] - 1
-        yield scores[:, ends] if each else scores
+        if scores.shape[1] > last - first:
+            scores = scores[:, edges[first + 1 : last + 1] - edges[first] - 1]
+        yield scores
         first = last
+
+
+def _accumulate(scores: Array) -> None:
+    """Running sums of scores (K, g, n) over g, in place."""
+    if scores[:, 0].size < 200:
+        np.cumsum(scores, axis=1, out=scores)
+        return
+    for before, score in pairwise(scores.swapaxes(0, 1)):
+        score += before
+
+
+def _is_right(scores: Array, codes: Indices) -> Bools:
+    """Whether scores (K, g, n) are largest at codes (n,), of equal ones the first."""
+    is_largest = scores == scores.max(axis=0)
+    if np.count_nonzero(is_largest) > is_largest[0].size:
+        return scores.argmax(axis=0) == codes
+    own = is_largest[codes, :, np.arange(len(codes))]
+    return (own & (codes >= 0)[:, None]).T
 
 
 class Scores(ABC):
@@ -136,7 +178,7 @@ class Scores(ABC):
 
     @abstractmethod
     def _totals(self, X, grid):
-        """Yield scores (n, g, K) by the first S features, for runs of a grid."""
+        """Yield scores (K, g, n) by the first S features, for runs of a grid."""
 
     def correct_weight(
         self, X: MatrixLike, codes: Indices, weight: Array, grid: Sequence[int]
@@ -144,8 +186,8 @@ class Scores(ABC):
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []
         for total in self._totals(X, grid):
-            correct.append(weight @ (total.argmax(axis=2) == codes[:, None]))
-        finite_scores(total[:, -1], X)
+            correct.append(_is_right(total, codes) @ weight)
+        finite_scores(total[:, -1].T, X)
         return np.concatenate(correct)
 
 
@@ -189,9 +231,9 @@ class MarginalScores(Scores):
         """Scores by some features (f,), in that order."""
         family, d = marginals.family, len(features)
         natural = marginals.natural_params_of(features)
-        location = marginals.moments.location[:, features]
+        location = marginals.moments.location.take(features, axis=1)
         psi = family.log_normaliser(natural)
-        about = own = np.stack([*np.moveaxis(natural, -1, 0), psi])
+        about = own = np.array([*np.moveaxis(natural, -1, 0), psi])
         centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
         if family.translates:
             width = own[-2]
@@ -201,7 +243,7 @@ class MarginalScores(Scores):
             moved = translate_natural(natural, location - centre)
             about = [*np.moveaxis(moved, -1, 0), family.log_normaliser(moved)]
             distance = np.abs(about[-1] - psi)
-            about, apart = np.stack(about), ~(distance <= _REACH)
+            about, apart = np.array(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
         widest = np.where(apart, np.inf, about).min(axis=1)
@@ -224,24 +266,37 @@ class MarginalScores(Scores):
         return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
 
     def _totals(self, X, grid):
-        columns = X.tocsc() if sparse.issparse(X) else X
-        columns = columns[:, self.features[: grid[-1]]].astype(np.float64, copy=False)
+        columns = by_feature(X)[self.features[: grid[-1]]]
+        linear = sparse.issparse(X) and not self._is_dense(columns.T).any()
 
-        def added(part, each):
-            return self._take(part)._sums(columns[:, part], each)
+        def added(edges):
+            part = slice(edges[0], edges[-1])
+            sums = self._take(part)._step_sums if linear else self._take(part)._sums
+            return sums(columns[part], edges)
 
-        return running(self.log_prior, X.shape[0], grid, added)
+        return running(self.log_prior[:, None], X.shape[0], grid, added, linear)
 
-    def _sums(self, X, each: bool) -> Array:
-        """What features add to the scores, each (n, f, K) or together (n, 1, K)."""
-        if not each:
-            return self._sum(X)[:, None]
-        return self._terms(X.toarray() if sparse.issparse(X) else X)
+    def _step_sums(self, columns, edges) -> Array:
+        """What sparse features (f, n) add to the scores, by step (K, g, n)."""
+        starts = edges[:-1] - edges[0]
+        sums = np.add.reduceat(self.constant, starts, axis=1)[..., None]
+        for j, slopes in enumerate(self.slopes, start=1):
+            sums = sums + step_sums(_power(columns, j), slopes, edges)
+        return sums
 
-    @property
-    def _dense(self) -> Bools:
-        """Features that a value of zero does not leave at their constants."""
-        return (self.centre != 0) | self.far | self.apart.any(axis=0)
+    def _sums(self, columns, edges) -> Array:
+        """What features (f, n) add, those of one step (K, 1, n), or each (K, f, n)."""
+        if len(edges) == 2:
+            return self._sum(columns.T).T[:, None]
+        return self._terms(columns.toarray() if sparse.issparse(columns) else columns)
+
+    def _is_dense(self, X) -> Bools:
+        """Which features are more than linear in powers of their values (n, f)."""
+        dense = (self.centre != 0) | self.far | self.apart.any(axis=0)
+        if np.isnan(X.data).any():
+            X = X.tocsr()
+            dense[X.indices[np.isnan(X.data)]] = True
+        return dense
 
     def _take(self, part) -> "MarginalScores":
         """Some of the features."""
@@ -253,10 +308,7 @@ class MarginalScores(Scores):
         """What the features, the columns of X (n, f), add to the scores (n, K)."""
         if not sparse.issparse(X):
             return self._dense_sum(X)
-        dense = self._dense
-        if np.isnan(X.data).any():
-            X = X.tocsr()
-            dense[X.indices[np.isnan(X.data)]] = True
+        dense = self._is_dense(X)
         if not dense.any():
             return self._linear(X.astype(np.float64, copy=False))
         if not dense.all():
@@ -267,9 +319,9 @@ class MarginalScores(Scores):
         return np.concatenate([self._dense_sum(block.toarray()) for block in blocks])
 
     def _linear(self, z) -> Array:
-        score = self.constant.sum(axis=1) + z @ self.slopes[0].T
-        for j, slope in enumerate(self.slopes[1:], start=2):
-            score += _power(z, j) @ slope.T
+        score = self.constant.sum(axis=1)
+        for j, slopes in enumerate(self.slopes, start=1):
+            score = score + _power(z, j) @ slopes.T
         return score
 
     def _dense_sum(self, X) -> Array:
@@ -284,15 +336,16 @@ class MarginalScores(Scores):
         return score
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _terms(self, X) -> Array:
-        """What each feature, a column of X (n, f), adds to the scores (n, f, K)."""
-        z = X - self.centre
-        term = self.constant.T + z[:, :, None] * self.slopes[0].T
+    def _terms(self, columns) -> Array:
+        """What each of the features (f, n) adds to the scores (K, f, n)."""
+        z = columns - self.centre[:, None]
+        term = self.slopes[0][..., None] * z
+        term += self.constant[..., None]
         for j, slope in enumerate(self.slopes[1:], start=2):
-            term += (z**j)[:, :, None] * slope.T
-        for k, s, excess in self._excess(X, z):
-            term[:, s, k] += excess
-        term[np.isnan(z)] = 0.0  # a missing cell adds nothing
+            term += slope[..., None] * z**j
+        for k, s, excess in self._excess(columns.T, z.T):
+            term[k, s] += excess.T
+        np.copyto(term, 0.0, where=np.isnan(z))  # a missing cell adds nothing
         return term
 
     def _excess(self, X, z):
@@ -319,6 +372,8 @@ class MarginalScores(Scores):
 
 def _power(z, j: int):
     """Power j of dense or sparse values."""
+    if j == 1:
+        return z
     return z.power(j) if sparse.issparse(z) else z**j
 
 

@@ -21,7 +21,7 @@ from memdlib.estimator import finite_scores
 from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
 from memdlib.families.base import ROUNDING
 from memdlib.generative.marginals import ClassMarginals, family_moments
-from memdlib.generative.scores import MarginalScores, Scores, running
+from memdlib.generative.scores import MarginalScores, Scores, by_feature, running
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_sizes, checked_data
 
@@ -447,8 +447,9 @@ class LevelScores:
     def _take(self, part) -> "LevelScores":
         return self
 
-    def _sums(self, X, each: bool) -> Array:
-        return self.levels[np.where(np.isnan(X), -1, X).astype(np.intp)]
+    def _sums(self, columns, edges) -> Array:
+        known = np.where(np.isnan(columns), -1, columns).astype(np.intp)
+        return np.moveaxis(self.levels[known], 2, 0)
 
 
 @dataclass(frozen=True)
@@ -482,20 +483,21 @@ class TableScores(Scores):
     def total(self, X: Table) -> Array:
         """Log pi_k + sum over the columns (n, K), less what is shared."""
         (total,) = self._totals(X, [X.shape[1]])
-        return finite_scores(total[:, 0], X)
+        return finite_scores(total[:, 0].T, X)
 
     def _totals(self, X, grid):
         n, n_classes = X.shape[0], len(self.log_prior)
         observed = [part.observe(X.values)[:, own] for part, own, *_ in self.parts]
-        observed = [Z.tocsc() if sparse.issparse(Z) else Z for Z in observed]
+        observed = [by_feature(Z) for Z in observed]
 
-        def added(part, each):
-            scores = np.zeros((n, part.stop - part.start if each else 1, n_classes))
-            for Z, (_, _, ranks, own) in zip(observed, self.parts, strict=True):
-                some = slice(*np.searchsorted(ranks, [part.start, part.stop]))
+        def added(edges):
+            each = len(edges) > 2
+            scores = np.zeros((n_classes, edges[-1] - edges[0] if each else 1, n))
+            for columns, (_, _, ranks, own) in zip(observed, self.parts, strict=True):
+                some = slice(*np.searchsorted(ranks, edges[[0, -1]]))
                 if some.start < some.stop:
-                    place = ranks[some] - part.start if each else slice(None)
-                    scores[:, place] += own._take(some)._sums(Z[:, some], each)
+                    place = ranks[some] - edges[0] if each else slice(None)
+                    scores[:, place] += own._take(some)._sums(columns[some], edges)
             return scores
 
-        return running(self.log_prior, n, grid, added)
+        return running(self.log_prior[:, None], n, grid, added)
