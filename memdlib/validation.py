@@ -17,7 +17,7 @@ from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from memdlib._types import (
     Array,
@@ -151,7 +151,7 @@ def labelled_data(
         y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
     X, y = read(X, y, reset=reset)
     check_classification_targets(y)
-    weight = check_sample_weight(sample_weight, X.shape[0])
+    weight = check_sample_weight(sample_weight, X)
     kept = weight > 0
     if not kept.all():
         X, y, weight = X[kept], y[kept], weight[kept]
@@ -239,7 +239,7 @@ def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
     raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
 
 
-def check_sample_weight(sample_weight: Weights, n_samples: int) -> Array:
+def check_sample_weight(sample_weight: Weights, X: MatrixLike) -> Array:
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
     Weights are counts of instances: smoothing, and the choice of intensities, compare
@@ -248,37 +248,21 @@ def check_sample_weight(sample_weight: Weights, n_samples: int) -> Array:
 
     Examples
     --------
-    >>> check_sample_weight([2, 0.5, 0], 3).tolist()
+    >>> check_sample_weight([2, 0.5, 0], [[1], [2], [3]]).tolist()
     [2.0, 0.5, 0.0]
     """
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = check_real_array(sample_weight, "sample_weight")
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; expected ({n_samples},), "
-            "one weight a row of X"
-        )
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        i = int(bad.argmax())
-        raise ValueError(
-            f"sample_weight[{i}] = {weight[i]}; weights must be finite and "
-            "nonnegative (zero leaves a row out)"
-        )
+    weight = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
     if not weight.any():
-        raise ValueError(
-            "Sample weights must contain at least one non-zero number; all are zero"
-        )
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     _check_range(weight, "sample_weight")
     return weight
 
 
 def _check_range(weight, name):
     """Raise if a weight or the sum of all is out of range."""
-    least, most = weight[weight > 0].min(), weight.max()
+    least, most = weight.min(where=weight > 0, initial=np.inf), weight.max()
     few = most <= _MOST_INSTANCES and weight.sum() <= _MOST_INSTANCES
     if least < _LEAST or not few:
         raise ValueError(

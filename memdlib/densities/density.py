@@ -139,7 +139,7 @@ class MaxEntDensity(BaseEstimator):
             )
         support = self._read_support(x)
         check_domain(support.contains(x), x, "x", f"not on the support {support}")
-        weight = check_sample_weight(sample_weight, len(x))
+        weight = check_sample_weight(sample_weight, x)
         share, columns = weight / weight.sum(), x.reshape(len(x), -1)
         standard = standardise_sample(columns, share, self.moments, support)
         with np.errstate(over="ignore"):  # refused in _match
@@ -311,7 +311,7 @@ class MaxEntDensity(BaseEstimator):
                 f"x has {columns.shape[1]} columns; give one for each of the "
                 f"{len(table.origin)} densities"
             )
-        weight = check_sample_weight(sample_weight, len(columns))
+        weight = check_sample_weight(sample_weight, columns)
         each = table.log_density(columns).mean(axis=1)
         return float((weight / weight.sum()) @ each)
 

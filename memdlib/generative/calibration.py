@@ -125,7 +125,7 @@ def fit_calibration(
     4.18
     """
     S, codes = _checked(scores, codes)
-    weight = check_sample_weight(sample_weight, len(codes))
+    weight = check_sample_weight(sample_weight, codes)
     m, n, K = S.shape
     share, size, own = 0.5 / (1.0 + weight.sum()), max(1.0, weight.sum()), np.arange(n)
     unit = np.ones(m)

@@ -357,7 +357,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If the last of ``max_iter`` steps gained more than ``tol``.
         """
         X = self._counts(X, reset=True)
-        weight = check_sample_weight(sample_weight, X.shape[0])
+        weight = check_sample_weight(sample_weight, X)
         table, columns = _table(X, weight, self.n_topics, self.smoothing > 0)
         rng = check_random_state(self.random_state)
         starts = (self._climb(table, columns, rng) for _ in range(self.n_init))
