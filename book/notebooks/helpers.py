@@ -6,6 +6,7 @@ notebook, and the notebook finds it.
 
 import io
 import logging
+import os
 from base64 import b64encode
 from importlib.resources import files
 from importlib.util import find_spec
@@ -58,6 +59,9 @@ def use_style() -> None:
             name = f"files/SourceSansPro-{face}.ttf"
             font_manager.fontManager.addfont(str(files("font_source_sans_pro") / name))
         plt.rcParams["font.family"] = "Source Sans Pro"
+        # matplotlib has read the fonts; where the system's are ignored it would look
+        # for this one among its own only
+        os.environ.pop("MPL_IGNORE_SYSTEM_FONTS", None)
     # a font that a machine lacks changes a picture, not what a notebook computes
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 

@@ -18,11 +18,7 @@ ALT = "A straight line that rises from the lower left to the upper right."
 @pytest.fixture
 def shown(monkeypatch):
     made = []
-
-    def record(*data, **more):
-        made.append((*data, more))
-
-    monkeypatch.setattr(HELPERS, "display", record)
+    monkeypatch.setattr(HELPERS, "display", lambda *a, **more: made.append((*a, more)))
     return made
 
 
@@ -31,6 +27,13 @@ def draw():
     axes.plot([0, 1], [0, 1])
     axes.set_xlabel("x", fontsize=8)
     return figure
+
+
+@plt.rc_context()
+def test_figures_are_in_the_type_of_the_book(monkeypatch):
+    monkeypatch.setenv("MPL_IGNORE_SYSTEM_FONTS", "1")
+    HELPERS.use_style()
+    assert "SourceSansPro" in HELPERS.font_manager.findfont("Source Sans Pro")
 
 
 def test_a_figure_has_picture_data_caption_and_least_width(shown):
@@ -43,8 +46,7 @@ def test_a_figure_has_picture_data_caption_and_least_width(shown):
     assert about == {"name": "line", "alt": ALT, "least": 405, "moves": {"m": 1}}
     image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert image.size == (800, 480) and given["metadata"]["image/png"]["width"] == 500
-    assert caption.data == "**Figure.** Rises."
-    assert plt.get_fignums() == []
+    assert caption.data == "**Figure.** Rises." and plt.get_fignums() == []
 
 
 @pytest.mark.parametrize("alt", ["too short", ALT])
