@@ -4,7 +4,6 @@ Every run has a process of its own, and so has its kernel. It leaves its record,
 its result, each whole or not at all, so that whatever is killed can be called again.
 """
 
-import argparse
 import datetime
 import hashlib
 import json
@@ -22,13 +21,8 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from compendium.build.notebooks import (
-    NotebookError,
-    execute,
-    normalise,
-    read_source,
-    store,
-)
+from compendium.build import notebooks
+from compendium.build.notebooks import NotebookError, read_source, with_parameters
 from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
 from compendium.data.fetch import locate
 from compendium.data.registry import entries
@@ -53,7 +47,8 @@ def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
     notebook = read_source(project / run.source())
     notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        executed = execute(notebook, run.name, Path(scratch), run.arguments())
+        notebook = with_parameters(notebook, run.name, run.arguments())
+        executed = notebooks.execute(notebook, run.name, Path(scratch))
         written = Path(scratch, RESULT)
         if not written.is_file():
             raise NotebookError(f"{run.name}: the notebook never called write_result")
@@ -68,8 +63,8 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     """Make a run; leave its result in a folder, in the project its record too."""
     executed, result = compute(project, run)
     if into == project:
-        record = normalise(executed, {"source": run.source()})
-        store(record, record_path(project, run.name))
+        record = notebooks.normalise(executed, run.source())
+        notebooks.store(record, record_path(project, run.name))
     write_whole(result_path(into, run.name), canonical_json(result))
 
 
@@ -216,15 +211,15 @@ def status() -> int:
     return 0
 
 
-def main(given: argparse.Namespace) -> int:
+def main(
+    names: Sequence[str], jobs: int | None, what: str = "", child: Path | None = None
+) -> int:
     """Do what a command line asks for; return an exit status."""
-    if unknown := sorted(set(given.runs) - set(runs(root()))):
+    if unknown := sorted(set(names) - set(runs(root()))):
         print(f"no run named {unknown[0]!r}; they are in book/experiments/runs.toml")
         return 2
-    if given.child:
-        return _child(*given.runs, given.child)
-    if given.status:
+    if child:
+        return _child(*names, child)
+    if what == "status":
         return status()
-    if given.recheck:
-        return recheck(given.runs, given.jobs)
-    return make(given.runs, given.jobs)
+    return (recheck if what == "recheck" else make)(names, jobs)

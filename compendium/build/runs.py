@@ -19,12 +19,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
-from papermill.translators import translate_parameters
 from threadpoolctl import threadpool_info
 
 from compendium.build.contents import below, toc
 from compendium.build.display import markdown_table
-from compendium.build.notebooks import code_cells, read_source
+from compendium.build.notebooks import code_cells, read_source, with_parameters
 from compendium.data import fingerprint
 from compendium.ledger.results import read_result, result_path
 from compendium.project import git
@@ -173,16 +172,15 @@ def problems(project: Path, run: Run) -> list[str]:
     data = {name: fingerprint(name) for name in run.sets()}
     found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
     found += moved(stored["data"], data, at="data")
-    wrong = [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
-    code = []
-    for cell in code_cells(read_source(project / run.source())):
-        code.append(cell.source)
-        if "parameters" in cell.metadata.get("tags", ()):
-            code.append(translate_parameters("python3", "python", run.arguments()))
+    if found:
+        return [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
+    source = read_source(project / run.source())
+    wanted = with_parameters(source, run.name, run.arguments())
     record = nbformat.read(paths[1], as_version=4)
-    if [cell.source for cell in code_cells(record)] != code:
-        wrong.append(f"{run.name}: its record has other code than {run.source()}")
-    return wrong
+    one, other = (code_cells(notebook) for notebook in (wanted, record))
+    if [cell.source for cell in one] == [cell.source for cell in other]:
+        return []
+    return [f"{run.name}: its record has other code than {run.source()}"]
 
 
 def records_table(project: Path, page: str) -> list[str]:
