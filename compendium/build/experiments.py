@@ -212,7 +212,7 @@ def status() -> int:
 
 
 def main(
-    names: Sequence[str], jobs: int | None, what: str = "", child: Path | None = None
+    names: Sequence[str], jobs: int | None, what: str | None, child: Path | None
 ) -> int:
     """Do what a command line asks for; return an exit status."""
     if unknown := sorted(set(names) - set(runs(root()))):
