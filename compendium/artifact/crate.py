@@ -75,11 +75,8 @@ def _agent(author: dict) -> dict[str, str]:
     """An author of CITATION.cff as RO-Crate describes one."""
     if "name" in author:
         return {"@type": "Organization", "name": author["name"]}
-    return {
-        "@type": "Person",
-        "givenName": author["given-names"],
-        "familyName": author["family-names"],
-    }
+    names = {"givenName": author["given-names"], "familyName": author["family-names"]}
+    return {"@type": "Person"} | names
 
 
 def _file(name: str, content: bytes) -> dict[str, str]:
@@ -115,7 +112,6 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
         used(f"{run.name}-{k}", "PropertyValue", name=k, value=json.dumps(value))
         for k, value in sorted(about["parameters"].items())
     ]
-    made = f"data/results/{run.name}.json", f"book/records/{run.name}.ipynb"
     properties = {
         "name": run.title,
         "description": f"make experiments RUNS={run.name}: "
@@ -129,6 +125,6 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
         held[run.source()],
         identifier=f"#run-{run.name}",
         object=data + parameters,
-        result=[held[name] for name in made],
+        result=[held[name] for name in run.made()],
         properties=properties,
     )

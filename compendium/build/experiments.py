@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from compendium.build import notebooks
 from compendium.build.notebooks import NotebookError, read_source, with_parameters
-from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
+from compendium.build.runs import CODE, Run, moved, provenance, runs
 from compendium.data.fetch import locate
 from compendium.data.registry import entries
 from compendium.ledger.results import RESULT, result_path
@@ -64,7 +64,7 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     executed, result = compute(project, run)
     if into == project:
         record = notebooks.normalise(executed, run.source())
-        notebooks.store(record, record_path(project, run.name))
+        notebooks.store(record, project / run.made()[1])
     write_whole(result_path(into, run.name), canonical_json(result))
 
 

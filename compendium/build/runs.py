@@ -25,7 +25,7 @@ from compendium.build.contents import below, toc
 from compendium.build.display import markdown_table
 from compendium.build.notebooks import code_cells, read_source, with_parameters
 from compendium.data import fingerprint
-from compendium.ledger.results import read_result, result_path
+from compendium.ledger.results import read_result
 from compendium.project import git
 
 CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
@@ -72,16 +72,15 @@ class Run:
         """Its notebook, as a path in the checkout."""
         return f"book/experiments/{self.notebook}"
 
+    def made(self) -> tuple[str, str]:
+        """Its result and its lab record, as paths in the checkout."""
+        return f"data/results/{self.name}.json", f"book/records/{self.name}.ipynb"
+
 
 def runs(project: Path) -> dict[str, Run]:
     """All runs listed in ``runs.toml``, by name."""
     listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
     return {name: Run(name=name, **entry) for name, entry in listed.items()}
-
-
-def record_path(project: Path, name: str) -> Path:
-    """File of a run's lab record."""
-    return project / "book" / "records" / f"{name}.ipynb"
 
 
 def provenance(project: Path, run: Run) -> dict:
@@ -165,9 +164,8 @@ def problems(project: Path, run: Run) -> list[str]:
     Both must be there; their parameters must be those of ``runs.toml``, the data those
     of the registry, and the code of the record that of the notebook.
     """
-    paths = result_path(project, run.name), record_path(project, run.name)
-    if lost := [path for path in paths if not path.is_file()]:
-        return [f"{run.name}: no {path.relative_to(project)}" for path in lost]
+    if lost := [path for path in run.made() if not (project / path).is_file()]:
+        return [f"{run.name}: no {path}" for path in lost]
     stored = read_result(run.name, project)
     data = {name: fingerprint(name) for name in run.sets()}
     found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
@@ -176,7 +174,7 @@ def problems(project: Path, run: Run) -> list[str]:
         return [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
     source = read_source(project / run.source())
     wanted = with_parameters(source, run.name, run.arguments())
-    record = nbformat.read(paths[1], as_version=4)
+    record = nbformat.read(project / run.made()[1], as_version=4)
     one, other = (code_cells(notebook) for notebook in (wanted, record))
     if [cell.source for cell in one] == [cell.source for cell in other]:
         return []
