@@ -92,16 +92,11 @@ def _run_all(
     order = sorted(names, key=lambda name: -old[name].get("seconds", 60))
     command = [sys.executable, "-Pm", "compendium", "experiments", "--child", into]
     reading, writing = os.pipe()  # closed, or this process gone, all children end
+    streams = {"stdin": reading, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
 
     def made(name: str) -> tuple[str, dict, str]:
-        done = subprocess.run(
-            [*command, name],
-            stdin=reading,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        call = [*command, name]
+        done = subprocess.run(call, text=True, start_new_session=True, **streams)
         said = done.stdout.strip() or "its process was killed"
         return name, old[name], said if done.returncode else ""
 
@@ -172,10 +167,9 @@ def make(names: Sequence[str] = (), jobs: int | None = None) -> int:
 
 def of_the_day(project: Path, day: datetime.date) -> list[str]:
     """Every seventh run in the order of their times: a week sees all of them."""
-    seconds = {
-        n: _read(result_path(project, n)).get("seconds", 0) for n in runs(project)
-    }
-    return sorted(seconds, key=seconds.get)[day.toordinal() % 7 :: 7]
+    results = {name: _read(result_path(project, name)) for name in runs(project)}
+    order = sorted(results, key=lambda name: results[name].get("seconds", 0))
+    return order[day.toordinal() % 7 :: 7]
 
 
 def recheck(names: Sequence[str], jobs: int | None) -> int:

@@ -183,11 +183,9 @@ def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
         Cell ids by position, execution counts 1, 2, ..., no times. What a page hides or
         folds is folded in JupyterLab too.
     """
-    result = nbformat.v4.new_notebook()
-    result.metadata = nbformat.from_dict(
-        {"kernelspec": KERNEL, "language_info": LANGUAGE}
-        | {"memdlib": {"source": source}}
-    )
+    about = {"kernelspec": KERNEL, "language_info": LANGUAGE}
+    about["memdlib"] = {"source": source}
+    result = nbformat.v4.new_notebook(metadata=about)
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
         cell.id = f"cell-{number:03d}"
@@ -248,13 +246,14 @@ def with_values(text: str, values: dict[str, str]) -> str:
 def is_of(stored: NotebookNode, source: NotebookNode) -> bool:
     """Whether a stored notebook has the code and the prose of a source."""
     values = glued_values(stored)
-    wanted = [
-        (cell.cell_type, cell.source, _tags(cell))
-        if cell.cell_type == "code"
-        else (cell.cell_type, with_values(cell.source, values), _tags(cell))
-        for cell in source.cells
-    ]
-    return wanted == [(c.cell_type, c.source, _tags(c)) for c in stored.cells]
+    for cell in source.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_values(cell.source, values)
+    one, other = (
+        [(cell.cell_type, cell.source, _tags(cell)) for cell in notebook.cells]
+        for notebook in (stored, source)
+    )
+    return one == other
 
 
 def _tags(cell: NotebookNode) -> list[str]:

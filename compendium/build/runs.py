@@ -30,6 +30,7 @@ from compendium.project import git
 
 CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
 PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
+BLAS = "{internal_api} {version}, {architecture}"
 TIMES = ("seconds", "fit", "predict")  # keys of values that are times
 
 
@@ -91,8 +92,8 @@ def provenance(project: Path, run: Run) -> dict:
         "parameters": run.arguments(),
         "seed": run.parameters.get("seed"),
         "data": {name: fingerprint(name) for name in run.sets()},
-        "packages": {name: version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
+        "packages": {"python": platform.python_version()}
+        | {name: version(name) for name in PACKAGES},
         "machine": machine(),
     }
 
@@ -107,10 +108,7 @@ def machine() -> dict[str, str | int | list[str]]:
         "processor": model[1] if model else platform.processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
-        "blas": sorted(
-            f"{part['internal_api']} {part['version']}, {part['architecture']}"
-            for part in blas
-        ),
+        "blas": sorted(map(BLAS.format_map, blas)),
     }
 
 

@@ -18,15 +18,10 @@ from compendium.build.bibliography import register
 from compendium.build.pages import citation, description, meta_tags, neighbours
 from compendium.build.proofs import axioms, checked_table, counted, read_checked
 from compendium.build.runs import records_table
-from compendium.build.statements import (
-    PAGE,
-    Statement,
-    anchor,
-    index_table,
-    read_statements,
-)
+from compendium.build.statements import PAGE, anchor, index_table, read_statements
 from compendium.project import root
 
+_read = cache(read_statements)  # once for all pages of a rendering
 LEADS = "How the statement is checked, in the list of all"
 _STATEMENTS = tuple(NODE_TYPES.values())
 # Packages that bring files, and which of these are wanted.
@@ -92,14 +87,14 @@ class ListDirective(SphinxDirective):
 
 
 def _checked_list(page: str) -> list[str]:
-    checked, labels = read_checked(), {s.label for s in _statements(root())}
+    checked, labels = read_checked(), {s.label for s in _read(root())}
     here = [one for label, one in checked.items() if label in labels]
     return [counted(len(labels), here), "", *checked_table(checked.values())]
 
 
 # Directives, each with its argument if it has one, and the lines of MyST of a page.
 LISTS = {
-    "statements": lambda page: index_table(_statements(root()), read_checked()),
+    "statements": lambda page: index_table(_read(root()), read_checked()),
     "proofs statements": _checked_list,
     "proofs axioms": lambda page: axioms(),
     "records": lambda page: records_table(root(), page),
@@ -109,7 +104,7 @@ LISTS = {
 def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Say under each statement how it is checked; the mark leads to their list."""
     proofs = read_checked()
-    labels = {s.label for s in _statements(root())}
+    labels = {s.label for s in _read(root())}
     for statement in doctree.findall(lambda n: isinstance(n, _STATEMENTS)):
         label = statement["label"]
         if label in labels:
@@ -119,15 +114,9 @@ def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
             statement += nodes.paragraph("", "", link, classes=["checks"])
 
 
-@cache
-def _statements(project: Path) -> list[Statement]:
-    """All statements, read once for all pages of a rendering."""
-    return read_statements(project)
-
-
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    if labels := [s.label for s in _statements(root()) if name in s.functions]:
+    if labels := [s.label for s in _read(root()) if name in s.functions]:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
 

@@ -237,21 +237,13 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
     reason = entry.get(without or "reason", "")
     if verdict == DIFFERS and not reason:
         reason = _tried(name, findings)
-    given = ("group", "source", "locator", "statement", "why", "ours", "kind")
-    return Claim(
-        id=name,
-        **{key: entry[key] for key in given if key in entry},
-        **{key: where.get(key, "") for key in ("table", "row", "column")},
-        method=method,
-        published=published,
-        table_says=tuple(says),
-        unit=entry.get("unit", ""),
-        rule=rule,
-        bound=float(bound),
-        findings=findings,
-        verdict=verdict,
-        reason=reason,
-    )
+    given = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
+    told = {"unit": ""} | {key: entry[key] for key in given if key in entry}
+    place = {key: where.get(key, "") for key in ("table", "row", "column")}
+    ours = {"findings": findings, "verdict": verdict, "reason": reason}
+    judged = {"rule": rule, "bound": float(bound), "table_says": tuple(says)}
+    printed = {"method": method, "published": published}
+    return Claim(name, **told, **place, **printed, **judged, **ours)
 
 
 def overall(verdicts: list[str]) -> str:
