@@ -252,13 +252,10 @@ def _wide(svm, costs, folds) -> dict:
         return make_pipeline(PCA(svd_solver="full"), model)
 
     shares = {"pca__n_components": _GRIDS["others"]["variances"]}
-    grid, by_cost = (
-        shares | {"svc__C": costs},
-        shares | {"logisticregression__C": costs},
-    )
-    machine = CalibratedSearch(reduced(SVC(kernel="linear")), grid, folds)
+    svc = reduced(SVC(kernel="linear"))
+    machine = CalibratedSearch(svc, shares | {"svc__C": costs}, folds)
     logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
-    search = _search(logistic, by_cost, folds)
+    search = _search(logistic, shares | {"logisticregression__C": costs}, folds)
     found = {"pca_svm": _rotated(machine), "pca_logistic": _rotated(search)}
     return {"svm_raw": svm} | found
 
