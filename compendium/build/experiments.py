@@ -29,6 +29,7 @@ from compendium.data.registry import entries
 from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
 
+CHILD = (sys.executable, "-Pm", "compendium", "experiments", "--child")
 RECHECKS = Path("data", "rechecks.json")
 _SHOWN = 20  # moved values that are printed of a run
 
@@ -90,12 +91,11 @@ def _run_all(
     """Make runs, the longest first; yield name, old result and error as each ends."""
     old = {name: _read(result_path(root(), name)) for name in names}
     order = sorted(names, key=lambda name: -old[name].get("seconds", 60))
-    command = [sys.executable, "-Pm", "compendium", "experiments", "--child", into]
     reading, writing = os.pipe()  # closed, or this process gone, all children end
     streams = {"stdin": reading, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
 
     def made(name: str) -> tuple[str, dict, str]:
-        call = [*command, name]
+        call = [*CHILD, str(into), name]
         done = subprocess.run(call, text=True, start_new_session=True, **streams)
         said = done.stdout.strip() or "its process was killed"
         return name, old[name], said if done.returncode else ""

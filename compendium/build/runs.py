@@ -21,8 +21,6 @@ from pathlib import Path
 import nbformat
 from threadpoolctl import threadpool_info
 
-from compendium.build.contents import below, toc
-from compendium.build.display import markdown_table
 from compendium.build.notebooks import code_cells, read_source, with_parameters
 from compendium.data import fingerprint
 from compendium.ledger.results import read_result
@@ -177,33 +175,3 @@ def problems(project: Path, run: Run) -> list[str]:
     if [cell.source for cell in one] == [cell.source for cell in other]:
         return []
     return [f"{run.name}: its record has other code than {run.source()}"]
-
-
-def records_table(project: Path, page: str) -> list[str]:
-    """The lab records below a page as a table in MyST, each with its run and time.
-
-    Parameters
-    ----------
-    project : Path
-    page : str
-        As ``_toc.yml`` names it.
-    """
-    patterns, rows = below(toc(project), page), []
-    for run in runs(project).values():
-        record = f"book/records/{run.name}"
-        if any(fnmatch(record, pattern) for pattern in patterns):
-            title = run.title.removeprefix("Lab record: ")
-            took = duration(read_result(run.name, project)["seconds"])
-            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
-    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
-
-
-def duration(seconds: float) -> str:
-    """A time in seconds, or in minutes from two on.
-
-    Examples
-    --------
-    >>> duration(42), duration(754)
-    ('42 s', '13 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
