@@ -82,10 +82,10 @@ test-browser: $(READY)  ## pages in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 only lists them
-	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments $(if $(STATUS),--status) $(RUNS)
+	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(RUNS)
 
 recheck: $(READY)  ## make a seventh of the runs again, or RUNS, and only compare
-	@$(RUN) $(if $(JOBS),--jobs $(JOBS)) experiments --recheck $(RUNS)
+	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) --recheck $(RUNS)
 
 benchmarks: $(READY)  ## speed against named peers, as ratios
 	@$(BIN)/python -m benchmarks

@@ -4,52 +4,55 @@ import argparse
 import errno
 import signal
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-from compendium.artifact import export, release
-from compendium.build import chapters, experiments, pdf, readme, render
 from compendium.data import DatasetError
 
 # A disk that takes nothing more; its messages need no traceback.
 _NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
 
 
+# Each with the function that does it, and what it does.
+COMMANDS = {
+    "store": ("build.chapters.main", "execute and store chapters"),
+    "experiments": ("build.experiments.main", "make or list runs"),
+    "render": ("build.render.main", "render the book as it is stored"),
+    "check": ("build.render.check", "run the gates on sources and pages"),
+    "pdf": ("build.pdf.main", "print rendered pages (Chromium)"),
+    "readme": ("build.readme.main", "write the README's tables"),
+    "export": ("artifact.export.main", "write the ledger for others' tools"),
+    "release": ("artifact.release.main", "pack all that a stranger needs"),
+}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
-    parser.add_argument("--jobs", type=int, help="notebooks at a time; default: cores")
     commands = parser.add_subparsers(dest="command", required=True)
-
-    def command(name: str, work: Callable, text: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text)
-        added.set_defaults(work=work)
-        return added
-
-    one = command(
-        "store",
-        lambda g: chapters.main(g.chapters, g.jobs),
-        "execute and store chapters",
+    added = {c: commands.add_parser(c, help=text) for c, (_, text) in COMMANDS.items()}
+    help_ = "such as theory/memd; default: all"
+    added["store"].add_argument("chapters", nargs="*", help=help_)
+    runs = added["experiments"]
+    runs.add_argument("names", nargs="*", help="which; default: all")
+    what = {"dest": "what", "action": "store_const"}
+    runs.add_argument(
+        "--status", **what, const="status", help="list where each is from"
     )
-    one.add_argument("chapters", nargs="*", help="such as theory/memd; default: all")
-    one = command("experiments", lambda g: experiments.main(g), "make or list runs")
-    one.add_argument("runs", nargs="*", help="which; default: all")
-    one.add_argument("--status", action="store_true", help="list where each is from")
-    one.add_argument("--recheck", action="store_true", help="only compare a seventh")
-    one.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    command("render", lambda _: render.main(), "render the book as it is stored")
-    command("check", lambda _: render.check(), "run the gates on sources and pages")
-    one = command("pdf", lambda g: pdf.main(g.pages), "print rendered pages (Chromium)")
-    one.add_argument("pages", nargs="*", default=["article"], help="such as memd")
-    command("readme", lambda _: readme.main(), "write the README's tables")
-    command("export", lambda _: export.main(), "write the ledger for others' tools")
-    command("release", lambda _: release.main(), "pack all that a stranger needs")
-    given = parser.parse_args(arguments)
+    runs.add_argument("--recheck", **what, const="recheck", help="compare a seventh")
+    runs.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    for part in (added["store"], runs):
+        part.add_argument(
+            "--jobs", type=int, help="notebooks at a time; default: cores"
+        )
+    added["pdf"].add_argument("pages", nargs="*", default=["article"], help="as memd")
+    given = vars(parser.parse_args(arguments))
+    module, _, work = COMMANDS[given.pop("command")][0].rpartition(".")
     # a shell may have told its background jobs to ignore the first
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     try:
-        return given.work(given)
+        return getattr(import_module(f"compendium.{module}"), work)(**given)
     except DatasetError as error:
         print(f"error: {error}")
     except OSError as error:

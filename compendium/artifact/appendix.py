@@ -1,14 +1,13 @@
 """What the appendix of the artifact says of hardware, time and badges."""
 
 import tomllib
-from math import isnan
 from pathlib import Path
 
 import pandas as pd
 
 from compendium.build.pages import citation
 from compendium.build.runs import runs
-from compendium.ledger.results import read_result, result_path
+from compendium.ledger.results import read_result
 
 _BADGES = Path(__file__).with_name("badges.toml")
 
@@ -23,15 +22,14 @@ def costs(project: Path) -> pd.DataFrame:
         for results older than its record), ``kib`` (of the result), ``processor``,
         ``cores``, ``system``. No result records disk while it runs.
     """
-    frame = pd.DataFrame(
-        {"notebook": run.notebook}
-        | {"seconds": result["seconds"], "mib": result["mib"] or float("nan")}
-        | {"kib": result_path(project, run.name).stat().st_size / 1024}
-        | {part: result["machine"][part] for part in ("processor", "cores", "system")}
-        for run in runs(project).values()
-        for result in [read_result(run.name, project)]
-    )
-    return frame.set_axis([*runs(project)])
+    lines = {}
+    for name, run in runs(project).items():
+        result = read_result(name, project)
+        size = (project / run.made()[0]).stat().st_size
+        line = {"notebook": run.notebook, "seconds": result["seconds"]}
+        line |= {"mib": result["mib"] or float("nan"), "kib": size / 1024}
+        lines[name] = line | result["machine"]
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
@@ -46,17 +44,10 @@ def cost_rows(frame: pd.DataFrame) -> list[list[str]]:
         mib=("mib", "max"),
         kib=("kib", "sum"),
     )
-    return [
-        [
-            f"`{row.Index}`",
-            str(row.runs),
-            str(row.total),
-            str(row.longest),
-            "–" if isnan(row.mib) else f"{row.mib:.0f}",
-            f"{row.kib:.0f}",
-        ]
-        for row in table.itertuples()
-    ]
+    table["mib"] = table["mib"].map("{:.0f}".format).replace("nan", "–")
+    table["kib"] = table["kib"].map("{:.0f}".format)
+    table.index = "`" + table.index + "`"
+    return table.reset_index().astype(str).to_numpy().tolist()
 
 
 def machines(frame: pd.DataFrame) -> list[list[str]]:

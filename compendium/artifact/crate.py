@@ -75,11 +75,8 @@ def _agent(author: dict) -> dict[str, str]:
     """An author of CITATION.cff as RO-Crate describes one."""
     if "name" in author:
         return {"@type": "Organization", "name": author["name"]}
-    return {
-        "@type": "Person",
-        "givenName": author["given-names"],
-        "familyName": author["family-names"],
-    }
+    names = {"givenName": author["given-names"], "familyName": author["family-names"]}
+    return {"@type": "Person"} | names
 
 
 def _file(name: str, content: bytes) -> dict[str, str]:
@@ -107,15 +104,13 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
     def used(key: str, kind: str, **properties) -> ContextEntity:
         return _entity(crate, f"#{key}", **{"@type": kind}, **properties)
 
-    data = [
+    objects = [
         used(f"data-{name}", "CreativeWork", name=name, sha256=sha)
         for name, sha in about["data"].items()
     ]
-    parameters = [
-        used(f"{run.name}-{k}", "PropertyValue", name=k, value=json.dumps(value))
-        for k, value in sorted(about["parameters"].items())
-    ]
-    made = f"data/results/{run.name}.json", f"book/records/{run.name}.ipynb"
+    for name, value in sorted(about["parameters"].items()):
+        given = {"name": name, "value": json.dumps(value)}
+        objects.append(used(f"{run.name}-{name}", "PropertyValue", **given))
     properties = {
         "name": run.title,
         "description": f"make experiments RUNS={run.name}: "
@@ -128,7 +123,7 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
     return crate.add_action(
         held[run.source()],
         identifier=f"#run-{run.name}",
-        object=data + parameters,
-        result=[held[name] for name in made],
+        object=objects,
+        result=[held[name] for name in run.made()],
         properties=properties,
     )

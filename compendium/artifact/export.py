@@ -17,6 +17,7 @@ from compendium.build.pages import citation, full_name
 from compendium.build.runs import runs
 from compendium.project import root, write_whole
 
+SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
 TABLES = {
     "facts.csv": "every number of the ledger, with file, hash and key",
     "verdicts.csv": "every claim with its rule and its verdict",
@@ -31,20 +32,14 @@ def codecheck(project: Path, captions: dict[str, str]) -> str:
     stand in it once CITATION.cff has them.
     """
     about = citation(project)
-    authors = [
-        {"name": full_name(author)}
-        | ({"ORCID": author["orcid"][-19:]} if "orcid" in author else {})
-        for author in about["authors"]
-    ]
+    authors = [{"name": full_name(author)} for author in about["authors"]]
+    for told, author in zip(authors, about["authors"], strict=True):
+        told |= {"ORCID": author["orcid"][-19:]} if "orcid" in author else {}
     paper = {"title": about["title"], "authors": authors}
-    whole = {
-        "version": "https://codecheck.org.uk/spec/config/2.0/",
-        "paper": paper | ({"reference": about["doi"]} if "doi" in about else {}),
-        "manifest": [
-            {"file": name, "comment": comment}
-            for name, comment in (captions | TABLES).items()
-        ],
-    }
+    paper |= {"reference": about["doi"]} if "doi" in about else {}
+    listed = (captions | TABLES).items()
+    manifest = [{"file": name, "comment": comment} for name, comment in listed]
+    whole = {"version": SPECIFICATION, "paper": paper, "manifest": manifest}
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=88)
     return f"---\n{text}"
 
@@ -75,9 +70,7 @@ def export_files(project: Path) -> dict[str, bytes]:
         "LICENSE",
         "data/claims.toml",
         *(str(path.relative_to(project)) for path in published),
-        *(f"data/results/{run.name}.json" for run in listed),
-        *(f"book/records/{run.name}.ipynb" for run in listed),
-        *(f"book/experiments/{run.notebook}" for run in listed),
+        *(path for run in listed for path in (*run.made(), run.source())),
     }
     found = {name: (project / name).read_bytes() for name in sorted(copied)}
     made = {

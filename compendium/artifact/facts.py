@@ -4,11 +4,11 @@ Facts stand apart from verdicts: a fact is a number and where it was read, which
 can check with a JSON reader; a verdict follows from facts by a rule of ours.
 """
 
-import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from hashlib import sha256
 from operator import getitem
 from pathlib import Path
 
@@ -79,15 +79,9 @@ def _fact(project: Path, claim: Claim, item: dict, finding: Finding, text: str) 
     found = reduce(getitem, keys, json.loads(content))
     if isinstance(found, Mapping):
         keys, found = [*keys, "median"], found["median"]
-    return {
-        "claim": claim.id,
-        "setting": finding.label,
-        "value": json.dumps(found),
-        "file": file,
-        "key": pointer(keys),
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "results": " ".join(results),
-    }
+    fact = {"claim": claim.id, "setting": finding.label, "value": json.dumps(found)}
+    place = {"file": file, "key": pointer(keys), "sha256": sha256(content).hexdigest()}
+    return fact | place | {"results": " ".join(results)}
 
 
 def pointer(keys: Iterable[str]) -> str:
@@ -122,15 +116,10 @@ def as_repro(facts: list[dict], judgements: list[dict]) -> str:
     said = {judgement["claim"]: judgement["statement"] for judgement in judgements}
     claims: dict[str, list[dict]] = {}
     for fact in facts:
-        claims.setdefault(fact["claim"], []).append(
-            {
-                "kind": "metric",
-                "artifact": fact["file"],
-                "name": fact["setting"] or fact["claim"],
-                "pointer": fact["key"],
-                "reported": fact["value"],
-            }
-        )
+        name = fact["setting"] or fact["claim"]
+        one = {"kind": "metric", "artifact": fact["file"], "name": name}
+        one |= {"pointer": fact["key"], "reported": fact["value"]}
+        claims.setdefault(fact["claim"], []).append(one)
     files = {fact["file"]: fact["sha256"] for fact in facts}
     whole = {
         "artifacts": [

@@ -51,23 +51,15 @@ def write_archive(project: Path, folder: Path) -> Path:
     build(project, folder, "-t", "wheel")
     (wheel,) = folder.glob("*.whl")
     notebooks = project / "book" / "notebooks"
-    found = {
-        path.name: path
-        for path in notebooks.glob("*.ipynb")
-        if path.stem not in LEFT_OUT
-    }
-    found |= {wheel.name: wheel, "helpers.py": notebooks / "helpers.py"}
-    found |= {
-        str(path.relative_to(project)): path
-        for pattern in READ
-        for path in project.glob(pattern)
-    }
+    chapters = [p for p in notebooks.glob("*.ipynb") if p.stem not in LEFT_OUT]
+    found = {path.name: path for path in (*chapters, wheel, notebooks / "helpers.py")}
+    read = [path for pattern in READ for path in project.glob(pattern)]
+    found |= {str(path.relative_to(project)): path for path in read}
     contents = {name: path.read_bytes() for name, path in found.items()}
     contents["README.md"] = README.format(wheel=wheel.name).encode()
     when = time.gmtime(int(last_change(project)))[:6]
     with zipfile.ZipFile(folder / NAME, "w") as archive:
         for name in sorted(contents):
             entry = zipfile.ZipInfo(name, when)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, contents[name])
+            archive.writestr(entry, contents[name], zipfile.ZIP_DEFLATED)
     return folder / NAME

@@ -1,13 +1,13 @@
 """The bibliography's style: entries are named as the text names them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from pybtex.database import Entry, parse_file
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.unsrt import Style
-from pybtex.style.labels import BaseLabelStyle
 
 
 def label(entry: Entry) -> str:
@@ -29,14 +29,6 @@ def label(entry: Entry) -> str:
     return f"{who}, {entry.fields['year']}"
 
 
-class Labels(BaseLabelStyle):
-    """Labels for the list."""
-
-    def format_labels(self, sorted_entries: Sequence[Entry]) -> Iterator[str]:
-        """One label an entry."""
-        return map(label, sorted_entries)
-
-
 class AsCited(Style):
     """Entries by author and year, labelled as they are cited."""
 
@@ -44,7 +36,7 @@ class AsCited(Style):
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self.format_labels = Labels().format_labels
+        self.format_labels = partial(map, label)
 
 
 def register() -> None:

@@ -12,16 +12,9 @@ from pathlib import Path
 from IPython.display import HTML, display
 from jinja2 import Environment
 
+from compendium.build import verdicts
 from compendium.build.display import number
-from compendium.build.verdicts import (
-    bound,
-    finding_text,
-    published_text,
-    slug,
-    table_text,
-    tally,
-    tolerance_text,
-)
+from compendium.build.verdicts import slug, without_unit
 from compendium.ledger.claims import MEANINGS, REPRODUCED, VERDICTS, Claim, counts
 from compendium.ledger.columns import placebo
 from compendium.ledger.names import NAMES
@@ -30,19 +23,12 @@ from compendium.ledger.tables import Evidence
 
 _SIGNS = {"absolute": "±", "at_least": "≥", "at_most": "≤"}
 
-
-def without_unit(text: str, claim: Claim) -> str:
-    """A finding whose unit stands elsewhere."""
-    return text.removesuffix(claim.unit).rstrip()
-
-
-_SAID = (finding_text, number, published_text, table_text, tolerance_text, without_unit)
 _templates = Environment(autoescape=True)
 _templates.filters["slug"] = slug
 _PIECES = _templates.from_string(
     Path(__file__).with_name("claims.html").read_text("utf-8"),
     {"NAMES": NAMES, "REPRODUCED": REPRODUCED, "MEANINGS": MEANINGS}
-    | {function.__name__: function for function in _SAID},
+    | {"number": number, "said": verdicts},
 ).module
 
 
@@ -73,8 +59,7 @@ class Cards:
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers and verdict."""
-        numbers, placebos = _numbers(claim), list(self._placebos(claim))
-        return str(_PIECES.card(claim, *numbers, placebos))
+        return str(_PIECES.card(claim, *_numbers(claim), [*self._placebos(claim)]))
 
     def _placebos(self, claim: Claim) -> Iterator[str]:
         """What our results of the other methods come to beside the same figure."""
@@ -90,10 +75,10 @@ class Cards:
 
 def _numbers(claim: Claim) -> tuple[str, str]:
     """What is claimed, and what we find, as short as a closed card has room for."""
-    claimed, found = published_text(claim), finding_text(claim)
+    claimed, found = verdicts.published_text(claim), verdicts.finding_text(claim)
     if not claimed and claim.rule:
         sign = "≤" if found.startswith("error") else _SIGNS[claim.rule]
-        claimed = f"{sign} {bound(claim)}"
+        claimed = f"{sign} {verdicts.bound(claim)}"
     if claim.published is None:
         found = without_unit(found.removeprefix("error below "), claim)
     return claimed, found
@@ -102,16 +87,9 @@ def _numbers(claim: Claim) -> tuple[str, str]:
 def counts_matrix(claims: Sequence[Claim]) -> str:
     """Number of claims by group and verdict; each count leads to its claims."""
     queries = ["", *(f"verdict={slug(verdict)}" for verdict in VERDICTS)]
-    rows = [(name, f"table={slug(name)}", numbers) for name, *numbers in tally(claims)]
-    rows.append(("all", "", [str(len(claims)), *map(str, counts(claims).values())]))
-    cells = [
-        (
-            name,
-            [(n, f"{table}&{q}".strip("&")) for n, q in zip(ns, queries, strict=True)],
-        )
-        for name, table, ns in rows
-    ]
-    return str(_PIECES.matrix(cells))
+    rows = [(f"table={slug(name)}", name, *ns) for name, *ns in verdicts.tally(claims)]
+    rows.append(("", "all", str(len(claims)), *map(str, counts(claims).values())))
+    return str(_PIECES.matrix(rows, queries))
 
 
 def meanings() -> str:

@@ -6,15 +6,8 @@ import nbformat
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from compendium.build.notebooks import (
-    NotebookError,
-    execute,
-    is_notebook,
-    is_of,
-    normalise,
-    read_source,
-    store,
-)
+from compendium.build import notebooks
+from compendium.build.notebooks import NotebookError, is_notebook, read_source
 from compendium.project import root
 
 
@@ -40,10 +33,10 @@ def store_chapter(project: Path, source: Path) -> tuple[Path, bool | str]:
     path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_text() if path.is_file() else ""
     try:
-        executed = execute(read_source(source), name, path.parent, {})
+        executed = notebooks.execute(read_source(source), name, path.parent)
     except NotebookError as error:
         return source, str(error)
-    store(normalise(executed, {"source": name}), path)
+    notebooks.store(notebooks.normalise(executed, name), path)
     return source, path.read_text() != before
 
 
@@ -57,17 +50,17 @@ def out_of_step(project: Path) -> list[str]:
         if path not in stored:
             problems.append(f"{name}: is not stored")
             continue
-        notebook = nbformat.read(path, as_version=4)
-        if not is_of(notebook, read_source(source)):
+        stored_one = nbformat.read(path, as_version=4)
+        if not notebooks.is_of(stored_one, read_source(source)):
             problems.append(f"{name}: its notebook has other code or prose")
     return sorted(problems)
 
 
-def main(names: list[str], jobs: int | None = None) -> int:
+def main(chapters: list[str], jobs: int | None = None) -> int:
     """Execute and store chapters, all if none is named; return an exit status."""
     project, book = root(), root() / "book"
     known = {str(p.relative_to(book).with_suffix("")): p for p in sources(project)}
-    asked = [name.removeprefix("book/").removesuffix(".md") for name in names]
+    asked = [name.removeprefix("book/").removesuffix(".md") for name in chapters]
     if unknown := sorted(set(asked) - set(known)):
         print(f"no chapter {unknown[0]!r}; the chapters are {', '.join(known)}")
         return 2

@@ -13,12 +13,8 @@ from pathlib import Path
 PROGRAMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
 
 # Letters as wide as on a screen of today: the first would fit them to whole pixels.
-OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--font-render-hinting=none",
-)
+OPTIONS = ("--no-sandbox", "--disable-gpu", "--font-render-hinting=none")
+OPTIONS += ("--disable-background-networking",)
 
 
 def program() -> str:
@@ -54,9 +50,8 @@ class _Handler(SimpleHTTPRequestHandler):
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder; the address, without a slash at its end."""
-    with ThreadingHTTPServer(
-        ("127.0.0.1", 0), partial(_Handler, directory=folder)
-    ) as it:
+    handler = partial(_Handler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as it:
         thread = threading.Thread(target=it.serve_forever, args=(0.05,))
         thread.start()
         try:

@@ -28,12 +28,11 @@ class ClaimRole(ReferenceRole):
         if claim is None:
             message = f"the ledger has no claim {self.target!r}"
             error = self.inliner.reporter.error(message, line=self.lineno)
-            return [self.inliner.problematic(self.rawtext, self.rawtext, error)], [
-                error
-            ]
-        text, styles = self.title, []
-        if not self.has_explicit_title:
-            text, styles = claim.verdict, ["verdict", f"verdict-{slug(claim.verdict)}"]
+            shown = self.inliner.problematic(self.rawtext, self.rawtext, error)
+            return [shown], [error]
+        text, styles = claim.verdict, ["verdict", f"verdict-{slug(claim.verdict)}"]
+        if self.has_explicit_title:
+            text, styles = self.title, []
         page = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
         address = {"refuri": f"{page}#{claim.id}", "reftitle": claim.statement}
         said = nodes.inline(self.rawtext, text, classes=styles)

@@ -4,7 +4,6 @@ Every run has a process of its own, and so has its kernel. It leaves its record,
 its result, each whole or not at all, so that whatever is killed can be called again.
 """
 
-import argparse
 import datetime
 import hashlib
 import json
@@ -22,19 +21,15 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from compendium.build.notebooks import (
-    NotebookError,
-    execute,
-    normalise,
-    read_source,
-    store,
-)
-from compendium.build.runs import CODE, Run, moved, provenance, record_path, runs
+from compendium.build import notebooks
+from compendium.build.notebooks import NotebookError, read_source, with_parameters
+from compendium.build.runs import CODE, Run, moved, provenance, runs
 from compendium.data.fetch import locate
 from compendium.data.registry import entries
 from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
 
+CHILD = (sys.executable, "-Pm", "compendium", "experiments", "--child")
 RECHECKS = Path("data", "rechecks.json")
 _SHOWN = 20  # moved values that are printed of a run
 
@@ -53,7 +48,8 @@ def compute(project: Path, run: Run) -> tuple[NotebookNode, dict]:
     notebook = read_source(project / run.source())
     notebook.cells[0].source = f"# {run.title}\n" + notebook.cells[0].source
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        executed = execute(notebook, run.name, Path(scratch), run.arguments())
+        notebook = with_parameters(notebook, run.name, run.arguments())
+        executed = notebooks.execute(notebook, run.name, Path(scratch))
         written = Path(scratch, RESULT)
         if not written.is_file():
             raise NotebookError(f"{run.name}: the notebook never called write_result")
@@ -68,8 +64,8 @@ def make_run(project: Path, run: Run, into: Path) -> None:
     """Make a run; leave its result in a folder, in the project its record too."""
     executed, result = compute(project, run)
     if into == project:
-        record = normalise(executed, {"source": run.source()})
-        store(record, record_path(project, run.name))
+        record = notebooks.normalise(executed, run.source())
+        notebooks.store(record, project / run.made()[1])
     write_whole(result_path(into, run.name), canonical_json(result))
 
 
@@ -95,18 +91,12 @@ def _run_all(
     """Make runs, the longest first; yield name, old result and error as each ends."""
     old = {name: _read(result_path(root(), name)) for name in names}
     order = sorted(names, key=lambda name: -old[name].get("seconds", 60))
-    command = [sys.executable, "-Pm", "compendium", "experiments", "--child", into]
     reading, writing = os.pipe()  # closed, or this process gone, all children end
+    streams = {"stdin": reading, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
 
     def made(name: str) -> tuple[str, dict, str]:
-        done = subprocess.run(
-            [*command, name],
-            stdin=reading,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        call = [*CHILD, str(into), name]
+        done = subprocess.run(call, text=True, start_new_session=True, **streams)
         said = done.stdout.strip() or "its process was killed"
         return name, old[name], said if done.returncode else ""
 
@@ -177,10 +167,9 @@ def make(names: Sequence[str] = (), jobs: int | None = None) -> int:
 
 def of_the_day(project: Path, day: datetime.date) -> list[str]:
     """Every seventh run in the order of their times: a week sees all of them."""
-    seconds = {
-        n: _read(result_path(project, n)).get("seconds", 0) for n in runs(project)
-    }
-    return sorted(seconds, key=seconds.get)[day.toordinal() % 7 :: 7]
+    results = {name: _read(result_path(project, name)) for name in runs(project)}
+    order = sorted(results, key=lambda name: results[name].get("seconds", 0))
+    return order[day.toordinal() % 7 :: 7]
 
 
 def recheck(names: Sequence[str], jobs: int | None) -> int:
@@ -216,15 +205,15 @@ def status() -> int:
     return 0
 
 
-def main(given: argparse.Namespace) -> int:
+def main(
+    names: Sequence[str], jobs: int | None, what: str | None, child: Path | None
+) -> int:
     """Do what a command line asks for; return an exit status."""
-    if unknown := sorted(set(given.runs) - set(runs(root()))):
+    if unknown := sorted(set(names) - set(runs(root()))):
         print(f"no run named {unknown[0]!r}; they are in book/experiments/runs.toml")
         return 2
-    if given.child:
-        return _child(*given.runs, given.child)
-    if given.status:
+    if child:
+        return _child(*names, child)
+    if what == "status":
         return status()
-    if given.recheck:
-        return recheck(given.runs, given.jobs)
-    return make(given.runs, given.jobs)
+    return (recheck if what == "recheck" else make)(names, jobs)

@@ -32,9 +32,8 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
                 file = Path(app.outdir, docname).with_name(f"{about['name']}.csv")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("".join(picture["data"]["text/plain"]))
-                cell["metadata"].setdefault("mystnb", {}).update(
-                    numbered(about, "".join(caption["data"]["text/markdown"]))
-                )
+                said = numbered(about, "".join(caption["data"]["text/markdown"]))
+                cell["metadata"].setdefault("mystnb", {}).update(said)
                 outputs.remove(caption)
                 picture["metadata"] = {}  # its width is that of the page
         for table in outputs:
@@ -51,10 +50,8 @@ def numbered(about: dict, caption: str) -> dict:
     link = f'<a class="download" href="{about["name"]}.csv" download>data (CSV)</a>'
     said = f"{caption.removeprefix('**Figure.** ')} {link}"
     classes = f"memdlib-figure dark-light least-{about['least']}"
-    return {
-        "figure": {"name": about["name"], "caption": said},
-        "image": {"alt": about["alt"], "classes": classes},
-    }
+    image = {"alt": about["alt"], "classes": classes}
+    return {"figure": {"name": about["name"], "caption": said}, "image": image}
 
 
 def finish(app, pagename, templatename, context, doctree) -> None:

@@ -29,28 +29,23 @@ _UNSEEDED = re.compile(
 )
 _NETWORK = re.compile(r"read_csv\(\s*['\"]https?:")
 _BARE_FIGURE = re.compile(r"plt\.show\(|\.savefig\(|%matplotlib")
+_FAULTS = {
+    _UNSEEDED: "is randomness without an explicit seed",
+    _NETWORK: "is data from the network, which readers need not have",
+    _BARE_FIGURE: "is a figure that does not go through memdlib's show()",
+    _RESULT_NUMBER: "is a number typed into the prose; compute it and say it",
+}
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 
 
 def lint_source(name: str, text: str) -> list[str]:
     """Problems in one MyST source: randomness, network, typed-in results."""
-    problems = []
-    for pattern, message in (
-        (_UNSEEDED, "randomness without an explicit seed"),
-        (_NETWORK, "data from the network, which readers need not have"),
-        (_BARE_FIGURE, "a figure that does not go through memdlib's show()"),
-    ):
-        problems += [
-            f"{name}:{_line(text, m.start())}: {message}: {m.group()!r}"
-            for m in pattern.finditer(text)
-        ]
-    prose = _NOT_PROSE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
-    problems += [
-        f"{name}:{_line(text, m.start())}: the number {m.group()!r} is typed into the "
-        "prose; compute it and glue it"
-        for m in _RESULT_NUMBER.finditer(prose)
+    prose = _NOT_PROSE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    return [
+        f"{name}:{len(text[: found.start() + 1].splitlines())}: {found[0]!r} {message}"
+        for pattern, message in _FAULTS.items()
+        for found in pattern.finditer(prose if pattern is _RESULT_NUMBER else text)
     ]
-    return problems
 
 
 def lint_toc(project: Path, pages: set[str]) -> list[str]:
@@ -73,19 +68,16 @@ def lint_environment(project: Path) -> list[str]:
     conda = yaml.safe_load((project / "environment.yml").read_text())
     lines = re.findall(r"(?m)^[A-Za-z0-9]\S*==[^\\\n]*[^\\\s]", lock)
     wanted = ["pip", {"pip": ["-e .[notebooks]", *lines]}]
-    equal = conda["dependencies"][1:] == wanted
-    return (
-        [] if equal else ["environment.yml differs from requirements.lock: 'make lock'"]
-    )
+    problem = "environment.yml differs from requirements.lock: 'make lock'"
+    return [problem] * (conda["dependencies"][1:] != wanted)
 
 
 def lint_site(site: Path) -> list[str]:
     """Problems of built pages: outside assets, dead links, images without alt text."""
     site = site.resolve()
-    found = sorted(site.rglob("*.html"))
     # the theme leaves templates of its own among its static files
-    found = [p for p in found if "_static" not in p.relative_to(site).parts]
-    pages = {path: _Page(path) for path in found}
+    found = set(site.rglob("*.html")) - set(site.glob("_static/**/*"))
+    pages = {path: _Page(path) for path in sorted(found)}
     problems = [
         f"{path.relative_to(site)}: {problem}"
         for path, page in pages.items()
@@ -135,7 +127,3 @@ def _dead(site: Path, pages: dict[Path, _Page], page: Path) -> Iterator[str]:
         elif parts.fragment and target in pages:
             if unquote(parts.fragment) not in pages[target].anchors:
                 yield f"dead anchor {link}"
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1

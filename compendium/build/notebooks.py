@@ -1,25 +1,24 @@
 """Notebooks: MyST source in, executed and normalised notebook out.
 
-``book/**/*.md`` is what we write; papermill executes it on a fresh kernel; what is
+``book/**/*.md`` is what we write; nbclient executes it on a fresh kernel; what is
 committed under ``book/notebooks`` is the result with everything removed that depends on
 the time or the machine. The book renders these stored outputs, and nbval compares them
 with a new execution (``make notebooks``), so what is read is what was compared.
 """
 
+import ast
 import os
 import re
 import tempfile
-from ast import literal_eval
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import jupytext
 import nbformat
-import papermill
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from papermill.exceptions import PapermillExecutionError
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 
 from compendium.project import root, write_whole
 
@@ -72,19 +71,7 @@ def kernel_environment(folder: Path) -> dict[str, str]:
     }
 
 
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set variables, which a kernel inherits, and set them back."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-def read_source(path: Path) -> nbformat.NotebookNode:
+def read_source(path: Path) -> NotebookNode:
     """Read a MyST notebook."""
     return jupytext.read(path, fmt="md:myst")
 
@@ -94,89 +81,101 @@ def is_notebook(path: Path) -> bool:
     return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
 
 
-def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     """Cells of a notebook that hold code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def execute(
-    notebook: nbformat.NotebookNode, label: str, cwd: Path, parameters: dict
-) -> nbformat.NotebookNode:
-    """Run a notebook on a fresh kernel with papermill.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-    label : str
-        How messages name it.
-    cwd : Path
-        Working folder of the kernel.
-    parameters : dict
-        Values for the cell tagged ``parameters``.
-
-    Returns
-    -------
-    NotebookNode
-        Executed, not yet normalised.
+def with_parameters(
+    notebook: NotebookNode, label: str, parameters: dict
+) -> NotebookNode:
+    """Values behind the defaults in the cell tagged ``parameters``, as papermill does.
 
     Raises
     ------
     NotebookError
-        If a cell fails, writes to stderr or takes too long, if the kernel dies, or if
-        a parameter is not in the notebook.
+        If a parameter is not in the notebook.
     """
+    from papermill.translators import translate_parameters  # slow, and for runs alone
+
+    cells = notebook.cells
+    tagged = [i for i, cell in enumerate(cells) if "parameters" in _tags(cell)]
+    trees = [ast.parse(cells[i].source) for i in tagged]
+    known = {n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name)}
+    if unknown := sorted(set(parameters) - known):
+        raise NotebookError(
+            f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
+            f"'parameters'; it has {sorted(known)}"
+        )
+    given = translate_parameters("python3", "python", parameters, "Parameters")
+    tags = {"tags": ["injected-parameters"]}
+    for place in tagged:
+        cells.insert(place + 1, nbformat.v4.new_code_cell(given, metadata=tags))
+    return notebook
+
+
+def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
+    """Run a notebook on a fresh kernel.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Gets the outputs.
+    label : str
+        How messages name it.
+    cwd : Path
+        Working folder of the kernel.
+
+    Returns
+    -------
+    NotebookNode
+        The same, not yet normalised.
+
+    Raises
+    ------
+    NotebookError
+        If a cell fails, writes to stderr or takes too long, or if the kernel dies.
+    """
+    client = NotebookClient(
+        notebook,
+        kernel_name=KERNEL["name"],
+        record_timing=False,
+        shutdown_kernel="immediate",  # a graceful one complains of interrupts
+        timeout=CELL_TIMEOUT,
+    )
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        before, after = Path(scratch, "source.ipynb"), Path(scratch, "executed.ipynb")
-        nbformat.write(notebook, before)
-        known = papermill.inspect_notebook(before) if parameters else {}
-        if unknown := sorted(set(parameters) - set(known)):
-            raise NotebookError(
-                f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
-                f"'parameters'; it has {sorted(known)}"
-            )
+        environment = os.environ | kernel_environment(Path(scratch))
         try:
-            with _environment(kernel_environment(Path(scratch, "ipython"))):
-                papermill.execute_notebook(
-                    before,
-                    after,
-                    parameters=parameters,
-                    kernel_name=KERNEL["name"],
-                    cwd=cwd,
-                    progress_bar=False,
-                    execution_timeout=CELL_TIMEOUT,
-                    # a graceful one complains of interrupts
-                    shutdown_kernel="immediate",
-                )
-        except PapermillExecutionError as error:
-            trace = _ANSI.sub("", "\n".join(error.traceback)).splitlines()
+            with client.setup_kernel(cwd=str(cwd), env=environment):
+                for place, cell in enumerate(notebook.cells):
+                    client.execute_cell(cell, place)
+        except CellExecutionError as error:
+            trace = _ANSI.sub("", "\n".join(cell.outputs[-1].traceback)).splitlines()
             raise NotebookError(
-                f"{label}: code cell {error.exec_count} failed with "
+                f"{label}: code cell {cell.execution_count} failed with "
                 f"{error.ename}: {error.evalue}\n  " + "\n  ".join(trace[-12:])
             ) from None
         except (DeadKernelError, CellTimeoutError) as error:
             raise NotebookError(f"{label}: {str(error).splitlines()[0]}") from None
-        executed = nbformat.read(after, as_version=4)
-    for cell in executed.cells:
-        for output in cell.get("outputs", []):
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
             if output.get("name") == "stderr":
                 raise NotebookError(
                     f"{label}: code cell {cell.execution_count} wrote to stderr "
                     f"(warnings count as errors):\n  {output.text.strip()}"
                 )
-    return executed
+    return notebook
 
 
-def normalise(
-    notebook: nbformat.NotebookNode, about: dict[str, str]
-) -> nbformat.NotebookNode:
+def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
     """Remove what depends on time or machine; values stand where their names stood.
 
     Parameters
     ----------
     notebook : NotebookNode
         As executed.
-    about : dict
-        Stored in the metadata under ``memdlib``: the source.
+    source : str
+        Its path in the checkout, for the metadata.
 
     Returns
     -------
@@ -184,16 +183,14 @@ def normalise(
         Cell ids by position, execution counts 1, 2, ..., no times. What a page hides or
         folds is folded in JupyterLab too.
     """
-    result = nbformat.v4.new_notebook()
-    result.metadata = nbformat.from_dict(
-        {"kernelspec": KERNEL, "language_info": LANGUAGE, "memdlib": about}
-    )
+    about = {"kernelspec": KERNEL, "language_info": LANGUAGE}
+    about["memdlib"] = {"source": source}
+    result = nbformat.v4.new_notebook(metadata=about)
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
         cell.id = f"cell-{number:03d}"
-        for key in ("papermill", "execution"):
-            cell.metadata.pop(key, None)
-        if any(tag.startswith(("hide-", "remove-")) for tag in _tags(cell)):
+        tags = cell.metadata.setdefault("tags", [])
+        if any(tag.startswith(("hide-", "remove-")) for tag in tags):
             cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
         if "outputs" in cell:
             cell.outputs = _joined(cell.outputs)
@@ -205,10 +202,10 @@ def normalise(
     return result
 
 
-def glued_values(notebook: nbformat.NotebookNode) -> dict[str, str]:
+def glued_values(notebook: NotebookNode) -> dict[str, str]:
     """Texts that the cells of an executed notebook make known to the prose."""
     return {
-        output.metadata["scrapbook"]["name"]: literal_eval(output.data[GLUED])
+        output.metadata["scrapbook"]["name"]: ast.literal_eval(output.data[GLUED])
         for cell in notebook.cells
         for output in cell.get("outputs", [])
         if GLUED in output.get("data", {})
@@ -246,23 +243,24 @@ def with_values(text: str, values: dict[str, str]) -> str:
     return _ROLE.sub(value, text)
 
 
-def is_of(stored: nbformat.NotebookNode, source: nbformat.NotebookNode) -> bool:
+def is_of(stored: NotebookNode, source: NotebookNode) -> bool:
     """Whether a stored notebook has the code and the prose of a source."""
     values = glued_values(stored)
-    wanted = [
-        (cell.cell_type, cell.source, _tags(cell))
-        if cell.cell_type == "code"
-        else (cell.cell_type, with_values(cell.source, values), _tags(cell))
-        for cell in source.cells
-    ]
-    return wanted == [(c.cell_type, c.source, _tags(c)) for c in stored.cells]
+    for cell in source.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_values(cell.source, values)
+    one, other = (
+        [(cell.cell_type, cell.source, _tags(cell)) for cell in notebook.cells]
+        for notebook in (stored, source)
+    )
+    return one == other
 
 
-def _tags(cell: nbformat.NotebookNode) -> list[str]:
+def _tags(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
-def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Outputs with what was printed in a row in one piece, however it arrived."""
     found = []
     for output in outputs:
@@ -274,12 +272,7 @@ def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]
     return found
 
 
-def to_text(notebook: nbformat.NotebookNode) -> str:
-    """The notebook as the text that is committed."""
-    return nbformat.writes(notebook) + "\n"
-
-
-def figures(notebook: nbformat.NotebookNode) -> Iterator[tuple[dict, dict, str]]:
+def figures(notebook: NotebookNode) -> Iterator[tuple[dict, dict, str]]:
     """Figures of a notebook: what is said of each, its data by kind, its caption."""
     for cell in notebook.cells:
         for picture, caption in pairwise(cell.get("outputs", [])):
@@ -288,6 +281,6 @@ def figures(notebook: nbformat.NotebookNode) -> Iterator[tuple[dict, dict, str]]
                 yield about, picture.data, text
 
 
-def store(notebook: nbformat.NotebookNode, path: Path) -> None:
+def store(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook, whole or not at all."""
-    write_whole(path, to_text(notebook))
+    write_whole(path, nbformat.writes(notebook) + "\n")

@@ -2,6 +2,7 @@
 
 import html
 import re
+import textwrap
 from pathlib import Path
 
 from docutils import nodes
@@ -64,12 +65,9 @@ def description(doctree: nodes.document) -> str:
     """The first paragraph of a page that is plain text, cut after a whole word."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
-        plain = not any(paragraph.findall(nodes.math))
-        plain = plain and isinstance(paragraph.parent, nodes.section)
-        if plain and not text.startswith("Needs:"):
-            if len(text) > _LONGEST:
-                text = text[:_LONGEST].rsplit(" ", 1)[0] + " …"
-            return text
+        own = isinstance(paragraph.parent, nodes.section)
+        if own and not any(paragraph.findall(nodes.math)) and text[:6] != "Needs:":
+            return textwrap.shorten(text, _LONGEST, placeholder=" …")
     return ""
 
 
@@ -86,25 +84,22 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
         Where the page is published; None if that is nowhere yet.
     """
     book, released = about["title"], about.get("date-released")
-    named = {
-        "description": summary,
-        "citation_title": title,
-        "citation_inbook_title": book,
-        "citation_publication_date": released and released.strftime("%Y/%m/%d"),
-    }
-    shared = {
-        "og:type": "article",
-        "og:site_name": book,
-        "og:title": title,
-        "og:description": summary,
-        "og:url": address,
-    }
-    tags = [("name", key, value) for key, value in named.items()]
-    tags += [("name", "citation_author", full_name(who)) for who in about["authors"]]
-    tags += [("property", key, value) for key, value in shared.items()]
+    tags = [
+        ("description", summary),
+        ("citation_title", title),
+        ("citation_inbook_title", book),
+        ("citation_publication_date", released and released.strftime("%Y/%m/%d")),
+        *(("citation_author", full_name(who)) for who in about["authors"]),
+        ("og:type", "article"),
+        ("og:site_name", book),
+        ("og:title", title),
+        ("og:description", summary),
+        ("og:url", address),
+    ]
     return "".join(
-        f'\n<meta {kind}="{key}" content="{html.escape(value)}"/>'
-        for kind, key, value in tags
+        f'\n<meta {"property" if key.startswith("og:") else "name"}="{key}" '
+        f'content="{html.escape(value)}"/>'
+        for key, value in tags
         if value
     )
 

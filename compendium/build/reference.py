@@ -45,12 +45,10 @@ def page(heading: str, names: list[str]) -> str:
     lines = [heading, "=" * len(heading)]
     for name in names:
         thing = locate(name)
-        if inspect.isclass(thing):
-            lines += ["", f".. autoclass:: {name}"]
-            listed = ", ".join(members(thing))
-            lines += [f"   :members: {listed}"] * bool(listed)
-        else:
-            lines += ["", f".. autofunction:: {name}"]
+        listed = ", ".join(members(thing)) if inspect.isclass(thing) else ""
+        kind = "class" if inspect.isclass(thing) else "function"
+        lines += ["", f".. auto{kind}:: {name}"]
+        lines += [f"   :members: {listed}"] * bool(listed)
     return "\n".join(lines) + "\n"
 
 

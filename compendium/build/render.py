@@ -35,9 +35,9 @@ def render(project: Path, target: Path) -> None:
     work = project / "_build"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="render-") as scratch:
-        program = Path(sys.executable).with_name("jupyter-book")
-        command = [str(program), "build", str(project)]
-        command += ["-W", "-n", "--keep-going", "-q", "--path-output", scratch]
+        program = str(Path(sys.executable).with_name("jupyter-book"))
+        command = [program, "build", str(project), "--path-output", scratch]
+        command += ["-W", "-n", "--keep-going", "-q"]
         dates = {"SOURCE_DATE_EPOCH": last_change(project), "TZ": "UTC"}
         options = {"capture_output": True, "text": True, "env": os.environ | dates}
         done = subprocess.run(command, **options)
@@ -89,8 +89,7 @@ def check() -> int:
     except RenderError as error:
         problems.append(str(error))
     print(f"{len(problems)} problems in sources, notebooks and pages")
-    for problem in problems:
-        print(f"  {problem}")
+    print(*(f"  {problem}" for problem in problems), sep="\n")
     return 1 if problems else 0
 
 

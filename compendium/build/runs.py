@@ -19,18 +19,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
-from papermill.translators import translate_parameters
 from threadpoolctl import threadpool_info
 
-from compendium.build.contents import below, toc
-from compendium.build.display import markdown_table
-from compendium.build.notebooks import code_cells, read_source
+from compendium.build.notebooks import code_cells, read_source, with_parameters
 from compendium.data import fingerprint
-from compendium.ledger.results import read_result, result_path
+from compendium.ledger.results import read_result
 from compendium.project import git
 
 CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
 PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
+BLAS = "{internal_api} {version}, {architecture}"
 TIMES = ("seconds", "fit", "predict")  # keys of values that are times
 
 
@@ -73,16 +71,15 @@ class Run:
         """Its notebook, as a path in the checkout."""
         return f"book/experiments/{self.notebook}"
 
+    def made(self) -> tuple[str, str]:
+        """Its result and its lab record, as paths in the checkout."""
+        return f"data/results/{self.name}.json", f"book/records/{self.name}.ipynb"
+
 
 def runs(project: Path) -> dict[str, Run]:
     """All runs listed in ``runs.toml``, by name."""
     listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
     return {name: Run(name=name, **entry) for name, entry in listed.items()}
-
-
-def record_path(project: Path, name: str) -> Path:
-    """File of a run's lab record."""
-    return project / "book" / "records" / f"{name}.ipynb"
 
 
 def provenance(project: Path, run: Run) -> dict:
@@ -93,8 +90,8 @@ def provenance(project: Path, run: Run) -> dict:
         "parameters": run.arguments(),
         "seed": run.parameters.get("seed"),
         "data": {name: fingerprint(name) for name in run.sets()},
-        "packages": {name: version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
+        "packages": {"python": platform.python_version()}
+        | {name: version(name) for name in PACKAGES},
         "machine": machine(),
     }
 
@@ -109,10 +106,7 @@ def machine() -> dict[str, str | int | list[str]]:
         "processor": model[1] if model else platform.processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
-        "blas": sorted(
-            f"{part['internal_api']} {part['version']}, {part['architecture']}"
-            for part in blas
-        ),
+        "blas": sorted(map(BLAS.format_map, blas)),
     }
 
 
@@ -166,50 +160,18 @@ def problems(project: Path, run: Run) -> list[str]:
     Both must be there; their parameters must be those of ``runs.toml``, the data those
     of the registry, and the code of the record that of the notebook.
     """
-    paths = result_path(project, run.name), record_path(project, run.name)
-    if lost := [path for path in paths if not path.is_file()]:
-        return [f"{run.name}: no {path.relative_to(project)}" for path in lost]
+    if lost := [path for path in run.made() if not (project / path).is_file()]:
+        return [f"{run.name}: no {path}" for path in lost]
     stored = read_result(run.name, project)
     data = {name: fingerprint(name) for name in run.sets()}
     found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
     found += moved(stored["data"], data, at="data")
-    wrong = [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
-    code = []
-    for cell in code_cells(read_source(project / run.source())):
-        code.append(cell.source)
-        if "parameters" in cell.metadata.get("tags", ()):
-            code.append(translate_parameters("python3", "python", run.arguments()))
-    record = nbformat.read(paths[1], as_version=4)
-    if [cell.source for cell in code_cells(record)] != code:
-        wrong.append(f"{run.name}: its record has other code than {run.source()}")
-    return wrong
-
-
-def records_table(project: Path, page: str) -> list[str]:
-    """The lab records below a page as a table in MyST, each with its run and time.
-
-    Parameters
-    ----------
-    project : Path
-    page : str
-        As ``_toc.yml`` names it.
-    """
-    patterns, rows = below(toc(project), page), []
-    for run in runs(project).values():
-        record = f"book/records/{run.name}"
-        if any(fnmatch(record, pattern) for pattern in patterns):
-            title = run.title.removeprefix("Lab record: ")
-            took = duration(read_result(run.name, project)["seconds"])
-            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
-    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
-
-
-def duration(seconds: float) -> str:
-    """A time in seconds, or in minutes from two on.
-
-    Examples
-    --------
-    >>> duration(42), duration(754)
-    ('42 s', '13 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    if found:
+        return [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
+    source = read_source(project / run.source())
+    wanted = with_parameters(source, run.name, run.arguments())
+    record = nbformat.read(project / run.made()[1], as_version=4)
+    one, other = (code_cells(notebook) for notebook in (wanted, record))
+    if [cell.source for cell in one] == [cell.source for cell in other]:
+        return []
+    return [f"{run.name}: its record has other code than {run.source()}"]

@@ -1,6 +1,7 @@
 """Sphinx extension of the book: local assets, heads of pages, marks, lists."""
 
 import re
+from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import files as package_files
 from pathlib import Path
@@ -15,18 +16,16 @@ from sphinx_proof.nodes import NODE_TYPES
 
 from compendium.build.archive import write_archive
 from compendium.build.bibliography import register
+from compendium.build.contents import below, toc
+from compendium.build.display import markdown_table
 from compendium.build.pages import citation, description, meta_tags, neighbours
 from compendium.build.proofs import axioms, checked_table, counted, read_checked
-from compendium.build.runs import records_table
-from compendium.build.statements import (
-    PAGE,
-    Statement,
-    anchor,
-    index_table,
-    read_statements,
-)
+from compendium.build.runs import runs
+from compendium.build.statements import PAGE, anchor, index_table, read_statements
+from compendium.ledger.results import read_result
 from compendium.project import root
 
+_read = cache(read_statements)  # once for all pages of a rendering
 LEADS = "How the statement is checked, in the list of all"
 _STATEMENTS = tuple(NODE_TYPES.values())
 # Packages that bring files, and which of these are wanted.
@@ -92,14 +91,44 @@ class ListDirective(SphinxDirective):
 
 
 def _checked_list(page: str) -> list[str]:
-    checked, labels = read_checked(), {s.label for s in _statements(root())}
+    checked, labels = read_checked(), {s.label for s in _read(root())}
     here = [one for label, one in checked.items() if label in labels]
     return [counted(len(labels), here), "", *checked_table(checked.values())]
 
 
+def records_table(project: Path, page: str) -> list[str]:
+    """The lab records below a page as a table in MyST, each with its run and time.
+
+    Parameters
+    ----------
+    project : Path
+    page : str
+        As ``_toc.yml`` names it.
+    """
+    patterns, rows = below(toc(project), page), []
+    for run in runs(project).values():
+        record = f"book/records/{run.name}"
+        if any(fnmatch(record, pattern) for pattern in patterns):
+            title = run.title.removeprefix("Lab record: ")
+            took = duration(read_result(run.name, project)["seconds"])
+            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
+    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, or in minutes from two on.
+
+    Examples
+    --------
+    >>> duration(42), duration(754)
+    ('42 s', '13 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 # Directives, each with its argument if it has one, and the lines of MyST of a page.
 LISTS = {
-    "statements": lambda page: index_table(_statements(root()), read_checked()),
+    "statements": lambda page: index_table(_read(root()), read_checked()),
     "proofs statements": _checked_list,
     "proofs axioms": lambda page: axioms(),
     "records": lambda page: records_table(root(), page),
@@ -109,7 +138,7 @@ LISTS = {
 def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Say under each statement how it is checked; the mark leads to their list."""
     proofs = read_checked()
-    labels = {s.label for s in _statements(root())}
+    labels = {s.label for s in _read(root())}
     for statement in doctree.findall(lambda n: isinstance(n, _STATEMENTS)):
         label = statement["label"]
         if label in labels:
@@ -119,15 +148,9 @@ def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
             statement += nodes.paragraph("", "", link, classes=["checks"])
 
 
-@cache
-def _statements(project: Path) -> list[Statement]:
-    """All statements, read once for all pages of a rendering."""
-    return read_statements(project)
-
-
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    if labels := [s.label for s in _statements(root()) if name in s.functions]:
+    if labels := [s.label for s in _read(root()) if name in s.functions]:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
 

@@ -58,10 +58,9 @@ class Statement:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
         text = path.read_text() if path.is_file() else ""
-        there = re.findall(r"(?m)^def (\w+)\(", text)
         name = f"test_{self.label.replace('-', '_')}"
         tests = f"{name}_witness", f"{name}_second"
-        lost = [test for test in tests if test not in there]
+        lost = [test for test in tests if f"\ndef {test}(" not in f"\n{text}"]
         found = [f"has no test {test} in {path.name}" for test in lost]
         if not self.proved:
             found.append("is not directly followed by its proof")
@@ -110,19 +109,13 @@ def statements_of(path: Path) -> list[Statement]:
     made = [i for i, d in enumerate(directives) if d["kind"] in KINDS]
     ends = [directives[i].start() for i in made[1:]] + [len(text)]
     for i, end in zip(made, ends, strict=False):
-        directive, after = directives[i], directives[i + 1 : i + 2]
-        if not directive["label"]:
-            raise ValueError(f"{path.name}: a {directive['kind']} has no label")
-        code = _IN_CODE.search(text, directive.end(), end)
-        found.append(
-            Statement(
-                label=directive["label"],
-                title=directive["title"].strip(),
-                source=path,
-                proved=any(d["kind"] == "proof" for d in after),
-                functions=tuple(_ROLE.findall(code["names"])) if code else (),
-            )
-        )
+        kind, title, label = directives[i].group("kind", "title", "label")
+        if not label:
+            raise ValueError(f"{path.name}: a {kind} has no label")
+        proved = any(d["kind"] == "proof" for d in directives[i + 1 : i + 2])
+        code = _IN_CODE.search(text, directives[i].end(), end)
+        functions = tuple(_ROLE.findall(code["names"])) if code else ()
+        found.append(Statement(label, title.strip(), path, proved, functions))
     return found
 
 

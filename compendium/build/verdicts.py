@@ -1,7 +1,7 @@
 """How claims are written: on the claims page, in margins and in the README alike."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -74,13 +74,18 @@ def table_text(claim: Claim) -> str:
     return f"{' and '.join(parts)} {claim.unit}" if parts else ""
 
 
+def without_unit(text: str, claim: Claim) -> str:
+    """A finding whose unit stands elsewhere."""
+    return text.removesuffix(claim.unit).rstrip()
+
+
 def sentence_text(claim: Claim) -> str:
     """Our result as a sentence has it: number, unit and then the range, if any."""
     text = finding_text(claim)
     if claim.findings[0].low is None:
         return text
-    value, ends = text.removesuffix(claim.unit).rstrip(" )").split(" (")
-    return f"{value} {claim.unit} ({ends} within the uncertainty)"
+    value, ends = without_unit(text, claim).split(" (")
+    return f"{value} {claim.unit} ({ends.rstrip(')')} within the uncertainty)"
 
 
 def power_of_ten(value: float) -> str:
@@ -101,9 +106,7 @@ def power_of_ten(value: float) -> str:
 
 def _ranged(finding: Finding, digits: int | None) -> str:
     """A number, and from where to where it goes."""
-    parts = [finding.value]
-    if finding.low is not None:
-        parts += [finding.low, finding.high]
+    parts = [x for x in (finding.value, finding.low, finding.high) if x is not None]
     if digits is None:
         whole = all(float(part).is_integer() for part in parts)
         small = 0 < abs(finding.value) < 0.05
@@ -159,24 +162,19 @@ def show_verdict(claim: Claim) -> None:
     display(Markdown(margin_text(claim)))
 
 
-def tally(claims: Sequence[Claim]) -> list[list[str]]:
-    """Number of claims by group, in all and by verdict, as rows of a table."""
-    return _tally(claims, lambda claim: claim.group)
+def tally(claims: Sequence[Claim], by: str = "group") -> list[list[str]]:
+    """Number of claims by group or kind, in all and by verdict, as rows of a table."""
+    rows = []
+    for name in dict.fromkeys(getattr(claim, by) for claim in claims):
+        part = [claim for claim in claims if getattr(claim, by) == name]
+        rows.append([name, str(len(part)), *map(str, counts(part).values())])
+    return rows
 
 
 def tally_by_kind(claims: Sequence[Claim]) -> list[list[str]]:
     """Number of claims by kind, those that runs decide first, as rows of a table."""
     order = list(KINDS)
-    claims = sorted(claims, key=lambda claim: order.index(claim.kind))
-    return _tally(claims, lambda claim: claim.kind)
-
-
-def _tally(claims: Sequence[Claim], key: Callable[[Claim], str]) -> list[list[str]]:
-    rows = []
-    for name in dict.fromkeys(map(key, claims)):
-        part = [claim for claim in claims if key(claim) == name]
-        rows.append([name, str(len(part)), *map(str, counts(part).values())])
-    return rows
+    return tally(sorted(claims, key=lambda claim: order.index(claim.kind)), "kind")
 
 
 def counts_text(claims: Sequence[Claim]) -> str:

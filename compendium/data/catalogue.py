@@ -107,8 +107,8 @@ def _entry(name: str) -> Entry:
 
 
 def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
-    sizes = np.bincount(bunch.y).tolist()
-    found = bunch.X.shape, dict(zip(bunch.target_names.tolist(), sizes, strict=True))
+    names, sizes = bunch.target_names.tolist(), np.bincount(bunch.y).tolist()
+    found = bunch.X.shape, dict(zip(names, sizes, strict=True))
     if entry.shape is not None and found != (entry.shape, entry.classes):
         raise DatasetError(
             f"data set {entry.name!r}: the reader {entry.reader!r} gives {found}; the "

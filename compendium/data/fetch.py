@@ -54,12 +54,12 @@ def locate(entry: Entry) -> list[Path]:
 
 def _locate(file: DataFile, dataset: str) -> Path:
     mirror = _folder("MEMDLIB_DATA")
-    if mirror is not None and not mirror.is_dir():
+    if mirror and not mirror.is_dir():
         raise DatasetError(
             f"MEMDLIB_DATA is {str(mirror)!r}, which is not a folder; set it to "
             "the one that holds the data files, or unset it to use cache and network"
         )
-    if mirror is not None and (mirror / file.path).is_file():
+    if mirror and (mirror / file.path).is_file():
         path, remedy = mirror / file.path, "replace it, or unset MEMDLIB_DATA"
     else:
         cache = _folder("MEMDLIB_CACHE") or Path(_pooch().os_cache("memdlib"))

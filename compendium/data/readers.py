@@ -75,12 +75,8 @@ def count_words(
         Columns in alphabetical order.
     words : list of str, length d
     """
-    counter = CountVectorizer(
-        token_pattern=WORD.pattern,
-        stop_words="english",
-        min_df=min_documents,
-        dtype=np.float64,
-    )
+    what = {"token_pattern": WORD.pattern, "stop_words": "english"}
+    counter = CountVectorizer(**what, min_df=min_documents, dtype=np.float64)
     counts = sparse.csr_array(counter.fit_transform(documents))
     often = np.flatnonzero(counts.sum(axis=0) >= min_count)
     counts = counts[:, often]
@@ -109,10 +105,8 @@ def r_srbct(path: Path, *, n_train: int) -> Table:
     """The small round blue cell tumours of the R package plsgenomics."""
     (content,) = _r_objects(path).values()
     genes = content["gene.names"]
-    names = [
-        f"{image} {text}".strip()
-        for image, text in zip(genes.iloc[:, 0], genes.iloc[:, 1], strict=True)
-    ]
+    pairs = zip(genes.iloc[:, 0], genes.iloc[:, 1], strict=True)
+    names = [f"{image} {text}".strip() for image, text in pairs]
     labels = [f"{label:g}" for label in content["Y"]]
     return Table(content["X"], labels, names, None, _split(len(labels), n_train))
 
@@ -133,13 +127,9 @@ def orange_tab(path: Path, *, n_train: int) -> Table:
     rows = frame.iloc[3:]
     rows = rows[rows[target] != ""]
     labels = rows[target].tolist()
-    return Table(
-        rows.drop(columns=target).to_numpy().astype(float),
-        labels,
-        names.drop(target).tolist(),
-        None,
-        _split(len(labels), n_train) if n_train else None,
-    )
+    X, names = rows.drop(columns=target).to_numpy().astype(float), names.drop(target)
+    split = _split(len(labels), n_train) if n_train else None
+    return Table(X, labels, names.tolist(), None, split)
 
 
 def tsv_genes_by_samples(path: Path) -> Table:
@@ -241,9 +231,8 @@ def c50(path: Path, *, min_documents: int = 3, min_count: int = 1) -> Table:
     """Count the words of the Reuter 50-50 articles; the classes are the authors."""
     articles = []
     for name, content in read_archive(path, "data/ReutersC50").items():
-        half, author, file = name.split("/")[-3:]
-        number = file.removesuffix("newsML.txt")
-        articles.append((half == "C50test", author, number, content.decode("latin-1")))
+        half, author, file = name.removesuffix("newsML.txt").split("/")[-3:]
+        articles.append((half == "C50test", author, file, content.decode("latin-1")))
     return _texts(articles, min_documents, min_count)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from compendium.data.registry import entries
-from compendium.ledger.comparison import RUNS
+from compendium.ledger.comparison import RUNS, scores
 from compendium.ledger.tables import Evidence
 
 # Runs that compare the recommended classifier with its peers, by kind of data.
@@ -142,13 +142,8 @@ def mean_gap(
 
     With the interval of :func:`mean_difference`.
     """
-    gaps = {
-        name: part["methods"][one]["accuracy"]["mean"]
-        - part["methods"][other]["accuracy"]["mean"]
-        for run in runs
-        for name, part in evidence.values(run)["sets"].items()
-    }
-    return _over_clusters(gaps)
+    table = scores(evidence, "accuracy", runs, (one, other))
+    return _over_clusters(dict(table[one] - table[other]))
 
 
 def _over_clusters(gaps: dict[str, float]) -> dict[str, float]:
@@ -178,13 +173,10 @@ def duel_rows(evidence: Evidence) -> list[list[str]]:
         points = f"{mean['median']:+.1f}"
         if np.isfinite(mean["low"]):
             points += f" ({mean['low']:.1f} to {mean['high']:.1f})"
-        least, most = min(d.cost for d in found), max(d.cost for d in found)
-        nearest, better = (
-            min(d.difference for d in found),
-            sum(d.loss < 0 for d in found),
-        )
-        row = [kind, str(len(found)), points, f"{nearest:+.1f}", str(better)]
-        rows.append([*row, f"{least:.2f} to {most:.2f}"])
+        costs, nearest = [d.cost for d in found], min(d.difference for d in found)
+        better = str(sum(d.loss < 0 for d in found))
+        row = [kind, str(len(found)), points, f"{nearest:+.1f}", better]
+        rows.append([*row, f"{min(costs):.2f} to {max(costs):.2f}"])
     return rows
 
 
@@ -219,10 +211,8 @@ def share_as_fast(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
     bounds count the ratios that are a tenth below one, and up to a tenth above.
     """
     costs = np.array([d.cost for d in duels(evidence, runs)])
-    return {
-        name: float(np.mean(costs <= most))
-        for name, most in (("median", 1.0), ("low", 0.9), ("high", 1.1))
-    }
+    limits = {"median": 1.0, "low": 0.9, "high": 1.1}
+    return {name: float(np.mean(costs <= most)) for name, most in limits.items()}
 
 
 def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> float:
@@ -231,8 +221,6 @@ def share_above_printed(evidence: Evidence, runs: Sequence[str], table: str) -> 
     Data sets that the table does not print do not count.
     """
     ours = {d.name.removeprefix("newsgroups_"): d for d in duels(evidence, runs)}
-    shared = [row for row in evidence.rows(table) if row in ours]
-    above = [
-        ours[row].accuracy > evidence.printed(table, row)["memd_js"] for row in shared
-    ]
-    return float(np.mean(above))
+    printed = {row: evidence.printed(table, row) for row in evidence.rows(table)}
+    shared = printed.keys() & ours
+    return float(np.mean([ours[r].accuracy > printed[r]["memd_js"] for r in shared]))

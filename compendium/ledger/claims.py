@@ -18,18 +18,11 @@ from pathlib import Path
 import pandas as pd
 from jsonschema import Draft202012Validator
 
+from compendium.ledger import tables
 from compendium.ledger.findings import MEASURES
 from compendium.ledger.names import NAMES
 from compendium.ledger.rule import SPREADS
-from compendium.ledger.tables import (
-    Evidence,
-    agreement,
-    at,
-    by_setting,
-    chosen,
-    printed_wins,
-    run_of,
-)
+from compendium.ledger.tables import Evidence, at, run_of
 from compendium.project import root
 
 REPRODUCED, BY_CHOICE, OPEN = "reproduced", "agrees by choice", "not decided"
@@ -197,7 +190,7 @@ def _check_form(entries: dict) -> None:
     problems = []
     found = Draft202012Validator(schema).iter_errors(entries)
     for error in sorted(found, key=lambda error: [*map(str, error.absolute_path)]):
-        place = ".".join(str(part) for part in error.absolute_path) or "a name"
+        place = ".".join(map(str, error.absolute_path)) or "a name"
         wanted = error.schema.get("description")
         problems.append(f"{place}: {f'needs {wanted}' if wanted else error.message}")
     if problems:
@@ -208,13 +201,10 @@ def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
     """One entry for each row of the table, with its name for {row} filled in."""
     rows, singles = entry.pop("rows", None), []
     for row in rows or ():
-        single = {
-            key: value.replace("{row}", NAMES.get(row, row))
-            if isinstance(value, str)
-            else value
-            for key, value in entry.items()
-        }
-        single["published"] = entry["published"] | {"row": row}
+        texts = {key: text for key, text in entry.items() if isinstance(text, str)}
+        name_of = NAMES.get(row, row)
+        said = {key: text.replace("{row}", name_of) for key, text in texts.items()}
+        single = entry | said | {"published": entry["published"] | {"row": row}}
         singles.append((f"{name}-{row.replace('_', '-')}", single))
     return singles if rows else [(name, entry)]
 
@@ -222,11 +212,13 @@ def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
     method, where = entry.get("method", ""), entry.get("published", {})
     without = next((key for key in UNMEASURED if key in entry), "")
-    published, says = None, [dict(part) for part in entry.get("table_says", ())]
+    published, says = None, []
     try:
         if where:
             published = evidence.printed(where["table"], where["row"])[where["column"]]
-        won = [(part.pop("label"), printed_wins(evidence, **part)) for part in says]
+        for part in entry.get("table_says", ()):
+            asked = {key: part[key] for key in ("table", "one", "others")}
+            says.append((part["label"], tables.printed_wins(evidence, **asked)))
     except (KeyError, ValueError, FileNotFoundError) as error:
         raise LedgerError(
             f"claim {name!r}: the printed number is missing: {error}"
@@ -245,21 +237,13 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
     reason = entry.get(without or "reason", "")
     if verdict == DIFFERS and not reason:
         reason = _tried(name, findings)
-    given = ("group", "source", "locator", "statement", "why", "ours", "kind")
-    return Claim(
-        id=name,
-        **{key: entry[key] for key in given if key in entry},
-        **{key: where.get(key, "") for key in ("table", "row", "column")},
-        method=method,
-        published=published,
-        table_says=tuple(won),
-        unit=entry.get("unit", ""),
-        rule=rule,
-        bound=float(bound),
-        findings=findings,
-        verdict=verdict,
-        reason=reason,
-    )
+    given = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
+    told = {"unit": ""} | {key: entry[key] for key in given if key in entry}
+    place = {key: where.get(key, "") for key in ("table", "row", "column")}
+    ours = {"findings": findings, "verdict": verdict, "reason": reason}
+    judged = {"rule": rule, "bound": float(bound), "table_says": tuple(says)}
+    printed = {"method": method, "published": published}
+    return Claim(name, **told, **place, **printed, **judged, **ours)
 
 
 def overall(verdicts: list[str]) -> str:
@@ -278,9 +262,9 @@ def overall(verdicts: list[str]) -> str:
 
 def _column(evidence: Evidence, table: str, method: str):
     """Figures under all settings, and these: the chosen one, and then by their fit."""
-    frame = agreement(evidence, table, method)
-    first = chosen(frame)
-    return frame, [first, *(s for s in by_setting(frame).index if s != first)]
+    frame = tables.agreement(evidence, table, method)
+    first = tables.chosen(frame)
+    return frame, [first, *tables.by_setting(frame).index.drop(first)]
 
 
 def _under_all(
@@ -316,16 +300,16 @@ def _finding(evidence, name, item, published, rule, bound) -> Finding:
             value = at(evidence.values(item["run"]), item["key"])
             if value is None:
                 raise KeyError(f"{item['run']} has no {item['key']}")
-        ranged = isinstance(value, Mapping)
-        low, high = (value["low"], value["high"]) if ranged else (value, value)
-        middle = float(value["median"] if ranged else value)
-        verdict = judge(rule, bound, float(low), float(high), published or 0.0)
+        ends = {}
+        if isinstance(value, Mapping):
+            ends, value = {"low": value["low"], "high": value["high"]}, value["median"]
+        low, high = (float(end) for end in ends.values() or (value, value))
+        verdict = judge(rule, bound, low, high, published or 0.0)
         if not evidence.asked:
             raise KeyError("no run is read; what a printed table says is table_says")
     except (KeyError, TypeError, FileNotFoundError) as error:
         raise LedgerError(f"claim {name!r}: evidence is missing: {error}") from None
-    ends = {"low": low, "high": high} if ranged else {}
-    return Finding(label, middle, tuple(evidence.asked), verdict, **ends)
+    return Finding(label, float(value), tuple(evidence.asked), verdict, **ends)
 
 
 def judge(rule: str, bound: float, low: float, high: float, printed: float) -> str:

@@ -9,16 +9,10 @@ figures of *another* method, which have nothing to do with ours, agree as well.
 import numpy as np
 import pandas as pd
 
+from compendium.ledger import tables
 from compendium.ledger.rule import ASSUMED
 from compendium.ledger.settings import SETTINGS
-from compendium.ledger.tables import (
-    Evidence,
-    agreement,
-    by_setting,
-    cell,
-    chosen,
-    judged,
-)
+from compendium.ledger.tables import Evidence, agreement, by_setting, chosen
 
 # The printed column that stands for a method as a whole.
 COLUMN = {"memd": "memd_js", "svm": "svm_linear", "dme": "dme"}
@@ -85,10 +79,10 @@ def placebo(evidence: Evidence, table: str, method: str, column: str) -> pd.Data
     frame = agreement(evidence, table, method)
     mine = (frame["setting"] == chosen(frame)) & (frame["column"] == COLUMN[method])
     lines = [
-        cell(evidence, table, row, column, place)
+        tables.cell(evidence, table, row, column, place)
         for row, place in frame.loc[mine, ["row", "place"]].itertuples(index=False)
     ]
-    return judged(pd.DataFrame(lines))
+    return tables.judged(pd.DataFrame(lines))
 
 
 def share_of_firsts(
@@ -141,19 +135,11 @@ def summary(evidence: Evidence) -> pd.DataFrame:
             frame = agreement(evidence, table, method)
             order, setting = by_setting(frame), chosen(frame)
             best = order.loc[setting]
-            held, held_all = (
-                leave_one_out(frame, plain=plain)["agrees"] for plain in (True, False)
-            )
-            line = {
-                "table": table,
-                "method": method,
-                "tried": len(order),
-                "setting": setting,
-                "rms": best["rms"],
-                "agree": int(best["agree"]),
-                "figures": int(best["figures"]),
-            }
-            for name, agrees in (("left_out", held), ("left_out_all", held_all)):
+            line = {"table": table, "method": method, "tried": len(order)}
+            line |= {"setting": setting, "rms": best["rms"]}
+            line |= {name: int(best[name]) for name in ("agree", "figures")}
+            for name, plain in (("left_out", True), ("left_out_all", False)):
+                agrees = leave_one_out(frame, plain=plain)["agrees"]
                 line |= {name: int(agrees.sum()), f"{name}_of": len(agrees)}
             line |= {f"agree{runs}": int(best[f"agree{runs}"]) for runs in ASSUMED}
             for other in methods:

@@ -123,22 +123,17 @@ def chance_further(
 
 
 def gap_at(
-    evidence: Evidence,
-    run: str,
-    one: str,
-    other: str,
-    rows: int,
-    what: str = "accuracy",
+    evidence: Evidence, run: str, one: str, other: str, rows: int
 ) -> dict[str, float]:
-    """Difference of two methods at one size of the sample, with two standard errors.
+    """Difference of two accuracies at one size of the sample, with two standard errors.
 
     The squares of both errors are added as if these were independent.
     """
     values = evidence.values(run)
     at = values["sizes"].index(rows)
     first, second = (values["methods"][m] for m in (one, other))
-    middle = first[what][at] - second[what][at]
-    error = 2.0 * np.hypot(first[f"{what}_error"][at], second[f"{what}_error"][at])
+    middle = first["accuracy"][at] - second["accuracy"][at]
+    error = 2.0 * np.hypot(first["accuracy_error"][at], second["accuracy_error"][at])
     return {"median": middle, "low": middle - error, "high": middle + error}
 
 
@@ -161,12 +156,7 @@ def share_above_at(
         The bounds count those on which it is by two standard errors, and those on
         which the other is not.
     """
-    gaps = pd.DataFrame(
-        [
-            gap_at(evidence, run, one, other, rows)
-            for kind in kinds
-            for run in GROWING[kind]
-            if rows in evidence.values(run)["sizes"]
-        ]
-    )
+    runs = [run for kind in kinds for run in GROWING[kind]]
+    runs = [run for run in runs if rows in evidence.values(run)["sizes"]]
+    gaps = pd.DataFrame([gap_at(evidence, run, one, other, rows) for run in runs])
     return {key: float((gaps[key] > 0).mean()) for key in gaps}

@@ -7,14 +7,16 @@ import numpy as np
 from compendium.ledger.tables import Evidence
 
 
-def gains(
+def mean_gain(
     evidence: Evidence,
     runs: Sequence[str],
     orders: str,
     shrinkage: str = "0.0",
     what: str = "correct",
-) -> dict[str, dict[str, float]]:
-    """Difference of two orders on every set of some runs.
+) -> dict[str, float]:
+    """Mean difference of two orders over the sets of some runs.
+
+    The sets are independent, so that the squares of the half-widths add up.
 
     Parameters
     ----------
@@ -30,27 +32,13 @@ def gains(
     Returns
     -------
     dict
-        Name of the set to ``difference``, ``low`` and ``high``, the corrected interval.
+        ``median``, the mean; ``low`` and ``high``, its interval.
     """
-    return {
-        name: part[shrinkage]["differences"][orders][what]
+    found = [
+        part[shrinkage]["differences"][orders][what]
         for run in runs
-        for name, part in evidence.values(run)["sets"].items()
-    }
-
-
-def mean_gain(
-    evidence: Evidence,
-    runs: Sequence[str],
-    orders: str,
-    shrinkage: str = "0.0",
-    what: str = "correct",
-) -> dict[str, float]:
-    """Mean over the sets of the differences, with parameters as in :func:`gains`.
-
-    The sets are independent, so that the squares of the half-widths add up.
-    """
-    found = list(gains(evidence, runs, orders, shrinkage, what).values())
+        for part in evidence.values(run)["sets"].values()
+    ]
     middle = float(np.mean([gap["difference"] for gap in found]))
     half = np.linalg.norm([gap["high"] - gap["low"] for gap in found]) / 2 / len(found)
     return {"median": middle, "low": middle - half, "high": middle + half}

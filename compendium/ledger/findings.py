@@ -56,17 +56,22 @@ def clear_gaps(
     dict
         ``all``, ``positive`` and ``clear``: by Holm's rule over the family.
     """
-    gaps = [
-        _gap(values, one, other)
-        for values in evidence.values_of_rows(table)
-        for one, other in pairs
-        if at(values, one) is not None and at(values, other) is not None
-    ]
+    gaps = _gaps(evidence, table, pairs)
     return {
         "all": len(gaps),
         "positive": sum(gap["difference"] > 0 for gap in gaps),
         "clear": int((holm([gap["p"] for gap in gaps]) < LEVEL).sum()),
     }
+
+
+def _gaps(evidence: Evidence, table: str, pairs) -> list[dict[str, float]]:
+    """Differences in all rows that have both of a pair."""
+    return [
+        _gap(values, *pair)
+        for values in evidence.values_of_rows(table)
+        for pair in pairs
+        if None not in [at(values, place) for place in pair]
+    ]
 
 
 def _gap(values: dict, one: str, other: str) -> dict[str, float]:
@@ -138,11 +143,8 @@ def difference_of_slopes(
 ) -> dict[str, float]:
     """Difference of two slopes that have a range."""
     a, b = (at(evidence.values(run), place) for place in (one, other))
-    return {
-        "median": a["median"] - b["median"],
-        "low": a["low"] - b["high"],
-        "high": a["high"] - b["low"],
-    }
+    ends = {"low": a["low"] - b["high"], "high": a["high"] - b["low"]}
+    return {"median": a["median"] - b["median"]} | ends
 
 
 def difference_at(evidence: Evidence, run: str, one: str, other: str) -> float:
@@ -184,15 +186,10 @@ def largest_gap(
     dict
         ``median``, its size; ``low`` and ``high``, sizes within its interval.
     """
-    gaps = [
-        _gap(values, one, other)
-        for values in evidence.values_of_rows(table)
-        if at(values, one) is not None and at(values, other) is not None
-    ]
+    gaps = _gaps(evidence, table, [(one, other)])
     gap = max(gaps, key=lambda gap: abs(gap["difference"]))
     least, most = sorted([abs(gap["low"]), abs(gap["high"])])
-    covered = gap["low"] < 0 < gap["high"]
-    low = 0.0 if covered else least
+    low = 0.0 if gap["low"] < 0 < gap["high"] else least
     return {"median": abs(gap["difference"]), "low": low, "high": most}
 
 

@@ -2,6 +2,7 @@
 
 import csv
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from compendium.project import root
@@ -22,17 +23,17 @@ def printed_rows(table: str, project: Path | None = None) -> list[dict[str, str]
     list of dict
         Column to text.
     """
-    path = (project or root()) / "data" / "published" / f"{table}.csv"
+    return _rows((project or root()) / "data" / "published" / f"{table}.csv")
+
+
+@cache
+def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def printed_numbers(
-    table: str,
-    row: str,
-    project: Path | None = None,
-    *,
-    records: list[dict[str, str]] | None = None,
+    table: str, row: str, project: Path | None = None
 ) -> dict[str, float]:
     """Numbers in one row of a published table.
 
@@ -44,8 +45,6 @@ def printed_numbers(
         Value of the first column.
     project : Path, default=None
         Checkout; None finds it.
-    records : list of dict, default=None
-        Rows of the table, if they have been read already.
 
     Returns
     -------
@@ -57,18 +56,18 @@ def printed_numbers(
     ValueError
         If the table has no such row; names those it has.
     """
-    if records is None:
-        records = printed_rows(table, project)
-    names = first_column(records)
-    if row not in names:
-        raise ValueError(f"{table}.csv has no row {row!r}; it has {names}")
+    records = by_first_column(table, project)
+    if row not in records:
+        raise ValueError(f"{table}.csv has no row {row!r}; it has {[*records]}")
     found = {}
-    for column, text in list(records[names.index(row)].items())[1:]:
+    for column, text in list(records[row].items())[1:]:
         with suppress(ValueError):  # an empty cell, or words
             found[column] = float(text)
     return found
 
 
-def first_column(records: list[dict[str, str]]) -> list[str]:
-    """Names of the rows of a published table."""
-    return [next(iter(record.values())) for record in records]
+def by_first_column(
+    table: str, project: Path | None = None
+) -> dict[str, dict[str, str]]:
+    """Rows of a published table by their names, which stand in its first column."""
+    return {next(iter(row.values())): row for row in printed_rows(table, project)}

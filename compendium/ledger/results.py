@@ -26,10 +26,8 @@ def read_result(name: str, project: Path | None = None) -> dict:
     """
     path = result_path(project or root(), name)
     if not path.is_file():
-        raise FileNotFoundError(
-            f"no result for the run {name!r}; make it with "
-            f"'make experiments RUNS={name}'"
-        )
+        how = f"make it with 'make experiments RUNS={name}'"
+        raise FileNotFoundError(f"no result for the run {name!r}; {how}")
     return json.loads(path.read_text())
 
 
@@ -60,12 +58,9 @@ def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
     """
     tables = []
     for method, part in parts.items():
-        counts = {"right": part["correct"].T, "of": part["tested"].T}
-        columns = {
-            f"{name}_{f}": table[f]
-            for f in range(len(counts["of"]))
-            for name, table in counts.items()
-        }
-        repeats = range(len(part["correct"]))
-        tables.append(pd.DataFrame({"method": method, "repeat": repeats} | columns))
+        columns = {"method": method, "repeat": range(len(part["correct"]))}
+        folds = zip(part["correct"].T, part["tested"].T, strict=True)
+        for f, (right, of) in enumerate(folds):
+            columns |= {f"right_{f}": right, f"of_{f}": of}
+        tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)

@@ -5,6 +5,7 @@ What a source leaves open is settled by a *setting*
 :mod:`compendium.ledger.rule`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache, partial, reduce
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from compendium.ledger.frozen import Frozen, read_frozen
-from compendium.ledger.published import first_column, printed_numbers, printed_rows
+from compendium.ledger.published import by_first_column, printed_numbers
 from compendium.ledger.results import read_result
 from compendium.ledger.rule import ASSUMED, SPREADS, fewest_runs, z_score
 from compendium.ledger.settings import FOLDS, SETTINGS
@@ -33,10 +34,10 @@ def run_of(table: str, row: str) -> str:
     return f"{table}-{name.replace('_', '-')}"
 
 
-def rows_of(table: str, records: list[dict[str, str]] | None = None) -> list[str]:
+def rows_of(table: str, project: Path | None = None) -> list[str]:
     """Rows of a published table whose data are as the paper had them."""
-    names = first_column(printed_rows(table) if records is None else records)
-    return [name for name in names if table != "table2" or name not in FILTERED]
+    left_out = FILTERED if table == "table2" else ()
+    return [name for name in by_first_column(table, project) if name not in left_out]
 
 
 def keys_of(values, place: str) -> list[str] | None:
@@ -53,11 +54,9 @@ def keys_of(values, place: str) -> list[str] | None:
         return None
     if place in values:
         return [place]
-    words = place.split(".")
-    for cut in range(1, len(words)):
-        head = ".".join(words[:cut])
-        rest = keys_of(values.get(head), ".".join(words[cut:]))
-        if rest is not None:
+    for dot in re.finditer(r"\.", place):
+        head, left = place[: dot.start()], place[dot.end() :]
+        if (rest := keys_of(values.get(head), left)) is not None:
             return [head, *rest]
     return None
 
@@ -83,10 +82,8 @@ class Evidence:
     """
 
     def __init__(self, project: Path | None = None):
-        project = project or root()
-        self._printed = cache(partial(printed_rows, project=project))
-        self._result = cache(partial(read_result, project=project))
-        self._project = project
+        self._project = project or root()
+        self._result = cache(partial(read_result, project=self._project))
         self.asked: list[str] = []
 
     def anew(self) -> "Evidence":
@@ -107,7 +104,7 @@ class Evidence:
 
     def rows(self, table: str) -> list[str]:
         """The :func:`rows_of` a table."""
-        return rows_of(table, self._printed(table))
+        return rows_of(table, self._project)
 
     def values_of_rows(self, table: str) -> list[dict]:
         """Values of the run of each of these rows."""
@@ -115,12 +112,11 @@ class Evidence:
 
     def records(self, table: str) -> dict[str, dict[str, str]]:
         """All rows of a published table, as text."""
-        records = self._printed(table)
-        return dict(zip(first_column(records), records, strict=True))
+        return by_first_column(table, self._project)
 
     def printed(self, table: str, row: str) -> dict[str, float]:
         """Numbers in one row of a published table."""
-        return printed_numbers(table, row, records=self._printed(table))
+        return printed_numbers(table, row, self._project)
 
 
 def printed_wins(

@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.special import xlogy
 from sklearn.feature_selection import chi2, f_classif
 
+from compendium.study.greedy_js import DIVERGENCES
 from memdlib.generative import DivergenceRanker
 from memdlib.nml import LevelQuantiser, NMLFeatureSelector
 
@@ -87,10 +88,9 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
     found |= divergences(X, y, family="normal")
     if len(size) == 2:
         for name, constant in (("NML", False), ("NML, 1", True)):
-            code = NMLFeatureSelector(
-                2, n_bins=n_bins, strategy="quantile", intercept=constant
-            )
-            found[name] = -code.fit(X, y).feature_codelengths_
+            how = {"n_bins": n_bins, "strategy": "quantile", "intercept": constant}
+            code = NMLFeatureSelector(2, **how).fit(X, y)
+            found[name] = -code.feature_codelengths_
     return found
 
 
@@ -107,10 +107,9 @@ def _statistics(tables, size) -> dict[str, NDArray[np.float64]]:
 
 def divergences(X, y, family: str) -> dict[str, NDArray[np.float64]]:
     """Score features by J, by JS_GM and by JS of the class marginals."""
-    names = {"J": "jeffreys", "JS_GM": "js_gm", "JS": "js"}
     return {
         name: DivergenceRanker(divergence, family=family).fit(X, y).feature_divergences_
-        for name, divergence in names.items()
+        for name, divergence in DIVERGENCES.items()
     }
 
 

@@ -113,19 +113,13 @@ class StoppedBoosting(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         """Find the number of iterations, then use all rows."""
         common = {"min_samples_leaf": 5, "random_state": self.random_state}
-        first = HistGradientBoostingClassifier(
-            max_iter=self.most,
-            early_stopping=True,
-            validation_fraction=0.2,
-            n_iter_no_change=10,
-            **common,
-        )
-        # the last ones are those that no longer helped
-        self.n_iter_ = max(1, first.fit(X, y).n_iter_ - 10)
+        stop = {"early_stopping": True, "validation_fraction": 0.2}
+        first = HistGradientBoostingClassifier(max_iter=self.most, **stop, **common)
+        # the last ten are those that no longer helped
+        self.n_iter_ = max(1, first.fit(X, y).n_iter_ - first.n_iter_no_change)
         self.best_score_ = first.validation_score_.max()
-        self._model = HistGradientBoostingClassifier(
-            max_iter=self.n_iter_, early_stopping=False, **common
-        ).fit(X, y)
+        stop = {"early_stopping": False, "max_iter": self.n_iter_}
+        self._model = HistGradientBoostingClassifier(**stop, **common).fit(X, y)
         self.classes_ = self._model.classes_
         return self
 
@@ -168,17 +162,12 @@ def contestants(
     build = _text if kind == "text" else _dense
     found = {"make_memd": make_memd(kind)} | build(kind, d, folds)
     few = min(d, FEW)
-    found["lda"] = make_pipeline(
-        *_few(kind, few), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    )
-    found["centroids"] = _search(
-        make_pipeline(*_few(kind, few if kind == "text" else d), NearestCentroid()),
-        {"nearestcentroid__shrink_threshold": [None, 0.5, 1.0, 2.0, 4.0]},
-        folds,
-    )
-    found["boosting"] = make_pipeline(
-        *_few(kind, min(d, 200)), StoppedBoosting(iterations)
-    )
+    found["lda"] = make_pipeline(*_few(kind, few), _lda())
+    near = make_pipeline(*_few(kind, few if kind == "text" else d), NearestCentroid())
+    shrunken = {"nearestcentroid__shrink_threshold": [None, 0.5, 1.0, 2.0, 4.0]}
+    found["centroids"] = _search(near, shrunken, folds)
+    best = _few(kind, min(d, 200))
+    found["boosting"] = make_pipeline(*best, StoppedBoosting(iterations))
     found["forest"] = RandomForestClassifier(200, oob_score=kind == "expression")
     if kind == "expression":
         untuned = "plain", "shrunken", "naive_bayes", "lda"
@@ -190,6 +179,10 @@ def contestants(
 
 def _search(model, grid, folds, scoring=None):
     return GridSearchCV(model, grid, cv=folds, scoring=scoring)
+
+
+def _lda():
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
 
 
 def _dense_words(X):
@@ -259,12 +252,10 @@ def _wide(svm, costs, folds) -> dict:
         return make_pipeline(PCA(svd_solver="full"), model)
 
     shares = {"pca__n_components": _GRIDS["others"]["variances"]}
-    machine = CalibratedSearch(
-        reduced(SVC(kernel="linear")), shares | {"svc__C": costs}, folds
-    )
+    svc = reduced(SVC(kernel="linear"))
+    machine = CalibratedSearch(svc, shares | {"svc__C": costs}, folds)
     logistic = reduced(LogisticRegression(max_iter=500, tol=1e-3))
-    by_cost = shares | {"logisticregression__C": costs}
-    search = _search(logistic, by_cost, folds)
+    search = _search(logistic, shares | {"logisticregression__C": costs}, folds)
     found = {"pca_svm": _rotated(machine), "pca_logistic": _rotated(search)}
     return {"svm_raw": svm} | found
 
@@ -293,7 +284,7 @@ def _mixed(d, folds, iterations) -> dict:
     found = {
         "rbf_svm": _table(d, folds)["rbf_svm"][-1],
         "logistic_loss": _search(logistic, costs, folds, _LOSS),
-        "lda": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        "lda": _lda(),
         "boosting": StoppedBoosting(iterations),
         "forest": RandomForestClassifier(200),
     }

@@ -10,19 +10,9 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel, rbf_ker
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC
 
-from memdlib.kernels import (
-    exponential_js_kernel,
-    js_kernel,
-    jt_kernel,
-    weighted_jt_kernel,
-)
-from memdlib.topics import (
-    PLSA,
-    fisher_scores,
-    free_energy_terms,
-    log_likelihoods,
-    posterior_divergences,
-)
+from memdlib import kernels, topics
+from memdlib.kernels import weighted_jt_kernel
+from memdlib.topics import PLSA, fisher_scores, free_energy_terms
 
 _RIDGE = 1e-6  # in units of the spread: above the rounding of single precision
 _NARROW = 1e-12  # rows that only rounding sets apart have no width
@@ -94,7 +84,7 @@ def embeddings(models: list[PLSA], prior: NDArray, X) -> dict[str, object]:
         "FESS-2": free_energy_terms(joint, X),
         "LLR": stacked(gradients),
         "FS": fisher_scores(joint, X),
-        "PD": posterior_divergences(joint, X),
+        "PD": topics.posterior_divergences(joint, X),
     }
     if len(single) == 2:
         logs = posterior_logs(models, prior, X)
@@ -117,7 +107,7 @@ def posterior_logs(models: list[PLSA], prior: NDArray, X) -> NDArray[np.float64]
     -------
     ndarray of shape (n, K)
     """
-    logs = [log_likelihoods(model, X) for model in models[1:]]
+    logs = [topics.log_likelihoods(model, X) for model in models[1:]]
     return np.stack(logs, axis=1) + np.log(prior)
 
 
@@ -167,16 +157,16 @@ def grams(wanted, values, n_train: int) -> Iterator[tuple[tuple[str, float], NDA
     weighted: dict[float, NDArray] = {}
     for kernel, order in wanted:
         if kernel == "JT":
-            K = jt_kernel(shares, q=order)
+            K = kernels.jt_kernel(shares, q=order)
         elif kernel == "Hellinger":
             K = linear_kernel(np.sqrt(shares), dense_output=True)
         elif kernel == "RBF":
             square = euclidean_distances(shares[:n_train], squared=True)
             K = rbf_kernel(shares, gamma=1.0 / max(square[others].mean(), _NARROW))
         elif kernel == "exp JS":
-            divergence = np.log(2.0) - js_kernel(shares[:n_train])
+            divergence = np.log(2.0) - kernels.js_kernel(shares[:n_train])
             width = max(divergence[others].mean(), _NARROW)
-            K = exponential_js_kernel(shares, t=1.0 / width)
+            K = kernels.exponential_js_kernel(shares, t=1.0 / width)
         elif kernel in ("A", "B"):
             if order not in weighted:
                 weighted[order] = weighted_jt_kernel(masses, q=order, version="B")

@@ -172,10 +172,7 @@ def left_doubt(log_joint: Array, codes=None) -> Array:
     if codes is None:
         inner = (weight * relative).sum(axis=0)
         return np.log(total) - inner / total
-    own = np.take_along_axis(
-        relative, codes.reshape(1, -1, *[1] * (relative.ndim - 2)), axis=0
-    )
-    return np.log(total) - own[0]
+    return np.log(total) - relative[codes, np.arange(len(codes))]
 
 
 def greedy_by_doubt(

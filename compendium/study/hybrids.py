@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from compendium.study.embedded import (
-    embeddings,
-    fitted_models,
-    grams,
-    posterior_logs,
-    predictions,
-)
+from compendium.study import embedded
+from compendium.study.embedded import fitted_models, grams, predictions
 from compendium.study.protocols import stratified_folds
 
 EMBEDDINGS = ("MT-1", "MT-2", "FESS-1", "FESS-2", "LLR", "FS", "TOP", "PD")
@@ -90,8 +85,8 @@ class Task:
         X, m = self.kept(), len(self.y)
         prior = np.unique(self.y, return_counts=True)[1] / m
         models = fitted_models(X[:m], self.y, n_topics, self.smoothing, self.seed)
-        scores = posterior_logs(models, prior, X)[m:]
-        return embeddings(models, prior, X), np.unique(self.y)[scores.argmax(axis=1)]
+        best = embedded.posterior_logs(models, prior, X)[m:].argmax(axis=1)
+        return embedded.embeddings(models, prior, X), np.unique(self.y)[best]
 
     def kept(self):
         """Columns of largest variance over the training rows, in their order."""
@@ -163,13 +158,8 @@ def candidates(
     -------
     list of Choice
     """
-    return [
-        c
-        for c in choices
-        if c.embedding in rows
-        and (c.kernel, c.order) in kernels
-        and c.classifier in classifiers
-    ]
+    asked = [c for c in choices if c.embedding in rows and c.classifier in classifiers]
+    return [c for c in asked if (c.kernel, c.order) in kernels]
 
 
 def groups(n_classes: int) -> dict[str, Callable]:
@@ -192,6 +182,7 @@ def groups(n_classes: int) -> dict[str, Callable]:
     linear = [*KERNELS["linear"], *KERNELS["scaled"]]
     information = [*KERNELS["JT"], *KERNELS["A"], *KERNELS["B"]]
     normalised = [kernel for name in WITHOUT_ENTROPY for kernel in KERNELS[name]]
+    kinds = {"linear": linear, "information": information, "normalised": normalised}
     found = {
         f"{row} {kernel} {classifier}": ([row], allowed, [classifier])
         for row in (*rows, DATA)
@@ -200,9 +191,8 @@ def groups(n_classes: int) -> dict[str, Callable]:
     }
     found[GENERATIVE] = ([GENERATIVE], [("", 0.0)], ["bayes"])
     for name, part in (("any", rows), (DATA, [DATA])):
-        found[f"{name} linear"] = (part, linear, list(SETTINGS))
-        found[f"{name} information"] = (part, information, list(SETTINGS))
-        found[f"{name} normalised"] = (part, normalised, list(SETTINGS))
+        for kind, allowed in kinds.items():
+            found[f"{name} {kind}"] = (part, allowed, list(SETTINGS))
     found["any"] = (rows, linear + information, list(SETTINGS))
     return {
         name: partial(candidates, rows=row, kernels=kernels, classifiers=classifiers)
@@ -246,9 +236,9 @@ def nested(
         choice in each fold.
     """
     shape = (repeats, n_splits)
+    counts = "correct", "tested"
     found = {
-        name: {"correct": np.zeros(shape, int), "tested": np.zeros(shape, int)}
-        | {"chosen": []}
+        name: {count: np.zeros(shape, int) for count in counts} | {"chosen": []}
         for name in groups
     }
     for r in range(repeats):

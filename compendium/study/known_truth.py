@@ -85,12 +85,9 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
     rng = np.random.default_rng([_FACTOR_STREAM, seed])
     loadings = rng.normal(0.0, np.sqrt(0.5), (how.factors, X.shape[1]))
     X = X + rng.standard_normal((n_samples, how.factors)) @ loadings
-    density = np.log(bunch.class_prior) + np.column_stack(
-        [
-            _normal_log_density(X, mean, variance, loadings)
-            for mean, variance in zip(means, variances, strict=True)
-        ]
-    )
+    laws = zip(means, variances, strict=True)
+    densities = [_normal_log_density(X, *law, loadings) for law in laws]
+    density = np.log(bunch.class_prior) + np.column_stack(densities)
     return Bunch(X=X, y=bunch.y, log_posterior=log_softmax(density, axis=1))
 
 

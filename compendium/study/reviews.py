@@ -106,9 +106,8 @@ def read_reviews(
             spread.update(_words(text))
         labels.append(stars > 3)
         repeated += left_out
-    kept = sorted(
-        (-count, word) for word, count in spread.items() if count >= min_documents
-    )[:most_words]
+    kept = [(-n, word) for word, n in spread.items() if n >= min_documents]
+    kept = sorted(kept)[:most_words]
     y = np.concatenate(labels).astype(np.int64) if labels else np.empty(0, np.int64)
     if not kept or len(np.unique(y)) < 2:
         raise ValueError(
@@ -133,15 +132,11 @@ def read_reviews(
     return Reviews(X, y, words, repeated)
 
 
-def _pieces(
-    path, column: str, once: bool
-) -> Iterator[tuple[NDArray[np.int64], list[str], int]]:
+def _pieces(path, column: str, once: bool) -> Iterator[tuple[NDArray, list[str], int]]:
     """Stars and texts of the reviews of a piece, and how many it repeats."""
-    needed = sorted({"Score", "Text", column})
+    how = {"usecols": sorted({"Score", "Text", column}), "dtype": str}
     seen: set[bytes] = set()
-    with pd.read_csv(
-        path, usecols=needed, dtype=str, keep_default_na=False, chunksize=_ROWS
-    ) as pieces:
+    with pd.read_csv(path, **how, keep_default_na=False, chunksize=_ROWS) as pieces:
         for piece in pieces:
             wrong = ~piece["Score"].isin(list("12345"))
             if wrong.any():
@@ -200,20 +195,19 @@ def write_reviews(path, n_reviews: int, *, n_words: int = 20_000, seed: int = 0)
         bodies = _draw(rng, language, laws, stars, 30)
         for i in np.flatnonzero(rng.random(len(rows)) < 0.02):
             bodies[i], stars[i] = bodies[i - 1], stars[i - 1]
-        piece = pd.DataFrame(
-            {
-                "Id": rows + 1,
-                "ProductId": [f"B{i % 997:09d}" for i in rows],
-                "UserId": [f"A{i:013d}" for i in rows],
-                "ProfileName": "A reader",
-                "HelpfulnessNumerator": 0,
-                "HelpfulnessDenominator": 0,
-                "Score": stars + 1,
-                "Time": 1_300_000_000 + rows,
-                "Summary": _draw(rng, language, laws, stars, 4),
-                "Text": bodies,
-            }
-        )
+        piece = {
+            "Id": rows + 1,
+            "ProductId": [f"B{i % 997:09d}" for i in rows],
+            "UserId": [f"A{i:013d}" for i in rows],
+            "ProfileName": "A reader",
+            "HelpfulnessNumerator": 0,
+            "HelpfulnessDenominator": 0,
+            "Score": stars + 1,
+            "Time": 1_300_000_000 + rows,
+            "Summary": _draw(rng, language, laws, stars, 4),
+            "Text": bodies,
+        }
+        piece = pd.DataFrame(piece)
         piece.to_csv(path, mode="a" if first else "w", header=not first, index=False)
 
 

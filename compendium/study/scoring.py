@@ -33,7 +33,7 @@ def features_used(model: BaseEstimator, d: int) -> int:
     """
     if isinstance(model, PreparedClassifier):
         return features_used(model.model_, d)
-    if hasattr(model, "best_estimator_") and isinstance(model, GridSearchCV):
+    if isinstance(model, GridSearchCV):
         return features_used(model.best_estimator_, d)
     if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:

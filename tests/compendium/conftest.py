@@ -1,9 +1,7 @@
 """A tiny project that the machinery can be tried on."""
 
 import json
-import os
 import textwrap
-from unittest import mock
 
 import pytest
 
@@ -55,13 +53,6 @@ class Project:
         """Every file but the sources' own, with its bytes."""
         found = (p for p in self.root.rglob("*") if p.is_file())
         return {str(p.relative_to(self.root)): p.read_bytes() for p in found}
-
-
-@pytest.fixture(autouse=True)
-def environment():
-    """Notebooks run in a changed environment; no test sees that of another."""
-    with mock.patch.dict(os.environ):
-        yield
 
 
 @pytest.fixture

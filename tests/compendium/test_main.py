@@ -20,19 +20,19 @@ def signals():
 @pytest.mark.parametrize(
     ("arguments", "module", "name", "expected"),
     [
-        ("store", chapters, "main", ([], None)),
-        ("--jobs 3 store a b", chapters, "main", (["a", "b"], 3)),
-        ("render", render, "main", ()),
-        ("check", render, "check", ()),
-        ("readme", readme, "main", ()),
-        ("pdf", pdf, "main", (["article"],)),
-        ("pdf memd genes", pdf, "main", (["memd", "genes"],)),
+        ("store", chapters, "main", {"chapters": [], "jobs": None}),
+        ("store --jobs 3 a b", chapters, "main", {"chapters": ["a", "b"], "jobs": 3}),
+        ("render", render, "main", {}),
+        ("check", render, "check", {}),
+        ("readme", readme, "main", {}),
+        ("pdf", pdf, "main", {"pages": ["article"]}),
+        ("pdf memd genes", pdf, "main", {"pages": ["memd", "genes"]}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):
     asked = []
 
-    def work(*given):
+    def work(**given):
         asked.append(given)
         return 7
 

@@ -13,13 +13,6 @@ def test_every_run_is_counted_once():
     assert max(int(row[3]) for row in rows) == max(seconds)
 
 
-def test_memory_is_that_of_the_runs_that_record_it(built):
-    (path,) = (built.root / "data" / "results").glob("*.json")
-    assert cost_rows(costs(built.root))[0][4] == "–"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"mib": 321}))
-    assert cost_rows(costs(built.root))[0][4] == "321"
-
-
 def test_a_badge_is_available_once_there_is_an_identifier(built):
     def missing():
         return {row[0]: row[3] for row in badge_rows(built.root)}

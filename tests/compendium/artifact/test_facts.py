@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from compendium.artifact.facts import COMPUTED, as_csv, as_repro, pointer, read_facts
+from compendium.artifact.facts import COMPUTED, as_csv, as_repro, read_facts
 from compendium.build.verdicts import table_text
 from compendium.ledger.claims import UNMEASURED, read_claims
-from compendium.ledger.tables import at, keys_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -71,21 +68,3 @@ def test_tables_and_manifest_hold_the_same(ledger):
     ] == [tuple(row[key] for key in keys) for row in rows]
     pinned = {a["path"]: a["digest"]["value"] for a in told["artifacts"]}
     assert pinned == {r["file"]: r["sha256"] for r in rows}
-
-
-NESTED = st.recursive(
-    st.integers(),
-    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b/1~"]), inner),
-    max_leaves=8,
-)
-PLACES = st.lists(st.sampled_from(["a", "b", "b/1~"]), min_size=1, max_size=4).map(
-    ".".join
-)
-
-
-@given(NESTED, PLACES)
-def test_keys_lead_where_the_ledger_reads(values, place):
-    keys, found = keys_of(values, place), at(values, place)
-    assert (keys is None) == (found is None)
-    if keys is not None:
-        assert read(json.dumps(values), pointer(keys)) == found

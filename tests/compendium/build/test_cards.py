@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from compendium.build.cards import Cards, counts_matrix, filters, meanings
+from compendium.build.cards import Cards, counts_matrix
 from compendium.build.verdicts import slug, table_text, tolerance_text
 from compendium.ledger.claims import VERDICTS, Finding, of_the_sources, read_claims
 from compendium.ledger.settings import SETTINGS
@@ -108,15 +108,3 @@ def test_counts_lead_to_what_they_count():
     lines = len({one.group for one in of_sources}) + 1
     assert tree.tags["td"] == lines * (len(VERDICTS) + 1)
     assert len(found) + text.count("<td>0</td>") == tree.tags["td"]
-
-
-def test_the_form_offers_what_the_cards_have():
-    text = filters(CLAIMS)
-    Tree(text)
-    options = set(re.findall('<option value="([^"]+)"', text))
-    assert options == (
-        {one.source for one in CLAIMS}
-        | {slug(one.group) for one in CLAIMS}
-        | {slug(verdict) for verdict in VERDICTS}
-    )
-    assert all(verdict in Tree(meanings()).text for verdict in VERDICTS)

@@ -13,7 +13,7 @@ def test_chapters_from_source_to_stored_notebook(project, capsys):
     names = [str(p.relative_to(project.root)) for p in chapters.sources(project.root)]
     assert names == ["book/good.md", "book/part/bad.md"]
 
-    assert chapters.main([], jobs=2) == 1
+    assert chapters.main([], jobs=1) == 1
     said = capsys.readouterr().out
     assert "1 chapters stored, 1 changed:\ngood.md" in said
     assert "book/part/bad.md: code cell 1 failed with ZeroDivisionError" in said

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from compendium.__main__ import main
 from compendium.build import experiments as module
 from compendium.build.runs import problems, runs
+from compendium.data import DatasetError
 from compendium.ledger.results import read_result
 from tests.compendium.conftest import HEADER, cell
 from tests.waiting import wait_until
@@ -39,32 +41,61 @@ Path("result.json").write_text(json.dumps({"size": size + 0.5, "seconds": time.t
 """
 
 
+# in the place of a process with a kernel; the second run lasts as long as its caller
+QUICK = """
+import json, sys
+from pathlib import Path
+into, name = sys.argv[1:]
+if name == "silent":
+    sys.exit(name + ": the notebook never called write_result")
+if name == "second" and Path("wait").exists():
+    Path("mark").touch()
+    sys.exit(sys.stdin.read())
+path = Path(into, "data", "results", name + ".json")
+path.parent.mkdir(parents=True, exist_ok=True)
+values = {"size": 2.5, "seconds": 7}
+path.write_text(json.dumps({"values": values, "seconds": 1, "mib": 1}))
+"""
+
+
 @pytest.fixture
 def bench(project):
     project.write("book/experiments/runs.toml", RUNS)
-    write_experiment(project, WRITE)
+    defaults = 'run = ""\ndataset = ""\nsize = 1'
+    text = HEADER + "What it does.\n\n" + cell(defaults, "parameters") + cell(WRITE)
+    project.write("book/experiments/e.md", text)
     return project
 
 
-def write_experiment(project, code):
-    defaults = 'run = ""\ndataset = ""\nsize = 1'
-    text = HEADER + "What it does.\n\n" + cell(defaults, "parameters") + cell(code)
-    project.write("book/experiments/e.md", text)
+@pytest.fixture
+def quick(bench, monkeypatch):
+    """Runs without kernels."""
+    child = sys.executable, str(bench.write("quick.py", QUICK))
+    monkeypatch.setattr(module, "CHILD", child)
+    return bench
 
 
 def experiments(*arguments):
     """Exit status of the command, in this process."""
     before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return main(["--jobs=2", "experiments", *arguments])
+        return main(["experiments", *arguments])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def test_runs_are_made_compared_and_listed(bench, capsys):
-    assert experiments() == 0
-    assert "s for 2 runs" in capsys.readouterr().out
+def plant(project):
+    """A result of the first run that is not what it computes."""
+    planted = {"values": {"size": 2.6, "seconds": 0}, "seconds": 1}
+    project.write("data/results/first.json", json.dumps(planted))
+
+
+def test_runs_are_made_with_records(bench, capsys):
+    plant(bench)
+    assert experiments("first") == 0
+    said = capsys.readouterr().out
+    assert "  size: 2.6 -> 2.5" in said and "s for 1 runs" in said
     result = read_result("first", bench.root)
     named = "commit data dirty machine mib packages parameters seconds seed values"
     assert list(result) == named.split()
@@ -73,25 +104,24 @@ def test_runs_are_made_compared_and_listed(bench, capsys):
     assert result["commit"] == "" and not result["dirty"]  # there is no history
     assert 10 < result["mib"] < 1000  # a kernel and no data
     assert {"python", "numpy", "memdlib"} <= set(result["packages"])
-    assert [problems(bench.root, run) for run in runs(bench.root).values()] == [[], []]
+    assert problems(bench.root, runs(bench.root)["first"]) == []
     record = json.loads((bench.root / "book/records/first.ipynb").read_text())
     assert record["cells"][0]["source"][0] == "# The first run\n"
     assert record["metadata"]["memdlib"] == {"source": "book/experiments/e.md"}
 
-    planted = json.dumps(result | {"values": {"size": 2.6, "seconds": 0}})
-    bench.write("data/results/first.json", planted)
+
+def test_runs_are_compared_and_listed(quick, capsys):
+    plant(quick)
+    assert experiments("second") == 0
     assert experiments("--recheck", "first", "second") == 1
     said = capsys.readouterr().out
     assert "size: 2.6 -> 2.5" in said and "1 of 2 runs are not as stored." in said
     assert "seconds" not in said
-    assert read_result("first", bench.root)["values"]["size"] == 2.6
+    assert read_result("first", quick.root)["values"]["size"] == 2.6
     assert experiments("--status") == 0
     _, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("first") and first.endswith("equal: False")
     assert second.startswith("second") and second.endswith("equal: True")
-
-    assert experiments("first") == 0
-    assert "  size: 2.6 -> 2.5" in capsys.readouterr().out
 
 
 def test_a_week_sees_every_run_once():
@@ -100,57 +130,66 @@ def test_a_week_sees_every_run_once():
     assert sorted(seen) == sorted(runs(ROOT))
 
 
-def test_what_fails_is_said_and_the_others_are_made(bench, capsys):
+def test_what_fails_is_said_and_the_others_are_made(quick, capsys):
     assert experiments("third") == 2
     assert "no run named 'third'" in capsys.readouterr().out
-    text = WRITE.replace("Path(", "run == 'first' and Path(")
-    write_experiment(bench, text)
+    quick.write("book/experiments/runs.toml", RUNS.replace("second", "silent"))
     assert experiments() == 1
     said = capsys.readouterr().out
-    assert "== second\nsecond: the notebook never called write_result" in said
-    assert read_result("first", bench.root)
-    assert not (bench.root / "data/results/second.json").exists()
+    assert "s for 1 runs\n\n== silent\nsilent: the notebook never called" in said
 
 
-def test_a_wrong_data_folder_is_one_clear_line(bench, tmp_path, capsys):
+def test_a_lack_of_data_is_told_before_a_kernel_starts(bench, tmp_path, monkeypatch):
     bench.write("book/experiments/runs.toml", RUNS.replace("iris", "colon"))
-    os.environ["MEMDLIB_DATA"] = str(tmp_path / "lost")
-    assert experiments("first") == 1
-    said = capsys.readouterr().out.split("== first\n")[1]
-    assert said.startswith(f"error: MEMDLIB_DATA is '{tmp_path / 'lost'}', which ")
-    assert said.count("\n") == 1
+    monkeypatch.setenv("MEMDLIB_DATA", str(tmp_path / "lost"))
+    with pytest.raises(DatasetError, match="MEMDLIB_DATA is "):
+        module.compute(bench.root, runs(bench.root)["first"])
 
 
-@pytest.mark.parametrize("how", ["INT", "KILL"])
-def test_stopped_in_the_middle_the_next_call_goes_on(bench, tmp_path, capsys, how):
-    scratch, mark = tmp_path / "scratch", tmp_path / "mark"
-    scratch.mkdir()
-    command = [sys.executable, "-Pm", "compendium", "--jobs=2", "experiments"]
-    settings = {"NAP": "60", "MARK": str(mark), "TMPDIR": str(scratch)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    journals = bench.root / "_build"
-    with subprocess.Popen(command, env=os.environ | settings, **pipes) as process:
-        try:
-            wait_until(lambda: mark.exists() and [*journals.glob("*.json")])
-            family = psutil.Process(process.pid).children(recursive=True)
-            assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
-            process.send_signal(signal.Signals[f"SIG{how}"])
-            said = process.communicate(timeout=40)[0]
-        finally:
-            process.kill()
-    if how != "KILL":
-        assert process.returncode == 130
-        assert said.splitlines()[-1].startswith("interrupted: what was finished")
-    wait_until(
-        lambda: not any(p.is_running() and p.status() != "zombie" for p in family)
-    )
-    assert list(scratch.iterdir()) == []
-    files = bench.files()
-    assert "data/results/first.json" in files and "book/records/first.ipynb" in files
-    assert not any("second" in name or name.endswith(".part") for name in files)
+def test_interrupted_in_the_middle_the_next_call_goes_on(quick, capsys):
+    mark, journals = quick.root / "mark", quick.root / "_build"
+    quick.write("wait", "")
 
+    def interrupt():
+        wait_until(lambda: mark.exists() and [*journals.glob("*.json")])
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    assert experiments() == 130
+    thread.join()
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1].startswith("interrupted: what was finished")
+    before = quick.files()
+    assert "data/results/first.json" in before
+    (quick.root / "wait").unlink()
     assert experiments() == 0
     assert "Going on: 1 of 2 are made." in capsys.readouterr().out
-    assert bench.files()["data/results/first.json"] == files["data/results/first.json"]
-    assert read_result("second", bench.root)["values"]["size"] == 1.5
+    files = quick.files()
+    assert files["data/results/first.json"] == before["data/results/first.json"]
+    assert "data/results/second.json" in files
     assert list(journals.iterdir()) == []
+
+
+def test_a_run_whose_caller_is_killed_leaves_no_process_and_no_file(bench, tmp_path):
+    """What is left of a killed caller is a pipe that ends."""
+    scratch, mark = tmp_path / "scratch", tmp_path / "mark"
+    scratch.mkdir()
+    command = [*module.CHILD, str(bench.root), "second"]
+    given = os.environ | {"NAP": "60", "MARK": str(mark), "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, env=given, stdin=subprocess.PIPE) as process:
+        try:
+            wait_until(mark.exists)
+            family = psutil.Process(process.pid).children(recursive=True)
+            assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
+            process.stdin.close()
+            assert process.wait(timeout=40) != 0
+        finally:
+            process.kill()
+    wait_until(lambda: not any(map(alive, family)))
+    assert list(scratch.iterdir()) == []
+    assert not [name for name in bench.files() if "second" in name or ".part" in name]
+
+
+def alive(process):
+    return process.is_running() and process.status() != "zombie"

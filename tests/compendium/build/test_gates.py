@@ -39,8 +39,8 @@ def test_clean_sources_pass(text):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("It reaches 97.3.", "x.md:19: the number '97.3' is typed into the prose"),
-        ("It reaches 97 % of them.", "'7 %' is typed into the prose"),
+        ("It reaches 97.3.", "x.md:19: '97.3' is a number typed into the prose"),
+        ("It reaches 97 % of them.", "'7 %' is a number typed into the prose"),
         (
             "```{code-cell}\npd.read_csv('https://example.org/a')\n```",
             "data from the network",

@@ -3,26 +3,10 @@ import pkgutil
 from pydoc import locate
 
 import memdlib
-from compendium.build.reference import documented, members, page, write_pages
+from compendium.build.reference import documented, members
 from compendium.project import root
 from memdlib import MeMdClassifier
 from memdlib.nml import Codelength
-
-TABLE = """# Reference
-
-## Two things
-
-```{eval-rst}
-.. autosummary::
-
-   ~memdlib.MeMdClassifier
-   ~memdlib.divergences.kl
-```
-
-## Nothing
-
-Prose that names ~memdlib.nothing.
-"""
 
 
 def test_every_public_name_has_a_page():
@@ -44,18 +28,3 @@ def test_members_are_our_own_and_public():
     assert {"fit", "predict", "accuracy_curve", "ranking_", "classes_"} <= set(found)
     assert not {"get_params", "set_fit_request", "score", "_fit"} & set(found)
     assert "total" in set(members(Codelength))
-
-
-def test_pages_describe_their_objects_and_those_of_sections_that_went_are_removed(
-    project,
-):
-    project.write("book/api.md", TABLE)
-    project.write("book/api/gone.rst", "gone")
-    write_pages(project.root)
-    (path,) = (project.root / "book" / "api").iterdir()
-    assert path.name == "two-things.rst"
-    names = ["memdlib.MeMdClassifier", "memdlib.divergences.kl"]
-    text = path.read_text()
-    assert text == page("Two things", names)
-    assert ".. autoclass:: memdlib.MeMdClassifier\n   :members: " in text
-    assert "\n\n.. autofunction:: memdlib.divergences.kl\n" in text

@@ -26,7 +26,7 @@ def statements(tmp_path, monkeypatch):
         Statement(label, f"Title of {label}", tmp_path / "one.md", True, ("m.kl",))
         for label in ("thm-a", "thm-b")
     ]
-    monkeypatch.setattr(sphinx_ext, "_statements", lambda project: made)
+    monkeypatch.setattr(sphinx_ext, "_read", lambda project: made)
     return made
 
 

@@ -1,7 +1,6 @@
 """Every claim of the ledger can be written down, everywhere that claims are shown."""
 
 import re
-from collections import Counter
 
 import pytest
 
@@ -9,25 +8,18 @@ from compendium.build import verdicts
 from compendium.build.verdicts import (
     bound,
     claim_badge,
-    column_cells,
-    column_name,
     counts_text,
     finding_text,
     margin_text,
     published_text,
     table_text,
-    tally_by_kind,
     tolerance_text,
 )
 from compendium.ledger.claims import (
-    VERDICTS,
     Claim,
     Finding,
-    of_the_sources,
     read_claims,
 )
-from compendium.ledger.columns import summary
-from compendium.ledger.tables import Evidence
 from compendium.project import root
 
 CLAIMS = read_claims(root())
@@ -140,27 +132,3 @@ def test_the_sentence_that_counts():
     )
     numbers = re.findall(r"\d+", counts_text(CLAIMS))
     assert sum(map(int, numbers)) == 2 * len(CLAIMS)
-
-
-def test_kinds_are_counted_and_what_we_restored_is_no_claim():
-    claims = of_the_sources(CLAIMS)
-    rows = {row[0]: list(map(int, row[1:])) for row in tally_by_kind(claims)}
-    assert list(rows) == ["empirical", "proved", "arithmetic"]
-    for kind, (everything, *by_verdict) in rows.items():
-        part = [one for one in CLAIMS if one.kind == kind and not one.ours]
-        wanted = Counter(one.verdict for one in part)
-        assert (everything, by_verdict) == (len(part), [wanted[v] for v in VERDICTS])
-    left = [one for one in CLAIMS if one not in claims]
-    assert {one.kind for one in left if not one.ours} == {"restored"}
-    assert "restoration" in next(one for one in left if not one.ours).locator
-
-
-def test_a_column_in_one_line():
-    columns = summary(Evidence(root()))
-    for _, line in columns.iterrows():
-        cells = column_cells(line)
-        assert len(cells) == len(verdicts.COLUMN_HEADS)
-        assert cells[0] == f"{column_name(line)}: {line['setting']}"
-        own = column_name(line).split(", ")[1]
-        others = {part.rsplit(" ", 3)[0] for part in cells[4].split("; ")}
-        assert own not in others and len(others) == 1 + (line["table"] == "table3")

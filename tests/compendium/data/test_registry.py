@@ -1,8 +1,6 @@
 """The registry is complete, and a file is known by a whole hash."""
 
-import hashlib
 import re
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from compendium.data import readers
@@ -29,12 +27,3 @@ def test_every_entry_is_complete():
             assert sum(entry.classes.values()) == entry.shape[0]
             assert set(entry.labels.values()) <= entry.classes.keys()
         assert entry.source and entry.licence and entry.notes
-
-
-def test_several_files_have_one_hash():
-    colon = entries()["colon"]
-    (file,) = colon.files
-    assert colon.fingerprint == file.sha256
-    lines = f"{file.sha256}\n" * 2
-    both = replace(colon, files=(file, file))
-    assert both.fingerprint == hashlib.sha256(lines.encode()).hexdigest()

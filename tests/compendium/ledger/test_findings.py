@@ -3,7 +3,6 @@ import json
 import pytest
 
 from compendium.ledger.findings import (
-    MEASURES,
     at_the_shortest,
     clear_gaps,
     difference_of_slopes,
@@ -116,9 +115,3 @@ def test_slopes_and_levels(evidence, tmp_path):
     assert found == pytest.approx({"median": 0.75, "low": 0.3, "high": 1.1})
     assert at_the_shortest(evidence, "r", "best.near") == 1
     assert at_the_shortest(evidence, "r", "best.far") == 0
-
-
-def test_measures_go_by_their_names():
-    assert all(name == measure.__name__ for name, measure in MEASURES.items())
-    assert {"wins", "largest_gap", "sizes_met"} <= set(MEASURES)
-    assert "printed_wins" not in MEASURES

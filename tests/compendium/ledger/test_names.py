@@ -4,13 +4,13 @@ import re
 
 from compendium.ledger.claims import read_claims
 from compendium.ledger.names import COLUMNS, DATA_SETS, METHODS, NAMES
-from compendium.ledger.published import first_column, printed_rows
+from compendium.ledger.published import by_first_column
 from compendium.ledger.settings import SETTINGS
 from compendium.project import root
 
 
 def test_every_row_and_column_of_the_tables_has_a_name():
-    rows = [first_column(printed_rows(f"table{number}")) for number in (1, 2, 3)]
+    rows = [[*by_first_column(f"table{number}")] for number in (1, 2, 3)]
     assert rows[1] + rows[2] == list(DATA_SETS)
     for part in rows:
         assert len({NAMES[row] for row in part}) == len(part)

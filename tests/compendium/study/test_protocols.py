@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from compendium.study.protocols import (
     accuracy_by_repeat,
     corrected_interval,
     growing_samples,
-    paired_test,
     repeated_accuracy,
     stratified_folds,
 )
@@ -125,21 +122,6 @@ def test_corrected_interval_by_hand():
     # the p-value is the level at which the interval ends at zero
     level = corrected_interval(first, second, level=1.0 - found["p"])
     assert min(abs(level["low"]), abs(level["high"])) == pytest.approx(0.0, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("only_first", "only_second"), [(0, 0), (1, 0), (3, 1), (2, 7)]
-)
-def test_paired_test_counts_the_splits_of_the_rows_that_tell(only_first, only_second):
-    first = np.repeat([True, False, True, False], [only_first, only_second, 4, 2])
-    second = np.repeat([False, True, True, False], [only_first, only_second, 4, 2])
-    # every way in which fair coins could have split these rows, by their likeliness
-    heads = [sum(s) for s in product((0, 1), repeat=only_first + only_second)]
-    uneven = abs(only_first - only_second)
-    extreme = [abs(2 * h - only_first - only_second) >= uneven for h in heads]
-    found = paired_test(first, second)
-    assert found.pop("p") == pytest.approx(np.mean(extreme))
-    assert found == {"first": only_first, "second": only_second}
 
 
 @pytest.mark.parametrize("seed", range(3))
