@@ -48,9 +48,7 @@ def test_thm_gm_boundary_witness():
     assert seen == {True, False}
 
 
-@pytest.mark.wrong(
-    "inner runs need no even number of roots", "r + r % 2 for r", "r for r"
-)
+@pytest.mark.wrong("inner runs need no even number of roots", "r + r % 2", "r")
 def test_thm_gm_boundary_second():
     """Linear programmes for the polynomial, of sum one over the levels."""
     x = np.linspace(-1, 1, 6)
@@ -69,11 +67,7 @@ def test_thm_gm_boundary_second():
             assert is_boundary(pattern, m) == (needed <= m)
 
 
-@pytest.mark.wrong(
-    "the density at another parameter than the estimate",
-    "n, 1 / (1 + means)",
-    "n, 1 / (2 + means)",
-)
+@pytest.mark.wrong("the density at another parameter", "(1 + means)", "(2 + means)")
 def test_thm_gm_estimate_witness():
     """A negative binomial law, and the law of a sum of uniforms by folding."""
     n, sums = 6, np.arange(1, 41)
@@ -94,9 +88,7 @@ def test_thm_gm_estimate_witness():
     np.testing.assert_allclose(np.log(folded), found, rtol=0, atol=3e-3)
 
 
-@pytest.mark.wrong(
-    "the factor that knows no parameter has to be one", "width * around", "width"
-)
+@pytest.mark.wrong("a factor without parameter must be one", "width * around", "width")
 def test_thm_gm_estimate_second():
     """Over the data themselves: the unit square, triples of counts, normal pairs."""
 
@@ -158,9 +150,7 @@ def test_prop_gm_table_witness():
 
 
 @pytest.mark.wrong("the scale is the distance", "r / np.sqrt(2), 0.5", "r, 0.5")
-@pytest.mark.wrong(
-    "the parameter is not confined", "y.mean(axis=1), 0.5, 4", "y.mean(axis=1), 0.4, 4"
-)
+@pytest.mark.wrong("the parameter is not confined", "axis=1), 0.5", "axis=1), 0.4")
 def test_prop_gm_table_second():
     """Over the data: two normal ones, and exponential draws with weights."""
 
@@ -230,9 +220,7 @@ def has_no_maximum(n, k, values, p, constant=False):
     return bool(mixed.sum() < p and changes <= p - 1 - mixed.sum())
 
 
-@pytest.mark.wrong(
-    "statistics near the boundary have no maximum either", "< 1e-7", "< 0.2"
-)
+@pytest.mark.wrong("statistics near the boundary have no maximum", "< 1e-7", "< 0.2")
 def test_thm_dn_boundary_witness():
     """Linear programmes for the distance of a statistic from the walls."""
     rng, seen = np.random.default_rng([43, 4]), set()
@@ -264,9 +252,7 @@ def test_thm_dn_boundary_witness():
     assert seen == {True, False}
 
 
-@pytest.mark.wrong(
-    "two parameters more", "chebvander(x, p - 1)", "chebvander(x, p + 1)"
-)
+@pytest.mark.wrong("two parameters more", "(x, p - 1)", "(x, p + 1)")
 def test_thm_dn_boundary_second():
     """Linear programmes for the coefficients of the polynomial."""
     rng = np.random.default_rng([43, 6])
@@ -317,9 +303,7 @@ def test_prop_dn_boundary_sum_witness():
             np.testing.assert_allclose(closed + terms[~edge].sum(), found, rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "corners count for nothing", "range(1, n[turn] + 1)", "range(1, n[turn])"
-)
+@pytest.mark.wrong("corners count for nothing", "n[turn] + 1", "n[turn]")
 def test_prop_dn_boundary_sum_second():
     """Two moments, along the edges of the polygon in the order of the slopes."""
     for n in ([4, 3, 5], [1, 2, 2, 6], [2, 3, 1, 3, 2]):
@@ -348,16 +332,8 @@ def some_mixed_counts(seed, cases=30):
         yield rng, n, k, np.cumsum(rng.uniform(0.3, 2, L)), int(rng.integers(1, L))
 
 
-@pytest.mark.wrong(
-    "the gap is at most nine tenths of the quadratic form",
-    "<= (5 * (1 - q) / q)",
-    "<= 0.9 * (5 * (1 - q) / q)",
-)
-@pytest.mark.wrong(
-    "other counts of the same statistic are less certain",
-    ">= value - 1e-9",
-    "<= value - 1e-9",
-)
+@pytest.mark.wrong("nine tenths of the quadratic form", "<= (5", "<= 0.9 * (5")
+@pytest.mark.wrong("other counts are less certain", ">= value", "<= value")
 def test_prop_dn_gap_witness():
     """Likelihood, its supremum, entropy and quadratic form are in order."""
     fits = 0
@@ -421,21 +397,9 @@ def truncated(a, r):
     return np.log(np.poly(-a)[: r + 1].sum())
 
 
-@pytest.mark.wrong(
-    "one degree less is enough",
-    "found < truncated(a, m)",
-    "found < truncated(a, m - 1)",
-)
-@pytest.mark.wrong(
-    "the complexity is a ninth above the boundary at least",
-    "boundary(one, 4) < near",
-    "boundary(one, 4) - np.log(0.9) < near",
-)
-@pytest.mark.wrong(
-    "nine tenths of the truncated product",
-    "near < truncated(one, 4)",
-    "near < truncated(one, 4) + np.log(0.9)",
-)
+@pytest.mark.wrong("a degree less is enough", "truncated(a, m)", "truncated(a, m - 1)")
+@pytest.mark.wrong("a ninth above the boundary", "4) < near", "4) - np.log(0.9) < near")
+@pytest.mark.wrong("nine tenths of the product", "near < t", "near - np.log(0.9) < t")
 def test_thm_dn_truncated_witness():
     rng = np.random.default_rng([43, 2, 3])
     some = [-9.0, -4, -2, -1, 1, 2, 3, 5, 8, 13, 40]

@@ -204,9 +204,7 @@ def test_thm_cl_scaling_second():
         assert_allclose(p, limit, rtol=0, atol=0.05)
 
 
-@pytest.mark.wrong(
-    "no row costs more than log(n + 1)", "np.log(2 * K * (n + 1))", "np.log(n + 1)"
-)
+@pytest.mark.wrong("no row costs more than log(n + 1)", "2 * K * (n + 1)", "n + 1")
 def test_prop_co_mixture_witness():
     rng = np.random.default_rng([17, 12])
     for _ in range(100):
@@ -230,16 +228,8 @@ def test_prop_co_mixture_witness():
 
 
 @pytest.mark.wrong("nine tenths of the bound of a row", "[np.log(K", "[0.9 * np.log(K")
-@pytest.mark.wrong(
-    "nine tenths of what the mixture adds",
-    "np.log(1 + 1 / m)",
-    "0.9 * np.log(1 + 1 / m)",
-)
-@pytest.mark.wrong(
-    "nine tenths of what one row may change",
-    "np.log(m * K + 1)",
-    "0.9 * np.log(m * K + 1)",
-)
+@pytest.mark.wrong("nine tenths of what it adds", "np.log(1 +", "0.9 * np.log(1 +")
+@pytest.mark.wrong("nine tenths of what a row may change", "np.log(m", "0.9 * np.log(m")
 def test_prop_co_mixture_second():
     """The formulas on a grid of multipliers, and scores without end."""
     rng, logs = np.random.default_rng([17, 13]), np.linspace(-12, 12, 61)

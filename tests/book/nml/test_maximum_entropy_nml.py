@@ -69,11 +69,7 @@ def test_thm_gm_error_second():
         np.testing.assert_allclose(-8 * found.fun, error, rtol=0, atol=1e-5)
 
 
-@pytest.mark.wrong(
-    "the shortest code has the largest entropy",
-    "entropies.argmin()",
-    "entropies.argmax()",
-)
+@pytest.mark.wrong("it has the largest entropy", "entropies.argmin", "entropies.argmax")
 def test_cor_gm_minimax_witness():
     """Every feature with two values on eight points, once up to complement."""
     rng = np.random.default_rng([42, 6])
@@ -109,9 +105,7 @@ def test_cor_gm_minimax_second():
     np.testing.assert_allclose(found, entropy.min(axis=0), rtol=0, atol=1e-12)
 
 
-@pytest.mark.wrong(
-    "a moment lowers the complexity", "<= codes[1:, :, 1]", ">= codes[1:, :, 1]"
-)
+@pytest.mark.wrong("a moment lowers the complexity", "<= codes[1:", ">= codes[1:")
 def test_prop_gm_nested_witness():
     """All counts of three values on five levels, up to all four moments."""
     counts = [c for c in product(range(4), repeat=5) if sum(c) == 3]
@@ -121,11 +115,7 @@ def test_prop_gm_nested_witness():
     assert (codes[:-1, :, 1] <= codes[1:, :, 1]).all()
 
 
-@pytest.mark.wrong(
-    "they stay the same",
-    "larger.sum() > smaller.sum()",
-    "larger.sum() == smaller.sum()",
-)
+@pytest.mark.wrong("they stay the same", "larger.sum() >", "larger.sum() ==")
 def test_prop_gm_nested_second():
     """Blocks of eight points, refined: their shares are likelihoods."""
     every = np.array(list(product(range(8), repeat=4)))

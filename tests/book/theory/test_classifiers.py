@@ -37,9 +37,7 @@ def flattest(conditions, given, base):
     ).x
 
 
-@pytest.mark.wrong(
-    "the joint classifier is another one", '"diagonal", shrinkage', '"full", shrinkage'
-)
+@pytest.mark.wrong("the joint classifier is another one", "diagonal", "full")
 def test_prop_cl_naive_witness():
     train = np.arange(178) % 2 == 0
     peer = GaussianNB(var_smoothing=0.0).fit(WINE[train], GROWER[train])
@@ -86,11 +84,7 @@ def test_prop_cl_multinomial_witness():
     assert_allclose(found, peer.predict_log_proba(counts), rtol=0, atol=1e-8)
 
 
-@pytest.mark.wrong(
-    "the multinomial has the largest plain entropy of counts",
-    "> entropy(multinomial) +",
-    "< entropy(multinomial) +",
-)
+@pytest.mark.wrong("the multinomial has the most entropy", "> entropy(m", "< entropy(m")
 def test_prop_cl_multinomial_second():
     """Four words of three: all 81 ordered documents and their 15 counts."""
     shares = np.array([0.5, 0.3, 0.2])
@@ -115,9 +109,7 @@ def test_prop_cl_multinomial_second():
     assert entropy(plain) > entropy(multinomial) + 0.05
 
 
-@pytest.mark.wrong(
-    "one covariance for all classes", '("full", own)', '("full", [pooled] * 3)'
-)
+@pytest.mark.wrong("one covariance for all classes", '", own)', '", [pooled] * 3)')
 def test_prop_cl_discriminants_witness():
     prior, means = np.bincount(Y) / 150, [X[Y == k].mean(axis=0) for k in range(3)]
     own = [np.cov(X[Y == k].T, bias=True) for k in range(3)]
@@ -139,9 +131,7 @@ def test_prop_cl_discriminants_witness():
         assert_allclose(model.predict_proba(WINE), expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.wrong(
-    "any covariances of the classes will do", "(C - shares[0] * one) / shares[1]", "one"
-)
+@pytest.mark.wrong("any covariances will do", "shares[0] * one", "shares[0] * C")
 def test_prop_cl_discriminants_second():
     """No rival of the same means has as much entropy: normal, Student, uniform."""
     rng = np.random.default_rng([2, 4])
@@ -193,14 +183,8 @@ def test_prop_cl_lda_second():
 
 
 @pytest.mark.wrong("one parameter less", "K - 1 + 2 * K * d", "K - 2 + 2 * K * d")
-@pytest.mark.wrong(
-    "the products of two features count once for all classes",
-    "K - 1 + K * d + K * half",
-    "K - 1 + K * d + half",
-)
-@pytest.mark.wrong(
-    "every class has a vector of its own", "(K - 1) * (d + 1)", "K * (d + 1)"
-)
+@pytest.mark.wrong("products count once for all classes", "+ K * half", "+ half")
+@pytest.mark.wrong("every class has a vector of its own", "(K - 1) *", "K *")
 def test_prop_cl_counts_witness():
     """In how many directions do fitted numbers move if rows get other weights?"""
     rng, K, d = np.random.default_rng([30, 1]), 3, 4
@@ -316,9 +300,7 @@ def test_full_shrinkage_gives_planes_and_the_pooled_variances():
     assert_allclose(bend, 0, rtol=0, atol=1e-8)
 
 
-@pytest.mark.wrong(
-    "classes that touch are not separable", "low.max() <= high", "low.max() < high"
-)
+@pytest.mark.wrong("classes that touch are not separable", "max() <=", "max() <")
 def test_thm_cl_conditional_witness():
     rng = np.random.default_rng([12, 1])
     ash = WINE[:, [2, 3]]

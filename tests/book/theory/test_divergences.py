@@ -23,9 +23,7 @@ from memdlib.families import (
 from tests.book.distributions import exact
 
 
-@pytest.mark.wrong(
-    "Jeffreys' divergence is a difference", "forward + backward", "forward - backward"
-)
+@pytest.mark.wrong("Jeffreys' divergence is a difference", "forward +", "forward -")
 def test_lem_dv_gibbs_witness():
     """Random pairs, from nearly equal to very uneven ones, and empty cells."""
     rng = np.random.default_rng([3, 1])

@@ -145,9 +145,7 @@ SCALES = np.array([[0.7], [2.0], [6.0]])
 SHARES = np.array([0.2, 0.3, 0.5])
 
 
-@pytest.mark.wrong(
-    "the covariance has the other sign", "-covariance, pairs", "covariance, pairs"
-)
+@pytest.mark.wrong("the covariance has the other sign", "(-covariance", "(covariance")
 def test_thm_gm_covariance_witness():
     rng = np.random.default_rng([6, 6])
     for family in (

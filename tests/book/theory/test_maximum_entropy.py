@@ -79,12 +79,8 @@ def test_thm_me_unique_second():
         assert_allclose(lost, divergence, rtol=1e-5)
 
 
-@pytest.mark.wrong(
-    "the gradient is the mean itself", "slope, -family.mean", "slope, family.mean"
-)
-@pytest.mark.wrong(
-    "no parameter comes near the largest entropy", "> best", "> best + 0.01"
-)
+@pytest.mark.wrong("the gradient is the mean itself", "slope, -f", "slope, f")
+@pytest.mark.wrong("no parameter comes near the entropy", "> best", "> best + 0.01")
 def test_thm_me_dual_witness():
     """Newton's bounds fall to the entropy; gradient and Hessian by differences."""
     rng = np.random.default_rng([1, 2])
@@ -153,9 +149,7 @@ def test_proof_of_thm_me_dual_has_a_dominating_function():
         assert (size**k * np.exp(eps * size) <= constant * corners).all()
 
 
-@pytest.mark.wrong(
-    "the likelihood is the entropy", "best, -density.entropy_", "best, density.entropy_"
-)
+@pytest.mark.wrong("the likelihood is the entropy", "best, -d", "best, d")
 def test_prop_me_likelihood_witness():
     """Fits have the entropy as likelihood, and fits to other moments do worse."""
     rng = np.random.default_rng([1, 3])
@@ -189,9 +183,7 @@ def test_prop_me_likelihood_second():
     assert_allclose(fitted, means, rtol=1e-6)
 
 
-@pytest.mark.wrong(
-    "the dual with the other sign", "psi(lam) + lam @", "psi(lam) - lam @"
-)
+@pytest.mark.wrong("the dual with the other sign", "psi(lam) +", "psi(lam) -")
 def test_prop_me_table_witness():
     """Log-normaliser, means and entropy of the families of memdlib."""
     root = optimize.brentq(lambda v: 1 / v - 1 / np.expm1(v) - 0.2, 1, 9, xtol=1e-14)
@@ -269,12 +261,8 @@ def test_prop_me_table_second(total, means, natural, psi):
             assert abs(total(lambda x, j=j: x**j * weight(x)) / mass - mean) < 1e-15
 
 
-@pytest.mark.wrong(
-    "the loss is one per cent more", "lost, divergence", "lost, 1.01 * divergence"
-)
-@pytest.mark.wrong(
-    "each moment lowers the entropy by a hundredth", "lost > 0", "lost > 0.01"
-)
+@pytest.mark.wrong("the loss is one per cent more", "lost, d", "lost, 1.01 * d")
+@pytest.mark.wrong("each moment lowers it by a hundredth", "lost > 0", "lost > 0.01")
 def test_prop_me_more_witness():
     """Flavanoids of wines: entropy lost to one more moment, by quadrature."""
     rng, flavanoids = np.random.default_rng([1, 5]), load_wine().data[:, 6]

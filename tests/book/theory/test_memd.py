@@ -19,9 +19,7 @@ X, Y = WINE[::2], GROWER[::2]
 NEW, NEW_Y = WINE[1::2], GROWER[1::2]
 
 
-@pytest.mark.wrong(
-    "the posterior of another rule", "found, log_p", "found, 0.99 * log_p"
-)
+@pytest.mark.wrong("the posterior of another rule", "found, l", "found, 0.99 * l")
 def test_prop_decision_rule_witness():
     """Densities of scipy multiplied out, for every size; the curve in one pass."""
     whole = MeMdClassifier(n_features=None).fit(X, Y)
@@ -80,9 +78,7 @@ def test_prop_complement_second():
         assert_allclose(others, table[k != GROWER].mean(), rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "twice the product of the priors", "prior.prod()", "2 * prior.prod()"
-)
+@pytest.mark.wrong("twice the product of the priors", "prior.prod", "2 * prior.prod")
 def test_prop_two_classes_witness():
     """The rankings of breast cancer by J and by JS_GM."""
     X, y = load_breast_cancer(return_X_y=True)
