@@ -4,6 +4,7 @@ Other settings: ``make test-nightly``.
 """
 
 import pickle
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils._param_validation import generate_invalid_param_val, make_constraint
 
 from memdlib import (
     PLSA,
@@ -88,6 +90,20 @@ def test_of_a_fixed_size_weights_are_copies(kind, name):
 def test_every_public_estimator_is_checked():
     # a density is fitted to numbers, not to a table
     assert public(BaseEstimator) - {MaxEntDensity} == {type(m) for m in DEFAULTS}
+
+
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=str)
+def test_parameters_without_meaning_are_named(estimator):
+    X, y = load_iris(return_X_y=True)
+    for name in estimator.get_params(deep=False):
+        wrong = [object()]
+        for allowed in estimator._parameter_constraints[name]:
+            with suppress(NotImplementedError):
+                wrong.append(generate_invalid_param_val(make_constraint(allowed)))
+        for value in wrong:
+            model = clone(estimator).set_params(**{name: value})
+            with pytest.raises(ValueError, match=f"'{name}' parameter of .* Got "):
+                model.fit(X, y)
 
 
 def frame():

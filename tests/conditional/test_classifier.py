@@ -72,23 +72,6 @@ def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
     assert best.n_iter_ < 100
 
 
-def test_class_weights_are_factors_of_the_instance_weights():
-    X, y = documents()
-    X, y = X[y != (np.arange(len(y)) % 3)], y[y != (np.arange(len(y)) % 3)]
-    weight = np.random.default_rng([59, 4]).uniform(0.5, 2.0, size=len(y))
-    model = ConditionalMaxEntClassifier(tol=1e-9)
-    found = clone(model).set_params(class_weight={2: 3.0, 0: 0.5})
-    factor = np.array([0.5, 1.0, 3.0])[y]
-    expected = clone(model).fit(X, y, factor * weight)
-    np.testing.assert_allclose(found.fit(X, y, weight).coef_, expected.coef_)
-    balanced = clone(model).set_params(class_weight="balanced").fit(X, y, weight)
-    shares = balanced.predict_proba(X).T @ (weight / np.bincount(y, weight)[y])
-    np.testing.assert_allclose(shares / shares.sum(), 1 / 3, rtol=1e-6)
-    peer = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=500)
-    found, theirs = (m.fit(X, y).predict_proba(X) for m in (balanced, peer))
-    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
     ("n_classes", "to", "told"),

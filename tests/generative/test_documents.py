@@ -1,16 +1,12 @@
 """Documents scored by words kept and the rest, against literal multinomials."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
-from sklearn.naive_bayes import MultinomialNB
 
-from memdlib import MeMdClassifier
 from memdlib.generative import MultinomialMeMdClassifier
 from tests.generative.conftest import word_counts
 
@@ -64,19 +60,6 @@ def test_brute_force_over_small_documents(seed, d, K, thin):
     theta = theta_by_hand(X, y, 0.5)
     expected = literal_posterior(X, theta, np.full(K, 1 / K), model.order_[:S])
     assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "kind", [MultinomialMeMdClassifier, partial(MeMdClassifier, family="multinomial")]
-)
-def test_all_words_are_multinomial_naive_bayes(kind):
-    X, y = documents(2)
-    X, model = X + 1.0, kind(n_features=None, smoothing=0.0)
-    peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(X, y)
-    found, expected = (m.predict_log_proba(X) for m in (model.fit(X, y), peer))
-    assert_allclose(found, expected, rtol=0, atol=1e-8)
-    log_theta = np.log(model.mean_params_[..., 0])
-    assert_allclose(log_theta, peer.feature_log_prob_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

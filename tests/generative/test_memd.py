@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import GaussianNB
 
 from memdlib import MeMdClassifier, densities
 from memdlib.families import Poisson, Polynomial
@@ -18,37 +18,6 @@ from tests.generative.conftest import wine, word_counts
 
 def words(n=300):
     return word_counts(n, 200, 1, n_informative=20)
-
-
-@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
-def test_presence_model_is_bernoulli_naive_bayes_where_half_have_the_word(alpha):
-    rng = np.random.default_rng([7, 3])
-    half = rng.random((60, 9)) < rng.random((1, 9))
-    X, y = np.vstack([half, ~half]), np.arange(120) % 7 // 3
-    ours = MeMdClassifier(family="bernoulli", n_features=None, smoothing=2 * alpha)
-    theirs = BernoulliNB(alpha=alpha)
-    found, expected = (m.fit(X, y).predict_log_proba(X) for m in (ours, theirs))
-    assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
-
-
-@pytest.mark.parametrize("size", [1, 4, 13])
-def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
-    X, y, X_new, _ = wine()
-    w = np.random.default_rng([7, 4]).uniform(0.5, 2, len(y))
-    model = MeMdClassifier(n_features=size).fit(X, y, w)
-    top = model.order_[:size]
-    joint = []
-    for k in range(3):
-        x, v = X[y == k][:, top], w[y == k]
-        mean = np.average(x, axis=0, weights=v)
-        sd = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=v))
-        density = stats.norm(mean, sd).logpdf(X_new[:, top]).sum(axis=1)
-        joint.append(np.log(v.sum() / w.sum()) + density)
-    joint = np.transpose(joint)
-    expected = joint - np.logaddexp.reduce(joint, axis=1)[:, None]
-    assert_allclose(model.predict_log_proba(X_new), expected, rtol=0, atol=1e-8)
-    assert_array_equal(model.predict(X_new), joint.argmax(axis=1))
-    assert_allclose(model.class_prior_, np.bincount(y, w) / w.sum())
 
 
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])

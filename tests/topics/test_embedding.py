@@ -79,12 +79,10 @@ def test_sparse_documents(kind):
 @pytest.mark.parametrize(
     ("kind", "change", "message"),
     [
-        ("MT-3", {}, "'kind' .* among {'MT-1', 'MT-2', 'FESS-1', .* Got 'MT-3' inst"),
         ("TOP", {}, "kind='TOP' is for two classes, and y holds 3; use kind='LLR'"),
         ("LLR", {"y": None}, r"requires y to be passed, but the target y is None"),
         ("MT-1", {"y": np.zeros(90)}, "y holds one class only"),
         ("TOP", {"y": np.zeros(90)}, "y holds one class only"),
-        ("FS", {"plsa": "plsa"}, "'plsa' .* Got 'plsa' instead"),
         ("MT-1", {"plsa": PLSA(26)}, "n_topics=26 is more than n_samples"),
     ],
 )
