@@ -16,6 +16,7 @@ from memdlib.families import (
     Poisson,
     TruncatedExponential,
 )
+from tests.book.distributions import dual, flattest
 
 
 @pytest.mark.wrong("no dual comes near", "duals > best - 1e-12", "duals > best + 0.01")
@@ -54,32 +55,18 @@ def test_thm_ex_duality_second():
         points = rng.normal(size=(7, 2))
         target = rng.dirichlet(np.full(7, 3.0)) @ points
         rows = np.column_stack([np.ones(7), points])
-        primal = optimize.minimize(
-            lambda p: np.sum(p * np.log(p)),
-            np.full(7, 1 / 7),
-            jac=lambda p: np.log(p) + 1,
-            method="SLSQP",
-            bounds=[(1e-10, 1)] * 7,
-            options={"ftol": 1e-14, "maxiter": 500},
-            constraints={
-                "type": "eq",
-                "fun": lambda p, rows=rows, ends=(1, *target): p @ rows - ends,
-                "jac": lambda p, rows=rows: rows.T,
-            },
-        )
-
-        def value(lam, points=points, target=target):
-            return special.logsumexp(-points @ lam) + lam @ target
-
-        dual = optimize.minimize(value, np.zeros(2), options={"gtol": 1e-7})
-        assert_allclose(-primal.fun, dual.fun, rtol=1e-8)
-        log_p = np.log(primal.x)
+        p = flattest(rows.T, [1, *target], np.ones(7))
+        known, options = (points.T, target), {"gtol": 1e-7}
+        found = optimize.minimize(dual, np.zeros(2), known, jac=True, options=options)
+        assert_allclose(special.entr(p).sum(), found.fun, rtol=1e-8)
+        log_p = np.log(p)
         affine = rows @ np.linalg.lstsq(rows, log_p)[0]
         assert_allclose(log_p, affine, rtol=0, atol=1e-3)
         radius = np.min(np.max(around @ (target - points).T, axis=1))
         assert radius > 0
         for length in (0.1, 1, 10, 100):
-            assert min(map(value, length * around[::20])) >= length * radius
+            values = [dual(lam, *known)[0] for lam in length * around[::20]]
+            assert min(values) >= length * radius
 
 
 @pytest.mark.wrong("the slope has the other sign", "slope, lam,", "slope, -lam,")
@@ -233,23 +220,15 @@ def test_prop_ex_powers_second():
 def test_three_moments_on_the_half_line_where_two_have_no_density():
     """An interior minimum of the dual, on fixed points."""
     y, scale = np.linspace(0, 120, 12001), np.array([1, 0.1, 0.01])
-    features = np.column_stack([y, y**2, y**3]) * scale
+    features = np.vstack([y, y**2, y**3]) * scale[:, None]
+    bounds = [(None, None), (None, None), (1e-7, None)]
+    options = {"ftol": 1e-15, "gtol": 1e-8, "maxiter": 5000}
     for mu in scale * ([1, 2.2, 8.0], [1, 3.0, 12.0]):
-
-        def dual(lam, mu=mu):
-            score = -features @ lam
-            log_mass = special.logsumexp(score) + np.log(y[1])
-            return log_mass + lam @ mu, mu - special.softmax(score) @ features
-
         found = optimize.minimize(
-            dual,
-            [1.0, 0.0, 0.1],
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(None, None), (None, None), (1e-7, None)],
-            options={"ftol": 1e-15, "gtol": 1e-8, "maxiter": 5000},
+            dual, [1, 0, 0.1], (features, mu), jac=True, bounds=bounds, options=options
         )
-        assert np.abs(dual(found.x)[1]).max() < 1e-4 and found.x[2] > 0.05
+        slope = dual(found.x, features, mu)[1]
+        assert np.abs(slope).max() < 1e-4 and found.x[2] > 0.05
 
 
 @pytest.mark.wrong("relaxed moments lie on the other side", "40 + alpha", "40 - alpha")

@@ -17,17 +17,11 @@ from memdlib.conditional.iterative_scaling import (
 )
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import fit_calibration
+from tests.book.distributions import logistic_loss
 
 WINE, Y = load_wine(return_X_y=True)
 MEMBER, DESIGN = np.eye(3)[Y], np.column_stack([np.ones(178), WINE[:, [2, 3]]])
 Z = (DESIGN[:, 1:] - DESIGN[:, 1:].mean(axis=0)) / DESIGN[:, 1:].std(axis=0)
-
-
-def loss_and_slope(theta, rows, y):
-    """Mean negative log-likelihood of softmax regression, and its gradient."""
-    log_p = special.log_softmax(rows @ theta.reshape(-1, rows.shape[1]).T, axis=1)
-    excess = np.exp(log_p) - np.eye(log_p.shape[1])[y]
-    return -log_p[np.arange(len(y)), y].mean(), (excess.T @ rows / len(y)).ravel()
 
 
 @pytest.mark.wrong("the outer product is added", "diag(s) - np", "diag(s) + np")
@@ -93,12 +87,12 @@ def test_prop_cl_descent_second():
     largest = np.linalg.eigvalsh(H).max()
     assert 0.49 < largest <= 0.5
     rows = np.column_stack([np.ones(178), Z])
-    best = optimize.minimize(loss_and_slope, np.zeros(9), (rows, Y), jac=True)
+    best = optimize.minimize(logistic_loss, np.zeros(9), (rows, Y), jac=True)
     L = 0.5 * np.linalg.norm(rows / np.sqrt(178), 2) ** 2
     at, path = np.zeros(9), []
     for _ in range(300):
-        at = at - loss_and_slope(at, rows, Y)[1] / L
-        path.append(loss_and_slope(at, rows, Y)[0] - best.fun)
+        at = at - logistic_loss(at, rows, Y)[1] / L
+        path.append(logistic_loss(at, rows, Y)[0] - best.fun)
     assert np.all(np.diff(path) < 0)
     assert np.all(path <= L * (best.x**2).sum() / (2 * np.arange(1, 301)))
 

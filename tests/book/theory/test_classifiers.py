@@ -15,26 +15,10 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 from memdlib import ConditionalMaxEntClassifier, JointMaxEntClassifier, MeMdClassifier
+from tests.book.distributions import flattest, logistic_loss
 
 X, Y = load_iris(return_X_y=True)
 WINE, GROWER = load_wine(return_X_y=True)
-
-
-def flattest(conditions, given, base):
-    """Table of least divergence from ``base`` that has given means, by SLSQP."""
-    return optimize.minimize(
-        lambda p: np.sum(p * np.log(p / base)),
-        np.full(len(base), 1 / len(base)),
-        jac=lambda p: np.log(p / base) + 1,
-        method="SLSQP",
-        bounds=[(1e-10, 1)] * len(base),
-        options={"ftol": 1e-15, "maxiter": 1000},
-        constraints={
-            "type": "eq",
-            "fun": lambda p: conditions @ p - given,
-            "jac": lambda p: conditions,
-        },
-    ).x
 
 
 @pytest.mark.wrong("the joint classifier is another one", "diagonal", "full")
@@ -347,26 +331,17 @@ def test_thm_cl_conditional_second():
             -np.eye(3 * n + 1)[-1],
             A_ub=np.column_stack([-np.eye(3 * n), np.ones(3 * n)]),
             b_ub=np.zeros(3 * n),
-            A_eq=np.column_stack(
-                [
-                    np.vstack([np.kron(np.eye(n), np.ones(3)), a.T]),
-                    np.zeros(n + 9),
-                ]
-            ),
+            A_eq=np.vstack([np.kron(np.eye(n), np.ones(3)), a.T])
+            @ np.eye(3 * n, 3 * n + 1),
             b_eq=np.repeat([1, 0], [n, 9]),
         )
         exists = -positive.fun > 1e-6
         assert (-separating.fun > 1e-6) != exists
         kinds.add(exists)
-
-        def loss(theta, rows=rows, y=y):
-            log_p = special.log_softmax(rows @ theta.reshape(3, 3).T, axis=1)
-            slope = (np.exp(log_p) - np.eye(3)[y]).T @ rows / len(y)
-            return -log_p[np.arange(len(y)), y].mean(), slope.ravel()
-
         if exists:  # the minimum is found, at the entropy of its table
+            options = {"gtol": 1e-9, "maxiter": 3000}
             end = optimize.minimize(
-                loss, np.zeros(9), jac=True, options={"gtol": 1e-9, "maxiter": 3000}
+                logistic_loss, np.zeros(9), (rows, y), jac=True, options=options
             )
             log_p = special.log_softmax(rows @ end.x.reshape(3, 3).T, axis=1)
             assert np.abs(end.jac).max() < 1e-6
@@ -374,6 +349,6 @@ def test_thm_cl_conditional_second():
             assert_allclose(of_table, end.fun, rtol=1e-6)
         else:  # the likelihood rises along the vector, from everywhere
             start, u = rng.normal(size=9), -separating.x
-            along = [loss(start + t * u)[0] for t in (0, 1, 3)]
+            along = [logistic_loss(start + t * u, rows, y)[0] for t in (0, 1, 3)]
             assert np.all(np.diff(along) < 0)
     assert kinds == {True, False}

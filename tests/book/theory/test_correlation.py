@@ -11,6 +11,7 @@ from memdlib import ConditionalMaxEntClassifier
 from memdlib.families import MultivariateNormal
 from memdlib.generative import CorrelatedMeMdClassifier
 from memdlib.generative.pooled import PooledMoments
+from tests.book.distributions import flattest
 
 
 @pytest.mark.wrong("own covariances gain nothing", "lost, w", "lost, 0 * w")
@@ -175,14 +176,7 @@ def test_prop_co_multipliers_second():
         levels = 0.6 * scores[..., 0].mean(axis=1) + 0.4 * scores.mean(axis=(1, 2))
         A = np.vstack([np.kron(np.eye(4), np.ones(3)), scores.reshape(2, 12) / 4])
         b = np.append(np.ones(4), levels)
-        found = optimize.minimize(
-            lambda q: np.sum(q * np.log(q)),
-            np.full(12, 1 / 3),
-            bounds=[(1e-9, 1)] * 12,
-            constraints={"type": "eq", "fun": lambda q, A=A, b=b: A @ q - b},
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 500},
-        ).x
+        found = flattest(A, b, np.ones(12))
 
         def posterior(beta, scores=scores):
             return special.softmax(np.tensordot(beta, scores, 1), axis=1).ravel()

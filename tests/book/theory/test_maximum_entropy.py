@@ -20,6 +20,7 @@ from memdlib.families import (
     Normal,
     TruncatedExponential,
 )
+from tests.book.distributions import dual, flattest
 
 FACES = np.arange(1, 7)
 
@@ -48,19 +49,7 @@ def test_thm_me_unique_witness():
 def test_thm_me_unique_second():
     """An optimiser that knows no exponential form; laws against the normal one."""
     sums = np.vstack([np.ones(6), FACES])
-    found = optimize.minimize(
-        lambda p: np.sum(p * np.log(p)),
-        np.full(6, 1 / 6),
-        jac=lambda p: np.log(p) + 1,
-        bounds=[(1e-9, 1)] * 6,
-        constraints={
-            "type": "eq",
-            "fun": lambda p: sums @ p - [1, 4.5],
-            "jac": lambda p: sums,
-        },
-        method="SLSQP",
-        options={"ftol": 1e-15, "maxiter": 500},
-    ).x
+    found = flattest(sums, [1, 4.5], np.ones(6))
     assert_allclose(np.diff(np.log(found), 2), 0, rtol=0, atol=1e-5)
     normal = stats.norm()
     for law in (  # of mean 0 and variance 1
@@ -293,21 +282,14 @@ def test_prop_me_more_second():
     """Duals for one to six moments on a grid, by a quasi-Newton method of scipy."""
     rng, points = np.random.default_rng([1, 6]), (np.arange(4000) + 0.5) / 4000
     sample = np.concatenate([rng.beta(9, 3, size=300), rng.beta(2, 8, size=300)])
-    features, means = (legvander(2 * x - 1, 6)[:, 1:] for x in (points, sample))
-    means = means.mean(axis=0)
-    least, solved = [], []
+    features, means = (legvander(2 * x - 1, 6)[:, 1:].T for x in (points, sample))
+    means = means.mean(axis=1)
+    least, solved, options = [], [], {"gtol": 1e-9}
     for m in range(1, 7):
-
-        def dual(lam, m=m):
-            score = -features[:, :m] @ lam
-            slope = means[:m] - special.softmax(score) @ features[:, :m]
-            return special.logsumexp(score) + lam @ means[:m], slope
-
-        found = optimize.minimize(
-            dual, np.zeros(m), jac=True, method="BFGS", options={"gtol": 1e-9}
-        )
+        known = features[:m], means[:m]
+        found = optimize.minimize(dual, np.zeros(m), known, jac=True, options=options)
         least.append(found.fun)
-        solved.append(special.softmax(-features[:, :m] @ found.x))
+        solved.append(special.softmax(-found.x @ features[:m]))
     divergence = special.rel_entr(solved[1:], solved[:-1]).sum(axis=1)
     assert (divergence > 0).all()
     assert_allclose(-np.diff(least), divergence, rtol=1e-4, atol=1e-8)
