@@ -106,7 +106,7 @@ def separates(Z, y, K):
 
 def test_the_certificate_agrees_with_linear_programming():
     counts = {True: 0, False: 0}
-    for seed in range(120):
+    for seed in range(60):
         rng = np.random.default_rng([59, 3, seed])
         K, d = rng.integers(2, 5), rng.integers(1, 4)
         n = rng.integers(2 * K, 25)
@@ -117,7 +117,7 @@ def test_the_certificate_agrees_with_linear_programming():
         separable = separates(Z, y, K)
         assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
         counts[separable] += 1
-    assert min(counts.values()) >= 20
+    assert min(counts.values()) >= 10
 
 
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():
@@ -138,8 +138,9 @@ def test_bad_data_are_named():
     ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("zeros", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize(
+    ("solver", "zeros"), [("lbfgs", 0.0), ("lbfgs", 0.7), ("gis", 0.7), ("iis", 0.7)]
+)
 def test_offsets_of_sparse_features_do_no_harm(solver, zeros):
     rng = np.random.default_rng(67)
     y = rng.integers(0, 2, 200)

@@ -12,11 +12,10 @@ from sklearn.pipeline import Pipeline
 from memdlib import MeMdClassifier, make_memd
 from tests.generative.conftest import word_counts
 
-LOADERS = [load_breast_cancer, load_iris, load_wine]
 NAMES = np.array(["ape", "bee", "cow", "zebra"], dtype=object)
 
 
-def table(load, n_rows=240):
+def table(load, n_rows):
     X, y = load(return_X_y=True)
     rows = np.random.default_rng([31, 0]).permutation(len(y))[:n_rows]
     return X[rows], y[rows]
@@ -30,15 +29,14 @@ def arranged(X, rng):
 def measured(X, rng):
     """The same rows in other units, from other zeros, and of other signs."""
     d, deviation = X.shape[1], X.std(axis=0)
-    for factor in (2, 1000, 1e-3, 10 ** rng.uniform(-3, 3, d)):
-        yield X * factor
+    yield X * 10 ** rng.uniform(-3, 3, d)
     yield X + deviation * rng.uniform(-1e3, 1e3, d)
     yield X * rng.choice([-1.0, 1.0], d)
 
 
 def common(X, rng):
     """The same rows in one other unit."""
-    yield from (X * 2, X * 1e-3)
+    yield X * 1e-3
 
 
 def stored(X, rng):
@@ -66,18 +64,16 @@ def same_answers(make, X, y, *forms):
     assert_array_equal(answers(make, X, NAMES[y])[1], NAMES[labels])
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("validation", [0.2, 5])
-@pytest.mark.parametrize("load", LOADERS)
-def test_size_and_labels_of_plain_memd(load, validation, seed):
-    make = partial(MeMdClassifier, validation=validation, random_state=seed)
-    same_answers(make, *table(load), arranged, measured, stored)
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
+def test_size_and_labels_of_plain_memd(load, validation):
+    make = partial(MeMdClassifier, validation=validation, random_state=0)
+    same_answers(make, *table(load, 240), arranged, measured, stored)
 
 
-@pytest.mark.parametrize("load", LOADERS)
-def test_table(load):
+def test_table():
     make = partial(make_memd, "table", random_state=0)
-    same_answers(make, *table(load, 120), arranged, measured)
+    same_answers(make, *table(load_wine, 60), arranged, measured)
 
 
 def test_expression():
@@ -101,5 +97,5 @@ def test_expression():
     ],
 )
 def test_counts(make):
-    X, y = word_counts(200, 150, 8, n_informative=20, n_classes=3)
+    X, y = word_counts(120, 150, 8, n_informative=20, n_classes=3)
     same_answers(partial(make, random_state=0), X, y, arranged, stored)

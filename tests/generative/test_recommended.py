@@ -118,13 +118,14 @@ def test_tables_bend_where_one_feature_does():
 
 
 @pytest.mark.parametrize("kind", ["table", "expression", "text"])
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.longdouble, ">f8"])
-def test_numbers_of_other_types_have_the_same_posteriors(kind, dtype):
+def test_numbers_of_other_types_have_the_same_posteriors(kind):
     X, y = text()
-    X = X.toarray()[:, :8]
+    X, y = X.toarray()[:90, :8], y[:90]
     expected = make_memd(kind, random_state=0).fit(X, y).predict_proba(X)
-    found = make_memd(kind, random_state=0).fit(X.astype(dtype), y)
-    assert_allclose(found.predict_proba(X.astype(dtype)), expected, rtol=0, atol=1e-4)
+    for dtype in (np.float32, np.int16, np.longdouble, ">f8"):
+        Z = X.astype(dtype)
+        found = make_memd(kind, random_state=0).fit(Z, y).predict_proba(Z)
+        assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 def test_counts_in_and_posteriors_out():

@@ -78,7 +78,7 @@ def models(draw, most_samples):
 
 
 @given(models(most_samples=4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_every_path_is_the_literal_sum(case):
     counts, values, m, intercept = case
     assume(math.prod(n + 1 for n in counts) <= 300 and sum(counts) <= 12)
@@ -111,7 +111,7 @@ REFUSED = ("is not between", "too few", "no certain", "undetermined")
 
 
 @given(models(most_samples=10**6), st.sampled_from(WAYS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_result_keeps_the_proved_bounds(case, method):
     counts, values, m, intercept = case
     assume(method != "exact" or math.prod(n + 1 for n in counts) < 10**4)

@@ -26,7 +26,7 @@ OF_MODEL = {
 
 def data(kind="MT-2", seed=0):
     """Documents, each of the class of its main topic."""
-    X, theta, _ = documents(n=90, seed=seed)
+    X, theta, _ = documents(n=50, seed=seed)
     y = np.array(["a", "b", "c"])[theta.argmax(axis=1)]
     return (X[y != "c"], y[y != "c"]) if kind == "TOP" else (X, y)
 
@@ -81,8 +81,8 @@ def test_sparse_documents(kind):
     [
         ("TOP", {}, "kind='TOP' is for two classes, and y holds 3; use kind='LLR'"),
         ("LLR", {"y": None}, r"requires y to be passed, but the target y is None"),
-        ("MT-1", {"y": np.zeros(90)}, "y holds one class only"),
-        ("TOP", {"y": np.zeros(90)}, "y holds one class only"),
+        ("MT-1", {"y": np.zeros(50)}, "y holds one class only"),
+        ("TOP", {"y": np.zeros(50)}, "y holds one class only"),
         ("MT-1", {"plsa": PLSA(26)}, "n_topics=26 is more than n_samples"),
     ],
 )

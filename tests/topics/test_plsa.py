@@ -158,11 +158,10 @@ def test_steps_against_all_responsibilities(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("steps", [1, 5, 40])
-def test_no_block_has_more_to_gain_than_certified(case, steps):
+def test_no_block_has_more_to_gain_than_certified(case):
     """Either half of a step, taken again and again, climbs to the best of its block."""
-    X = documents(length=30, seed=steps)[0]
-    found = climbed(X, *parameters(*X.shape, 3, seed=steps), max_iter=steps, **case)
+    X = documents(length=30, seed=5)[0]
+    found = climbed(X, *parameters(*X.shape, 3, seed=5), max_iter=5, **case)
     theta, Q = found.theta, found.words.T
     for _ in range(1500):
         theta = step(X, theta, found.words.T, **case)[0]

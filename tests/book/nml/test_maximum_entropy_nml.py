@@ -26,7 +26,7 @@ def some_counts(seed, cases):
 @pytest.mark.wrong("on the line every sequence has a largest likelihood", "> 6", "< 1")
 def test_thm_gm_error_witness():
     """Likelihoods by a general optimiser, and normal laws of two observations."""
-    for counts, m, powers in some_counts(1, 40):
+    for counts, m, powers in some_counts(1, 20):
         phi, options = powers[1:], {"gtol": 1e-9}
         found = optimize.minimize(
             dual, np.zeros(m), (phi, phi @ counts / 8), jac=True, options=options
@@ -44,7 +44,7 @@ def test_thm_gm_error_witness():
 @pytest.mark.wrong("the error is n - 1 times the entropy", "8 * found", "7 * found")
 def test_thm_gm_error_second():
     """No family and no likelihood: entropy maximised over the probabilities."""
-    for counts, m, powers in some_counts(3, 30):
+    for counts, m, powers in some_counts(3, 12):
         found = entropy(flattest(powers, powers @ counts / 8, np.ones(5)))
         error = alphabet_codelength(counts, LEVELS, m).error
         np.testing.assert_allclose(8 * found, error, rtol=0, atol=1e-5)
