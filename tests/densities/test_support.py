@@ -3,11 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdlib.densities.support import (
-    Support,
-    gauss_legendre,
-    read_support,
-)
+from memdlib.densities.support import Support, gauss_legendre, read_support
 
 
 def test_a_pair_is_an_interval_and_a_list_is_a_set_of_levels():

@@ -14,15 +14,9 @@ from memdlib import (
     GreedyInformationRanker,
     JointMaxEntClassifier,
     MeMdClassifier,
+    generative,
 )
 from memdlib.families import Polynomial, TruncatedExponential
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    DivergenceWeighter,
-    MixtureClassifier,
-    MultinomialMeMdClassifier,
-    RegularisedMeMdClassifier,
-)
 from memdlib.generative.joint import COVARIANCES
 from memdlib.nml import LevelQuantiser, NMLClassifier, NMLFeatureSelector
 from memdlib.topics import GenerativeEmbedding
@@ -50,9 +44,9 @@ VARIANTS = [
     MeMdClassifier("jeffreys", family="exponential"),
     MeMdClassifier("js", family=TruncatedExponential(*WIDE)),
     MeMdClassifier(family=Polynomial(2, WIDE), n_features=None),
-    MultinomialMeMdClassifier("jeffreys", n_features=None),
-    MultinomialMeMdClassifier("jeffreys", n_features=None, smoothing=0.1),
-    MultinomialMeMdClassifier("js", validation=3),
+    generative.MultinomialMeMdClassifier("jeffreys", n_features=None),
+    generative.MultinomialMeMdClassifier("jeffreys", n_features=None, smoothing=0.1),
+    generative.MultinomialMeMdClassifier("js", validation=3),
     *(JointMaxEntClassifier(kind) for kind in COVARIANCES),
     *(JointMaxEntClassifier(kind, shrinkage=0.5) for kind in COVARIANCES),
     DivergenceRanker(n_features=None, shrinkage=0.5),
@@ -65,14 +59,14 @@ VARIANTS = [
     GreedyGaussianRanker(n_features=1, shrinkage=0.3),
     GreedyInformationRanker(n_features=None, divergence="jeffreys", shrinkage=0.5),
     GreedyInformationRanker(n_features=0.5, family="bernoulli"),
-    DivergenceWeighter(0, sublinear_tf=False),
-    DivergenceWeighter(use_idf=False),
-    DivergenceWeighter(1.0, "js", False),
-    CorrelatedMeMdClassifier(variance_shrinkage="auto"),
-    CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
-    RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
-    RegularisedMeMdClassifier(0.05, 0.9, 0.0),
-    MixtureClassifier([("plain", MeMdClassifier(n_features=None))], cv=3),
+    generative.DivergenceWeighter(0, sublinear_tf=False),
+    generative.DivergenceWeighter(use_idf=False),
+    generative.DivergenceWeighter(1.0, "js", False),
+    generative.CorrelatedMeMdClassifier(variance_shrinkage="auto"),
+    generative.CorrelatedMeMdClassifier(0.9, shrinkage=0.5),
+    generative.RegularisedMeMdClassifier(1.0, variance_shrinkage="auto"),
+    generative.RegularisedMeMdClassifier(0.05, 0.9, 0.0),
+    generative.MixtureClassifier([("plain", MeMdClassifier(n_features=None))], cv=3),
     *(LevelQuantiser(5, kind) for kind in ("uniform", "quantile", "kmeans")),
     LevelQuantiser(1),
     NMLFeatureSelector(n_moments=(2, 3), n_bins=3, n_features=1, **BY_ERROR),

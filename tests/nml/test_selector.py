@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.nml import (
-    NMLFeatureSelector,
-    conditional_codelength,
-)
+from memdlib.nml import NMLFeatureSelector, conditional_codelength
 from tests.data import load_or_skip
 
 

@@ -6,16 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, spatial, special, stats
 
-from memdlib import ConditionalMaxEntClassifier, MaxEntDensity
+from memdlib import ConditionalMaxEntClassifier, MaxEntDensity, families
 from memdlib.densities import InfeasibleMomentsError
-from memdlib.families import (
-    Bernoulli,
-    Exponential,
-    Geometric,
-    Normal,
-    Poisson,
-    TruncatedExponential,
-)
 from tests.book.distributions import dual, flattest
 
 
@@ -81,12 +73,12 @@ def test_thm_ex_bijection_witness():
     positive = rng.gamma(2, size=(20, 1))
     share, mean = rng.uniform(0.02, 0.98, size=(20, 1)), rng.normal(size=(20, 1))
     for family, points in (
-        (Normal(), np.hstack([mean, mean**2 + positive])),
-        (Exponential(), positive),
-        (TruncatedExponential(), share),
-        (Bernoulli(), share),
-        (Geometric(), positive),
-        (Poisson(), positive),
+        (families.Normal(), np.hstack([mean, mean**2 + positive])),
+        (families.Exponential(), positive),
+        (families.TruncatedExponential(), share),
+        (families.Bernoulli(), share),
+        (families.Geometric(), positive),
+        (families.Poisson(), positive),
     ):
         for mu in points:
             lam = family.natural(mu)
@@ -293,23 +285,23 @@ def test_thm_ex_relaxed_second(charge, conjugate, moved):
 def test_prop_me_base_witness():
     """Other laws of counts with the same mean have less, by each base measure."""
     counts = np.arange(2000)
-    log_base = Poisson().log_base_measure(counts.astype(float))
+    log_base = families.Poisson().log_base_measure(counts.astype(float))
     for mean in (0.5, 3.0, 8.0):
         for family, law in (
-            (Poisson(), stats.poisson(mean)),
-            (Geometric(), stats.geom(1 / (1 + mean), loc=-1)),
+            (families.Poisson(), stats.poisson(mean)),
+            (families.Geometric(), stats.geom(1 / (1 + mean), loc=-1)),
         ):
             found = family.log_density(counts[:60], family.natural([mean]))
             assert_allclose(found, law.logpmf(counts[:60]), rtol=1e-9)
         others = [stats.nbinom(s, s / (s + mean)) for s in (0.3, 2, 5, 50)]
         others += [stats.binom(size, mean / size) for size in (9, 12, 40)]
-        largest = Geometric().entropy([mean])
+        largest = families.Geometric().entropy([mean])
         for law in others:
             p = law.pmf(counts)
             assert_allclose(p @ counts, mean, rtol=1e-9)
             entropy = special.entr(p).sum()
             assert entropy < largest
-            assert entropy + p @ log_base < Poisson().entropy([mean])
+            assert entropy + p @ log_base < families.Poisson().entropy([mean])
     # on the line with a mean alone the measure exp(-x²) has a winner
     best = stats.norm(0.7, np.sqrt(0.5))
     most = best.entropy() - best.var() - best.mean() ** 2

@@ -9,12 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 
 from memdlib import ConditionalMaxEntClassifier
-from memdlib.conditional import ConditionalDual
-from memdlib.conditional.iterative_scaling import (
-    constant_step,
-    feature_sums,
-    varying_step,
-)
+from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import fit_calibration
 from tests.book.distributions import logistic_loss
@@ -162,14 +157,16 @@ def test_thm_cl_scaling_witness():
             least = gaps[-1] - promised(observed, expected, size) + 1e-10
             args = observed, expected, theta, none
             if improved:
-                step = varying_step(words, feature_sums(words), p * share, *args)
+                step = iterative_scaling.varying_step(
+                    words, iterative_scaling.feature_sums(words), p * share, *args
+                )
             else:
-                step = constant_step(size, *args)
+                step = iterative_scaling.constant_step(size, *args)
             theta = theta + step
         assert gaps[-1] < 1e-3 * gaps[0]
     # a feature for each class and B = 1: one step arrives, and gains what is promised
     given, flat, zero = np.array([[0.8], [0.2]]), np.full((2, 1), 0.5), np.zeros((2, 1))
-    step = constant_step(1.0, given, flat, zero, np.zeros(1))
+    step = iterative_scaling.constant_step(1.0, given, flat, zero, np.zeros(1))
     assert_allclose(special.softmax(step, axis=0), given, rtol=1e-12)
     assert special.rel_entr(given, flat).sum() >= promised(given, flat, 1.0) - 1e-12
 
