@@ -140,13 +140,10 @@ def test_empty_cells_give_infinity_where_they_must_and_never_nan(P, w):
     [
         (lambda: kl([0.5, 0.6], [0.5, 0.5]), r"p sums to 1\.1 .*divide by p\.sum"),
         (lambda: kl([0.5, 0.5], [1.5, -0.5]), r"q = -0\.5 at index \(1,\)"),
-        (lambda: kl([np.nan, 1], [0.5, 0.5]), r"p = nan at index \(0,\)"),
         (lambda: js_gm([0.5, 0.5]), r"P needs shape \(\.\.\., K, n_cells\)"),
         (lambda: js_gm([[0.5, 0.5]] * 2, [1.0]), r"weights has shape \(1,\)"),
         (lambda: jeffreys([], []), "at least one cell"),
         (lambda: js_gm(np.eye(2), [0.5, 0.6]), r"weights sums to 1\.1 .*not to 1"),
-        (lambda: jensen_shannon(np.eye(2), [2, -1]), r"weights = -1\.0 at index"),
-        (lambda: jensen_shannon([[0.5, 0.5], [0.5, 0.4]]), r"P sums to 0\.9 .*divide"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -103,7 +103,6 @@ def test_near_equal_distributions_give_numbers():
     ("call", "message"),
     [
         (lambda: js_kernel([[0.5, 0.4]]), "row 0 of X sums to 0.9, not to 1; divide"),
-        (lambda: js_kernel([[1.0]], [[1.0], [2.0]]), "row 1 of Y sums to 2, not to 1"),
         (lambda: js_kernel([[1, 0], [2, -1]]), "Negative values in data passed to X"),
         (
             lambda: js_kernel(sparse.csr_array([[2.0, -1.0]])),
@@ -111,13 +110,11 @@ def test_near_equal_distributions_give_numbers():
         ),
         (lambda: weighted_jt_kernel([[1, 1], [0, 0]]), "row 1 of X has no mass"),
         (lambda: weighted_jt_kernel([[1]], version="C"), "version='C' must be one of"),
-        (lambda: weighted_jt_kernel([[1]], q=True), "q=True must be a number from 0"),
         (lambda: weighted_jt_kernel([[1]], q=math.nan), "q=nan must be a number from"),
         (lambda: jt_kernel([[1.0]], q="1"), "q='1' must be a number from 0 to 2"),
         (lambda: exponential_js_kernel([[1.0]], t=-1), "t=-1 must be a finite number"),
         (lambda: js_kernel([[math.nan, 1.0]]), "contains NaN"),
         (lambda: js_kernel([[1.0]], [[0.5, 0.5]]), "Incompatible dimension for X and"),
-        (lambda: js_kernel([0.5, 0.5]), "Expected 2D array, got 1D array instead"),
     ],
 )
 def test_bad_input_is_named(call, message):

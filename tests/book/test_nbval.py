@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -35,15 +36,11 @@ CHAPTER = (
     )
     + cell("print(6 * 7)")
 )
-# name: text of the stored notebook, what stands there instead, and whether it is said
+# in each notebook: what stands there in the place of the stored text, cell by cell
 FAULTS = {
-    "sound": ("Its share", "Its share", False),
-    "drawn": ('"image/png": "i', '"image/png": "j', False),
-    "table": ("0.125", "0.126", True),
-    "glued": ("'0.375'", "'0.376'", True),
-    "plotted": ("0.625\\n", "0.626\\n", True),
-    "caption": ("** A line to 0.875", "** A line to 0.876", True),
-    "printed": ("42\\n", "43\\n", True),
+    "drawn": {'"image/png": "i': '"image/png": "j'},
+    "caption": {"** A line to 0.875": "** A line to 0.876"},
+    "all": {"0.125": "0.126", "'0.375": "'0.376", "0.625": "0.626", "42\\n": "43\\n"},
 }
 
 
@@ -62,15 +59,17 @@ def book(tmp_path_factory):
 
 def test_a_changed_digit_turns_the_comparison_red(book):
     folder, stored = book.root / "book/notebooks", book.root / "book/notebooks/c.ipynb"
-    for name, (old, new, _) in FAULTS.items():
+    for name, faults in FAULTS.items():
         text = stored.read_text()
-        assert text.count(old) >= 1, name
-        (folder / f"{name}.ipynb").write_text(text.replace(old, new, 1))
+        for old, new in faults.items():
+            assert old in text
+            text = text.replace(old, new, 1)
+        (folder / f"{name}.ipynb").write_text(text)
     stored.unlink()
     call = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rf", "-q"]
     call += ["--nbval", "--nbval-current-env", "--rootdir", book.root, folder]
     said = subprocess.run(
         call, cwd=book.root, env=os.environ, capture_output=True, text=True
     ).stdout
-    red = set(re.findall(r"(?m)^FAILED \S*?(\w+)\.ipynb::", said))
-    assert red == {name for name, (*_, found) in FAULTS.items() if found}, said
+    red = Counter(re.findall(r"(?m)^FAILED \S*?(\w+)\.ipynb::", said))
+    assert red == {"caption": 1, "all": 4}, said

@@ -5,7 +5,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from sklearn.svm import SVC
 
 import memdlib
 from compendium.build import readme
@@ -116,7 +115,6 @@ def test_a_run_has_a_result_and_a_record_of_its_parameters_data_and_code(name):
 METHODS = {
     "memd_js": MeMdClassifier(validation=10),
     "memd_js_5": MeMdClassifier(validation=10, shrinkage=0.5),
-    "svm": SVC(kernel="linear"),
 }
 
 

@@ -165,7 +165,7 @@ def test_cor_mi_bounds_second():
 
 @pytest.mark.wrong("twice the logarithm", "(2 * np.log(2))", "(4 * np.log(2))")
 def test_thm_mi_bayes_witness():
-    for P, w in cases([5, 4], 1000):
+    for P, w in cases([5, 4], 300):
         error = 1 - (w[:, None] * P).max(axis=0).sum()
         left = entropy(w) - jensen_shannon(P, w)
         upper = left / (2 * np.log(2))
@@ -188,7 +188,7 @@ def test_thm_mi_bayes_second():
         fano = special.entr(e) + special.entr(1 - e) + e * np.log(K - 1)
         return upper - e, fano - R, e - upper**2 / (K - 1)
 
-    for K in (2, 3, 5):
+    for K in (2, 4):
         for bound in range(3):
             least = np.inf
             for _ in range(3):
@@ -209,7 +209,7 @@ def test_thm_mi_bayes_second():
 @pytest.mark.wrong("a tenth more than the floor", ">= e", ">= 1.1 * e")
 def test_cor_gm_floor_witness():
     rng = np.random.default_rng([6, 5])
-    for _ in range(1500):
+    for _ in range(500):
         K, cells = rng.integers(2, (6, 7))
         base = rng.dirichlet(np.full(cells, 2.0))
         P = rng.dirichlet(10.0 ** rng.uniform(-0.5, 3) * base, size=K) + 1e-12

@@ -135,7 +135,7 @@ def test_prop_ge_gradient_witness():
         theta, _ = fold_in(c[None], Q, pi)
         return xlogy(c, theta[0] @ Q).sum()
 
-    of_words = fisher_scores(fit, X[:4])[:, 2:].reshape(4, 2, 8)
+    of_words = fisher_scores(fit, X[:2])[:, 2:].reshape(2, 2, 8)
     twins = components[[0, 0]]
     for c, score in zip(X, of_words, strict=False):
         for z, w in np.ndindex(2, 8):

@@ -22,7 +22,7 @@ def test_thm_cs_half_witness():
     rng = np.random.default_rng([54, 1])
 
     def cases():
-        for _ in range(2000):
+        for _ in range(500):
             K, D = rng.integers(2, 6, size=2)
             p = rng.dirichlet(np.full(D, 10.0 ** rng.uniform(-1.5, 3)), size=K)
             yield np.maximum(p, 1e-300), rng.dirichlet(np.ones(K))
