@@ -5,7 +5,6 @@ Other settings: ``make test-nightly``.
 
 import pickle
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import generate_invalid_param_val, make_constraint
 
 from memdlib import (
@@ -38,7 +37,7 @@ from memdlib import (
     nml,
     topics,
 )
-from tests.scikit_learn import EQUIVALENCE, checks, public, run
+from tests.scikit_learn import checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
@@ -79,12 +78,6 @@ SELECTORS = [
 @pytest.mark.parametrize(("estimator", "check"), checks(DEFAULTS))
 def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
-
-
-@pytest.mark.parametrize("kind", [MeMdClassifier, generative.MultinomialMeMdClassifier])
-@pytest.mark.parametrize("name", EQUIVALENCE)
-def test_of_a_fixed_size_weights_are_copies(kind, name):
-    run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))
 
 
 def test_every_public_estimator_is_checked():

@@ -480,15 +480,6 @@ def test_jensen_shannon_on_levels_is_that_of_their_probabilities():
     assert error[0] == 0
 
 
-def test_class_means_about_the_location_of_the_heaviest_class():
-    location = np.array([[5.0, -1e9, 0.25], [1e9, 3.0, -7.0]])
-    mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
-    means, weight = location + mu[..., 0], np.array([1.0, 2.0])
-    found = Normal.centre(mu, weight, location)
-    assert_array_equal(found, means - location[1])
-    assert_array_equal(Normal.centre(mu, weight, None), mu[..., 0])
-
-
 def test_normal_divergences_of_classes_about_points_of_their_own():
     """A class of weight zero, and where the powers are taken, do not count."""
     rng = np.random.default_rng([9, 6])

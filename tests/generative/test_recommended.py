@@ -89,21 +89,6 @@ def test_genes_select_where_few_features_carry_everything(differ_in):
     assert model.score(X[60:], y) > 0.95
 
 
-def test_tables_weight_class_covariances_by_the_data():
-    rng = np.random.default_rng(8)
-    y = np.arange(400) % 2
-    apart = rng.normal(size=(400, 3)) + 3.0 * y[:, None]
-    # the classes differ in the sign of a correlation, and in nothing else
-    tilted = rng.normal(size=(400, 2))
-    tilted[:, 1] = 0.5 * tilted[:, 1] + np.where(y, 1, -1) * tilted[:, 0]
-    linear = make_memd("table", random_state=0).fit(apart, y)["memd"]
-    quadratic = make_memd("table", random_state=0).fit(tilted, y)["memd"]
-    straight = {"correlated", "linear", "correlated, splines"}
-    assert not straight & quadratic.named_estimators_.keys()
-    assert quadratic.score(tilted, y) > 0.8
-    assert linear.score(apart, y) > 0.99
-
-
 def test_tables_bend_where_one_feature_does():
     """Classes of equal mean and variance, inside and outside of a gap."""
     rng = np.random.default_rng(12)

@@ -3,7 +3,6 @@
 import os
 
 import numpy as np
-import pytest
 from distributed import Client, LocalCluster
 
 from memdlib import MeMdClassifier
@@ -11,16 +10,7 @@ from memdlib.dask import fit
 from tests.test_dask import agree, blocks, counts
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Two worker processes of one thread each, started again when they die."""
-    how = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": None}
-    with LocalCluster(**how, dashboard_address="127.0.0.1:0") as cluster:
-        with Client(cluster) as found:
-            yield found
-
-
-def test_a_worker_that_dies_is_replaced(client, tmp_path):
+def test_a_worker_that_dies_is_replaced(tmp_path):
     X, y = counts()
     mark = tmp_path / "died"
 
@@ -32,6 +22,9 @@ def test_a_worker_that_dies_is_replaced(client, tmp_path):
 
     X_blocks, y_blocks = blocks(X, y)
     deadly = X_blocks.map_blocks(die_once, dtype=X.dtype, meta=np.empty((0, 0)))
-    other = fit(MeMdClassifier(n_features=3), deadly, y_blocks)
+    how = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": None}
+    with LocalCluster(**how, dashboard_address="127.0.0.1:0") as cluster:
+        with Client(cluster):
+            other = fit(MeMdClassifier(n_features=3), deadly, y_blocks)
     assert mark.exists()
     agree(MeMdClassifier(n_features=3).fit(X, y), other, X)

@@ -272,18 +272,6 @@ def test_prop_cl_shape_second():
     assert not full.free_symbols & set(x)
 
 
-def test_full_shrinkage_gives_planes_and_the_pooled_variances():
-    two = WINE[:, [6, 9]]
-    model = JointMaxEntClassifier("diagonal", shrinkage=1.0).fit(two, GROWER)
-    own = np.array([two[GROWER == k].var(axis=0) for k in range(3)])
-    pooled = np.bincount(GROWER) / 178 @ own
-    assert_allclose(model.covariances_, np.broadcast_to(pooled, (3, 2)), rtol=1e-9)
-    line = np.column_stack([np.linspace(0, 5, 5), np.linspace(2, 12, 5)])
-    log_p = model.predict_log_proba(line)
-    bend = np.diff(log_p[:, 0] - log_p[:, 1], 2)
-    assert_allclose(bend, 0, rtol=0, atol=1e-8)
-
-
 @pytest.mark.wrong("classes that touch are not separable", "max() <=", "max() <")
 def test_thm_cl_conditional_witness():
     rng = np.random.default_rng([12, 1])
