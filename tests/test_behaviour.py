@@ -264,27 +264,6 @@ def test_far_classes_keep_the_digits_of_near_ones(model, distance, n_far):
 
 # --- Writing the same data in another way --------------------------------------------
 
-# Settings in which nothing is chosen by rows held out: these see a row of weight two
-# and the same row written twice as one thing, and no order of rows.
-FIXED = [
-    MeMdClassifier(n_features=3),
-    MeMdClassifier("js", n_features=None, shrinkage=0.3),
-    MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
-    MeMdClassifier(family="bernoulli", n_features=3),
-    MeMdClassifier(family="multinomial", n_features=None),
-    generative.MultinomialMeMdClassifier(n_features=3),
-    JointMaxEntClassifier(),
-    JointMaxEntClassifier("pooled"),
-    JointMaxEntClassifier("diagonal"),
-    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
-    generative.RegularisedMeMdClassifier(0.2, 0.9),
-    ConditionalMaxEntClassifier(tol=1e-7, max_iter=1000),
-    DivergenceRanker(n_features=3),
-    GreedyGaussianRanker(n_features=3),
-    GreedyInformationRanker(n_features=3),
-    GreedyInformationRanker(n_features=3, family="poisson"),
-    generative.DivergenceWeighter(),
-]
 # Standardised inside, or families whose parameters change with the unit.
 UNITS = [
     MeMdClassifier(n_features=3),
@@ -295,6 +274,20 @@ UNITS = [
     generative.RegularisedMeMdClassifier(0.2, 0.9),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
+]
+# Settings in which nothing is chosen by rows held out: these see a row of weight two
+# and the same row written twice as one thing, and no order of rows.
+FIXED = [
+    *UNITS,
+    MeMdClassifier("js", n_features=None, shrinkage=0.3),
+    MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
+    MeMdClassifier(family="bernoulli", n_features=3),
+    MeMdClassifier(family="multinomial", n_features=None),
+    generative.MultinomialMeMdClassifier(n_features=3),
+    ConditionalMaxEntClassifier(tol=1e-7, max_iter=1000),
+    GreedyInformationRanker(n_features=3),
+    GreedyInformationRanker(n_features=3, family="poisson"),
+    generative.DivergenceWeighter(),
 ]
 
 

@@ -51,8 +51,7 @@ def test_equals_logistic_regression(data, l2, fit_intercept):
 
 
 @pytest.mark.parametrize(
-    ("l2", "n_classes", "kind"),
-    [(0.0, 2, np.asarray), (0.0, 3, sparse.csc_matrix), (2.0, 3, np.asarray)],
+    ("l2", "n_classes", "kind"), [(0.0, 2, sparse.csc_matrix), (2.0, 3, np.asarray)]
 )
 def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
     X, y = documents(n_classes, n=100, d=6)
@@ -106,7 +105,7 @@ def separates(Z, y, K):
 
 def test_the_certificate_agrees_with_linear_programming():
     counts = {True: 0, False: 0}
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng([59, 3, seed])
         K, d = rng.integers(2, 5), rng.integers(1, 4)
         n = rng.integers(2 * K, 25)
@@ -117,7 +116,7 @@ def test_the_certificate_agrees_with_linear_programming():
         separable = separates(Z, y, K)
         assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
         counts[separable] += 1
-    assert min(counts.values()) >= 10
+    assert min(counts.values()) >= 8
 
 
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():

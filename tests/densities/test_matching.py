@@ -100,7 +100,7 @@ def test_everything_agrees_with_mpmath(m, support, lam):
     assert float(density.log_normaliser_) == pytest.approx(float(mp.log(z)), abs=1e-7)
     entropy = mp.log(z) + mp.fdot(lam, mu)
     assert float(density.entropy_) == pytest.approx(float(entropy), abs=1e-9)
-    for x in (0.0, 1.0, 2.0):
+    for x in (0.0, 1.0):
         density_at = float(mass(mp.mpf(x)) / z)
         assert float(density.pdf(x)) == pytest.approx(density_at, rel=1e-8)
         below = float(total(mass, mp.mpf(x)) / z) if x > 0 or m != 2 else 0.0

@@ -5,12 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from memdlib import (
-    GreedyGaussianRanker,
-    GreedyInformationRanker,
-    MeMdClassifier,
-    generative,
-)
+from memdlib import MeMdClassifier, generative
 from memdlib.families import Binomial
 from memdlib.generative import MixtureClassifier
 
@@ -25,8 +20,6 @@ CASES = [
     (MeMdClassifier(priors=[0.5, 0.5]), r"priors=\[0.5, 0.5\] must be 3 numbers, one"),
     (MeMdClassifier(priors=[1.2, 0.1, -0.3]), "zero or above and of sum 1"),
     (MeMdClassifier(class_weight={1: 0.0}), "gives class 1 the weight 0.0; weights"),
-    (GreedyGaussianRanker(5), "n_features=5 is out of range: X has 4 features"),
-    (GreedyInformationRanker(5), "n_features=5 is out of range: X has 4 features"),
     (generative.CorrelatedMeMdClassifier(5), "X has 4 features"),
     (generative.CorrelatedMeMdClassifier(priors=[0.5, 0.5]), "must be 3 numbers"),
     (MixtureClassifier(["naive"]), "estimators holds 'naive'; give pairs"),
