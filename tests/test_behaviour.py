@@ -244,7 +244,7 @@ def name(model):
     [
         pytest.param(model, *far, id=f"{name(model)}-{far[0]:g}")
         for model in [*(k() for k in classifiers()), *SETTINGS]
-        for far in (FAR[::4] if isinstance(model, Pipeline) else FAR)
+        for far in (FAR[4:5] if isinstance(model, Pipeline) else FAR)
     ],
 )
 def test_far_classes_keep_the_digits_of_near_ones(model, distance, n_far):

@@ -1,7 +1,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -162,6 +162,7 @@ def exact_tsallis(P, w, q):
 
 @pytest.mark.parametrize("q", [0.3, 0.5, 1 - 1e-9, 1 + 1e-9, 1.5, 2.0, 4.0])
 @given(distributions(3))
+@settings(max_examples=20)
 def test_jensen_tsallis_is_its_definition(q, P):
     w = np.array([0.2, 0.3, 0.5])
     exact_P, exact_w = [exact(p) for p in P], exact(w)

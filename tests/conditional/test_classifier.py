@@ -54,7 +54,7 @@ def test_equals_logistic_regression(data, l2, fit_intercept):
     ("l2", "n_classes", "kind"), [(0.0, 2, sparse.csc_matrix), (2.0, 3, np.asarray)]
 )
 def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
-    X, y = documents(n_classes, n=100, d=6)
+    X, y = documents(n_classes, n=60, d=6)
     found = {
         solver: ConditionalMaxEntClassifier(solver, l2=l2, tol=1e-7).fit(kind(X), y)
         for solver in SOLVERS

@@ -21,9 +21,8 @@ def words(n=300):
 
 
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("reach", [0.3, 2.0**14])
-@pytest.mark.parametrize("block", [2**21, 300, 1])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("reach", "block"), [(0.3, 2**21), (2.0**14, 300), (0.3, 1)])
 def test_a_curve_is_a_fit_for_every_size(monkeypatch, family, kind, reach, block):
     """Whether classes count as near to each other or as far."""
     monkeypatch.setattr(scores, "_BLOCK", block)
@@ -55,7 +54,7 @@ def held_out_weight(model, X, y, weight, held_out):
     return np.array(right)
 
 
-@pytest.mark.parametrize("validation", [0.2, 0.5, 2, 4])
+@pytest.mark.parametrize("validation", [0.2, 4])
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
 @pytest.mark.parametrize(
     ("family", "kind"),
