@@ -8,21 +8,14 @@ imports it.
 from functools import partial
 from typing import Any
 
+import dask
+import dask.array as da
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from memdlib._types import ArrayLike, EstimatorT
 from memdlib.generative.memd import MomentClassifier
-
-try:
-    import dask
-    import dask.array as da
-except ImportError as error:
-    raise ImportError(
-        f"memdlib.dask needs Dask, which cannot be imported ({error}); install it "
-        "with: pip install 'memdlib[dask]'"
-    ) from error
 
 __all__ = ["fit"]
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 7469, "compendium": 4778, "benchmarks": 1147, "tests": 17302}
+CODE = {"memdlib": 7466, "compendium": 4499, "benchmarks": 1147, "tests": 16262}
 FILES, DOCSTRINGS = 69, 0.6
 
 LAYOUT = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import (
@@ -31,13 +32,9 @@ class _Display:
     def _on(self, ax: Axes | None) -> Axes:
         """The axes given, or those of a new figure, from here on also in ``ax_``."""
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "displays need matplotlib; install it with "
-                    "pip install 'memdlib[plot]'"
-                ) from error
+            check_matplotlib_support(type(self).__name__)
+            from matplotlib import pyplot
+
             ax = pyplot.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
         return ax

@@ -122,7 +122,7 @@ class MixtureClassifier(BayesClassifier):
     n_jobs : int or None, default=None
         Folds that are held out at the same time, in processes of joblib.
     verbose : int, default=0
-        Above zero, a line for each candidate; above one, also for each fold of it.
+        Above zero, a line for each candidate.
     class_weight : None, "balanced" or dict, default=None
         Factors of the weights of rows: posteriors and class shares are those of the
         weighted rows.
@@ -266,7 +266,7 @@ class MixtureClassifier(BayesClassifier):
             splits = _splits(codes, self.cv, rng, _MANY_WIDE if wide else _MANY)
             if splits:
                 rows = np.concatenate([test for _, test in splits])
-                scores = self._held_out(groups, candidates, X, y, weight, splits)
+                scores = self._held_out(groups, X, y, weight, splits)
                 self._weigh(candidates, scores, codes[rows], weight[rows])
             shares = self.cv_results_["weight"][:-1]
             raw = {key for group in groups if not group.steps for key in group.models}
@@ -283,18 +283,13 @@ class MixtureClassifier(BayesClassifier):
                     self._groups.append(group)
         return self
 
-    def _held_out(self, groups, candidates, X, y, weight, splits) -> dict[str, Array]:
+    def _held_out(self, groups, X, y, weight, splits) -> dict[str, Array]:
         """Scores of the rows held out, by all models."""
         scores = {}
         for group in groups:
             rest, Z = group.without_fixed_steps(X)
             work = (delayed(rest.held_out)(Z, y, weight, *split) for split in splits)
-            parts = []
-            for part in Parallel(n_jobs=self.n_jobs, return_as="generator")(work):
-                parts.append(part)
-                for name, keys in candidates.items():
-                    if self.verbose > 1 and keys[0] in part:
-                        print(f"{name}: fold {len(parts)} of {len(splits)}")
+            parts = Parallel(n_jobs=self.n_jobs)(work)
             for key in rest.models:
                 scores[key] = np.concatenate([part[key] for part in parts])
         return scores

@@ -8,7 +8,6 @@ Classes of one covariance have linear scores, too. Those of classes near to each
 are taken about a point near to them, or a class far off would take their digits.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
@@ -139,9 +138,7 @@ def running(
     total, edges, first = start, np.array([0, *grid]), 0
     most = max(1, _BLOCK // (n * len(start)))
     cost = np.arange(len(edges)) if by_step else edges
-    wide = np.append(np.diff(cost) > most // 8, True)
-    if by_step:
-        wide[:-1] = False
+    wide = np.append(np.diff(cost) > max(most // 8, 1), True)
     while first < len(grid):
         last = int(np.searchsorted(cost, cost[first] + most, side="right")) - 1
         last = first + max(1, min(last - first, int(wide[first:].argmax())))
@@ -173,12 +170,8 @@ def _is_right(scores: Array, codes: Indices) -> Bools:
     return (own & (codes >= 0)[:, None]).T
 
 
-class Scores(ABC):
-    """Scores by features that may be added a few at a time."""
-
-    @abstractmethod
-    def _totals(self, X, grid):
-        """Yield scores (K, g, n) by the first S features, for runs of a grid."""
+class Scores:
+    """Scores by features that may be added a few at a time, as ``_totals`` does."""
 
     def correct_weight(
         self, X: MatrixLike, codes: Indices, weight: Array, grid: Sequence[int]

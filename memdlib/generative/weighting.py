@@ -19,8 +19,9 @@ from memdlib.validation import NONNEGATIVE, POSITIVE, Words, checked_data, label
 class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Counts of words as rows of length one, words weighted by their divergence.
 
-    As :class:`sklearn.feature_extraction.text.TfidfTransformer`, with one more factor:
-    the divergence of the word between the classes, a share of the largest, to a power.
+    As :class:`sklearn.feature_extraction.text.TfidfTransformer` with sublinear counts
+    (1 + log c, and c itself below one), with one more factor: the divergence of the
+    word between the classes, a share of the largest, to a power.
     The weights know the labels: choose what comes after them inside one pipeline.
 
     Parameters
@@ -29,10 +30,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         0 leaves the divergence out: y is then not needed.
     divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
         Between the class marginals of the presence of the word.
-    sublinear_tf : bool, default=True
-        Whether a count c becomes 1 + log c (c itself below one).
-    use_idf : bool, default=True
-        Whether words weigh 1 + log((1 + n) / (1 + df)), df of n documents holding them.
     smoothing : float > 0, default=1.0
         Of the marginals; see :class:`memdlib.MeMdClassifier`.
 
@@ -58,8 +55,6 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict] = {
         "power": [NONNEGATIVE],
         "divergence": [Words(*DIVERGENCES)],
-        "sublinear_tf": ["boolean"],
-        "use_idf": ["boolean"],
         "smoothing": [POSITIVE],
     }
 
@@ -67,14 +62,10 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self,
         power: float = 0.25,
         divergence: str = "jeffreys",
-        sublinear_tf: bool = True,
-        use_idf: bool = True,
         smoothing: float = 1.0,
     ) -> None:
         self.power = power
         self.divergence = divergence
-        self.sublinear_tf = sublinear_tf
-        self.use_idf = use_idf
         self.smoothing = smoothing
 
     @all_or_nothing
@@ -108,8 +99,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_non_negative(X, type(self).__name__)
         documents = np.ravel(weight @ (X > 0))
         weights = (documents > 0).astype(np.float64)
-        if self.use_idf:
-            weights *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + documents))
+        weights *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + documents))
         if self.power:
             ranker = DivergenceRanker(
                 self.divergence, "bernoulli", smoothing=self.smoothing
@@ -137,15 +127,10 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_non_negative(X, type(self).__name__)
         Z = X.astype(np.float64, copy=True)
         if sparse.issparse(Z):
-            Z.data = self._counts(Z.data) * self.weights_[Z.indices]
+            Z.data = _sublinear(Z.data) * self.weights_[Z.indices]
         else:
-            Z = self._counts(Z) * self.weights_
+            Z = _sublinear(Z) * self.weights_
         return normalize(Z, copy=False).astype(X.dtype, copy=False)
-
-    def _counts(self, counts: Array) -> Array:
-        if not self.sublinear_tf:
-            return counts
-        return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -154,3 +139,7 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = bool(self.power)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _sublinear(counts: Array) -> Array:
+    return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
