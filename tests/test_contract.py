@@ -4,7 +4,7 @@ Other settings: ``make test-nightly``.
 """
 
 import pickle
-from functools import partial
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import generate_invalid_param_val, make_constraint
 
 from memdlib import (
     PLSA,
@@ -36,7 +37,7 @@ from memdlib import (
     nml,
     topics,
 )
-from tests.scikit_learn import EQUIVALENCE, checks, public, run
+from tests.scikit_learn import checks, public, run
 
 DEFAULTS = [
     PLSA(random_state=0),
@@ -79,15 +80,23 @@ def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
 
 
-@pytest.mark.parametrize("kind", [MeMdClassifier, generative.MultinomialMeMdClassifier])
-@pytest.mark.parametrize("name", EQUIVALENCE)
-def test_of_a_fixed_size_weights_are_copies(kind, name):
-    run(partial(getattr(estimator_checks, name), kind.__name__), kind(n_features=None))
-
-
 def test_every_public_estimator_is_checked():
     # a density is fitted to numbers, not to a table
     assert public(BaseEstimator) - {MaxEntDensity} == {type(m) for m in DEFAULTS}
+
+
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=str)
+def test_parameters_without_meaning_are_named(estimator):
+    X, y = load_iris(return_X_y=True)
+    for name in estimator.get_params(deep=False):
+        wrong = [object()]
+        for allowed in estimator._parameter_constraints[name]:
+            with suppress(NotImplementedError):
+                wrong.append(generate_invalid_param_val(make_constraint(allowed)))
+        for value in wrong:
+            model = clone(estimator).set_params(**{name: value})
+            with pytest.raises(ValueError, match=f"'{name}' parameter of .* Got "):
+                model.fit(X, y)
 
 
 def frame():

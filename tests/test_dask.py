@@ -1,6 +1,8 @@
-"""Fits from Dask collections, on two worker processes, against one fit in memory."""
+"""Fits from Dask collections against one fit in memory; in threads.
 
-import os
+On worker processes, which take long to start: ``make test-nightly``.
+"""
+
 from itertools import pairwise
 
 import dask
@@ -9,7 +11,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -38,15 +39,6 @@ FOUND = (
     "class_prior_ mean_params_ natural_params_ feature_divergences_ covariances_ "
     "shrinkage_"
 ).split()
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two worker processes of one thread each, started again when they die."""
-    how = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": None}
-    with LocalCluster(**how, dashboard_address="127.0.0.1:0") as cluster:
-        with Client(cluster) as found:
-            yield found
 
 
 def counts():
@@ -113,20 +105,6 @@ def test_it_goes_on_where_partial_fit_does():
     agree(MeMdClassifier(n_features=3).fit(*both), model, X)
 
 
-@pytest.mark.parametrize("name", ["normal", "documents", "diagonal"])
-def test_sparse_blocks(client, name):
-    X, y = counts()
-    parts = [dask.delayed(sparse.csr_array)(X[i:j]) for i, j in pairwise(CUTS)]
-    X_blocks = da.concatenate(
-        [
-            da.from_delayed(p, (n, X.shape[1]), meta=sparse.csr_array((0, 0)))
-            for p, n in zip(parts, SIZES, strict=True)
-        ]
-    )
-    one = clone(ESTIMATORS[name]).fit(sparse.csr_array(X), y)
-    agree(one, fit(clone(ESTIMATORS[name]), X_blocks, y), X)
-
-
 def test_columns_in_several_blocks_and_labels_in_memory():
     X, y = counts()
     narrow = da.from_array(X, chunks=(70, 4))
@@ -134,23 +112,6 @@ def test_columns_in_several_blocks_and_labels_in_memory():
     for labels in (y, list(y), da.from_array(y, chunks=33)):
         other = fit(MeMdClassifier(n_features=3), narrow, labels, weights())
         agree(one, other, X)
-
-
-@pytest.mark.parametrize("kind", [int, str])
-def test_data_frames(client, kind):
-    X, y = counts()
-    labels = y if kind is int else np.array(["ape", "bee", "cow"])[y]
-    table = pd.DataFrame(X, columns=list("abcdef")).assign(label=labels, w=weights())
-    features = table[list("abcdef")]
-    one = MeMdClassifier(n_features=3).fit(features, table["label"], table["w"])
-    parts = dd.from_pandas(table, npartitions=4, sort=False)
-    own = parts[list("abcdef")], parts["label"], parts["w"]
-    other = fit(MeMdClassifier(n_features=3), *own)
-    assert other.feature_names_in_.tolist() == list("abcdef")
-    agree(one, other, features)
-    other = fit(MeMdClassifier(n_features=3), own[0].to_dask_array(), *own[1:])
-    assert not hasattr(other, "feature_names_in_")
-    agree(clone(one).fit(X, table["label"], weights()), other, X)
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask
@@ -165,24 +126,6 @@ def test_files_of_a_folder(tmp_path):
     other = fit(MeMdClassifier(n_features=3), *own)
     features = table.drop(columns="label")
     agree(MeMdClassifier(n_features=3).fit(features, y), other, features)
-
-
-def test_a_worker_that_dies_is_replaced(client, tmp_path):
-    X, y = counts()
-    mark = tmp_path / "died"
-
-    def die_once(block, block_info=None):
-        if block_info and block_info[0]["chunk-location"][0] == 3 and not mark.exists():
-            mark.touch()
-            os._exit(1)
-        return block
-
-    X_blocks, y_blocks = blocks(X, y)
-    deadly = X_blocks.map_blocks(die_once, dtype=X.dtype, meta=np.empty((0, 0)))
-    model = MeMdClassifier(n_features=3)
-    other = fit(clone(model), deadly, y_blocks)
-    assert mark.exists()
-    agree(model.fit(X, y), other, X)
 
 
 def test_lengths_that_are_not_known_but_agree():
@@ -239,3 +182,34 @@ def test_estimators_without_partial_fit_and_data_in_memory_have_another_fit():
             fit(model, *blocks(*counts()))
     with pytest.raises(TypeError, match="X is a ndarray"):
         fit(MeMdClassifier(n_features=1), *counts())
+
+
+@pytest.mark.parametrize("name", ["normal", "documents"])
+def test_sparse_blocks(name):
+    X, y = counts()
+    parts = [dask.delayed(sparse.csr_array)(X[i:j]) for i, j in pairwise(CUTS)]
+    X_blocks = da.concatenate(
+        [
+            da.from_delayed(p, (n, X.shape[1]), meta=sparse.csr_array((0, 0)))
+            for p, n in zip(parts, SIZES, strict=True)
+        ]
+    )
+    one = clone(ESTIMATORS[name]).fit(sparse.csr_array(X), y)
+    agree(one, fit(clone(ESTIMATORS[name]), X_blocks, y), X)
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_data_frames(kind):
+    X, y = counts()
+    labels = y if kind is int else np.array(["ape", "bee", "cow"])[y]
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(label=labels, w=weights())
+    features = table[list("abcdef")]
+    one = MeMdClassifier(n_features=3).fit(features, table["label"], table["w"])
+    parts = dd.from_pandas(table, npartitions=4, sort=False)
+    own = parts[list("abcdef")], parts["label"], parts["w"]
+    other = fit(MeMdClassifier(n_features=3), *own)
+    assert other.feature_names_in_.tolist() == list("abcdef")
+    agree(one, other, features)
+    other = fit(MeMdClassifier(n_features=3), own[0].to_dask_array(), *own[1:])
+    assert not hasattr(other, "feature_names_in_")
+    agree(clone(one).fit(X, table["label"], weights()), other, X)

@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from memdlib import moments
 from memdlib import moments as module
-from memdlib.moments import (
-    ClassMoments,
-    class_moments,
-    joint_moments,
-    leave_one_out,
-    translate,
-    translate_natural,
-)
 
 KINDS = pytest.mark.parametrize(
     "kind", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix]
@@ -35,7 +28,7 @@ def sample(n=200, d=4, n_classes=3, seed=0):
 
 
 def raw(m):
-    return translate(m.mean, np.ones(1), m.location)
+    return moments.translate(m.mean, np.ones(1), m.location)
 
 
 def direct(X, y, weight, n_classes, order):
@@ -65,7 +58,7 @@ def test_every_container_gives_means(monkeypatch, kind, order, about_zero, block
     X[X < 2] = 0
     X[:, 3] = abs(X[:, 3]) + 1  # stored throughout
     options = {"order": order, "sample_weight": weight, "about_zero": about_zero}
-    m = class_moments(kind(X), y, 3, **options)
+    m = moments.class_moments(kind(X), y, 3, **options)
     expected = direct(X, y, weight, 3, order)
     assert_allclose(raw(m), expected, rtol=1e-10)
     assert_allclose(m.prior, np.bincount(y, weight) / weight.sum())
@@ -87,7 +80,7 @@ def test_a_class_that_is_constant_has_no_variance(kind, weighing):
         "tenth": np.full(2500, 0.1),
         "uneven": 1 + rng.random(2500),
     }
-    m = class_moments(kind(X), y, 2, order=2, sample_weight=weights[weighing])
+    m = moments.class_moments(kind(X), y, 2, order=2, sample_weight=weights[weighing])
     assert_array_equal(m.sums[0], 0)
     assert_array_equal(m.location[0], X[0])
 
@@ -101,7 +94,7 @@ def test_classes_far_apart_keep_their_variances(kind, offset, scale):
     X = rng.normal(size=(90, 2)) + np.array([0.0, 4.0, offset])[y, None]
     X[:, 1] = np.round(X[:, 1])  # with zeros that are not stored
     X *= scale
-    m = class_moments(kind(X), y, 3, order=2)
+    m = moments.class_moments(kind(X), y, 3, order=2)
     pair = m.one_vs_rest()
     for k in range(3):
         own, rest = ([exact_variance(X[rows, s]) for s in range(2)]
@@ -115,13 +108,13 @@ def test_powers_beyond_all_numbers_are_refused(kind):
     X, y, _ = sample(10)
     X[3, 2] = 1e200
     with pytest.raises(ValueError, match=r"feature 2 overflow; rescale"):
-        class_moments(kind(X), y, 3, order=2)
+        moments.class_moments(kind(X), y, 3, order=2)
 
 
 def collected(X, y, weight, joint):
     if joint:
-        return joint_moments(X, y, 4, sample_weight=weight)
-    return class_moments(X, y, 4, order=3, sample_weight=weight)
+        return moments.joint_moments(X, y, 4, sample_weight=weight)
+    return moments.class_moments(X, y, 4, order=3, sample_weight=weight)
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -135,7 +128,7 @@ def test_batches_add_up_wherever_they_are_cut(joint, cuts):
     ]
     whole = collected(X, y, weight, joint)
     for order in (parts, parts[::-1]):
-        merged = reduce(ClassMoments.merge, order)
+        merged = reduce(moments.ClassMoments.merge, order)
         assert type(merged) is type(whole)
         assert_allclose(merged.weight, whole.weight, rtol=1e-12)
         back = merged._about(whole.location)
@@ -149,7 +142,7 @@ def test_parts_but_one_and_a_class_beside_the_rest(joint, n_parts):
     part = np.arange(200) % n_parts
     parts = [collected(X[part == p], y[part == p], weight[part == p], joint)
              for p in range(n_parts)]  # fmt: skip
-    for p, m in enumerate(leave_one_out(parts)):
+    for p, m in enumerate(moments.leave_one_out(parts)):
         rows = part != p
         expected = collected(X[rows], y[rows], weight[rows], joint)
         back = m._about(expected.location)
@@ -168,7 +161,7 @@ def test_parts_but_one_and_a_class_beside_the_rest(joint, n_parts):
 def test_complement_does_not_cancel():
     # the class of large values would leave its rounding error behind if subtracted
     X = np.r_[np.full(50, 1e8), 1.0 + np.arange(50) % 2][:, None]
-    pair = class_moments(X, np.repeat([0, 1], 50), 2, order=2).one_vs_rest()
+    pair = moments.class_moments(X, np.repeat([0, 1], 50), 2, order=2).one_vs_rest()
     assert variance(pair)[0, 1, 0] == pytest.approx(0.25, rel=1e-15)
 
 
@@ -185,7 +178,9 @@ def test_an_empty_class_says_what_all_say(joint):
 def test_moments_of_other_shapes_do_not_add():
     (X, y, _), (Z, z, _) = sample(), sample(d=2)
     with pytest.raises(ValueError, match=r"\(3, 2, 1\) cannot be added .*\(3, 4, 2\)"):
-        class_moments(X, y, 3, order=2).merge(class_moments(Z, z, 3, order=1))
+        moments.class_moments(X, y, 3, order=2).merge(
+            moments.class_moments(Z, z, 3, order=1)
+        )
 
 
 @pytest.mark.parametrize("prior", [[0.2, 0.5, 0.3, 0.0], [0.7, 0.0, 0.3, 0.0]])
@@ -215,7 +210,9 @@ def test_some_features(features):
 
 def test_joint_moments_are_sums_of_products():
     X, y, weight = sample()
-    m = joint_moments(np.float32(X), y.tolist(), 3, sample_weight=weight.tolist())
+    m = moments.joint_moments(
+        np.float32(X), y.tolist(), 3, sample_weight=weight.tolist()
+    )
     assert m.sums.dtype == m.location.dtype == np.float64
     for k in range(3):
         rows = X.astype(np.float32).astype(float)[y == k]
@@ -230,7 +227,7 @@ def test_natural_parameters_of_many_columns_move_to_other_points():
     rng = np.random.default_rng([4, 12])
     lam = rng.integers(1, 4, size=(2, 3, 5)) * rng.choice([-1, 1], size=(2, 3, 5))
     for location in (np.array([1, 0, -2]), rng.normal(size=(2, 3)), 2, 0.0):
-        found = translate_natural(lam, location)
+        found = moments.translate_natural(lam, location)
         assert found.dtype == np.float64 and found.shape == lam.shape
         at = np.broadcast_to(location, (2, 3))
         for k, s in np.ndindex(2, 3):
@@ -241,7 +238,7 @@ def test_natural_parameters_of_many_columns_move_to_other_points():
 
 def test_a_gap_in_the_first_row_of_a_batch_spares_the_classes_without_rows():
     X = np.array([[np.nan, 2.0], [5.0, 3.0], [4.0, 1.0]])
-    first = class_moments(X[:2], [0, 0], 2, order=2)
-    found = first.merge(class_moments(X[2:], [1], 2, order=2))
+    first = moments.class_moments(X[:2], [0, 0], 2, order=2)
+    found = first.merge(moments.class_moments(X[2:], [1], 2, order=2))
     assert (found.location + found.mean[..., 0]).tolist() == [[5.0, 2.5], [4.0, 1.0]]
     assert found.count.tolist() == [[1.0, 2.0], [1.0, 1.0]]

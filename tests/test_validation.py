@@ -22,7 +22,9 @@ from memdlib.validation import (
 def test_weights_pass_through_and_scalars_spread():
     assert check_sample_weight(None, [0, 1]).tolist() == [1, 1]
     assert check_sample_weight(3, [0, 1]).tolist() == [3, 3]
-    assert check_sample_weight([0, 2], [0, 1]).tolist() == [0, 2]
+    for weight in ([0, 2], [1e-100, 1.0], [2.0**53 - 1, 1], np.float32([0.1, 2])):
+        found = check_sample_weight(weight, [0, 1])
+        assert found.tolist() == list(weight) and found.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -32,12 +34,12 @@ def test_weights_pass_through_and_scalars_spread():
         ([1, -1], "Negative values in data passed to `sample_weight`"),
         ([np.inf, 1], "Input sample_weight contains infinity"),
         ([0, 0], "at least one non-zero number"),
-        ([[1], [2]], "must be 1D array or scalar"),
-        ([1, np.nan], "Input sample_weight contains NaN"),
         (np.nan, "from inf to nan"),
         ([1, 1e308], r"from 1 to 1e\+308; .* divide them by their mean"),
         ([2.0**53, 2], r"which there may be 9\.0072e\+15 in all"),
         ([1, 5e-324], "sample_weight goes from 4.94066e-324 to 1; .* from 1e-100"),
+        ([1, np.nextafter(1e-100, 0)], "divide them by their mean"),
+        ([0, np.nextafter(2.0**53, np.inf)], "divide them by their mean"),
     ],
 )
 def test_bad_weights_are_named(weight, message):
@@ -45,11 +47,11 @@ def test_bad_weights_are_named(weight, message):
         check_sample_weight(weight, [0, 1])
 
 
-@pytest.mark.parametrize("factor", [1e300, 1e-101])
+@pytest.mark.parametrize("factor", [1e300, 1e-101, 0.0, -1.0, np.inf, np.nan])
 def test_weights_of_classes_stay_in_range(factor):
     given = MeMdClassifier(), np.eye(4), [0, 0, 1, 1]
     labelled_data(*given, None, class_weight={0: 1e-100, 1: 2.0**51})
-    with pytest.raises(ValueError, match=r"sample_weight \* class_weight.* goes from"):
+    with pytest.raises(ValueError, match="class_weight.*(of classes must be|goes fr)"):
         labelled_data(*given, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor})
 
 
@@ -86,7 +88,7 @@ def test_impossible_counts(asked):
 
 
 @pytest.mark.parametrize(
-    "value", [-1e-9, np.nan, np.inf, "0.5", None, 1j, [0.5], True, np.False_]
+    "value", [-5e-324, np.nan, np.inf, "0.5", None, 1j, [0.5], True, np.False_]
 )
 def test_numbers_out_of_range_are_named(value):
     for check in (check_unit_interval, check_nonnegative, check_positive):
@@ -128,15 +130,6 @@ def test_rows_of_weight_zero_are_left_out_before_classes_are_read(kind):
     assert classes.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="one class only"):
         labelled_data(MeMdClassifier(), kind(X), ["a", "b"], [1.0, 0.0])
-
-
-def test_the_ends_of_what_weights_may_be_are_inside():
-    assert check_sample_weight([1e-100, 1.0], [0, 1]).tolist() == [1e-100, 1.0]
-    assert check_sample_weight([2.0**53 - 1, 1], [0, 1]).sum() == 2.0**53
-    for weight in (np.nextafter(1e-100, 0), [0, np.nextafter(2.0**53, np.inf)]):
-        with pytest.raises(ValueError, match="divide them by their mean"):
-            check_sample_weight(weight, [0, 1])
-    assert check_sample_weight(np.float32([0.1, 2]), [0, 1]).dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -210,23 +203,10 @@ def test_batches_have_the_classes_of_the_first():
         read(X[:, :1], y, None, known)
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
-def test_weights_of_classes_are_above_zero(bad):
-    given = MeMdClassifier(), np.eye(2), ["a", "b"], None
-    with pytest.raises(ValueError, match="class_weight.*(of classes must be|divide)"):
-        labelled_data(*given, class_weight={"b": bad})
-
-
 def test_ends_of_intervals_are_inside_or_outside_as_documented():
-    tiny, above = 5e-324, np.nextafter(1.0, 2.0)
-    assert check_positive(tiny, "a") == tiny
-    assert check_positive(np.float32(0.25), "a") == 0.25
-    assert check_nonnegative(1e308, "a") == check_positive(1e308, "a") == 1e308
-    for check, value in [
-        (check_unit_interval, above),
-        (check_unit_interval, -tiny),
-        (check_nonnegative, -tiny),
-        (check_positive, 0.0),
-    ]:
+    for value in (5e-324, np.float32(0.25), 1e308):
+        assert check_nonnegative(value, "a") == check_positive(value, "a") == value
+    ends = {check_unit_interval: np.nextafter(1.0, 2.0), check_positive: 0.0}
+    for check, value in ends.items():
         with pytest.raises(ValueError, match="^a="):
             check(value, "a")

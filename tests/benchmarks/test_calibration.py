@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.calibration import (
-    N_TEST,
-    RULES,
-    log_loss,
-    losses,
-    problems,
-    table,
-)
+from benchmarks.calibration import N_TEST, RULES, log_loss, losses, problems, table
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_path_of_a_file_is_a_parameter(tmp_path):
     path = tmp_path / "Reviews.csv"
-    write_reviews(path, 1500, n_words=800, seed=4)
+    write_reviews(path, 600, n_words=400, seed=4)
     given = {"path": str(path), "column": "Text", "once": True, "measure_memory": False}
     run = replace(runs(ROOT)["lecture-reviews"], parameters=given)
     values = compute(ROOT, run)[1]["values"]

@@ -12,13 +12,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from memdlib import MaxEntDensity
+from memdlib import MaxEntDensity, nml
 from memdlib.families import MultivariateNormal, Normal
-from memdlib.nml import (
-    conditional_complexity,
-    conditional_error,
-    multinomial_codelength,
-)
 from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, WIDEST
 
 N_STATES = 4
@@ -130,10 +125,10 @@ def labels(state):
     counts = np.bincount(levels, minlength=6)[1:]
     ones = np.bincount(levels[:6], minlength=6)[1:]
     error = 12 * np.log(2)
-    found = {"error0": error, "complexity0": multinomial_codelength([6, 6]) - error}
+    found = {"error0": error, "complexity0": nml.multinomial_codelength([6, 6]) - error}
     for m in range(1, 6):
-        found[f"error{m}"] = conditional_error(counts, ones, m)
-        found[f"complexity{m}"] = conditional_complexity(counts, m)
+        found[f"error{m}"] = nml.conditional_error(counts, ones, m)
+        found[f"complexity{m}"] = nml.conditional_complexity(counts, m)
     totals = {
         f"total{m}": found[f"error{m}"] + found[f"complexity{m}"] for m in range(6)
     }

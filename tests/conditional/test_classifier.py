@@ -51,11 +51,10 @@ def test_equals_logistic_regression(data, l2, fit_intercept):
 
 
 @pytest.mark.parametrize(
-    ("l2", "n_classes", "kind"),
-    [(0.0, 2, np.asarray), (0.0, 3, sparse.csc_matrix), (2.0, 3, np.asarray)],
+    ("l2", "n_classes", "kind"), [(0.0, 2, sparse.csc_matrix), (2.0, 3, np.asarray)]
 )
 def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
-    X, y = documents(n_classes, n=100, d=6)
+    X, y = documents(n_classes, n=60, d=6)
     found = {
         solver: ConditionalMaxEntClassifier(solver, l2=l2, tol=1e-7).fit(kind(X), y)
         for solver in SOLVERS
@@ -70,23 +69,6 @@ def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
         np.testing.assert_allclose(found_p, best_p, rtol=0, atol=3e-4)
     assert found["iis"].n_iter_ < found["gis"].n_iter_
     assert best.n_iter_ < 100
-
-
-def test_class_weights_are_factors_of_the_instance_weights():
-    X, y = documents()
-    X, y = X[y != (np.arange(len(y)) % 3)], y[y != (np.arange(len(y)) % 3)]
-    weight = np.random.default_rng([59, 4]).uniform(0.5, 2.0, size=len(y))
-    model = ConditionalMaxEntClassifier(tol=1e-9)
-    found = clone(model).set_params(class_weight={2: 3.0, 0: 0.5})
-    factor = np.array([0.5, 1.0, 3.0])[y]
-    expected = clone(model).fit(X, y, factor * weight)
-    np.testing.assert_allclose(found.fit(X, y, weight).coef_, expected.coef_)
-    balanced = clone(model).set_params(class_weight="balanced").fit(X, y, weight)
-    shares = balanced.predict_proba(X).T @ (weight / np.bincount(y, weight)[y])
-    np.testing.assert_allclose(shares / shares.sum(), 1 / 3, rtol=1e-6)
-    peer = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=500)
-    found, theirs = (m.fit(X, y).predict_proba(X) for m in (balanced, peer))
-    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -123,7 +105,7 @@ def separates(Z, y, K):
 
 def test_the_certificate_agrees_with_linear_programming():
     counts = {True: 0, False: 0}
-    for seed in range(120):
+    for seed in range(40):
         rng = np.random.default_rng([59, 3, seed])
         K, d = rng.integers(2, 5), rng.integers(1, 4)
         n = rng.integers(2 * K, 25)
@@ -134,7 +116,7 @@ def test_the_certificate_agrees_with_linear_programming():
         separable = separates(Z, y, K)
         assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
         counts[separable] += 1
-    assert min(counts.values()) >= 20
+    assert min(counts.values()) >= 8
 
 
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():
@@ -155,8 +137,9 @@ def test_bad_data_are_named():
     ConditionalMaxEntClassifier("gis").fit(centred, [0, 1])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("zeros", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize(
+    ("solver", "zeros"), [("lbfgs", 0.0), ("lbfgs", 0.7), ("gis", 0.7), ("iis", 0.7)]
+)
 def test_offsets_of_sparse_features_do_no_harm(solver, zeros):
     rng = np.random.default_rng(67)
     y = rng.integers(0, 2, 200)

@@ -3,11 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdlib.densities.support import (
-    Support,
-    gauss_legendre,
-    read_support,
-)
+from memdlib.densities.support import Support, gauss_legendre, read_support
 
 
 def test_a_pair_is_an_interval_and_a_list_is_a_set_of_levels():
@@ -26,14 +22,11 @@ def test_a_pair_is_an_interval_and_a_list_is_a_set_of_levels():
     ("support", "message"),
     [
         ((1.0, 0.0), "must be .a, b. with a < b"),
-        ((1.0, 1.0), "must be .a, b. with a < b"),
         ((0.0, np.nan), "must be .a, b. with a < b"),
         ([1.0], "a pair .a, b. or at least two levels"),
-        (3.0, "a pair .a, b. or at least two levels"),
         ([1.0, 1.0, 2.0], "must be finite and distinct"),
         ([1.0, np.inf], "must be finite and distinct"),
         ([[0, 1], [2]], "support must be real numbers"),
-        (["a", "b"], "support must be real numbers"),
     ],
 )
 def test_what_is_no_support_is_named(support, message):

@@ -147,17 +147,6 @@ def test_divergences_against_quadrature(name, a, b):
 
 @pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
-def test_js_gm_is_the_sum_over_pairs(name, w):
-    f, mu = get(name), np.array(MEANS[name])
-    pairs = np.array([[divergence(name, a, b) for b in mu] for a in mu])
-    order = [2, 0, 3, 1]
-    assert float(f.js_gm(mu, w)) == pytest.approx(w @ pairs @ w, rel=1e-7, abs=0)
-    turned = f.js_gm(mu[order], np.array(w)[order])
-    assert float(turned) == pytest.approx(w @ pairs @ w, rel=1e-7, abs=0)
-
-
-@pytest.mark.parametrize("name", EACH)
-@pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
 def test_jensen_shannon_is_what_a_value_says_of_the_class(name, w):
     f, mu = get(name), np.array(MEANS[name])
 
@@ -402,29 +391,18 @@ def test_presence_is_observed_in_dense_and_sparse():
 
 
 BOUNDARY = [
-    (lambda: Normal().natural([[0, 1], [2, 4]]), r"variance = 0\.0 at index \(1,\)"),
     (lambda: Normal().jeffreys([3, 9], [0, 1]), r"drop the feature, rescale it or reg"),
     (lambda: Normal().natural([0, 1e-310]), "variance = 1e-310: a normal density"),
     (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
-    (
-        lambda: Bernoulli().js_gm([[[0.5]], [[-0.1]]], [0.5, 0.5]),
-        r"mean = -0\.1 at ind",
-    ),
     (lambda: Bernoulli().kl([1.5], [0.5]), r"mean = 1\.5: a probability lies"),
     (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*smoothing > 0"),
-    (lambda: Poisson().natural([[0.0]]), r"mean = 0\.0 .*smoothing > 0"),
     (lambda: Geometric().kl([0.0], [1.0]), r"mean = 0\.0 .*smoothing > 0"),
     (lambda: Geometric().mean([0.0]), r"lambda = 0\.0 .*summable"),
     (lambda: Exponential().mean([-2.0]), r"lambda = -2\.0 .*integrable"),
     (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
     (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
-    (lambda: TruncatedExponential(1.0, 1.0), r"a=1\.0, b=1\.0 .*, a below b"),
-    (lambda: TruncatedExponential("0", 1.0), r"a='0', b=1\.0 must be finite num"),
     (lambda: TruncatedExponential(0, np.nan), "b=nan must be finite numbers"),
     (lambda: Polynomial(2.5), r"n_moments=2\.5 must be an integer, 1 or more"),
-    (lambda: Polynomial(True), "n_moments=True must be an integer"),
-    (lambda: Polynomial(1, "ab"), "support must be real numbers"),
-    (lambda: Polynomial(1, 3.0), r"support=\[3\.0\] must be a pair"),
     (lambda: Polynomial(2, (0, np.inf)), "must be bounded"),
     (lambda: get(MultivariateNormal()), "all features jointly; use JointMaxEntC"),
     (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),
@@ -500,15 +478,6 @@ def test_jensen_shannon_on_levels_is_that_of_their_probabilities():
     assert value.shape == error.shape == (1,)
     assert value[0] == pytest.approx(expected, rel=1e-6)
     assert error[0] == 0
-
-
-def test_class_means_about_the_location_of_the_heaviest_class():
-    location = np.array([[5.0, -1e9, 0.25], [1e9, 3.0, -7.0]])
-    mu = Normal.mean_parameters([[0.5, 0.25, 1.0], [0.125, 2.0, -1.0]], np.ones((2, 3)))
-    means, weight = location + mu[..., 0], np.array([1.0, 2.0])
-    found = Normal.centre(mu, weight, location)
-    assert_array_equal(found, means - location[1])
-    assert_array_equal(Normal.centre(mu, weight, None), mu[..., 0])
 
 
 def test_normal_divergences_of_classes_about_points_of_their_own():

@@ -50,22 +50,6 @@ def test_no_multipliers_of_a_grid_are_better(seed, n_scores, lead):
         assert objective(found.multipliers * change) >= reached - 1e-9 * weight.sum()
 
 
-@given(st.integers(0, 10**6), st.integers(3, 30), st.integers(2, 20))
-@settings(max_examples=40, deadline=None)
-def test_what_the_mixture_bounds(seed, n, K):
-    (score,), codes, _ = case(seed, n, K)
-    rng = np.random.default_rng([44, seed])
-    score[rng.integers(n)] *= 10.0 ** rng.integers(0, 90)
-    found = fit_calibration([score], codes)
-    new = rng.normal(size=(50, K)) * 10.0 ** rng.integers(-3, 90)
-    log_q = found.log_posterior([new])
-    assert_allclose(np.exp(log_q).sum(axis=1), 1, rtol=1e-12)
-    assert (log_q >= -np.log(2 * K * (n + 1)) - 1e-12).all()
-    assert (log_q[np.arange(50), new.argmax(axis=1)] == log_q.max(axis=1)).all()
-    log_ratio = np.log(found.multipliers[0] * median_lead(score, np.ones(n)) / 3.0)
-    assert abs(log_ratio) <= np.sqrt(2 * n * np.log(2 * K * (n + 1)))
-
-
 @given(st.integers(0, 10**6), st.integers(1, 2), st.floats(-50, 50))
 @settings(max_examples=25, deadline=None)
 def test_units_constants_order_names_and_copies_do_not_matter(seed, n_scores, log_unit):

@@ -57,18 +57,6 @@ def test_features_that_depend_on_the_chosen_are_left_out():
     assert len(few.order_) < 4  # classes of three and four rows
 
 
-def test_more_features_than_rows():
-    rng = np.random.default_rng([22, 5])
-    y = np.arange(30) % 3
-    X = rng.normal(size=(30, 500))
-    X[:, [7, 70, 400]] += 3 * np.eye(3)[y]
-    for ranker in (GreedyGaussianRanker(20), GreedyInformationRanker(20)):
-        ranker.fit(X, y)
-        assert len(set(ranker.order_)) == len(ranker.gains_) == 20
-        assert set(ranker.order_[:6]) >= {7, 70, 400}
-        assert np.isfinite(ranker.gains_).all()
-
-
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
 def test_information_by_hand(divergence):
     X, y = load_breast_cancer(return_X_y=True)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import GaussianNB
 
 from memdlib import MeMdClassifier, densities
 from memdlib.families import Poisson, Polynomial
 from memdlib.generative import scores
-from memdlib.generative.memd import held_out_folds, size_grid, smallest_best
+from memdlib.generative.memd import held_out_folds, size_grid
 from tests.generative.conftest import wine, word_counts
 
 
@@ -20,41 +20,9 @@ def words(n=300):
     return word_counts(n, 200, 1, n_informative=20)
 
 
-@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
-def test_presence_model_is_bernoulli_naive_bayes_where_half_have_the_word(alpha):
-    rng = np.random.default_rng([7, 3])
-    half = rng.random((60, 9)) < rng.random((1, 9))
-    X, y = np.vstack([half, ~half]), np.arange(120) % 7 // 3
-    ours = MeMdClassifier(family="bernoulli", n_features=None, smoothing=2 * alpha)
-    theirs = BernoulliNB(alpha=alpha)
-    found, expected = (m.fit(X, y).predict_log_proba(X) for m in (ours, theirs))
-    assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
-
-
-@pytest.mark.parametrize("size", [1, 4, 13])
-def test_the_rule_adds_the_best_log_densities_to_the_log_prior(size):
-    X, y, X_new, _ = wine()
-    w = np.random.default_rng([7, 4]).uniform(0.5, 2, len(y))
-    model = MeMdClassifier(n_features=size).fit(X, y, w)
-    top = model.order_[:size]
-    joint = []
-    for k in range(3):
-        x, v = X[y == k][:, top], w[y == k]
-        mean = np.average(x, axis=0, weights=v)
-        sd = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=v))
-        density = stats.norm(mean, sd).logpdf(X_new[:, top]).sum(axis=1)
-        joint.append(np.log(v.sum() / w.sum()) + density)
-    joint = np.transpose(joint)
-    expected = joint - np.logaddexp.reduce(joint, axis=1)[:, None]
-    assert_allclose(model.predict_log_proba(X_new), expected, rtol=0, atol=1e-8)
-    assert_array_equal(model.predict(X_new), joint.argmax(axis=1))
-    assert_allclose(model.class_prior_, np.bincount(y, w) / w.sum())
-
-
 @pytest.mark.parametrize("family", ["normal", "bernoulli", "poisson", "multinomial"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("reach", [0.3, 2.0**14])
-@pytest.mark.parametrize("block", [2**21, 300, 1])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("reach", "block"), [(0.3, 2**21), (2.0**14, 300), (0.3, 1)])
 def test_a_curve_is_a_fit_for_every_size(monkeypatch, family, kind, reach, block):
     """Whether classes count as near to each other or as far."""
     monkeypatch.setattr(scores, "_BLOCK", block)
@@ -86,7 +54,7 @@ def held_out_weight(model, X, y, weight, held_out):
     return np.array(right)
 
 
-@pytest.mark.parametrize("validation", [0.2, 0.5, 2, 4])
+@pytest.mark.parametrize("validation", [0.2, 4])
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
 @pytest.mark.parametrize(
     ("family", "kind"),
@@ -137,14 +105,12 @@ def test_without_two_rows_of_any_class_all_features_are_kept():
 
 
 def test_batches_of_any_kind_and_weight_add_up():
-    X, y = words(n=150)
-    X, w = X.toarray(), np.random.default_rng([7, 8]).integers(1, 4, 150)
-    one = MeMdClassifier(n_features=9).fit(np.repeat(X, w, 0), np.repeat(y, w))
-    many = MeMdClassifier(n_features=9).fit(X[:50], y[:50], w[:50])  # go on from a fit
-    many.partial_fit(sparse.csr_array(X[50:51]), y[50:51], sample_weight=w[50:51])
+    (X, y), w = words(n=150), np.random.default_rng([7, 8]).integers(1, 4, 150)
+    one = MeMdClassifier(n_features=9).fit(X, y, w)
+    many = MeMdClassifier(n_features=9).fit(X.toarray()[:50], y[:50], w[:50])
+    many.partial_fit(X[50:51], y[50:51], sample_weight=w[50:51])
     many.partial_fit(sparse.csc_matrix(X[51:]), y[51:], range(4), w[51:])
     assert_allclose(many.mean_params_, one.mean_params_, rtol=1e-12, atol=1e-12)
-    assert many.n_selected_ == 9
     auto = MeMdClassifier().partial_fit(X, y, classes=range(4))
     assert auto.n_selected_ == X.shape[1]
     assert auto.validation_curve_ is None
@@ -260,14 +226,6 @@ def test_the_grid_of_sizes(d):
     # no step above 3 per cent but for the rounding up
     assert (np.diff(grid) < np.maximum(0.03 * grid[:-1] + 1, 1.5)).all()
     assert len(grid) < 64 + 240
-
-
-@pytest.mark.parametrize(("gap", "best"), [(0.0, 20), (1e-15, 20), (1e-9, 30)])
-def test_of_equal_accuracies_the_smallest_size_wins(gap, best):
-    """Equal but for rounding; a row of little weight makes a difference."""
-    sizes = np.array([10, 20, 30])
-    assert smallest_best(sizes, np.array([0.5, 0.9 - gap, 0.9])) == best
-    assert smallest_best(sizes, np.array([0.9, 0.5, 0.9])) == 10
 
 
 def test_an_accuracy_curve_is_of_the_features_of_the_fit():

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -14,22 +15,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from memdlib import JointMaxEntClassifier, MeMdClassifier
-from memdlib.generative import (
-    CorrelatedMeMdClassifier,
-    MixtureClassifier,
-    fit_calibration,
-    mixture,
-    normal_scores,
-)
-from memdlib.generative.mixture import mixture_weights
+from memdlib import JointMaxEntClassifier, MeMdClassifier, generative
+from memdlib.generative.mixture import MixtureClassifier, mixture_weights
 from tests.generative.conftest import wine
 
-CORRELATED = ("correlated", CorrelatedMeMdClassifier())
+CORRELATED = ("correlated", generative.CorrelatedMeMdClassifier())
 PLAIN = ("plain", MeMdClassifier(n_features=None))
 FULL = ("full", JointMaxEntClassifier("full"))
 RIDGE = ("ridge", make_pipeline(StandardScaler(), RidgeClassifier()))
-SCORES = FunctionTransformer(normal_scores)
+SCORES = FunctionTransformer(generative.normal_scores)
 
 
 def after(step, *candidates):
@@ -118,7 +112,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
     for j, (name, models) in enumerate(candidates):
         models = models if isinstance(models, list) else [models]
         scores = list(map(held_out, models))
-        found = fit_calibration(scores, own[1], share, lead=lead)
+        found = generative.fit_calibration(scores, own[1], share, lead=lead)
         multipliers = clf.calibrations_[name].multipliers
         assert_allclose(multipliers, found.multipliers, rtol=1e-6)
         log_p = found.log_posterior(scores)
@@ -213,7 +207,7 @@ def test_of_many_rows_some_are_held_out(monkeypatch):
     X, y, _, _ = wine()
     shares = []
     for most in (len(y), 50, 10):
-        monkeypatch.setattr(mixture, "_MANY", most)
+        monkeypatch.setattr(generative.mixture, "_MANY", most)
         clf = MixtureClassifier([PLAIN], random_state=1).fit(X, y)
         shares.append(clf.calibrations_["plain"].uniform_share)
     held_out = 0.5 / np.array(shares) - 1
@@ -224,7 +218,8 @@ def test_jobs_and_lines_change_nothing(capsys):
     X, y, Z, _ = wine()
     one = MixtureClassifier(random_state=2).fit(X, y)
     assert capsys.readouterr().out == ""
-    two = MixtureClassifier(random_state=2, n_jobs=2, verbose=1).fit(X, y)
+    with parallel_config("threading"):
+        two = MixtureClassifier(random_state=2, n_jobs=2, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["correlated", "shrunken"]
     assert_array_equal(one.predict_proba(Z), two.predict_proba(Z))

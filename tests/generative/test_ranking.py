@@ -4,9 +4,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.feature_selection import f_classif
-from sklearn.utils import get_tags
 
-from memdlib import DivergenceRanker, MeMdClassifier
+from memdlib import DivergenceRanker
 from memdlib.generative.ranking import rank
 
 
@@ -73,12 +72,3 @@ def test_ties_keep_the_order_of_the_columns():
     many = np.arange(1000) % 2
     order = [*range(1, 1000, 2), *range(0, 1000, 2)]
     assert rank(many.astype(float)).tolist() == order
-
-
-@pytest.mark.parametrize("estimator", [DivergenceRanker, MeMdClassifier])
-def test_what_data_it_takes_follows_from_its_family(estimator):
-    for family, counts in (("normal", False), ("poisson", True), ("bernoulli", True)):
-        tags = get_tags(estimator(family=family))
-        assert tags.input_tags.sparse
-        assert tags.input_tags.positive_only is counts
-        assert tags.target_tags.required

@@ -89,21 +89,6 @@ def test_genes_select_where_few_features_carry_everything(differ_in):
     assert model.score(X[60:], y) > 0.95
 
 
-def test_tables_weight_class_covariances_by_the_data():
-    rng = np.random.default_rng(8)
-    y = np.arange(400) % 2
-    apart = rng.normal(size=(400, 3)) + 3.0 * y[:, None]
-    # the classes differ in the sign of a correlation, and in nothing else
-    tilted = rng.normal(size=(400, 2))
-    tilted[:, 1] = 0.5 * tilted[:, 1] + np.where(y, 1, -1) * tilted[:, 0]
-    linear = make_memd("table", random_state=0).fit(apart, y)["memd"]
-    quadratic = make_memd("table", random_state=0).fit(tilted, y)["memd"]
-    straight = {"correlated", "linear", "correlated, splines"}
-    assert not straight & quadratic.named_estimators_.keys()
-    assert quadratic.score(tilted, y) > 0.8
-    assert linear.score(apart, y) > 0.99
-
-
 def test_tables_bend_where_one_feature_does():
     """Classes of equal mean and variance, inside and outside of a gap."""
     rng = np.random.default_rng(12)
@@ -118,13 +103,14 @@ def test_tables_bend_where_one_feature_does():
 
 
 @pytest.mark.parametrize("kind", ["table", "expression", "text"])
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.longdouble, ">f8"])
-def test_numbers_of_other_types_have_the_same_posteriors(kind, dtype):
+def test_numbers_of_other_types_have_the_same_posteriors(kind):
     X, y = text()
-    X = X.toarray()[:, :8]
+    X, y = X.toarray()[:90, :8], y[:90]
     expected = make_memd(kind, random_state=0).fit(X, y).predict_proba(X)
-    found = make_memd(kind, random_state=0).fit(X.astype(dtype), y)
-    assert_allclose(found.predict_proba(X.astype(dtype)), expected, rtol=0, atol=1e-4)
+    for dtype in (np.float32, np.int16, np.longdouble, ">f8"):
+        Z = X.astype(dtype)
+        found = make_memd(kind, random_state=0).fit(Z, y).predict_proba(Z)
+        assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 def test_counts_in_and_posteriors_out():

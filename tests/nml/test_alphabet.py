@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from memdlib.densities.moment_problem import NotConvergedError
-from memdlib.nml.alphabet import (
-    alphabet_codelength,
-    alphabet_complexity,
-)
+from memdlib.nml.alphabet import alphabet_codelength, alphabet_complexity
 
 
 def types(n, n_levels):

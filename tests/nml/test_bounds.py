@@ -54,19 +54,12 @@ def test_any_number_of_samples(counts):
 @st.composite
 def models(draw, most_samples):
     n_levels = draw(st.integers(2, 10))
-    counts = draw(
-        st.lists(
-            st.integers(0, most_samples), min_size=n_levels, max_size=n_levels
-        ).filter(any)
-    )
-    plain = st.lists(
-        st.integers(-20, 20), min_size=n_levels, max_size=n_levels, unique=True
-    )
-    values = np.array(draw(plain), dtype=float)
+    size = {"min_size": n_levels, "max_size": n_levels}
+    counts = draw(st.lists(st.integers(0, most_samples), **size).filter(any))
+    plain = draw(st.lists(st.integers(-20, 20), **size, unique=True))
+    values = np.array(plain, dtype=float)
     if draw(st.booleans()):
-        values += np.array(
-            draw(st.lists(st.floats(0, 0.9), min_size=n_levels, max_size=n_levels))
-        )
+        values += draw(st.lists(st.floats(0, 0.9), **size))
     if draw(st.booleans()):
         # a near tie
         values[0] = values[1] + 10.0 ** draw(st.floats(-3, -1))
@@ -78,7 +71,7 @@ def models(draw, most_samples):
 
 
 @given(models(most_samples=4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_every_path_is_the_literal_sum(case):
     counts, values, m, intercept = case
     assume(math.prod(n + 1 for n in counts) <= 300 and sum(counts) <= 12)
@@ -111,7 +104,7 @@ REFUSED = ("is not between", "too few", "no certain", "undetermined")
 
 
 @given(models(most_samples=10**6), st.sampled_from(WAYS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_result_keeps_the_proved_bounds(case, method):
     counts, values, m, intercept = case
     assume(method != "exact" or math.prod(n + 1 for n in counts) < 10**4)

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from memdlib.nml import (
-    conditional_codelength,
-    conditional_complexity_estimate,
-    count_levels,
-    feature_codelengths,
-)
+from memdlib import nml
 
 
 @pytest.mark.parametrize(
@@ -30,7 +25,7 @@ from memdlib.nml import (
     ],
 )
 def test_figures(counts, m, expected):
-    found = conditional_complexity_estimate(counts, m)
+    found = nml.conditional_complexity_estimate(counts, m)
     assert found.complexity == pytest.approx(expected, rel=0, abs=1e-10)
     assert found.uncertainty <= 1e-11
 
@@ -45,11 +40,13 @@ def test_many_features_are_single_ones(values, intercept):
     y = rng.integers(0, 2, size=16)
     levels[:, 5] = 4 * y
     moments = (1, 2, 3, 7)
-    found = feature_codelengths(*count_levels(levels, y), moments, values, intercept)
+    found = nml.feature_codelengths(
+        *nml.count_levels(levels, y), moments, values, intercept
+    )
     x = np.arange(1.0, 6.0) if values is None else np.array(values)
     for j in range(20):
         for i, m in enumerate(moments):
-            one = conditional_codelength(x[levels[:, j]], y, m, intercept)
+            one = nml.conditional_codelength(x[levels[:, j]], y, m, intercept)
             assert found.error[j, i] == pytest.approx(one.error, abs=1e-12)
             assert found.complexity[j, i] == pytest.approx(one.complexity, abs=1e-12)
             assert found.uncertainty[j, i] == one.uncertainty < 1e-12
@@ -63,13 +60,13 @@ def test_many_features_are_single_ones(values, intercept):
 
 def test_draws_follow_their_seed_and_number():
     given = [9, 8, 7, 9], 2, None, False, "monte-carlo"
-    found = conditional_complexity_estimate(*given, 2**10)
-    assert found == conditional_complexity_estimate(*given, 2**10, 0)
-    other = conditional_complexity_estimate(*given, 2**10, 1)
+    found = nml.conditional_complexity_estimate(*given, 2**10)
+    assert found == nml.conditional_complexity_estimate(*given, 2**10, 0)
+    other = nml.conditional_complexity_estimate(*given, 2**10, 1)
     assert other.complexity != found.complexity
-    more = conditional_complexity_estimate(*given, n_draws=2**14)
+    more = nml.conditional_complexity_estimate(*given, n_draws=2**14)
     assert more.uncertainty == pytest.approx(found.uncertainty / 4, rel=0.3)
     with pytest.raises(ValueError, match="n_draws=0 must be an integer, 1 or more"):
-        conditional_complexity_estimate(*given, 0)
+        nml.conditional_complexity_estimate(*given, 0)
     with pytest.raises(ValueError, match="n_draws=1024.0 must be an integer"):
-        conditional_complexity_estimate(*given, 1024.0)
+        nml.conditional_complexity_estimate(*given, 1024.0)

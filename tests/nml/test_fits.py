@@ -6,11 +6,7 @@ import pytest
 from memdlib.nml import fits
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import suprema
-from memdlib.nml.level_model import (
-    UncertifiedError,
-    level_model,
-    orthonormal_basis,
-)
+from memdlib.nml.level_model import UncertifiedError, level_model, orthonormal_basis
 
 
 def best(model, ones):

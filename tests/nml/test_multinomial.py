@@ -4,10 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from memdlib.nml import (
-    multinomial_codelength,
-    multinomial_complexity,
-)
+from memdlib.nml import multinomial_codelength, multinomial_complexity
 
 
 def two_outcomes(n):

@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 
 from compendium.study.preparations import ExpressionFilter
-from memdlib.nml import (
-    NMLFeatureSelector,
-    conditional_codelength,
-)
+from memdlib.nml import NMLFeatureSelector, conditional_codelength
 from tests.data import load_or_skip
 
 
@@ -80,7 +77,7 @@ def test_leukemia(strategy, least, gene):
     names = screen.get_feature_names_out(bunch.feature_names)
     assert X.shape == (38, 3051)
     contrast = abs(X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)) / X.std(axis=0)
-    best = np.argsort(-contrast)[:150]
+    best = np.argsort(-contrast)[:60]
     model = NMLFeatureSelector((1, 2, 5), strategy=strategy).fit(X[:, best], y)
     assert model.feature_codelengths_.min() == pytest.approx(least, abs=1e-6)
     assert names[best[model.order_[0]]] == gene

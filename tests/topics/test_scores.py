@@ -4,12 +4,10 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from memdlib import PLSA
-from memdlib.families import get
 from memdlib.topics import (
     fisher_scores,
     free_energy_terms,
     log_likelihoods,
-    maxent_scores,
     posterior_divergences,
 )
 from tests.topics.reference import documents, responsibilities
@@ -22,30 +20,6 @@ def fitted(seed=0, **options):
     X[0] += 1  # every word is in the training rows
     model = PLSA(N_TOPICS, random_state=0, **({"smoothing": 0} | options))
     return model.fit(X[:30]), X[30:]
-
-
-def literal_likelihood(x, p, Q, R):
-    """sum_w c_w log sum_z p_z Q_zw R_z; parameters may be complex."""
-    return sum(c * np.log((p * Q[:, w] * R).sum()) for w, c in enumerate(x) if c)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.4])
-def test_gradients_by_complex_steps(smoothing):
-    model, X = fitted(smoothing=smoothing)
-    p, Q = model.topic_prior_, model.components_
-    found = fisher_scores(model, X)
-    assert found.shape == (10, N_TOPICS + N_TOPICS * 25)
-    for x, theta, score in zip(X, model.transform(X), found, strict=True):
-        R = theta / p  # P(d) drops out
-        expected = []
-        for z in range(N_TOPICS):
-            moved = p + 1e-30j * np.eye(N_TOPICS)[z]
-            expected.append(literal_likelihood(x, moved, Q, R).imag / 1e-30)
-        for cell in np.ndindex(Q.shape):
-            moved = Q.astype(complex)
-            moved[cell] += 1e-30j
-            expected.append(literal_likelihood(x, p, moved, R).imag / 1e-30)
-        np.testing.assert_allclose(score, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_a_drop_in_an_ocean_keeps_its_digits():
@@ -89,29 +63,3 @@ def test_words_without_probability_are_named():
     assert np.isfinite(free_energy_terms(smooth, new)).all()
     with pytest.raises(NotFittedError):
         free_energy_terms(PLSA(), X)
-
-
-LEVELS = {
-    "normal": [[0.3, 1.4], [-2.0, 5.0]],
-    "exponential": [[0.7], [30.0]],
-    "truncated_exponential": [[0.2], [0.9]],
-    "geometric": [[0.7], [5.0]],
-    "bernoulli": [[0.2], [0.9]],
-    "poisson": [[0.7], [12.0]],
-}
-
-
-@pytest.mark.parametrize("name", LEVELS)
-def test_scores_of_families_by_differences(name):
-    family = get(name)
-    lam = family.natural(np.array(LEVELS[name]))
-    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    found = maxent_scores(X, lam, name)
-    assert found.shape == (3, 2, family.n_moments)
-    for j in range(family.n_moments):
-        h = 1e-5 * abs(lam[:, j])
-        up, down = lam.copy(), lam.copy()
-        up[:, j] += h
-        down[:, j] -= h
-        slope = (family.log_density(X, up) - family.log_density(X, down)) / (2 * h)
-        np.testing.assert_allclose(found[..., j], slope, rtol=1e-6, atol=1e-6)

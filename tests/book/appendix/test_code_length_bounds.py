@@ -9,14 +9,7 @@ import pytest
 from scipy import integrate, optimize, stats
 from scipy.special import entr, expit, gammaln, xlogy
 
-from memdlib.nml import (
-    conditional_complexity,
-    conditional_error,
-    exponential_complexity,
-    gaussian_complexity,
-    geometric_complexity,
-    multinomial_complexity,
-)
+from memdlib import nml
 from memdlib.nml.alphabet import alphabet_codelength, is_boundary
 from tests.book.nml.labels import coin, counts_below, likelihood, powers
 from tests.nml.literal import literal_complexity, suprema
@@ -48,9 +41,7 @@ def test_thm_gm_boundary_witness():
     assert seen == {True, False}
 
 
-@pytest.mark.wrong(
-    "inner runs need no even number of roots", "r + r % 2 for r", "r for r"
-)
+@pytest.mark.wrong("inner runs need no even number of roots", "r + r % 2", "r")
 def test_thm_gm_boundary_second():
     """Linear programmes for the polynomial, of sum one over the levels."""
     x = np.linspace(-1, 1, 6)
@@ -69,17 +60,13 @@ def test_thm_gm_boundary_second():
             assert is_boundary(pattern, m) == (needed <= m)
 
 
-@pytest.mark.wrong(
-    "the density at another parameter than the estimate",
-    "n, 1 / (1 + means)",
-    "n, 1 / (2 + means)",
-)
+@pytest.mark.wrong("the density at another parameter", "(1 + means)", "(2 + means)")
 def test_thm_gm_estimate_witness():
     """A negative binomial law, and the law of a sum of uniforms by folding."""
     n, sums = 6, np.arange(1, 41)
     means = sums / n
     terms = stats.nbinom.pmf(sums, n, 1 / (1 + means))
-    found = geometric_complexity(n, largest_sum=40)
+    found = nml.geometric_complexity(n, largest_sum=40)
     np.testing.assert_allclose(np.log(1 + terms.sum()), found, rtol=1e-12)
 
     cells, law = np.full(1000, 1e-3), np.ones(1)
@@ -90,13 +77,11 @@ def test_thm_gm_estimate_witness():
     of_mean = np.log(-np.expm1(-rates) / rates) + rates * mean[:, None]
     inside = (mean > 0.2) & (mean < 0.8)
     folded = law[inside] @ np.exp(-4 * of_mean[inside].min(axis=1))
-    found = exponential_complexity(4, upper=1, mean_range=(0.2, 0.8))
+    found = nml.exponential_complexity(4, upper=1, mean_range=(0.2, 0.8))
     np.testing.assert_allclose(np.log(folded), found, rtol=0, atol=3e-3)
 
 
-@pytest.mark.wrong(
-    "the factor that knows no parameter has to be one", "width * around", "width"
-)
+@pytest.mark.wrong("a factor without parameter must be one", "width * around", "width")
 def test_thm_gm_estimate_second():
     """Over the data themselves: the unit square, triples of counts, normal pairs."""
 
@@ -110,19 +95,19 @@ def test_thm_gm_estimate_second():
         return 4 * (min(2 * a, 1) - a) * np.exp(-2 * loss)
 
     total = sum(integrate.quad(across, *ends)[0] for ends in ((0.2, 0.5), (0.5, 0.8)))
-    found = exponential_complexity(2, upper=1, mean_range=(0.2, 0.8))
+    found = nml.exponential_complexity(2, upper=1, mean_range=(0.2, 0.8))
     np.testing.assert_allclose(np.log(total), found, rtol=1e-7)
 
     total = Fraction(0)
     for s in (sum(y) for y in product(range(10), repeat=3)):
         total += (s <= 9) * Fraction(3, 3 + s) ** 3 * Fraction(s, 3 + s) ** s
-    found = geometric_complexity(3, largest_sum=9)
+    found = nml.geometric_complexity(3, largest_sum=9)
     np.testing.assert_allclose(np.log(float(total)), found, rtol=1e-12)
 
     # what knows no mean of normal pairs is the density of their difference
     width, law = 1.3, stats.norm(0, 2)
     around = integrate.quad(lambda u: 2 * law.pdf(u) ** 2, -60, 60, epsabs=1e-13)[0]
-    found = np.exp(gaussian_complexity(2, mean_range=(0.2, 1.5), scale=2))
+    found = np.exp(nml.gaussian_complexity(2, mean_range=(0.2, 1.5), scale=2))
     np.testing.assert_allclose(width * around, found, rtol=1e-9)
 
 
@@ -140,27 +125,25 @@ def test_prop_gm_table_witness():
 
     for n in (2, 7, 38):
         exact = 4 * stats.norm.pdf(0, 0, 2 / np.sqrt(n))
-        found = gaussian_complexity(n, mean_range=(-1, 3), scale=2)
+        found = nml.gaussian_complexity(n, mean_range=(-1, 3), scale=2)
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
         exact = area(lambda s, n=n: scale_law(s, n, n))
-        found = gaussian_complexity(n, scale_range=(0.5, 4))
+        found = nml.gaussian_complexity(n, scale_range=(0.5, 4))
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
         both = area(
             lambda s, n=n: scale_law(s, n, n - 1) * stats.norm.pdf(0, 0, s / np.sqrt(n))
         )
-        found = gaussian_complexity(n, mean_range=(-1, 3), scale_range=(0.5, 4))
+        found = nml.gaussian_complexity(n, mean_range=(-1, 3), scale_range=(0.5, 4))
         np.testing.assert_allclose(np.log(4 * both), found, rtol=0, atol=1e-9)
         of_means = area(lambda m, n=n: stats.gamma.pdf(m, n, scale=m / n))
         tails = stats.gamma.cdf(n, n) + stats.gamma.sf(n, n)
         for counted, exact in (("data", of_means), ("parameter", of_means + tails)):
-            found = exponential_complexity(n, mean_range=(0.5, 4), counted=counted)
+            found = nml.exponential_complexity(n, mean_range=(0.5, 4), counted=counted)
             np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
 
 
 @pytest.mark.wrong("the scale is the distance", "r / np.sqrt(2), 0.5", "r, 0.5")
-@pytest.mark.wrong(
-    "the parameter is not confined", "y.mean(axis=1), 0.5, 4", "y.mean(axis=1), 0.4, 4"
-)
+@pytest.mark.wrong("the parameter is not confined", "axis=1), 0.5", "axis=1), 0.4")
 def test_prop_gm_table_second():
     """Over the data: two normal ones, and exponential draws with weights."""
 
@@ -171,13 +154,13 @@ def test_prop_gm_table_second():
     edges = np.array([0, 0.5, 4, 40]) * np.sqrt(2)
     parts = [integrate.quad(pair, *edges[i : i + 2])[0] for i in range(3)]
     for counted, exact in (("data", parts[1]), ("parameter", sum(parts))):
-        found = gaussian_complexity(2, scale_range=(0.5, 4), counted=counted)
+        found = nml.gaussian_complexity(2, scale_range=(0.5, 4), counted=counted)
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-8)
 
     y = 2 * np.random.default_rng([42, 5]).exponential(size=(200_000, 3))
     estimate, total = np.clip(y.mean(axis=1), 0.5, 4), y.sum(axis=1)
     weight = np.exp(-total / estimate + total / 2) * (2 / estimate) ** 3
-    found = exponential_complexity(3, mean_range=(0.5, 4), counted="parameter")
+    found = nml.exponential_complexity(3, mean_range=(0.5, 4), counted="parameter")
     close = 4 * weight.std() / np.sqrt(len(y))
     assert close < 0.05 * np.exp(found)
     np.testing.assert_allclose(weight.mean(), np.exp(found), rtol=0, atol=close)
@@ -188,14 +171,14 @@ def test_prop_gm_infinite_witness():
     for n in (2, 3, 5, 9, 20, 38):
         c = np.exp(n * np.log(n) - n - gammaln(n))
         for a in 10.0 ** -np.arange(2, 9):
-            exact = np.exp(exponential_complexity(n, upper=1, mean_range=(a, 0.5)))
+            exact = np.exp(nml.exponential_complexity(n, upper=1, mean_range=(a, 0.5)))
             assert exact >= c * np.log(1 / (n * a))
         for ratio in (1, 10, 100, 1000, 10000):
-            found = np.exp(geometric_complexity(n, largest_sum=n * ratio))
+            found = np.exp(nml.geometric_complexity(n, largest_sum=n * ratio))
             assert found >= c / 2**n * np.log(ratio)
     for ends in ((0, 0.5), (0.5, 1), (None, 0.5)):
         with pytest.raises(ValueError, match="log C is infinite"):
-            exponential_complexity(5, upper=1, mean_range=ends)
+            nml.exponential_complexity(5, upper=1, mean_range=ends)
 
 
 @pytest.mark.wrong("a factor of ten adds less", "4 * np.exp(-2)", "3.8 * np.exp(-2)")
@@ -230,9 +213,7 @@ def has_no_maximum(n, k, values, p, constant=False):
     return bool(mixed.sum() < p and changes <= p - 1 - mixed.sum())
 
 
-@pytest.mark.wrong(
-    "statistics near the boundary have no maximum either", "< 1e-7", "< 0.2"
-)
+@pytest.mark.wrong("statistics near the boundary have no maximum", "< 1e-7", "< 0.2")
 def test_thm_dn_boundary_witness():
     """Linear programmes for the distance of a statistic from the walls."""
     rng, seen = np.random.default_rng([43, 4]), set()
@@ -256,7 +237,7 @@ def test_thm_dn_boundary_witness():
             assert outside == (room < 1e-7)
         seen.add(outside)
         saturated = -(xlogy(k, k / n) + xlogy(n - k, 1 - k / n)).sum()
-        error = conditional_error(n, k, m, x, constant)
+        error = nml.conditional_error(n, k, m, x, constant)
         assert error > saturated - 1e-12
         assert abs(suprema(n, [k], X)[0] + error) < 1e-6
         if outside:
@@ -264,9 +245,7 @@ def test_thm_dn_boundary_witness():
     assert seen == {True, False}
 
 
-@pytest.mark.wrong(
-    "two parameters more", "chebvander(x, p - 1)", "chebvander(x, p + 1)"
-)
+@pytest.mark.wrong("two parameters more", "(x, p - 1)", "(x, p + 1)")
 def test_thm_dn_boundary_second():
     """Linear programmes for the coefficients of the polynomial."""
     rng = np.random.default_rng([43, 6])
@@ -280,7 +259,7 @@ def test_thm_dn_boundary_second():
             X = np.polynomial.chebyshev.chebvander(x, p - 1)
             X = X if constant else x[:, None] * X
             k = rng.integers(0, 3, size=(25, 5))
-            error = conditional_error(
+            error = nml.conditional_error(
                 np.full((25, 5), 2), k, p - constant, values, constant
             )
             # a pure level that costs nothing needs infinite logits
@@ -307,19 +286,17 @@ def test_prop_dn_boundary_sum_witness():
         e = np.poly([2 - float(coin(v)) for v in n.tolist()])  # symmetric polynomials
         for m in range(1, L):
             edge = np.array([has_no_maximum(n, c, values, m) for c in k])
-            error = conditional_error(np.tile(n, (len(k), 1)), k, m, values)
+            error = nml.conditional_error(np.tile(n, (len(k), 1)), k, m, values)
             terms = number_of * np.exp(-error)
             closed = 2 * sum(
                 comb(L - j - 1, i) * e[j] for j in range(m) for i in range(m - j)
             )
             np.testing.assert_allclose(terms[edge].sum(), closed, rtol=1e-12)
-            found = np.exp(conditional_complexity(n, m, values))
+            found = np.exp(nml.conditional_complexity(n, m, values))
             np.testing.assert_allclose(closed + terms[~edge].sum(), found, rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "corners count for nothing", "range(1, n[turn] + 1)", "range(1, n[turn])"
-)
+@pytest.mark.wrong("corners count for nothing", "n[turn] + 1", "n[turn]")
 def test_prop_dn_boundary_sum_second():
     """Two moments, along the edges of the polygon in the order of the slopes."""
     for n in ([4, 3, 5], [1, 2, 2, 6], [2, 3, 1, 3, 2]):
@@ -348,22 +325,14 @@ def some_mixed_counts(seed, cases=30):
         yield rng, n, k, np.cumsum(rng.uniform(0.3, 2, L)), int(rng.integers(1, L))
 
 
-@pytest.mark.wrong(
-    "the gap is at most nine tenths of the quadratic form",
-    "<= (5 * (1 - q) / q)",
-    "<= 0.9 * (5 * (1 - q) / q)",
-)
-@pytest.mark.wrong(
-    "other counts of the same statistic are less certain",
-    ">= value - 1e-9",
-    "<= value - 1e-9",
-)
+@pytest.mark.wrong("nine tenths of the quadratic form", "<= (5", "<= 0.9 * (5")
+@pytest.mark.wrong("other counts are less certain", ">= value", "<= value")
 def test_prop_dn_gap_witness():
     """Likelihood, its supremum, entropy and quadratic form are in order."""
     fits = 0
     for rng, n, k, values, p in some_mixed_counts(1):
         X = powers(values, p)
-        value = -conditional_error(n, k, p, values)
+        value = -nml.conditional_error(n, k, p, values)
         np.testing.assert_allclose(suprema(n, [k], X), value, rtol=0, atol=1e-6)
         # other expected counts of the same statistic
         direction = rng.normal(size=(10, len(n) - p)) @ np.linalg.svd(X.T)[2][p:]
@@ -405,7 +374,7 @@ def test_prop_dn_gap_second():
                 options={"xatol": 1e-10},
             )
             least = min(least, inside.fun)
-        error = conditional_error(n, k, 2, values)
+        error = nml.conditional_error(n, k, 2, values)
         np.testing.assert_allclose(-least, error, rtol=0, atol=1e-7)
 
 
@@ -421,21 +390,9 @@ def truncated(a, r):
     return np.log(np.poly(-a)[: r + 1].sum())
 
 
-@pytest.mark.wrong(
-    "one degree less is enough",
-    "found < truncated(a, m)",
-    "found < truncated(a, m - 1)",
-)
-@pytest.mark.wrong(
-    "the complexity is a ninth above the boundary at least",
-    "boundary(one, 4) < near",
-    "boundary(one, 4) - np.log(0.9) < near",
-)
-@pytest.mark.wrong(
-    "nine tenths of the truncated product",
-    "near < truncated(one, 4)",
-    "near < truncated(one, 4) + np.log(0.9)",
-)
+@pytest.mark.wrong("a degree less is enough", "truncated(a, m)", "truncated(a, m - 1)")
+@pytest.mark.wrong("a ninth above the boundary", "4) < near", "4) - np.log(0.9) < near")
+@pytest.mark.wrong("nine tenths of the product", "near < t", "near - np.log(0.9) < t")
 def test_thm_dn_truncated_witness():
     rng = np.random.default_rng([43, 2, 3])
     some = [-9.0, -4, -2, -1, 1, 2, 3, 5, 8, 13, 40]
@@ -443,15 +400,15 @@ def test_thm_dn_truncated_witness():
         L = int(rng.integers(2, 6))
         n = np.minimum(1 + rng.geometric(rng.choice([0.2, 0.5, 0.9], size=L)), 12)
         x = np.sort(rng.choice(some, L, replace=False))
-        a = np.exp([multinomial_complexity(int(v), 2) for v in n]) - 1
+        a = np.exp([nml.multinomial_complexity(int(v), 2) for v in n]) - 1
         for m in range(1, L):
-            found = conditional_complexity(n, m, x)
+            found = nml.conditional_complexity(n, m, x)
             assert boundary(a, m) < found
             assert found < truncated(a, m)
-        full = conditional_complexity(n, L, x)
+        full = nml.conditional_complexity(n, L, x)
         np.testing.assert_allclose(full, truncated(a, L), rtol=1e-12)
     # one label at each of five levels, four parameters: both bounds are near
-    one, near = np.ones(5), conditional_complexity(np.ones(5, int), 4)
+    one, near = np.ones(5), nml.conditional_complexity(np.ones(5, int), 4)
     assert boundary(one, 4) < near
     assert near < truncated(one, 4)
 

@@ -14,11 +14,7 @@ from memdlib.families import Multinomial, Poisson
 from tests.book.distributions import SLACK, cases, entropy, exact
 
 
-@pytest.mark.wrong(
-    "nine tenths of the bound by total variation",
-    "<= (1 + 1e-12) * entropy",
-    "<= 0.9 * entropy",
-)
+@pytest.mark.wrong("nine tenths of the bound", "<= (1 + 1e-12)", "<= 0.9")
 @pytest.mark.wrong("rounding leaves nine tenths", "< full", "< 0.9 * full")
 @pytest.mark.wrong("processing leaves nine tenths", "value, rtol", "0.9 * value, rtol")
 def test_thm_dv_f_witness():
@@ -142,9 +138,7 @@ def test_prop_dv_members_second():
                 assert abs(mp.diff(f, 1, 2) - second) < 1e-9
 
 
-@pytest.mark.wrong(
-    "at most nine tenths of the entropy", "apart, entropy(w)", "apart, 0.9 * entropy(w)"
-)
+@pytest.mark.wrong("at most nine tenths of the entropy", "apart, e", "apart, 0.9 * e")
 def test_cor_mi_bounds_witness():
     for P, w in cases([5, 3], 200, spread=(-0.5, 0)):
         assert 0 < jensen_shannon(P, w) < entropy(w)
@@ -171,7 +165,7 @@ def test_cor_mi_bounds_second():
 
 @pytest.mark.wrong("twice the logarithm", "(2 * np.log(2))", "(4 * np.log(2))")
 def test_thm_mi_bayes_witness():
-    for P, w in cases([5, 4], 1000):
+    for P, w in cases([5, 4], 300):
         error = 1 - (w[:, None] * P).max(axis=0).sum()
         left = entropy(w) - jensen_shannon(P, w)
         upper = left / (2 * np.log(2))
@@ -181,14 +175,8 @@ def test_thm_mi_bayes_witness():
         assert error >= upper**2 / (len(w) - 1) - SLACK
 
 
-@pytest.mark.wrong(
-    "nine tenths of the bound will do",
-    "R / (2 * np.log(2))\n",
-    "0.45 * R / np.log(2)\n",
-)
-@pytest.mark.wrong(
-    "nine tenths of Fano's bound will do", "fano - R, e", "0.9 * fano - R, e"
-)
+@pytest.mark.wrong("nine tenths of the bound will do", "R / (2", "0.9 * R / (2")
+@pytest.mark.wrong("nine tenths of Fano's bound", "fano - R", "0.9 * fano - R")
 def test_thm_mi_bayes_second():
     """An attack: each step keeps the posteriors that come closer to a bound."""
     rng = np.random.default_rng([5, 5])
@@ -200,7 +188,7 @@ def test_thm_mi_bayes_second():
         fano = special.entr(e) + special.entr(1 - e) + e * np.log(K - 1)
         return upper - e, fano - R, e - upper**2 / (K - 1)
 
-    for K in (2, 3, 5):
+    for K in (2, 4):
         for bound in range(3):
             least = np.inf
             for _ in range(3):
@@ -218,12 +206,10 @@ def test_thm_mi_bayes_second():
 
 
 @pytest.mark.wrong("twice the floor", "(room / (2", "(2 * room / (2")
-@pytest.mark.wrong(
-    "a tenth more than the floor", ">= entropy(w) - lost", ">= entropy(w) / 0.9 - lost"
-)
+@pytest.mark.wrong("a tenth more than the floor", ">= e", ">= 1.1 * e")
 def test_cor_gm_floor_witness():
     rng = np.random.default_rng([6, 5])
-    for _ in range(1500):
+    for _ in range(500):
         K, cells = rng.integers(2, (6, 7))
         base = rng.dirichlet(np.full(cells, 2.0))
         P = rng.dirichlet(10.0 ** rng.uniform(-0.5, 3) * base, size=K) + 1e-12
@@ -257,11 +243,7 @@ def test_cor_gm_floor_second():
 
 
 @pytest.mark.wrong("what is shared is added", "- shared", "+ shared")
-@pytest.mark.wrong(
-    "features share at most nine tenths of the entropy of the classes",
-    "named, entropy(w)",
-    "named, 0.9 * entropy(w)",
-)
+@pytest.mark.wrong("at most nine tenths of the entropy", "named, e", "named, 0.9 * e")
 def test_prop_ad_js_witness():
     rng = np.random.default_rng([4, 1])
 
@@ -320,11 +302,7 @@ def with_rest(theta, A):
     return np.append(theta[..., A], 1 - theta[..., A].sum(-1, keepdims=True), axis=-1)
 
 
-@pytest.mark.wrong(
-    "the terms are the divergence of the set",
-    "of_terms < of_set <",
-    "of_set <= of_terms <",
-)
+@pytest.mark.wrong("the terms are that of the set", "terms < of", "terms == of")
 def test_thm_ad_multinomial_witness():
     """Sets of words exceed their terms; three ways to choose two words can miss."""
     rng, missed = np.random.default_rng([4, 4]), np.zeros(3, int)

@@ -22,16 +22,8 @@ from tests.book.objects.test_information_kernels import f
 from tests.book.objects.test_plsa import shares
 
 
-@pytest.mark.wrong(
-    "where EM stands still no share raises the likelihood",
-    "slope.max(axis=1) > length * (1 + 1e-9)",
-    "np.zeros(8, bool)",
-)
-@pytest.mark.wrong(
-    "at the limit the derivatives are at least the counts",
-    "in_theta <= 1.01",
-    "in_theta >= 0.99",
-)
+@pytest.mark.wrong("standing still is a maximum", "wants = slope", "wants = 0 * slope")
+@pytest.mark.wrong("derivatives are at least counts", "theta <= 1.01", "theta >= 0.99")
 def test_thm_pl_em_witness():
     """The climb of PLSA, its end, and hard topics, where EM stands still."""
     rng = np.random.default_rng([15, 3])
@@ -58,16 +50,8 @@ def test_thm_pl_em_witness():
     assert ((rise > 0) == wants).all()
 
 
-@pytest.mark.wrong(
-    "the gain is the sum of the divergences the other way round",
-    "rel_entr(q, q_new)",
-    "rel_entr(q_new, q)",
-)
-@pytest.mark.wrong(
-    "the shares of the documents are in the likelihood, and not in the gain",
-    "N * rel_entr(P_new, P).sum()",
-    "0",
-)
+@pytest.mark.wrong("the divergences the other way round", "q, q_new", "q_new, q")
+@pytest.mark.wrong("shares of documents are not in the gain", "N * rel", "0 * rel")
 def test_thm_pl_em_second():
     """Responsibilities written out."""
     rng = np.random.default_rng([15, 8])
@@ -95,11 +79,7 @@ def test_thm_pl_em_second():
         np.testing.assert_array_equal(theta_new == 0, theta == 0)
 
 
-@pytest.mark.wrong(
-    "the likelihood rises at twice the derivative less the count",
-    "rate, slope - count",
-    "rate, 2 * slope - count",
-)
+@pytest.mark.wrong("it rises at twice the derivative", "rate, slope", "rate, 2 * slope")
 def test_thm_pl_em_stands_still_at_zeros():
     """EM by hand from a zero; there l rises at the derivative less the count."""
     rng, h, most = np.random.default_rng([15, 9]), 1e-6, 0
@@ -145,11 +125,7 @@ def posteriors(c, theta, Q):
     return q, c[:, None] * q
 
 
-@pytest.mark.wrong(
-    "twin topics have the slope of the even share on both sides",
-    "((1e-4, 1.0), (-1e-4, 0.0))",
-    "((1e-4, 0.5), (-1e-4, 0.5))",
-)
+@pytest.mark.wrong("twin topics have no kink", "1.0), (-1e-4, 0.0", "0.5), (-1e-4, 0.5")
 def test_prop_ge_gradient_witness():
     """Finite differences, topics folded in anew; the kink of twin topics."""
     X, fit = fitted()
@@ -159,7 +135,7 @@ def test_prop_ge_gradient_witness():
         theta, _ = fold_in(c[None], Q, pi)
         return xlogy(c, theta[0] @ Q).sum()
 
-    of_words = fisher_scores(fit, X[:4])[:, 2:].reshape(4, 2, 8)
+    of_words = fisher_scores(fit, X[:2])[:, 2:].reshape(2, 2, 8)
     twins = components[[0, 0]]
     for c, score in zip(X, of_words, strict=False):
         for z, w in np.ndindex(2, 8):
@@ -209,9 +185,7 @@ def test_prop_ge_top_witness():
     np.testing.assert_allclose(top @ top.T, llr @ llr.T + np.outer(r, r), rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "TOP is LLR and the log-odds, with all signs alike", "-parts[0]", "parts[0]"
-)
+@pytest.mark.wrong("TOP has all signs alike", "-parts[0]", "parts[0]")
 def test_prop_ge_top_second():
     """Gradients and likelihoods of the two models, put together by hand."""
     X, y = documents()
@@ -224,9 +198,7 @@ def test_prop_ge_top_second():
     np.testing.assert_allclose(embedding.transform(X), by_hand, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.wrong(
-    "the free energy is a ninth larger at least", "-ell, rtol", "-ell / 0.9, rtol"
-)
+@pytest.mark.wrong("the free energy is a ninth larger", "-ell, r", "-ell / 0.9, r")
 def test_prop_ge_energy_witness():
     """The terms add up to minus the log-likelihood; other posteriors give more."""
     X, fit = fitted()
@@ -240,9 +212,7 @@ def test_prop_ge_energy_witness():
     assert (other > -ell).all()
 
 
-@pytest.mark.wrong(
-    "the prior term has the sign of the entropy", "-xlogy(C, theta", "xlogy(C, theta"
-)
+@pytest.mark.wrong("the prior term has the other sign", "-xlogy(C, t", "xlogy(C, t")
 def test_prop_ge_energy_second():
     """Each of the three parts, topic by topic, at the topics of the documents."""
     X, fit = fitted()
@@ -274,9 +244,7 @@ def test_prop_ge_pd_witness():
     assert (found[:, -2:] >= 0).all()
 
 
-@pytest.mark.wrong(
-    "the fit is to the words as they were", "@ np.log(new)", "@ np.log(Q[z])"
-)
+@pytest.mark.wrong("the fit is to the old words", "np.log(new)", "np.log(Q[z])")
 def test_prop_ge_pd_second():
     """Fit and cost of each topic."""
     X, fit = fitted()
@@ -306,9 +274,7 @@ def test_orders_outside_the_range_fail_on_one_cell():
                 kernel([[1.0]], q=q)
 
 
-@pytest.mark.wrong(
-    "every detour is at least a tenth longer", "best <= 1 + 1e-12", "best <= 0.9"
-)
+@pytest.mark.wrong("a detour is a tenth longer", "best <= 1 + 1e-12", "best <= 0.9")
 def test_thm_mi_metric_witness():
     """Triples changed step by step, to make the detour as short as possible."""
 
@@ -358,11 +324,7 @@ def test_thm_mi_metric_second():
     assert np.linalg.eigvalsh(-0.5 * centre @ J @ centre)[0] < -0.01
 
 
-@pytest.mark.wrong(
-    "also of its opposite",
-    "exponential_js_kernel(p, t=t)",
-    "1 / exponential_js_kernel(p, t=t)",
-)
+@pytest.mark.wrong("also of its opposite", "exponential_js", "1 / exponential_js")
 def test_prop_ik_exponential_witness():
     rng = np.random.default_rng([15, 24])
     for t in [0.0, 0.1, 3.0, 50.0] * 5:
@@ -370,9 +332,7 @@ def test_prop_ik_exponential_witness():
         assert np.linalg.eigvalsh(exponential_js_kernel(p, t=t))[0] > -1e-12
 
 
-@pytest.mark.wrong(
-    "the series has no factor two to the minus t", "2.0**-3 * term", "1.0 * term"
-)
+@pytest.mark.wrong("the series has no factor 2^-t", "2.0**-3 * term", "1.0 * term")
 def test_prop_ik_exponential_second():
     """The series of the proof, each term a kernel, with JS by its definition."""
     P = np.random.default_rng([15, 25]).dirichlet(np.ones(5), size=15)

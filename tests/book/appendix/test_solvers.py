@@ -9,25 +9,14 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 
 from memdlib import ConditionalMaxEntClassifier
-from memdlib.conditional import ConditionalDual
-from memdlib.conditional.iterative_scaling import (
-    constant_step,
-    feature_sums,
-    varying_step,
-)
+from memdlib.conditional import ConditionalDual, iterative_scaling
 from memdlib.datasets import simulate_text_counts
 from memdlib.generative import fit_calibration
+from tests.book.distributions import logistic_loss
 
 WINE, Y = load_wine(return_X_y=True)
 MEMBER, DESIGN = np.eye(3)[Y], np.column_stack([np.ones(178), WINE[:, [2, 3]]])
 Z = (DESIGN[:, 1:] - DESIGN[:, 1:].mean(axis=0)) / DESIGN[:, 1:].std(axis=0)
-
-
-def loss_and_slope(theta, rows, y):
-    """Mean negative log-likelihood of softmax regression, and its gradient."""
-    log_p = special.log_softmax(rows @ theta.reshape(-1, rows.shape[1]).T, axis=1)
-    excess = np.exp(log_p) - np.eye(log_p.shape[1])[y]
-    return -log_p[np.arange(len(y)), y].mean(), (excess.T @ rows / len(y)).ravel()
 
 
 @pytest.mark.wrong("the outer product is added", "diag(s) - np", "diag(s) + np")
@@ -93,12 +82,12 @@ def test_prop_cl_descent_second():
     largest = np.linalg.eigvalsh(H).max()
     assert 0.49 < largest <= 0.5
     rows = np.column_stack([np.ones(178), Z])
-    best = optimize.minimize(loss_and_slope, np.zeros(9), (rows, Y), jac=True)
+    best = optimize.minimize(logistic_loss, np.zeros(9), (rows, Y), jac=True)
     L = 0.5 * np.linalg.norm(rows / np.sqrt(178), 2) ** 2
     at, path = np.zeros(9), []
     for _ in range(300):
-        at = at - loss_and_slope(at, rows, Y)[1] / L
-        path.append(loss_and_slope(at, rows, Y)[0] - best.fun)
+        at = at - logistic_loss(at, rows, Y)[1] / L
+        path.append(logistic_loss(at, rows, Y)[0] - best.fun)
     assert np.all(np.diff(path) < 0)
     assert np.all(path <= L * (best.x**2).sum() / (2 * np.arange(1, 301)))
 
@@ -168,14 +157,16 @@ def test_thm_cl_scaling_witness():
             least = gaps[-1] - promised(observed, expected, size) + 1e-10
             args = observed, expected, theta, none
             if improved:
-                step = varying_step(words, feature_sums(words), p * share, *args)
+                step = iterative_scaling.varying_step(
+                    words, iterative_scaling.feature_sums(words), p * share, *args
+                )
             else:
-                step = constant_step(size, *args)
+                step = iterative_scaling.constant_step(size, *args)
             theta = theta + step
         assert gaps[-1] < 1e-3 * gaps[0]
     # a feature for each class and B = 1: one step arrives, and gains what is promised
     given, flat, zero = np.array([[0.8], [0.2]]), np.full((2, 1), 0.5), np.zeros((2, 1))
-    step = constant_step(1.0, given, flat, zero, np.zeros(1))
+    step = iterative_scaling.constant_step(1.0, given, flat, zero, np.zeros(1))
     assert_allclose(special.softmax(step, axis=0), given, rtol=1e-12)
     assert special.rel_entr(given, flat).sum() >= promised(given, flat, 1.0) - 1e-12
 
@@ -204,9 +195,7 @@ def test_thm_cl_scaling_second():
         assert_allclose(p, limit, rtol=0, atol=0.05)
 
 
-@pytest.mark.wrong(
-    "no row costs more than log(n + 1)", "np.log(2 * K * (n + 1))", "np.log(n + 1)"
-)
+@pytest.mark.wrong("no row costs more than log(n + 1)", "2 * K * (n + 1)", "n + 1")
 def test_prop_co_mixture_witness():
     rng = np.random.default_rng([17, 12])
     for _ in range(100):
@@ -230,16 +219,8 @@ def test_prop_co_mixture_witness():
 
 
 @pytest.mark.wrong("nine tenths of the bound of a row", "[np.log(K", "[0.9 * np.log(K")
-@pytest.mark.wrong(
-    "nine tenths of what the mixture adds",
-    "np.log(1 + 1 / m)",
-    "0.9 * np.log(1 + 1 / m)",
-)
-@pytest.mark.wrong(
-    "nine tenths of what one row may change",
-    "np.log(m * K + 1)",
-    "0.9 * np.log(m * K + 1)",
-)
+@pytest.mark.wrong("nine tenths of what it adds", "np.log(1 +", "0.9 * np.log(1 +")
+@pytest.mark.wrong("nine tenths of what a row may change", "np.log(m", "0.9 * np.log(m")
 def test_prop_co_mixture_second():
     """The formulas on a grid of multipliers, and scores without end."""
     rng, logs = np.random.default_rng([17, 13]), np.linspace(-12, 12, 61)

@@ -48,11 +48,7 @@ def nml_of_sequences(levels, n_moments, n):
     return np.array([(code.error, code.total) for code in codes])[place.ravel()].T
 
 
-@pytest.mark.wrong(
-    "a code is less than 0.9 digits above the logarithm",
-    "lengths < 1 - np.log2(q)",
-    "lengths < 0.9 - np.log2(q)",
-)
+@pytest.mark.wrong("less than 0.9 digits above the logarithm", "< 1 - np", "< 0.9 - np")
 def test_thm_cr_kraft_witness():
     of_memdlib = np.exp(-nml_of_sequences([0, 1, 2], 1, 6)[1])
     np.testing.assert_allclose(of_memdlib.sum(), 1, rtol=1e-12)
@@ -73,11 +69,7 @@ def test_thm_cr_kraft_second():
         assert q @ lengths <= q @ np.ceil(-np.log2(q))
 
 
-@pytest.mark.wrong(
-    "no code comes within five per cent of the entropy",
-    ">= least - 1e-12",
-    ">= 1.05 * least",
-)
+@pytest.mark.wrong("no code comes within five per cent", ">= least", ">= 1.05 * least")
 def test_cor_cr_entropy_witness():
     """All prefix codes of up to seven digits, and codes near p."""
     rng = np.random.default_rng([41, 3])
@@ -103,11 +95,7 @@ def test_cor_cr_entropy_second():
         assert least <= mean <= least + np.log(2) / size
 
 
-@pytest.mark.wrong(
-    "a mixture is shorter by a hundredth of a nat",
-    "mixture <= lengths + 1e-9",
-    "mixture <= lengths - 0.01",
-)
+@pytest.mark.wrong("a mixture is shorter by a hundredth of a nat", "+ 1e-9", "- 0.01")
 def test_prop_cr_two_part_witness():
     n, k = 38, np.arange(39)
     log_number = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
@@ -139,9 +127,7 @@ def test_prop_cr_two_part_second():
     assert two < 1
 
 
-@pytest.mark.wrong(
-    "other codes lose at least 0.01 nats", "> complexity", "> complexity + 0.01"
-)
+@pytest.mark.wrong("other codes lose 0.01 nats", "> complexity", "> complexity + 0.01")
 def test_thm_cr_shtarkov_witness():
     """Random changes of NML have a larger worst regret."""
     rng = np.random.default_rng([41, 4])
@@ -157,11 +143,7 @@ def test_thm_cr_shtarkov_witness():
         assert ((-np.log(other) - error).max(axis=1) > complexity).all()
 
 
-@pytest.mark.wrong(
-    "the least worst regret is less by a hundredth",
-    "likelihood.sum(), rtol=1e-6",
-    "0.99 * likelihood.sum(), rtol=1e-6",
-)
+@pytest.mark.wrong("the least worst regret is 1 % less", "x[-1], ", "x[-1], 0.99 * ")
 def test_thm_cr_shtarkov_second():
     """A linear program finds the code: q >= s times the largest likelihood."""
 
@@ -185,11 +167,7 @@ def test_thm_cr_shtarkov_second():
     np.testing.assert_allclose(1 / found.x[-1], likelihood.sum(), rtol=1e-6)
 
 
-@pytest.mark.wrong(
-    "a symbol more than there is",
-    "np.bincount(sequence, minlength=L) / n",
-    "np.bincount(sequence, minlength=L) / (n + 1)",
-)
+@pytest.mark.wrong("a symbol more than there is", "=L) / n", "=L) / (n + 1)")
 def test_thm_cr_recurrence_witness():
     """Sums over sequences, and over counts."""
     for L, n in ((1, 4), (2, 9), (3, 7), (4, 6), (6, 4)):
@@ -205,11 +183,7 @@ def test_thm_cr_recurrence_witness():
         np.testing.assert_allclose(found, by_counts, rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "n / (L + 1) in the place of n / L",
-    "Fraction(n, L) * of_n",
-    "Fraction(n, L + 1) * of_n",
-)
+@pytest.mark.wrong("n / (L + 1), not n / L", "Fraction(n, L)", "Fraction(n, L + 1)")
 def test_thm_cr_recurrence_second():
     """Coefficients of the powers of B in fractions."""
     n = 30

@@ -13,11 +13,7 @@ from tests.book.nml.labels import coin, counts_below, powers
 from tests.nml.literal import literal_complexity, suprema
 
 
-@pytest.mark.wrong(
-    "the model has a constant term",
-    "conditional_complexity(n, m)",
-    "conditional_complexity(n, m, intercept=True)",
-)
+@pytest.mark.wrong("the model has a constant term", "(n, m)", "(n, m, None, True)")
 def test_prop_dn_model_witness():
     """Sums over label sequences, each with a maximum of its own."""
     n, x = np.array([2, 4, 3]), np.array([1.0, 2, 3])
@@ -31,9 +27,7 @@ def test_prop_dn_model_witness():
         np.testing.assert_allclose(-value, error, rtol=0, atol=1e-7)
 
 
-@pytest.mark.wrong(
-    "the model has a constant term", "np.arange(1, m + 1)", "np.arange(m + 1)"
-)
+@pytest.mark.wrong("the model has a constant term", "arange(1, m", "arange(m")
 def test_prop_dn_model_second():
     """The error is the largest conditional entropy: no polynomial, no likelihood."""
     rng = np.random.default_rng([43, 1])
@@ -58,9 +52,7 @@ def test_prop_dn_model_second():
         np.testing.assert_allclose(-least, conditional_error(n, k, m), atol=1e-5)
 
 
-@pytest.mark.wrong(
-    "nine tenths of the bound will do", "found < exact", "found < 0.9 * exact"
-)
+@pytest.mark.wrong("nine tenths of the bound will do", "< exact", "< 0.9 * exact")
 def test_prop_dn_saturated_witness():
     rng = np.random.default_rng([43, 2])
     for _ in range(30):
@@ -87,9 +79,7 @@ def test_prop_dn_saturated_second():
         np.testing.assert_allclose(literal, found, rtol=0, atol=1e-9)
 
 
-@pytest.mark.wrong(
-    "shifts do not matter without a constant term", "x + b, intercept=True", "x + b"
-)
+@pytest.mark.wrong("shifts do not matter without a constant", ", intercept=True", "")
 def test_prop_dn_invariance_witness():
     rng = np.random.default_rng([43, 3])
     for _ in range(40):
@@ -128,9 +118,7 @@ def test_prop_dn_invariance_second():
         np.testing.assert_allclose(*pair, rtol=0, atol=1e-7)
 
 
-@pytest.mark.wrong(
-    "nine tenths of the number of statistics", "most = prod(", "most = 0.9 * prod("
-)
+@pytest.mark.wrong("nine tenths of the statistics", "= prod(", "= 0.9 * prod(")
 def test_prop_dn_table_witness():
     """Tables and listed counts give one sum, and statistics keep their bound."""
     for n in ([8, 7, 8, 7], [20, 3, 2, 9, 1], [5, 5, 6]):

@@ -6,10 +6,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from scipy import optimize, stats
-from scipy.special import logsumexp, xlogy
 
 from memdlib.nml import multinomial_complexity
 from memdlib.nml.alphabet import alphabet_codelength
+from tests.book.distributions import dual, entropy, flattest
 
 LEVELS = np.array([0.0, 1, 2, 3, 5])
 
@@ -26,13 +26,7 @@ def some_counts(seed, cases):
 @pytest.mark.wrong("on the line every sequence has a largest likelihood", "> 6", "< 1")
 def test_thm_gm_error_witness():
     """Likelihoods by a general optimiser, and normal laws of two observations."""
-
-    def dual(lam, phi, mean):
-        energy = -lam @ phi
-        p = np.exp(energy - logsumexp(energy))
-        return logsumexp(energy) + lam @ mean, mean - phi @ p
-
-    for counts, m, powers in some_counts(1, 40):
+    for counts, m, powers in some_counts(1, 20):
         phi, options = powers[1:], {"gtol": 1e-9}
         found = optimize.minimize(
             dual, np.zeros(m), (phi, phi @ counts / 8), jac=True, options=options
@@ -47,33 +41,16 @@ def test_thm_gm_error_witness():
     assert (np.diff(alone) > 6).all()
 
 
-@pytest.mark.wrong("the error is n - 1 times the entropy", "-8 * found", "-7 * found")
+@pytest.mark.wrong("the error is n - 1 times the entropy", "8 * found", "7 * found")
 def test_thm_gm_error_second():
     """No family and no likelihood: entropy maximised over the probabilities."""
-    for counts, m, powers in some_counts(3, 30):
-        moments = {
-            "type": "eq",
-            "fun": lambda p, A=powers, k=counts: A @ (p - k / 8),
-            "jac": lambda p, A=powers: A,
-        }
-        found = optimize.minimize(
-            lambda p: xlogy(p, p).sum(),
-            0.9 * counts / 8 + 0.02,
-            jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1,
-            bounds=[(1e-12, 1)] * 5,
-            constraints=moments,
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
+    for counts, m, powers in some_counts(3, 12):
+        found = entropy(flattest(powers, powers @ counts / 8, np.ones(5)))
         error = alphabet_codelength(counts, LEVELS, m).error
-        np.testing.assert_allclose(-8 * found.fun, error, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(8 * found, error, rtol=0, atol=1e-5)
 
 
-@pytest.mark.wrong(
-    "the shortest code has the largest entropy",
-    "entropies.argmin()",
-    "entropies.argmax()",
-)
+@pytest.mark.wrong("it has the largest entropy", "entropies.argmin", "entropies.argmax")
 def test_cor_gm_minimax_witness():
     """Every feature with two values on eight points, once up to complement."""
     rng = np.random.default_rng([42, 6])
@@ -109,9 +86,7 @@ def test_cor_gm_minimax_second():
     np.testing.assert_allclose(found, entropy.min(axis=0), rtol=0, atol=1e-12)
 
 
-@pytest.mark.wrong(
-    "a moment lowers the complexity", "<= codes[1:, :, 1]", ">= codes[1:, :, 1]"
-)
+@pytest.mark.wrong("a moment lowers the complexity", "<= codes[1:", ">= codes[1:")
 def test_prop_gm_nested_witness():
     """All counts of three values on five levels, up to all four moments."""
     counts = [c for c in product(range(4), repeat=5) if sum(c) == 3]
@@ -121,11 +96,7 @@ def test_prop_gm_nested_witness():
     assert (codes[:-1, :, 1] <= codes[1:, :, 1]).all()
 
 
-@pytest.mark.wrong(
-    "they stay the same",
-    "larger.sum() > smaller.sum()",
-    "larger.sum() == smaller.sum()",
-)
+@pytest.mark.wrong("they stay the same", "larger.sum() >", "larger.sum() ==")
 def test_prop_gm_nested_second():
     """Blocks of eight points, refined: their shares are likelihoods."""
     every = np.array(list(product(range(8), repeat=4)))

@@ -22,14 +22,8 @@ def model(pi, Q, R):
     return np.einsum("z,zw,zi->ziw", pi, Q, R)
 
 
-@pytest.mark.wrong(
-    "moves that keep the pairs lose nothing", "< entropy(best)", "> entropy(best)"
-)
-@pytest.mark.wrong(
-    "two models with the same pairs of document and word have the same entropy",
-    "more - np.log(2)",
-    "more",
-)
+@pytest.mark.wrong("moves that keep the pairs lose nothing", "< e", "> e")
+@pytest.mark.wrong("models of the same pairs are alike", "more - np.log(2)", "more")
 def test_prop_pl_seen_witness():
     """Moves that keep the pairs, other words, and a topic cut in two."""
     rng = np.random.default_rng([15, 2])
@@ -58,16 +52,8 @@ def test_prop_pl_seen_witness():
         assert abs(more - np.log(2)) < 1e-12
 
 
-@pytest.mark.wrong(
-    "it is the table of largest entropy for the pairs of topic and word alone",
-    "(share.sum(3) / p.sum(3))[..., None]",
-    "1.0",
-)
-@pytest.mark.wrong(
-    "the largest entropy belongs to the model of the counts, not to every model",
-    "(unfitted, unfitted)",
-    "(unfitted, best)",
-)
+@pytest.mark.wrong("the pairs with words are enough", "share.sum(3)", "p.sum(3)")
+@pytest.mark.wrong("of one model alone", "unfitted, unfitted", "unfitted, best")
 def test_prop_pl_seen_second():
     """From the uniform table, scaling to the pairs in turn; it knows no triples."""
     rng = np.random.default_rng([15, 7])
@@ -120,9 +106,7 @@ def test_prop_pl_fold_witness():
         assert (ell.max() - ell[:50] <= bound + 1e-9).all()
 
 
-@pytest.mark.wrong(
-    "a document is less likely by a hundredth", "reached, top", "reached + 0.01, top"
-)
+@pytest.mark.wrong("less likely by a hundredth", "reached, top", "reached + 0.01, top")
 def test_prop_pl_fold_second():
     """Plain EM with the words held fixed, a slow way up the same hill."""
     Q, c, theta, _ = some_documents()
@@ -156,11 +140,7 @@ def test_prop_pl_bic_witness():
     np.testing.assert_array_equal(bic.argmin(axis=1)[[0, 2]], [0, 3])
 
 
-@pytest.mark.wrong(
-    "every topic has as many free parameters as documents and words",
-    "Z - 1 + Z * (n + d - 2)",
-    "Z - 1 + Z * (n + d)",
-)
+@pytest.mark.wrong("a topic has a parameter for each row and word", "d - 2", "d")
 def test_prop_pl_bic_second():
     """A line and a logarithm of the unit, parameters counted by hand."""
     amounts, ell, bic = fits_of_amounts()
@@ -174,11 +154,7 @@ def test_prop_pl_bic_second():
     np.testing.assert_allclose(tallest, peak, rtol=1e-9)
 
 
-@pytest.mark.wrong(
-    "the gradient in the words is that in the prior",
-    "slope, theta[:, z]",
-    "slope, theta[:, z] / 0.5",
-)
+@pytest.mark.wrong("it is the gradient in the prior", "[:, z]", "[:, z] / 0.5")
 def test_prop_ge_literal_witness():
     """Finite differences at a fitted model."""
     X = np.random.default_rng([15, 20]).poisson(5, size=(20, 8)) + 1.0
@@ -211,16 +187,8 @@ def test_prop_ge_literal_second():
             np.testing.assert_allclose(slope, topics[z], rtol=1e-12)
 
 
-@pytest.mark.wrong(
-    "the log-normaliser is finite on both sides of every parameter with a mean",
-    "weight(3000.0, -0.02) > 1e10",
-    "weight(3000.0, -0.02) < 1",
-)
-@pytest.mark.wrong(
-    "at the end of the range the log-ratio needs the gradient",
-    "(mean - x),",
-    "(0 - x),",
-)
+@pytest.mark.wrong("the log-normaliser is finite on both sides", "> 1e10", "< 1")
+@pytest.mark.wrong("the end needs the gradient", "(mean - x)", "(0 - x)")
 def test_thm_ge_maxent_witness():
     """Finite differences of families, and a density at the end of its range."""
     h = 1e-6
@@ -252,11 +220,7 @@ def test_thm_ge_maxent_witness():
     assert weight(3000.0, -0.02) > 1e10
 
 
-@pytest.mark.wrong(
-    "the log-ratio is linear with the divergence the other way round",
-    "a * np.log(a / b) - a + b",
-    "b * np.log(b / a) - b + a",
-)
+@pytest.mark.wrong("the divergence has the other mean", "= a * np", "= b * np")
 def test_thm_ge_maxent_second():
     """Formulas by hand and scipy's densities."""
     x = np.linspace(-3, 3, 13)

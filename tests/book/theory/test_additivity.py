@@ -21,11 +21,7 @@ def joint_table(marginals):
     return table
 
 
-@pytest.mark.wrong(
-    "the divergence of one feature is enough",
-    "kl(*m) for m in marginals",
-    "kl(*m) for m in marginals[:1]",
-)
+@pytest.mark.wrong("one feature is enough", "sum(kl(*m)", "min(kl(*m)")
 def test_thm_ad_sum_witness():
     """Tables of two or three features with a few values."""
     rng = np.random.default_rng([4, 1])
@@ -61,11 +57,7 @@ def test_thm_ad_sum_second():
     assert_allclose(in_the_plane, one_by_one, rtol=1e-8)
 
 
-@pytest.mark.wrong(
-    "greedy takes the features as they come",
-    "chosen == order",
-    "sorted(chosen) == order",
-)
+@pytest.mark.wrong("greedy takes them as they come", "chosen == ", "sorted(chosen) == ")
 def test_thm_ad_greedy_witness():
     """Joint normal densities of all sets: greedy steps, best sets of each size."""
     rng, d, joint = np.random.default_rng([4, 2]), 6, MultivariateNormal()
@@ -122,12 +114,8 @@ def test_thm_ad_greedy_second():
             assert (most == np.inf) == (case % 3 == 0)
 
 
-@pytest.mark.wrong(
-    "twice the conditional divergence", "conditional,", "2 * conditional,"
-)
-@pytest.mark.wrong(
-    "every feature adds something", "copied, alone,", "copied, 1.1 * alone,"
-)
+@pytest.mark.wrong("twice the conditional one", "conditional,", "2 * conditional,")
+@pytest.mark.wrong("every feature adds something", "copied, a", "copied, 1.1 * a")
 def test_prop_ad_chain_witness():
     """Tables of two features; a noisy copy, drawn alike in both classes."""
     rng = np.random.default_rng([4, 6])

@@ -22,7 +22,7 @@ def test_thm_cs_half_witness():
     rng = np.random.default_rng([54, 1])
 
     def cases():
-        for _ in range(2000):
+        for _ in range(500):
             K, D = rng.integers(2, 6, size=2)
             p = rng.dirichlet(np.full(D, 10.0 ** rng.uniform(-1.5, 3)), size=K)
             yield np.maximum(p, 1e-300), rng.dirichlet(np.ones(K))
@@ -62,11 +62,7 @@ def words(seed):
     return labels, (rng.random((400, 50)) < rates[labels]) + 0.0
 
 
-@pytest.mark.wrong(
-    "the present cells hold the rate's share of chi-squared",
-    "(1 - overall) * closed, c",
-    "overall * closed, c",
-)
+@pytest.mark.wrong("the share is that of the rate", "(1 - overall) * c", "overall * c")
 def test_prop_cs_presence_witness():
     labels, present = words([54, 3])
     w = np.bincount(labels) / 400
@@ -121,11 +117,7 @@ def test_prop_cs_statistics_second():
         assert_allclose(87 / 2 * share / (1 - share), F, rtol=1e-9)
 
 
-@pytest.mark.wrong(
-    "weak features are ranked alike by every criterion",
-    "one[3] > other[3]",
-    "one[3] < other[3]",
-)
+@pytest.mark.wrong("every criterion ranks weak features alike", "one[3] >", "one[3] <")
 def test_thm_cs_weak_witness():
     """Presences of words: small differences of the rates in the classes."""
     rng, model = np.random.default_rng([54, 7]), Bernoulli()
@@ -160,11 +152,7 @@ def test_thm_cs_weak_witness():
 
 
 @pytest.mark.wrong("JS, not twice, has the form", "chi, 2 * js, gm", "chi, js, gm")
-@pytest.mark.wrong(
-    "J against the rest has the common form for all weights",
-    "share / (1 - share) ** 2",
-    "share",
-)
+@pytest.mark.wrong("J against the rest has the common form", " / (1 - share) ** 2", "")
 def test_thm_cs_weak_second():
     """A family of two moments on five levels, by summation and a solver."""
     phi = np.arange(5.0) ** np.array([[1], [2]])

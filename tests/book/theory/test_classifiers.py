@@ -15,31 +15,13 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 from memdlib import ConditionalMaxEntClassifier, JointMaxEntClassifier, MeMdClassifier
+from tests.book.distributions import flattest, logistic_loss
 
 X, Y = load_iris(return_X_y=True)
 WINE, GROWER = load_wine(return_X_y=True)
 
 
-def flattest(conditions, given, base):
-    """Table of least divergence from ``base`` that has given means, by SLSQP."""
-    return optimize.minimize(
-        lambda p: np.sum(p * np.log(p / base)),
-        np.full(len(base), 1 / len(base)),
-        jac=lambda p: np.log(p / base) + 1,
-        method="SLSQP",
-        bounds=[(1e-10, 1)] * len(base),
-        options={"ftol": 1e-15, "maxiter": 1000},
-        constraints={
-            "type": "eq",
-            "fun": lambda p: conditions @ p - given,
-            "jac": lambda p: conditions,
-        },
-    ).x
-
-
-@pytest.mark.wrong(
-    "the joint classifier is another one", '"diagonal", shrinkage', '"full", shrinkage'
-)
+@pytest.mark.wrong("the joint classifier is another one", "diagonal", "full")
 def test_prop_cl_naive_witness():
     train = np.arange(178) % 2 == 0
     peer = GaussianNB(var_smoothing=0.0).fit(WINE[train], GROWER[train])
@@ -86,11 +68,7 @@ def test_prop_cl_multinomial_witness():
     assert_allclose(found, peer.predict_log_proba(counts), rtol=0, atol=1e-8)
 
 
-@pytest.mark.wrong(
-    "the multinomial has the largest plain entropy of counts",
-    "> entropy(multinomial) +",
-    "< entropy(multinomial) +",
-)
+@pytest.mark.wrong("the multinomial has the most entropy", "> entropy(m", "< entropy(m")
 def test_prop_cl_multinomial_second():
     """Four words of three: all 81 ordered documents and their 15 counts."""
     shares = np.array([0.5, 0.3, 0.2])
@@ -115,9 +93,7 @@ def test_prop_cl_multinomial_second():
     assert entropy(plain) > entropy(multinomial) + 0.05
 
 
-@pytest.mark.wrong(
-    "one covariance for all classes", '("full", own)', '("full", [pooled] * 3)'
-)
+@pytest.mark.wrong("one covariance for all classes", '", own)', '", [pooled] * 3)')
 def test_prop_cl_discriminants_witness():
     prior, means = np.bincount(Y) / 150, [X[Y == k].mean(axis=0) for k in range(3)]
     own = [np.cov(X[Y == k].T, bias=True) for k in range(3)]
@@ -139,9 +115,7 @@ def test_prop_cl_discriminants_witness():
         assert_allclose(model.predict_proba(WINE), expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.wrong(
-    "any covariances of the classes will do", "(C - shares[0] * one) / shares[1]", "one"
-)
+@pytest.mark.wrong("any covariances will do", "s[0] * one", "s[0] * one[::-1]")
 def test_prop_cl_discriminants_second():
     """No rival of the same means has as much entropy: normal, Student, uniform."""
     rng = np.random.default_rng([2, 4])
@@ -193,14 +167,8 @@ def test_prop_cl_lda_second():
 
 
 @pytest.mark.wrong("one parameter less", "K - 1 + 2 * K * d", "K - 2 + 2 * K * d")
-@pytest.mark.wrong(
-    "the products of two features count once for all classes",
-    "K - 1 + K * d + K * half",
-    "K - 1 + K * d + half",
-)
-@pytest.mark.wrong(
-    "every class has a vector of its own", "(K - 1) * (d + 1)", "K * (d + 1)"
-)
+@pytest.mark.wrong("products count once for all classes", "+ K * half", "+ half")
+@pytest.mark.wrong("every class has a vector of its own", "(K - 1) *", "K *")
 def test_prop_cl_counts_witness():
     """In how many directions do fitted numbers move if rows get other weights?"""
     rng, K, d = np.random.default_rng([30, 1]), 3, 4
@@ -304,21 +272,7 @@ def test_prop_cl_shape_second():
     assert not full.free_symbols & set(x)
 
 
-def test_full_shrinkage_gives_planes_and_the_pooled_variances():
-    two = WINE[:, [6, 9]]
-    model = JointMaxEntClassifier("diagonal", shrinkage=1.0).fit(two, GROWER)
-    own = np.array([two[GROWER == k].var(axis=0) for k in range(3)])
-    pooled = np.bincount(GROWER) / 178 @ own
-    assert_allclose(model.covariances_, np.broadcast_to(pooled, (3, 2)), rtol=1e-9)
-    line = np.column_stack([np.linspace(0, 5, 5), np.linspace(2, 12, 5)])
-    log_p = model.predict_log_proba(line)
-    bend = np.diff(log_p[:, 0] - log_p[:, 1], 2)
-    assert_allclose(bend, 0, rtol=0, atol=1e-8)
-
-
-@pytest.mark.wrong(
-    "classes that touch are not separable", "low.max() <= high", "low.max() < high"
-)
+@pytest.mark.wrong("classes that touch are not separable", "max() <=", "max() <")
 def test_thm_cl_conditional_witness():
     rng = np.random.default_rng([12, 1])
     ash = WINE[:, [2, 3]]
@@ -365,26 +319,17 @@ def test_thm_cl_conditional_second():
             -np.eye(3 * n + 1)[-1],
             A_ub=np.column_stack([-np.eye(3 * n), np.ones(3 * n)]),
             b_ub=np.zeros(3 * n),
-            A_eq=np.column_stack(
-                [
-                    np.vstack([np.kron(np.eye(n), np.ones(3)), a.T]),
-                    np.zeros(n + 9),
-                ]
-            ),
+            A_eq=np.vstack([np.kron(np.eye(n), np.ones(3)), a.T])
+            @ np.eye(3 * n, 3 * n + 1),
             b_eq=np.repeat([1, 0], [n, 9]),
         )
         exists = -positive.fun > 1e-6
         assert (-separating.fun > 1e-6) != exists
         kinds.add(exists)
-
-        def loss(theta, rows=rows, y=y):
-            log_p = special.log_softmax(rows @ theta.reshape(3, 3).T, axis=1)
-            slope = (np.exp(log_p) - np.eye(3)[y]).T @ rows / len(y)
-            return -log_p[np.arange(len(y)), y].mean(), slope.ravel()
-
         if exists:  # the minimum is found, at the entropy of its table
+            options = {"gtol": 1e-9, "maxiter": 3000}
             end = optimize.minimize(
-                loss, np.zeros(9), jac=True, options={"gtol": 1e-9, "maxiter": 3000}
+                logistic_loss, np.zeros(9), (rows, y), jac=True, options=options
             )
             log_p = special.log_softmax(rows @ end.x.reshape(3, 3).T, axis=1)
             assert np.abs(end.jac).max() < 1e-6
@@ -392,6 +337,6 @@ def test_thm_cl_conditional_second():
             assert_allclose(of_table, end.fun, rtol=1e-6)
         else:  # the likelihood rises along the vector, from everywhere
             start, u = rng.normal(size=9), -separating.x
-            along = [loss(start + t * u)[0] for t in (0, 1, 3)]
+            along = [logistic_loss(start + t * u, rows, y)[0] for t in (0, 1, 3)]
             assert np.all(np.diff(along) < 0)
     assert kinds == {True, False}

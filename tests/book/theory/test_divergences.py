@@ -23,9 +23,7 @@ from memdlib.families import (
 from tests.book.distributions import exact
 
 
-@pytest.mark.wrong(
-    "Jeffreys' divergence is a difference", "forward + backward", "forward - backward"
-)
+@pytest.mark.wrong("Jeffreys' divergence is a difference", "forward +", "forward -")
 def test_lem_dv_gibbs_witness():
     """Random pairs, from nearly equal to very uneven ones, and empty cells."""
     rng = np.random.default_rng([3, 1])
@@ -144,14 +142,8 @@ def test_prop_dv_table_witness():
     rng, log = np.random.default_rng([3, 9]), np.log
     for family, formula in (
         (Exponential(), lambda a, b: (a - b) ** 2 / (a * b)),
-        (
-            Bernoulli(),
-            lambda a, b: (a - b) * (log(a / (1 - a)) - log(b / (1 - b))),
-        ),
-        (
-            Geometric(),
-            lambda a, b: (a - b) * log(a * (1 + b) / (b * (1 + a))),
-        ),
+        (Bernoulli(), lambda a, b: (a - b) * (log(a / (1 - a)) - log(b / (1 - b)))),
+        (Geometric(), lambda a, b: (a - b) * log(a * (1 + b) / (b * (1 + a)))),
         (Poisson(), lambda a, b: (a - b) * log(a / b)),
     ):
         a, b = rng.uniform(0.05, 0.95, size=(2, 100))

@@ -54,7 +54,7 @@ def test_thm_mi_second():
 
 @pytest.mark.wrong("Z is at most nine tenths", "g.sum() <= 1", "g.sum() <= 0.9")
 def test_prop_gm_bound_witness():
-    for P, w in cases([6, 1], 600, spread=(-0.7, 2)):
+    for P, w in cases([6, 1], 200, spread=(-0.7, 2)):
         low, high = jensen_shannon(P, w), js_gm(P, w)
         mixture, g = w @ P, np.exp(w @ np.log(P))
         assert 0 <= low <= high
@@ -145,9 +145,7 @@ SCALES = np.array([[0.7], [2.0], [6.0]])
 SHARES = np.array([0.2, 0.3, 0.5])
 
 
-@pytest.mark.wrong(
-    "the covariance has the other sign", "-covariance, pairs", "covariance, pairs"
-)
+@pytest.mark.wrong("the covariance has the other sign", "(-covariance", "(covariance")
 def test_thm_gm_covariance_witness():
     rng = np.random.default_rng([6, 6])
     for family in (
@@ -157,7 +155,7 @@ def test_thm_gm_covariance_witness():
         Poisson(),
         Geometric(),
     ):
-        for _ in range(40):
+        for _ in range(10):
             K = int(rng.integers(2, 8))
             mu, w = rng.uniform(0.05, 0.95, size=(K, 1)), rng.dirichlet(np.ones(K))
             if isinstance(family, Normal):
