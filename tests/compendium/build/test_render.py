@@ -103,11 +103,7 @@ def repository(book):
     ("name", "text", "message"),
     [
         ("environment.yml", CONDA.replace("1.0", "1.1"), "differs from requirements"),
-        (
-            "book/experiments/e.md",
-            HEADER + "It is 97.3.\n",
-            "e.md:12: '97.3' is",
-        ),
+        ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: '97.3' is"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         ("book/records/other.ipynb", "", "_toc.yml does not list book/records/other"),
         ("book/experiments/runs.toml", RUN.replace("[r]", "[s]"), "no lab record boo"),

@@ -15,11 +15,7 @@ from compendium.build.verdicts import (
     table_text,
     tolerance_text,
 )
-from compendium.ledger.claims import (
-    Claim,
-    Finding,
-    read_claims,
-)
+from compendium.ledger.claims import Claim, Finding, read_claims
 from compendium.project import root
 
 CLAIMS = read_claims(root())
