@@ -1,6 +1,8 @@
 """A tiny project that the machinery can be tried on."""
 
 import json
+import os
+import subprocess
 import textwrap
 
 import pytest
@@ -48,6 +50,13 @@ class Project:
     def result(self, run, values):
         text = json.dumps({"values": values, "parameters": {"run": run}})
         return self.write(f"data/results/{run}.json", text)
+
+    def commit(self):
+        """Commit everything, always at the same time."""
+        git = ["git", "-C", str(self.root), "-c", "user.name=a", "-c", "user.email=b"]
+        then = os.environ | {"GIT_COMMITTER_DATE": "1700000000 +0000"}
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+            subprocess.run([*git, *command], check=True, env=then)
 
     def files(self):
         """Every file but the sources' own, with its bytes."""
