@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import textwrap
 
@@ -62,6 +63,15 @@ class Project:
         """Every file but the sources' own, with its bytes."""
         found = (p for p in self.root.rglob("*") if p.is_file())
         return {str(p.relative_to(self.root)): p.read_bytes() for p in found}
+
+
+@pytest.fixture
+def signals():
+    """The command line takes over two signals."""
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
 import errno
-import signal
 
 import pytest
 
@@ -7,14 +6,7 @@ from compendium import __main__ as command
 from compendium.build import chapters, experiments, pdf, render
 from compendium.data import DatasetError
 
-
-@pytest.fixture(autouse=True)
-def signals():
-    """The command line takes over two signals."""
-    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+pytestmark = pytest.mark.usefixtures("signals")
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,7 @@ import pytest
 from scipy import stats
 
 from compendium.data import names
-from compendium.ledger.beyond import (
-    clusters,
-    duels,
-    least_difference,
-    mean_difference,
-    share_above_printed,
-    share_ahead,
-    share_as_fast,
-    share_better_informed,
-)
+from compendium.ledger import beyond
 
 ROWS = {"colon": 86.0, "rec": 97.0}
 RUNS = ("genes", "texts")
@@ -47,7 +38,7 @@ class Two:
 
 
 def test_both_kinds_of_runs_are_read():
-    one, other = duels(Two(), RUNS)
+    one, other = beyond.duels(Two(), RUNS)
     assert (one.name, one.accuracy, one.cost) == ("colon", 87.0, 0.5)
     assert one.loss == pytest.approx(-0.1)
     assert (other.name, other.accuracy) == ("newsgroups_rec", 96.0)
@@ -62,23 +53,23 @@ def interval(*gaps):
 
 def test_differences_and_their_intervals():
     # two clusters of one set
-    assert mean_difference(Two(), RUNS) == pytest.approx(interval(3.0, -1.0))
-    assert np.isinf(mean_difference(Two(), ("genes",))["low"])
+    assert beyond.mean_difference(Two(), RUNS) == pytest.approx(interval(3.0, -1.0))
+    assert np.isinf(beyond.mean_difference(Two(), ("genes",))["low"])
     least = {"median": -1.0, "low": -4.0, "high": 2.0}
-    assert least_difference(Two(), RUNS) == least
+    assert beyond.least_difference(Two(), RUNS) == least
 
 
 def test_shares():
-    assert share_ahead(Two(), RUNS) == {"median": 0.5, "low": 0.0, "high": 1.0}
-    assert share_better_informed(Two(), RUNS) == 0.5
-    assert share_as_fast(Two(), RUNS) == {"median": 0.5, "low": 0.5, "high": 0.5}
-    assert share_above_printed(Two(), RUNS, "some") == 0.5
-    assert share_above_printed(Two(), ("genes",), "some") == 1.0
+    assert beyond.share_ahead(Two(), RUNS) == {"median": 0.5, "low": 0.0, "high": 1.0}
+    assert beyond.share_better_informed(Two(), RUNS) == 0.5
+    assert beyond.share_as_fast(Two(), RUNS) == {"median": 0.5, "low": 0.5, "high": 0.5}
+    assert beyond.share_above_printed(Two(), RUNS, "some") == 0.5
+    assert beyond.share_above_printed(Two(), ("genes",), "some") == 1.0
 
 
 def test_tasks_that_share_messages_are_one_cluster():
     tasks = [name for name in names() if name.startswith("newsgroups_")]
-    parts = clusters([*tasks, "colon", "wine"])
+    parts = beyond.clusters([*tasks, "colon", "wine"])
     assert sorted(map(len, parts)) == [1, 1, 2, 2, 3, 4]
     at = {name: i for i, part in enumerate(parts) for name in part}
     # by the messages themselves: these two share all of theirs
@@ -103,6 +94,6 @@ class Copies:
 
 
 def test_copies_of_sets_make_no_interval_narrower():
-    once, twice = (mean_difference(Copies(), [run]) for run in ("once", "twice"))
+    once, twice = (beyond.mean_difference(Copies(), [run]) for run in ("once", "twice"))
     assert once == pytest.approx(interval(2.0, -1.0, 0.5))
     assert twice == pytest.approx(once)

@@ -1,13 +1,6 @@
 import pytest
 
-from compendium.ledger.findings import (
-    at_the_shortest,
-    clear_gaps,
-    difference_of_slopes,
-    largest_gap,
-    sizes_met,
-    wins,
-)
+from compendium.ledger import findings
 from compendium.ledger.tables import Evidence, printed_wins
 
 # mean and number of features of each method; differences and their p-values
@@ -61,19 +54,20 @@ def evidence(project):
 def test_wins_are_strict_and_range_over_what_is_clear(
     evidence, one, others, median, low, high
 ):
-    for order in (others, others[::-1]):
-        found = wins(evidence, "table3", f"x.{one}", [f"x.{other}" for other in order])
+    places = [f"x.{other}" for other in others]
+    for order in (places, places[::-1]):
+        found = findings.wins(evidence, "table3", f"x.{one}", order)
         assert found == {"median": median, "low": low, "high": high}
 
 
 def test_clear_differences_of_a_family(evidence):
     pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
     # .01, .02, 1, .001, .5 of five, by Holm .04, .06, 1, .005, 1
-    found = clear_gaps(evidence, "table3", pairs)
+    found = findings.clear_gaps(evidence, "table3", pairs)
     assert found == {"all": 5, "positive": 2, "clear": 2}
     # a difference may stand one folder up
     evidence.values("table3-a")["x"]["full"] = ROWS["a"]
-    found = clear_gaps(evidence, "table3", [("x.full.js", "x.full.svm")])
+    found = findings.clear_gaps(evidence, "table3", [("x.full.js", "x.full.svm")])
     assert found == {"all": 1, "positive": 1, "clear": 1}
 
 
@@ -83,13 +77,13 @@ def test_clear_differences_of_a_family(evidence):
 )
 def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
     found = {"median": median, "low": low, "high": high}
-    assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
-    assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
+    assert findings.largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
+    assert findings.largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
 
 
 def test_printed_wins_and_sizes(evidence):
     assert printed_wins(evidence, "table3", "js", ["svm"]) == 1
-    assert sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
+    assert findings.sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
 
 
 def test_slopes_and_levels(evidence, project):
@@ -98,7 +92,7 @@ def test_slopes_and_levels(evidence, project):
     best = {"near": {"codelength": 5, "accuracy": [4, 5]}}
     best["far"] = {"codelength": 7, "accuracy": [4, 5]}
     project.result("r", {"one": slope, "other": other, "best": best})
-    found = difference_of_slopes(evidence, "r", "one", "other")
+    found = findings.difference_of_slopes(evidence, "r", "one", "other")
     assert found == pytest.approx({"median": 0.75, "low": 0.3, "high": 1.1})
-    assert at_the_shortest(evidence, "r", "best.near") == 1
-    assert at_the_shortest(evidence, "r", "best.far") == 0
+    assert findings.at_the_shortest(evidence, "r", "best.near") == 1
+    assert findings.at_the_shortest(evidence, "r", "best.far") == 0
