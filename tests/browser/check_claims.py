@@ -4,6 +4,7 @@ Run it by ``make test-browser``, as :mod:`tests.browser.check_pages`.
 """
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -30,11 +31,8 @@ def fits(**wanted):
 
 def shown(page):
     """Identifiers of the cards that can be seen; the page orders groups its own way."""
-    return sorted(
-        page.locator(SHOWN).evaluate_all(
-            "all => all.map(card => card.querySelector('.inside').id)"
-        )
-    )
+    ids = "all => all.map(card => card.querySelector('.inside').id)"
+    return sorted(page.locator(SHOWN).evaluate_all(ids))
 
 
 def status(page):
@@ -97,7 +95,7 @@ def test_an_anchor_opens_its_card_and_a_filter_gives_way(page):
 
 def test_a_count_leads_to_its_claims(page):
     wanted = {"table": slug(ONE.group), "verdict": slug(DIFFERS)}
-    address = "&".join(f"{key}={value}" for key, value in wanted.items())
+    address = urlencode(wanted)
     link = page.locator(f".claim-counts a[href^='?{address}#']")
     number = int(link.inner_text())
     link.click()

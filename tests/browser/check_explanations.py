@@ -124,15 +124,15 @@ def labels(state):
     levels = np.array([state[f"p{k}"] for k in range(1, 13)])
     counts = np.bincount(levels, minlength=6)[1:]
     ones = np.bincount(levels[:6], minlength=6)[1:]
-    error = 12 * np.log(2)
-    found = {"error0": error, "complexity0": nml.multinomial_codelength([6, 6]) - error}
+    fits = [(12 * np.log(2), nml.multinomial_codelength([6, 6]) - 12 * np.log(2))]
     for m in range(1, 6):
-        found[f"error{m}"] = nml.conditional_error(counts, ones, m)
-        found[f"complexity{m}"] = nml.conditional_complexity(counts, m)
-    totals = {
-        f"total{m}": found[f"error{m}"] + found[f"complexity{m}"] for m in range(6)
-    }
-    return found | totals
+        error = nml.conditional_error(counts, ones, m)
+        fits.append((error, nml.conditional_complexity(counts, m)))
+    found = {}
+    for m, (error, complexity) in enumerate(fits):
+        found |= {f"error{m}": error, f"complexity{m}": complexity}
+        found[f"total{m}"] = error + complexity
+    return found
 
 
 def genes(state):
@@ -235,9 +235,8 @@ def test_every_number_is_that_of_memdlib(visit, name):
     seen = {json.dumps(start)}
     for _ in range(N_STATES):
         for field in box.locator("input[type=range]").all():
-            low, high, step = (
-                float(field.get_attribute(key)) for key in ("min", "max", "step")
-            )
+            ends = (field.get_attribute(key) for key in ("min", "max", "step"))
+            low, high, step = map(float, ends)
             steps = rng.integers(0, round((high - low) / step) + 1)
             if field.is_enabled():
                 field.fill(f"{low + steps * step:.10g}")
@@ -278,32 +277,28 @@ def test_the_keyboard_reaches_and_moves_everything(visit, name):
 
 @pytest.mark.parametrize("name", SOME)
 def test_a_finger_on_a_phone_drags_every_handle(base, browser, name):
-    with browser.new_context(
-        viewport={"width": PHONE[0], "height": PHONE[1]}, has_touch=True, is_mobile=True
-    ) as context:
+    phone = {"viewport": dict(zip(("width", "height"), PHONE, strict=True))}
+    with browser.new_context(**phone, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
         page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"{base}/book/notebooks/{FIGURES[name][0]}.html")
         finger = context.new_cdp_session(page)
 
-        def touch(kind, *point):
-            points = [{"x": point[0], "y": point[1]}] if point else []
-            finger.send(
-                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
-            )
+        def touch(kind, *points):
+            event = {"type": kind, "touchPoints": points}
+            finger.send("Input.dispatchTouchEvent", event)
 
         handles = page.locator(f"#{name} .explain .handle:visible")
         handles.first.wait_for()
-        assert handles.count()
         for handle in handles.all():
             handle.evaluate("e => e.scrollIntoView({block: 'center'})")
             before, at = handle.get_attribute("data-state"), handle.evaluate(SEEN)
             around = handle.locator(".grip").bounding_box()
             x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
             for dx, dy in ((-40, 25), (40, -25)):
-                touch("touchStart", x, y)
-                for step in range(1, 5):
-                    touch("touchMove", x + dx * step / 4, y + dy * step / 4)
+                touch("touchStart", {"x": x, "y": y})
+                for part in (0.25, 0.5, 0.75, 1.0):
+                    touch("touchMove", {"x": x + dx * part, "y": y + dy * part})
                 touch("touchEnd")
                 if handle.get_attribute("data-state") != before:
                     break
@@ -341,7 +336,6 @@ def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, na
             if scripts:
                 page.wait_for_selector(f"#{name} .explain")
                 page.emulate_media(media="print")
-            figure = page.locator(f"#{name}")
-            assert figure.locator("img").is_visible()
-            assert figure.locator("figcaption").is_visible()
-            assert not figure.locator(".explain").is_visible()
+            seen = {"img": True, "figcaption": True, ".explain": False}
+            for part, visible in seen.items():
+                assert page.locator(f"#{name} {part}").is_visible() == visible

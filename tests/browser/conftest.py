@@ -29,13 +29,14 @@ class Visit:
         page.on("response", self._answered)
         page.on("requestfailed", lambda r: self._note("request failed", r.url))
         page.on("pageerror", lambda error: self._note("page error", error))
-        page.on(
-            "console",
-            lambda m: self._note("console", m.text) if m.type == "error" else None,
-        )
+        page.on("console", self._told)
 
     def _note(self, what, which):
         self.problems.append(f"{what}: {which}")
+
+    def _told(self, message):
+        if message.type == "error":
+            self._note("console", message.text)
 
     def _asked(self, request):
         if not request.url.startswith((self.base, "data:", "blob:")):

@@ -1,6 +1,9 @@
 """A tiny project that the machinery can be tried on."""
 
 import json
+import os
+import signal
+import subprocess
 import textwrap
 
 import pytest
@@ -49,10 +52,26 @@ class Project:
         text = json.dumps({"values": values, "parameters": {"run": run}})
         return self.write(f"data/results/{run}.json", text)
 
+    def commit(self):
+        """Commit everything, always at the same time."""
+        git = ["git", "-C", str(self.root), "-c", "user.name=a", "-c", "user.email=b"]
+        then = os.environ | {"GIT_COMMITTER_DATE": "1700000000 +0000"}
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+            subprocess.run([*git, *command], check=True, env=then)
+
     def files(self):
         """Every file but the sources' own, with its bytes."""
         found = (p for p in self.root.rglob("*") if p.is_file())
         return {str(p.relative_to(self.root)): p.read_bytes() for p in found}
+
+
+@pytest.fixture
+def signals():
+    """The command line takes over two signals."""
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

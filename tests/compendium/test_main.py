@@ -1,20 +1,12 @@
 import errno
-import signal
 
 import pytest
 
 from compendium import __main__ as command
-from compendium.build import chapters, experiments, pdf, readme, render
+from compendium.build import chapters, experiments, pdf, render
 from compendium.data import DatasetError
 
-
-@pytest.fixture(autouse=True)
-def signals():
-    """The command line takes over two signals."""
-    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+pytestmark = pytest.mark.usefixtures("signals")
 
 
 @pytest.mark.parametrize(
@@ -22,11 +14,8 @@ def signals():
     [
         ("store", chapters, "main", {"chapters": [], "jobs": None}),
         ("store --jobs 3 a b", chapters, "main", {"chapters": ["a", "b"], "jobs": 3}),
-        ("render", render, "main", {}),
         ("check", render, "check", {}),
-        ("readme", readme, "main", {}),
         ("pdf", pdf, "main", {"pages": ["article"]}),
-        ("pdf memd genes", pdf, "main", {"pages": ["memd", "genes"]}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):
@@ -41,15 +30,14 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
     assert asked == [expected]
 
 
+FULL = OSError(errno.ENOSPC, "No space")
+
+
 @pytest.mark.parametrize(
     ("error", "status", "line"),
     [
         (DatasetError("no folder"), 1, "error: no folder"),
-        (
-            OSError(errno.ENOSPC, "No space left on device"),
-            1,
-            "error: [Errno 28] No space left on device; what was stored before is kept",
-        ),
+        (FULL, 1, "error: [Errno 28] No space; what was stored before is kept"),
         (KeyboardInterrupt(), 130, "interrupted: what was finished is kept"),
     ],
 )

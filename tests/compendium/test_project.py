@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from compendium.project import canonical_json, root, write_whole
+from compendium.project import root, write_whole
 
 
 def test_outside_a_checkout_the_error_says_what_to_do(tmp_path, monkeypatch):
@@ -35,9 +35,3 @@ def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
-
-
-def test_json_is_canonical_and_refuses_nan():
-    assert canonical_json({"b": 1, "a": 2}) == canonical_json({"a": 2, "b": 1})
-    with pytest.raises(ValueError, match="JSON compliant"):
-        canonical_json(float("nan"))

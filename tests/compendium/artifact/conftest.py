@@ -1,9 +1,6 @@
 """A tiny project that is built and can be released."""
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import nbformat
@@ -51,8 +48,7 @@ TOP = ("README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "book/reference
 def built(project):
     """The tiny project with everything that a release packs, committed."""
     for name in TOP:
-        (project.root / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, project.root / name)
+        project.write(name, (ROOT / name).read_text())
     project.write(".gitignore", "/_build/\n")
     project.write("data/claims.toml", CLAIMS)
     project.write("book/experiments/runs.toml", RUN)
@@ -60,18 +56,14 @@ def built(project):
     values = {"a": {"b": 2.5}, "m": {"accuracy": {"mean": 62.5}, "correct": [2, 3]}}
     project.write("data/results/r.json", json.dumps({"values": values} | PROVENANCE))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"source": "s"}})
-    record = nbformat.from_dict(notebook)
+    project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
     about = {"figure": {"name": "r-accuracy"}}
     shown = [
         nbformat.v4.new_output("display_data", {"text/plain": FOLDS}, metadata=about),
         nbformat.v4.new_output("display_data", {"text/markdown": "**Figure.** C."}),
     ]
-    record.cells = [nbformat.v4.new_code_cell("1", outputs=shown)]
-    project.write("book/records/r.ipynb", nbformat.writes(record))
-    project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
+    notebook.cells = [nbformat.v4.new_code_cell("1", outputs=shown)]
+    project.write("book/records/r.ipynb", nbformat.writes(notebook))
     project.write("_build/html/index.html", "<p>Ä page</p>")
-    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
-    then = os.environ | {"GIT_COMMITTER_DATE": "1700000000 +0000"}
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
-        subprocess.run([*git, *command], check=True, env=then)
+    project.commit()
     return project

@@ -22,21 +22,10 @@ def test_a_page_of_sphinx_leads_to_the_card(tmp_path):
         "# Front\n\nOne {claim}`table2-x`, {claim}`again <table2-x>`.\n{claim}`lost`\n"
     )
     (tmp_path / "index.md").write_text(text)
-    complaints = io.StringIO()
-    app = Sphinx(
-        tmp_path,
-        None,
-        tmp_path / "html",
-        tmp_path / "trees",
-        "html",
-        {
-            "extensions": ["myst_parser", "compendium.build.claim_links"],
-            "nitpicky": True,
-        },
-        status=None,
-        warning=complaints,
-    )
-    app.build()
+    folders, complaints = (tmp_path / "html", tmp_path / "trees"), io.StringIO()
+    config = {"extensions": ["myst_parser", "compendium.build.claim_links"]}
+    streams = {"status": None, "warning": complaints}
+    Sphinx(tmp_path, None, *folders, "html", config, **streams).build()
     assert "index.md:3: ERROR: the ledger has no claim 'lost'" in complaints.getvalue()
     page = (tmp_path / "html/index.html").read_text()
     link = f'href="{PAGE}.html#table2-x" title="x is so"><span'

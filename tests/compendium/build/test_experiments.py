@@ -30,6 +30,7 @@ parameters = { size = 2 }
 title = "The second run"
 notebook = "e.md"
 """
+PLANTED = {"size": 2.6, "seconds": 0}  # not what the first run computes
 # the second run waits as long as it is told to
 WRITE = """
 import json, os, time
@@ -59,7 +60,7 @@ path.write_text(json.dumps({"values": values, "seconds": 1, "mib": 1}))
 
 
 @pytest.fixture
-def bench(project):
+def bench(project, signals):
     project.write("book/experiments/runs.toml", RUNS)
     defaults = 'run = ""\ndataset = ""\nsize = 1'
     text = HEADER + "What it does.\n\n" + cell(defaults, "parameters") + cell(WRITE)
@@ -77,22 +78,11 @@ def quick(bench, monkeypatch):
 
 def experiments(*arguments):
     """Exit status of the command, in this process."""
-    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        return main(["experiments", *arguments])
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def plant(project):
-    """A result of the first run that is not what it computes."""
-    planted = {"values": {"size": 2.6, "seconds": 0}, "seconds": 1}
-    project.write("data/results/first.json", json.dumps(planted))
+    return main(["experiments", *arguments])
 
 
 def test_runs_are_made_with_records(bench, capsys):
-    plant(bench)
+    bench.result("first", PLANTED)
     assert experiments("first") == 0
     said = capsys.readouterr().out
     assert "  size: 2.6 -> 2.5" in said and "s for 1 runs" in said
@@ -111,7 +101,7 @@ def test_runs_are_made_with_records(bench, capsys):
 
 
 def test_runs_are_compared_and_listed(quick, capsys):
-    plant(quick)
+    quick.result("first", PLANTED)
     assert experiments("second") == 0
     assert experiments("--recheck", "first", "second") == 1
     said = capsys.readouterr().out

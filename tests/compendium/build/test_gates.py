@@ -2,7 +2,8 @@
 
 import pytest
 
-from compendium.build.gates import lint_environment, lint_site, lint_source, lint_toc
+from compendium.build.gates import lint_site, lint_source
+from tests.compendium.conftest import cell
 
 CLEAN = """---
 title: version 1.25
@@ -41,48 +42,17 @@ def test_clean_sources_pass(text):
     [
         ("It reaches 97.3.", "x.md:19: '97.3' is a number typed into the prose"),
         ("It reaches 97 % of them.", "'7 %' is a number typed into the prose"),
-        (
-            "```{code-cell}\npd.read_csv('https://example.org/a')\n```",
-            "data from the network",
-        ),
-        ("```{code-cell}\nrng = default_rng()\n```", "without an explicit seed"),
-        ("```{code-cell}\nimport random\n```", "without an explicit seed"),
-        ("```{code-cell}\nnp.random.normal(size=3)\n```", "without an explicit seed"),
-        ("```{code-cell}\nplt.show()\n```", "does not go through memdlib's show()"),
-        ("```{code-cell}\nfig.savefig('a.png')\n```", "does not go through memdlib"),
+        (cell("pd.read_csv('https://example.org/a')"), "data from the network"),
+        (cell("rng = default_rng()"), "without an explicit seed"),
+        (cell("import random"), "without an explicit seed"),
+        (cell("np.random.normal(size=3)"), "without an explicit seed"),
+        (cell("plt.show()"), "does not go through memdlib's show()"),
+        (cell("fig.savefig('a.png')"), "does not go through memdlib's show()"),
     ],
 )
 def test_faulty_sources_are_caught(fault, message):
     (problem,) = lint_source("x.md", CLEAN + "\n" + fault + "\n")
     assert message in problem
-
-
-def test_every_page_is_in_the_table_of_contents_by_name_or_pattern(project):
-    toc = "root: book/index\nsections: [{glob: book/r/a-*}, {glob: book/made/*}]"
-    project.write("_toc.yml", toc)
-    pages = {"book/index", "book/r/a-1", "book/r/a-2"}
-    assert lint_toc(project.root, pages) == []
-    problems = lint_toc(project.root, pages | {"book/r/b"})
-    assert problems == ["_toc.yml does not list book/r/b"]
-
-
-LOCK = "numpy==1.0 \\\n    --hash=sha256:00\ntqdm==2.0 ; x \\\n    --hash=sha256:11\n"
-CONDA = """channels: [conda-forge, nodefaults]
-dependencies: [python=3.11, pip, {pip: ["-e .[notebooks]", numpy==1.0, tqdm==2.0 ; x]}]
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("numpy==1.0", "numpy==1.1"), ("[notebooks]", ""), ("pip, {", "numpy=2, {")],
-)
-def test_environments_must_agree(project, old, new):
-    project.write("requirements.lock", LOCK)
-    project.write("environment.yml", CONDA)
-    assert lint_environment(project.root) == []
-    project.write("environment.yml", CONDA.replace(old, new))
-    (problem,) = lint_environment(project.root)
-    assert "differs from requirements.lock" in problem
 
 
 PAGE = "<html><body><h1 id='top'>T</h1>{}</body></html>"

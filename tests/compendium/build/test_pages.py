@@ -6,78 +6,52 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from compendium.build.pages import (
-    description,
-    last_change,
-    last_commit,
-    meta_tags,
-    neighbours,
-)
+from compendium.build import pages
+from compendium.build.pages import last_change, last_commit, meta_tags, neighbours
 
-ABOUT = {
-    "title": "The book",
-    "authors": [{"name": "A & B"}],
-    "date-released": date(2026, 1, 2),
-}
-
-
-def document(*paragraphs):
-    page = new_document("page")
-    section = nodes.section("", *paragraphs)
-    page += section
-    return page
+ABOUT = {"title": "The book", "authors": [{"name": "A & B"}]}
+ABOUT["date-released"] = date(2026, 1, 2)
 
 
 def paragraph(text, *inside):
     return nodes.paragraph("", text, *inside)
 
 
+def description(*paragraphs, within=nodes.section):
+    page = new_document("page")
+    page += within("", *paragraphs)
+    return pages.description(page)
+
+
 def test_the_date_is_that_of_the_last_commit(project):
     with pytest.raises(ValueError, match="has no date: take a clone"):
         last_change(project.root)
-    git = ["git", "-C", str(project.root), "-c", "user.name=a", "-c", "user.email=b"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run(
-        [*git, "commit", "-q", "--allow-empty", "-m", "first"],
-        check=True,
-        env={"GIT_COMMITTER_DATE": "1700000000 +0000", "PATH": "/usr/bin:/bin"},
-    )
-    assert last_change(project.root) == "1700000000"
-    # an archive without history knows its commit, if git has made it
+    marks = "commit: $Format:%H$\nseconds: $Format:%ct$\n"
+    project.write("compendium/.git_archival.txt", marks)
     project.write("compendium/.gitattributes", ".git_archival.txt export-subst\n")
-    project.write(
-        "compendium/.git_archival.txt", "commit: $Format:%H$\nseconds: $Format:%ct$\n"
-    )
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-q", "-m", "second"], check=True)
-    packed = subprocess.run([*git, "archive", "HEAD"], check=True, capture_output=True)
+    project.commit()
     known = last_commit(project.root), last_change(project.root)
+    assert len(known[0]) == 40 and known[1] == "1700000000"
+    # an archive without history knows its commit, if git has made it
+    packed = project.root.with_suffix(".tar")
+    subprocess.run(["git", "archive", "HEAD", "-o", packed], check=True)
     shutil.rmtree(project.root / ".git")
-    subprocess.run(["tar", "-x", "-C", project.root], input=packed.stdout, check=True)
+    shutil.unpack_archive(packed, project.root)
     assert (last_commit(project.root), last_change(project.root)) == known
 
 
 def test_a_description_is_the_first_plain_paragraph():
-    formula = nodes.math("", "x^2")
-    page = document(
-        paragraph("Needs: nothing."),
-        paragraph("About ", formula),
-        paragraph("Plain\ntext."),
-    )
-    assert description(page) == "Plain text."
-    assert description(document(paragraph("Needs: all."))) == ""
-    quoted = new_document("page")
-    quoted += nodes.block_quote("", paragraph("Not of the page itself."))
-    assert description(quoted) == ""
+    needs, formula = paragraph("Needs: all."), nodes.math("", "x^2")
+    plain = paragraph("Plain\ntext.")
+    assert description(needs, paragraph("About ", formula), plain) == "Plain text."
+    assert description(needs) == ""
+    assert description(plain, within=nodes.block_quote) == ""
 
 
 def test_tags_escape_and_leave_out_what_is_empty():
     found = meta_tags(ABOUT, 'A "title"', "", None)
-    for name, value in (
-        ("title", "A &quot;title&quot;"),
-        ("author", "A &amp; B"),
-        ("publication_date", "2026/01/02"),
-    ):
+    values = {"title": "A &quot;title&quot;", "author": "A &amp; B"}
+    for name, value in {**values, "publication_date": "2026/01/02"}.items():
         assert f'<meta name="citation_{name}" content="{value}"/>' in found
     assert "description" not in found and "og:url" not in found
     found = meta_tags(ABOUT, "T", "What it is.", "https://example.org/t.html")

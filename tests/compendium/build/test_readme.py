@@ -23,11 +23,9 @@ def first_page():
     """A stored notebook that shows a figure."""
     data = {"image/png": base64.b64encode(PICTURE).decode()}
     about = {"figure": {"name": readme.PICTURE}}
-    outputs = [
-        nbformat.v4.new_output("display_data", data, metadata=about),
-        nbformat.v4.new_output("display_data", {"text/markdown": "C."}),
-    ]
-    cell = nbformat.v4.new_code_cell("f()", outputs=outputs)
+    picture = nbformat.v4.new_output("display_data", data, metadata=about)
+    caption = nbformat.v4.new_output("display_data", {"text/markdown": "C."})
+    cell = nbformat.v4.new_code_cell("f()", outputs=[picture, caption])
     return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
 
 

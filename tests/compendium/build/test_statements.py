@@ -1,12 +1,7 @@
 import pytest
 
 from compendium.build.proofs import Checked
-from compendium.build.statements import (
-    index_table,
-    lint_statements,
-    read_statements,
-    statements_of,
-)
+from compendium.build.statements import index_table, lint_statements, read_statements
 from compendium.project import root
 
 CHAPTER = """
@@ -33,15 +28,15 @@ TESTS = "def test_thm_a_witness():\n    pass\n\n\ndef test_thm_a_second():\n    
 
 @pytest.fixture
 def chapter(project):
-    project.write(
-        "_toc.yml", "- file: book/notebooks/two\n- file: book/notebooks/o-ne\n"
-    )
+    pages = "- file: book/notebooks/two\n- file: book/notebooks/o-ne\n"
+    project.write("_toc.yml", pages)
     project.write("tests/book/theory/test_o_ne.py", TESTS)
     return project.write("book/theory/o-ne.md", CHAPTER)
 
 
-def test_a_whole_statement_is_read(project, chapter):
-    (found,) = statements_of(chapter)
+@pytest.mark.usefixtures("chapter")
+def test_a_whole_statement_is_read(project):
+    (found,) = read_statements(project.root)
     assert (found.label, found.title) == ("thm-a", "A title")
     names = ("memdlib.divergences.kl", "memdlib.families.Normal.jeffreys")
     assert found.proved and found.functions == names

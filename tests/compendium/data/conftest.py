@@ -2,6 +2,8 @@
 
 import contextlib
 import hashlib
+import io
+import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -10,6 +12,16 @@ import pytest
 from compendium.data.registry import DataFile, Entry
 
 CONTENT = b"a file of our own"
+
+
+def tar_of(path, files, mode="w"):
+    """A tar archive of files, in their order."""
+    with tarfile.open(path, mode) as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return path
 
 
 class Server:

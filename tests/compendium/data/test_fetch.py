@@ -1,14 +1,12 @@
 """Where a file is looked for, and what is said when it cannot be had."""
 
 import hashlib
-import io
-import tarfile
 
 import pytest
 
 from compendium.data import DatasetError, MissingDataError, fetch
 from compendium.data.fetch import read_archive, tree_sha256
-from tests.compendium.data.conftest import CONTENT
+from tests.compendium.data.conftest import CONTENT, tar_of
 
 
 def put(folder, content=CONTENT):
@@ -46,16 +44,13 @@ def test_mirror_comes_first_then_cache_then_network(folders, server, make_entry)
     assert server.requests == ["/folder/tiny.bin"]
 
 
-@pytest.mark.parametrize("place", [0, 1], ids=["mirror", "cache"])
-def test_corrupt_file_is_an_error_and_stays_untouched(
-    folders, server, make_entry, place
-):
-    path = put(folders[place], b"other bytes")
-    entry = make_entry(url=server.url)
-    message = error_of(entry)
-    assert f"{path} is corrupt or another edition" in message
-    assert make_entry(b"other bytes").files[0].sha256 in message
-    assert path.read_bytes() == b"other bytes"
+def test_corrupt_file_is_an_error_and_stays_untouched(folders, server, make_entry):
+    for folder in folders[::-1]:  # the mirror comes first
+        path = put(folder, b"other bytes")
+        message = error_of(make_entry(url=server.url))
+        assert f"{path} is corrupt or another edition" in message
+        assert make_entry(b"other bytes").files[0].sha256 in message
+        assert path.read_bytes() == b"other bytes"
     assert server.requests == []
 
 
@@ -93,29 +88,20 @@ def test_git_blob_or_its_beginning_identifies_a_file(folders, server, make_entry
     assert files_below(folders[1]) == []
 
 
-def write(path, files, mode="w"):
-    """A tar archive of files, in their order."""
-    with tarfile.open(path, mode) as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return path
-
-
 TREE = {"train/a/1": b"one", "test/b/2": b"two"}
 HASHES = {"tree_sha256": tree_sha256(TREE), "root": "deep/data"}
 
 
+@pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(
-    ("prefix", "mode"), [("", "w"), ("top/", "w:gz"), ("x/deep/data/", "w:bz2")]
+    ("prefix", "mode", "more"),
+    [("", "w", {}), ("top/", "w:gz", {}), ("x/deep/data/", "w:bz2", {"x/a": b"?"})],
 )
 def test_any_archive_of_the_same_documents_will_do(
-    folders, tmp_path, server, make_entry, prefix, mode
+    tmp_path, server, make_entry, prefix, mode, more
 ):
-    files = {prefix + k: v for k, v in TREE.items()}
-    files |= {"x/README": b"?"} if "data" in prefix else {}
-    server.body = write(tmp_path / "a.tar", files, mode=mode).read_bytes()
+    files = {prefix + k: v for k, v in TREE.items()} | more
+    server.body = tar_of(tmp_path / "a.tar", files, mode).read_bytes()
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
     assert locate(entry).read_bytes() == server.body
@@ -124,7 +110,7 @@ def test_any_archive_of_the_same_documents_will_do(
 
 @pytest.mark.parametrize("cut", [0, 60])
 def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
-    server.body = write(tmp_path / "a.tar", TREE, mode="w:gz").read_bytes()[:cut]
+    server.body = tar_of(tmp_path / "a.tar", TREE, "w:gz").read_bytes()[:cut]
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
     assert "not a whole tar archive" in error_of(entry, MissingDataError)
@@ -146,5 +132,5 @@ def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
 def test_folders_that_all_share_and_other_folders_are_left_out(
     tmp_path, files, root, expected
 ):
-    path = write(tmp_path / "a.tar", dict.fromkeys(files.split(), b"1"))
+    path = tar_of(tmp_path / "a.tar", dict.fromkeys(files.split(), b"1"))
     assert read_archive(path, root) == dict.fromkeys(expected.split(), b"1")

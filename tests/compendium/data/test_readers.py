@@ -2,8 +2,8 @@
 
 import gzip
 import hashlib
-import io
-import tarfile
+from collections import Counter
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from compendium.data import DatasetError, catalogue, load, readers
 from compendium.data.readers import c50, count_words, newsgroups
+from tests.compendium.data.conftest import tar_of
 
 
 @pytest.fixture
@@ -119,23 +120,14 @@ def test_idx(tmp_path):
         readers.idx_images(*paths)
 
 
-def tar_of(path, files):
-    with tarfile.open(path, "w:gz") as tar:
-        for name, text in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text)
-            tar.addfile(info, io.BytesIO(text.encode("latin-1")))
-    return path
-
-
 MESSAGES = {
-    "20news-bydate-test/rec.autos/10": "From: x\nSubject: Car\n\ncar caf\xe9 seat\n",
-    "20news-bydate-train/rec.autos/9": "Subject: Re: Seat\n\nThe seat, 2nd seat\n",
-    "20news-bydate-train/rec.motorcycles/4": "From: bike\n\nbike bike\n",
-    "20news-bydate-test/rec.motorcycles/5": "Subject: b\n\nbike seat\n",
-    "20news-bydate-test/sci.med/5": "Subject: b\n\nbike seat\n",
+    "20news-bydate-test/rec.autos/10": b"From: x\nSubject: Car\n\ncar caf\xe9 seat\n",
+    "20news-bydate-train/rec.autos/9": b"Subject: Re: Seat\n\nThe seat, 2nd seat\n",
+    "20news-bydate-train/rec.motorcycles/4": b"From: bike\n\nbike bike\n",
+    "20news-bydate-test/rec.motorcycles/5": b"Subject: b\n\nbike seat\n",
+    "20news-bydate-test/sci.med/5": b"Subject: b\n\nbike seat\n",
 }
-TASK_GROUPS = ("rec.autos", "rec.motorcycles")
+HALVES, TASK_GROUPS = ("train", "test"), ("rec.autos", "rec.motorcycles")
 TASK = {
     "groups": {"cars": ["rec.autos"], "bikes": ["rec.motorcycles"]},
     "damaged": ["rec.motorcycles"],
@@ -162,23 +154,20 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
     """By half, group and number (9 before 10), or by half, author and name."""
     messages = {
         f"20news-bydate-{half}/{group}/{number}": f"{half} {group[4:]} {number}x"
-        for half in ("train", "test")
-        for group in TASK_GROUPS
-        for number in (9, 10, 100)
+        for half, group, number in product(HALVES, TASK_GROUPS, (9, 10, 100))
     }
     articles = {
         f"data/ReutersC50/C50{half}/{author}/{number}newsML.txt": f"{half} {author} w"
-        for half in ("train", "test")
-        for author in ("Al", "Bo")
-        for number in (1, 2)
+        for half, author, number in product(HALVES, ("Al", "Bo"), (1, 2))
     }
     tables = []
-    for order in (sorted, lambda names: list(names)[::-1]):
+    for turned in (False, True):
         news, reuters = (
-            tar_of(tmp_path / name, {key: files[key] for key in order(files)})
-            for name, files in (("n.tar.gz", messages), ("c.tar.gz", articles))
+            {name: files[name].encode() for name in sorted(files, reverse=turned)}
+            for files in (messages, articles)
         )
-        tables.append((newsgroups(news, **TASK), c50(reuters)))
+        first = newsgroups(tar_of(tmp_path / "news.tar", news), **TASK)
+        tables.append((first, c50(tar_of(tmp_path / "c50.tar", reuters))))
     (first, authors), _ = tables
     numbers = [f"{g}/{n}" for g in TASK_GROUPS for n in (9, 10, 100)]
     assert first.sample_names == numbers * 2
@@ -194,14 +183,10 @@ def test_texts_come_in_one_order_however_they_are_packed(tmp_path):
 def test_rare_words_are_left_out(documents, least, spread):
     documents = [*documents, *["bike bike"] * 3]  # a word that stays
     counts, words = count_words(documents, min_count=least, min_documents=spread)
-    everything = " ".join(documents).split()
-    often = {
-        w
-        for w in everything
-        if len(w) > 1
-        and everything.count(w) >= least
-        and sum(w in text.split() for text in documents) >= spread
-    }
-    assert words == sorted(often)
-    for row, text in zip(counts.toarray(), documents, strict=True):
-        assert row.tolist() == [text.split().count(word) for word in words]
+    texts = [text.split() for text in documents]
+    total = Counter(chain(*texts))
+    within = Counter(chain(*map(set, texts)))
+    often = [w for w in total if total[w] >= least and within[w] >= spread]
+    assert words == sorted(w for w in often if len(w) > 1)
+    for row, text in zip(counts.toarray(), texts, strict=True):
+        assert row.tolist() == [text.count(word) for word in words]

@@ -2,17 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compendium.ledger.comparison import (
-    ALL_RUNS,
-    GROWING,
-    NOT_LOOKED_AT,
-    chance_further,
-    gap_at,
-    printed_name,
-    rank_lead,
-    scores,
-    share_above_at,
-)
+from compendium.ledger import comparison
 from compendium.ledger.frozen import Frozen
 from compendium.ledger.tables import Evidence
 from compendium.study.contest import EVERYWHERE
@@ -33,27 +23,19 @@ class Six:
             part = {"accuracy": [70.0, 80.0], "accuracy_error": [0.3, 0.4]}
             other = {"accuracy": [75.0, 78.0], "accuracy_error": [0.4, 0.3]}
             return {"sizes": [10, 20], "methods": {"plain": part, "svm": other}}
-        first = 3 * RUNS.index(run)
-        return {
-            "sets": {
-                f"set{i}": {
-                    "methods": {
-                        m: {
-                            "accuracy": {"mean": ACCURACY[i, j]},
-                            "log_loss": 100 - ACCURACY[i, j],
-                        }
-                        for j, m in enumerate(EVERYWHERE)
-                    }
-                }
-                for i in range(first, first + 3)
-            }
-        }
+        sets = {}
+        for i in np.arange(3) + 3 * RUNS.index(run):
+            parts = [
+                {"accuracy": {"mean": x}, "log_loss": 100 - x} for x in ACCURACY[i]
+            ]
+            sets[f"set{i}"] = {"methods": dict(zip(EVERYWHERE, parts, strict=True))}
+        return {"sets": sets}
 
 
 def test_lead_in_ranks():
     ranks = stats.rankdata(-ACCURACY, axis=1).mean(axis=0)
     for what in ("accuracy", "log_loss"):  # the same order
-        found = rank_lead(Six(), RUNS, what, "make_memd", "svm")
+        found = comparison.rank_lead(Six(), RUNS, what, "make_memd", "svm")
         j = EVERYWHERE.index("svm")
         assert found["median"] == pytest.approx(ranks[j] - ranks[0])
         far = stats.studentized_range.ppf(0.95, 14, np.inf) * np.sqrt(14 * 15 / 72)
@@ -61,42 +43,30 @@ def test_lead_in_ranks():
 
 
 def test_sets_that_shaped_the_defaults_decide_nothing():
-    class Aside(Six):
-        def __init__(self, *names):
-            self.names = names
+    def chance(*aside):
+        evidence = Six()
+        evidence.frozen = lambda: Frozen(None, dict.fromkeys(aside, "table"))
+        return comparison.chance_further(evidence, RUNS, "make_memd", "svm", "better")
 
-        def frozen(self):
-            return Frozen(None, dict.fromkeys(self.names, "table"))
-
-    given = RUNS, "make_memd", "svm", "better"
-    everywhere = ACCURACY[:, 0] - ACCURACY[:, EVERYWHERE.index("svm")]
-    assert chance_further(Aside("else"), *given) == {
-        "median": bayesian_signed_ranks(everywhere).better,
-        "low": 0.0,
-        "high": 1.0,
-    }
-    gap = ACCURACY[3:5, 0] - ACCURACY[3:5, EVERYWHERE.index("svm")]
-    wanted = bayesian_signed_ranks(gap).better
-    found = chance_further(Aside("set3", "set4"), *given)
-    assert set(found.values()) == {wanted}
+    gap = ACCURACY[:, 0] - ACCURACY[:, EVERYWHERE.index("svm")]
+    median = bayesian_signed_ranks(gap).better
+    assert chance("else") == {"median": median, "low": 0.0, "high": 1.0}
+    wanted = bayesian_signed_ranks(gap[3:5]).better
+    assert set(chance("set3", "set4").values()) == {wanted}
 
 
-def test_gap_at_a_size():
-    found = gap_at(Six(), "few", "plain", "svm", 20)
+def test_gap_and_share_of_sets_at_a_size(monkeypatch):
+    found = comparison.gap_at(Six(), "few", "plain", "svm", 20)
     assert found == pytest.approx({"median": 2.0, "low": 1.0, "high": 3.0})
-    assert gap_at(Six(), "few", "plain", "svm", 10)["median"] == -5.0
-
-
-def test_share_of_sets_at_a_size(monkeypatch):
-    monkeypatch.setitem(GROWING, "two kinds", ("few", "few"))
-    found = share_above_at(Six(), ["two kinds"], "plain", "svm", 20)
-    assert found == {"median": 1.0, "low": 1.0, "high": 1.0}
-    assert share_above_at(Six(), ["two kinds"], "plain", "svm", 10)["high"] == 0.0
+    assert comparison.gap_at(Six(), "few", "plain", "svm", 10)["median"] == -5.0
+    monkeypatch.setitem(comparison.GROWING, "two kinds", ("few", "few"))
+    for size, share in ((20, 1.0), (10, 0.0)):
+        found = comparison.share_above_at(Six(), ["two kinds"], "plain", "svm", size)
+        assert set(found.values()) == {share}
 
 
 def test_every_set_has_a_name_and_stands_once():
-    names = list(scores(Evidence()).index)
-    assert len(set(names)) == len(names)
-    assert set(NOT_LOOKED_AT) <= set(names)
-    assert len({printed_name(name) for name in names}) == len(names)
-    assert len(set(ALL_RUNS)) == len(ALL_RUNS)
+    names = list(comparison.scores(Evidence()).index)
+    assert set(comparison.NOT_LOOKED_AT) <= set(names)
+    assert len({comparison.printed_name(name) for name in names}) == len(names)
+    assert len(set(comparison.ALL_RUNS)) == len(comparison.ALL_RUNS)

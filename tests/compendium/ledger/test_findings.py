@@ -1,15 +1,6 @@
-import json
-
 import pytest
 
-from compendium.ledger.findings import (
-    at_the_shortest,
-    clear_gaps,
-    difference_of_slopes,
-    largest_gap,
-    sizes_met,
-    wins,
-)
+from compendium.ledger import findings
 from compendium.ledger.tables import Evidence, printed_wins
 
 # mean and number of features of each method; differences and their p-values
@@ -27,12 +18,10 @@ P = {
 
 
 @pytest.fixture
-def evidence(tmp_path):
+def evidence(project):
     """Three rows of a table of our own, away from those of the book."""
-    for folder in ("published", "results"):
-        (tmp_path / "data" / folder).mkdir(parents=True)
-    lines = ["experiment,samples,js,svm", "a,40,3,2", "b,50,2,2", "c,60,1,2"]
-    (tmp_path / "data/published/table3.csv").write_text("\n".join(lines) + "\n")
+    lines = "experiment,samples,js,svm\na,40,3,2\nb,50,2,2\nc,60,1,2\n"
+    project.write("data/published/table3.csv", lines)
     for row, parts in ROWS.items():
         values = {
             name: {"accuracy": {"mean": mean}, "n_features": {"median": kept}}
@@ -45,9 +34,8 @@ def evidence(tmp_path):
             gaps[pair] = {"difference": one - other, "p": p} | ends
         values = {"x": values | {"differences": gaps}}
         values["sizes"] = {"words": 200, "rows": 50 if row == "b" else 40}
-        path = tmp_path / f"data/results/table3-{row}.json"
-        path.write_text(json.dumps({"values": values}))
-    return Evidence(tmp_path)
+        project.result(f"table3-{row}", values)
+    return Evidence(project.root)
 
 
 @pytest.mark.parametrize(
@@ -66,26 +54,21 @@ def evidence(tmp_path):
 def test_wins_are_strict_and_range_over_what_is_clear(
     evidence, one, others, median, low, high
 ):
-    for order in (others, others[::-1]):
-        found = wins(evidence, "table3", f"x.{one}", [f"x.{other}" for other in order])
+    places = [f"x.{other}" for other in others]
+    for order in (places, places[::-1]):
+        found = findings.wins(evidence, "table3", f"x.{one}", order)
         assert found == {"median": median, "low": low, "high": high}
-
-
-def test_a_difference_may_stand_one_folder_up(evidence):
-    path = "x.full.js", "x.full.svm"
-    values = evidence.values("table3-a")
-    values["x"]["full"] = {name: values["x"][name] for name in ("js", "svm")}
-    for row in "bc":
-        evidence.values(f"table3-{row}").pop("x")
-    found = clear_gaps(evidence, "table3", [path])
-    assert found == {"all": 1, "positive": 1, "clear": 1}
 
 
 def test_clear_differences_of_a_family(evidence):
     pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
     # .01, .02, 1, .001, .5 of five, by Holm .04, .06, 1, .005, 1
-    found = clear_gaps(evidence, "table3", pairs)
+    found = findings.clear_gaps(evidence, "table3", pairs)
     assert found == {"all": 5, "positive": 2, "clear": 2}
+    # a difference may stand one folder up
+    evidence.values("table3-a")["x"]["full"] = ROWS["a"]
+    found = findings.clear_gaps(evidence, "table3", [("x.full.js", "x.full.svm")])
+    assert found == {"all": 1, "positive": 1, "clear": 1}
 
 
 @pytest.mark.parametrize(
@@ -94,24 +77,22 @@ def test_clear_differences_of_a_family(evidence):
 )
 def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
     found = {"median": median, "low": low, "high": high}
-    assert largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
-    assert largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
+    assert findings.largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
+    assert findings.largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
 
 
 def test_printed_wins_and_sizes(evidence):
     assert printed_wins(evidence, "table3", "js", ["svm"]) == 1
-    assert sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
+    assert findings.sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
 
 
-def test_slopes_and_levels(evidence, tmp_path):
+def test_slopes_and_levels(evidence, project):
     slope = {"median": 1.0, "low": 0.8, "high": 1.1}
     other = {"median": 0.25, "low": 0.0, "high": 0.5}
     best = {"near": {"codelength": 5, "accuracy": [4, 5]}}
     best["far"] = {"codelength": 7, "accuracy": [4, 5]}
-    values = {"one": slope, "other": other, "best": best}
-    path = tmp_path / "data/results/r.json"
-    path.write_text(json.dumps({"values": values}))
-    found = difference_of_slopes(evidence, "r", "one", "other")
+    project.result("r", {"one": slope, "other": other, "best": best})
+    found = findings.difference_of_slopes(evidence, "r", "one", "other")
     assert found == pytest.approx({"median": 0.75, "low": 0.3, "high": 1.1})
-    assert at_the_shortest(evidence, "r", "best.near") == 1
-    assert at_the_shortest(evidence, "r", "best.far") == 0
+    assert findings.at_the_shortest(evidence, "r", "best.near") == 1
+    assert findings.at_the_shortest(evidence, "r", "best.far") == 0

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -18,15 +16,11 @@ SVM = [Setting("counts", {"svm_linear": "a.svm"})]
 
 
 @pytest.fixture
-def evidence(tmp_path, monkeypatch):
+def evidence(project, monkeypatch):
     """Two rows of a table, one of two classes and one of four, and their results."""
-    published, results = tmp_path / "data/published", tmp_path / "data/results"
-    published.mkdir(parents=True)
-    results.mkdir()
-    published.joinpath("table3.csv").write_text(
-        "experiment,classes,samples,svm_linear,memd_j,memd_js,groups\n"
-        "two,2,100,90,80,80,a / b\nfour,4,100,70,60,50,c\n"
-    )
+    head = "experiment,classes,samples,svm_linear,memd_j,memd_js,groups\n"
+    rows = "two,2,100,90,80,80,a / b\nfour,4,100,70,60,50,c\n"
+    project.write("data/published/table3.csv", head + rows)
 
     def part(mean):
         return {"accuracy": {"mean": mean, "sd": 1.0}, "correct": [0] * 10}
@@ -35,12 +29,11 @@ def evidence(tmp_path, monkeypatch):
         ("two", {"svm": 91.0, "js": 80.5, "far": 85.0, "tuned": 80.0, "j": 80.5}),
         ("four", {"svm": 80.0, "js": 52.0, "far": 45.0, "tuned": 50.0, "j": 59.5}),
     ):
-        values = {"a": {name: part(mean) for name, mean in means.items()}}
-        path = results / f"table3-{row}.json"
-        path.write_text(json.dumps({"values": values}))
+        parts = {name: part(mean) for name, mean in means.items()}
+        project.result(f"table3-{row}", {"a": parts})
     monkeypatch.setattr(tables, "SETTINGS", {"table3": {"memd": MEMD, "svm": SVM}})
     monkeypatch.setattr(columns, "SETTINGS", tables.SETTINGS)
-    return Evidence(tmp_path)
+    return Evidence(project.root)
 
 
 def test_figures_of_two_classes_have_no_j(evidence):
@@ -85,19 +78,15 @@ def test_the_data_set_left_out_has_no_part_in_the_choice(evidence):
     # "far" comes nearer on "two", "near" on "four"
     frame.loc[(frame["setting"] == "far") & (frame["row"] == "two"), "ours"] = 80.1
     frame = judged(frame)
-    found = leave_one_out(frame)
-    pairs = found[["row", "setting"]].drop_duplicates().to_numpy().tolist()
-    assert pairs == [["two", "near"], ["four", "far"]]
-    every = leave_one_out(frame, plain=False)
-    assert set(every["setting"]) == {"tuned"}
+    found = leave_one_out(frame)[["row", "setting"]].drop_duplicates()
+    assert found.to_numpy().tolist() == [["two", "near"], ["four", "far"]]
+    assert set(leave_one_out(frame, plain=False)["setting"]) == {"tuned"}
 
 
 def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
     found = placebo(evidence, "table3", "svm", "memd_js")
-    assert found[["row", "printed", "ours"]].to_numpy().tolist() == [
-        ["two", 80.0, 91.0],
-        ["four", 50.0, 80.0],
-    ]
+    beside = found[["row", "printed", "ours"]].to_numpy().tolist()
+    assert beside == [["two", 80.0, 91.0], ["four", 50.0, 80.0]]
     assert not found["agrees"].any()
     other = placebo(evidence, "table3", "svm", "memd_j")
     assert other["printed"].tolist() == [80.0, 60.0]
@@ -115,6 +104,7 @@ def test_the_summary_has_a_line_for_each_method(evidence):
 @pytest.mark.parametrize("table", SETTINGS)
 def test_every_setting_of_the_book_was_run_on_every_data_set(table):
     evidence = Evidence()
+    rows = evidence.rows(table)
     for method, listed in SETTINGS[table].items():
         assert len({setting.label for setting in listed}) == len(listed)
         frame = agreement(evidence, table, method)
@@ -122,13 +112,9 @@ def test_every_setting_of_the_book_was_run_on_every_data_set(table):
             mine = frame[frame["setting"] == setting.label]
             for column in setting.places:
                 least = 2 if column == "memd_j" else 1
-                rows = {
-                    row
-                    for row in evidence.rows(table)
-                    if evidence.printed(table, row)["classes"] > least
-                }
-                assert set(mine.loc[mine["column"] == column, "row"]) == rows
+                classes = {r: evidence.printed(table, r)["classes"] for r in rows}
+                wanted = {row for row in rows if classes[row] > least}
+                assert set(mine.loc[mine["column"] == column, "row"]) == wanted
         repeats = frame.groupby("row")["repeats"]
-        assert (repeats.nunique() == 1).all()
-        assert (repeats.min() >= 5).all()
+        assert (repeats.nunique() == 1).all() and (repeats.min() >= 5).all()
     assert table in FOLDS

@@ -24,27 +24,29 @@ def genes(request):
     return data.X, data.y
 
 
-def tables(features, y):
-    return [pd.crosstab(y, column).to_numpy() for column in features.T]
-
-
-def test_statistics_of_words_are_those_of_their_tables(words):
-    present, y = words
-    found = presence_scores(csr_array(present), y)
-    for j, table in enumerate(tables(present, y)):
+def compare(found, levels, values, y):
+    """Statistics of tables of classes and levels, and of variances of values."""
+    for j, column in enumerate(levels.T):
+        table = pd.crosstab(y, column).to_numpy()
         if table.shape[1] < 2:
             assert {score[j] for score in found.values()} == {0.0}
             continue
         for name, power in (("Pearson", 1), ("G", 0)):
             right = stats.chi2_contingency(table, correction=False, lambda_=power)[0]
             assert found[name][j] == pytest.approx(right, rel=1e-10)
-        groups = [present[y == k, j] for k in range(3)]
-        if sum(group.var() for group in groups) > 0:
-            assert found["F"][j] == pytest.approx(stats.f_oneway(*groups)[0], rel=1e-8)
-        rates = [(g.sum() + present[:, j].mean()) / (len(g) + 1) for g in groups]
-        shares = np.bincount(y) / len(y)
-        P = np.array([[r, 1 - r] for r in rates])
-        assert found["JS_GM"][j] == pytest.approx(js_gm(P, shares), rel=1e-10)
+        groups = [values[y == k, j] for k in np.unique(y)]
+        assert found["F"][j] == pytest.approx(stats.f_oneway(*groups)[0], rel=1e-8)
+
+
+def test_statistics_of_words_are_those_of_their_tables(words):
+    present, y = words
+    found = presence_scores(csr_array(present), y)
+    compare(found, present, present, y)
+    sizes = np.bincount(y)
+    for column, score in zip(present.T, found["JS_GM"], strict=True):
+        rates = (np.bincount(y, column) + column.mean()) / (sizes + 1)
+        P = np.column_stack([rates, 1 - rates])
+        assert score == pytest.approx(js_gm(P, sizes / len(y)), rel=1e-10)
     assert found["chi2"].max() <= found["Pearson"].max()
 
 
@@ -52,12 +54,7 @@ def test_statistics_of_genes_are_those_of_five_levels(genes):
     X, y = genes
     found = level_scores(X, y)
     levels = np.stack([pd.qcut(column, 5, labels=False) for column in X.T], axis=1)
-    for j, table in enumerate(tables(levels, y)):
-        for name, power in (("Pearson", 1), ("G", 0)):
-            right = stats.chi2_contingency(table, correction=False, lambda_=power)[0]
-            assert found[name][j] == pytest.approx(right, rel=1e-10)
-        groups = [X[y == k, j] for k in np.unique(y)]
-        assert found["F"][j] == pytest.approx(stats.f_oneway(*groups)[0], rel=1e-10)
+    compare(found, levels, X, y)
     assert ("NML" in found) == ("NML, 1" in found) == (len(np.unique(y)) == 2)
     if "NML" in found:
         code = NMLFeatureSelector(2, strategy="quantile", intercept=True).fit(X, y)

@@ -6,13 +6,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from compendium.study.embedded import (
-    embeddings,
-    fitted_models,
-    grams,
-    measures,
-    predictions,
-)
+from compendium.study import embedded
 from compendium.study.hybrids import EMBEDDINGS
 from memdlib.kernels import js_kernel, weighted_jt_kernel
 from memdlib.topics import PLSA, GenerativeEmbedding
@@ -25,8 +19,8 @@ FORMS = [np.asarray, sparse.csr_array]
 def test_the_embeddings_are_those_of_memdlib(form):
     X, y = counts(0)
     X = form(X)
-    models = fitted_models(X, y, 2, 0.1, 5)
-    found = embeddings(models, np.array([0.5, 0.5]), X)
+    models = embedded.fitted_models(X, y, 2, 0.1, 5)
+    found = embedded.embeddings(models, np.array([0.5, 0.5]), X)
     assert set(found) == set(EMBEDDINGS)
     plsa = PLSA(2, smoothing=0.1)
     for kind, values in found.items():
@@ -37,7 +31,7 @@ def test_the_embeddings_are_those_of_memdlib(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_measures_keep_signs_apart(form):
-    found = measures(form(np.array([[1.0, -2.0, 0.0], [3.0, 4.0, 0.0]])))
+    found = embedded.measures(form(np.array([[1.0, -2.0, 0.0], [3.0, 4.0, 0.0]])))
     found = found.toarray() if sparse.issparse(found) else found
     assert found.tolist() == [[1.0, 0.0, 2.0], [3.0, 4.0, 0.0]]
 
@@ -47,7 +41,7 @@ def test_kernel_matrices_are_those_of_memdlib_but_for_their_unit(form):
     X = counts(3)[0][:10] + 0.5
     wanted = [(k, q) for k in ("JT", "A", "B") for q in (1.0, 1.5)]
     plain = ("linear", "scaled", "Hellinger", "RBF", "exp JS")
-    found = dict(grams([*((k, 0.0) for k in plain), *wanted], form(X), 6))
+    found = dict(embedded.grams([*((k, 0.0) for k in plain), *wanted], form(X), 6))
     shares, JS = X / X.sum(axis=1, keepdims=True), "jensenshannon"
     away, js = cdist(shares, shares), cdist(shares, shares, JS)
     expected = {
@@ -77,5 +71,5 @@ def test_classifiers_are_those_of_scikit_learn():
         ("svm", 10.0): SVC(kernel="linear", C=10.0),
     }
     for (classifier, setting), peer in peers.items():
-        found = predictions(K, y, classifier, setting)
+        found = embedded.predictions(K, y, classifier, setting)
         assert found.tolist() == peer.fit(X[:30], y).predict(X[30:]).tolist()

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse, special, stats
 
-from compendium.study.greedy_js import (
-    FittedMarginals,
-    fit_marginals,
-    greedy_by_doubt,
-    greedy_by_redundancy,
-    greedy_by_rows,
-    left_doubt,
-)
+from compendium.study import greedy_js
+from compendium.study.greedy_js import FittedMarginals, left_doubt
 from memdlib import GreedyInformationRanker
 from memdlib.datasets import simulate_gaussian_classes
 
@@ -41,13 +35,13 @@ def information(fitted, features):
 
 def test_normal_marginals_are_means_and_variances_of_the_classes(genes):
     X, y = genes
-    fitted = FittedMarginals.of(fit_marginals(X, y, "normal"))
+    fitted = FittedMarginals.of(greedy_js.fit_marginals(X, y, "normal"))
     for k, share in enumerate(np.bincount(y) / len(y)):
         assert fitted.prior[k] == pytest.approx(share)
         assert fitted.mean[k] == pytest.approx(X[y == k].mean(axis=0), rel=1e-10)
         assert fitted.variance[k] == pytest.approx(X[y == k].var(axis=0), rel=1e-10)
-    shrunken = FittedMarginals.of(fit_marginals(X, y, "normal", 1.0))
-    within = fitted.prior @ fitted.variance
+    shrunken = greedy_js.fit_marginals(X, y, "normal", 1.0)
+    shrunken, within = FittedMarginals.of(shrunken), fitted.prior @ fitted.variance
     assert shrunken.variance == pytest.approx(np.tile(within, (len(fitted.prior), 1)))
 
 
@@ -67,13 +61,12 @@ def test_greedy_choice_over_all_outcomes_is_that_by_joint_js(seed):
     cells = np.array(list(product((0.0, 1.0), repeat=5)))
     log_density = fitted.log_densities(cells)
     weight = fitted.prior @ np.exp(log_density.sum(axis=2))
-    order, doubt = greedy_by_doubt(log_density, fitted.prior, weight, 5)
+    order, doubt = greedy_js.greedy_by_doubt(log_density, fitted.prior, weight, 5)
     ceiling = stats.entropy(fitted.prior)
     taken = []
     for feature, left in zip(order, doubt, strict=True):
-        worth = {
-            s: information(fitted, [*taken, s]) for s in range(5) if s not in taken
-        }
+        open_ = [s for s in range(5) if s not in taken]
+        worth = {s: information(fitted, [*taken, s]) for s in open_}
         taken.append(max(worth, key=worth.get))
         assert feature == taken[-1]
         assert ceiling - left == pytest.approx(worth[feature], abs=1e-12)
@@ -82,18 +75,15 @@ def test_greedy_choice_over_all_outcomes_is_that_by_joint_js(seed):
 def test_held_out_rows_are_scored_by_the_other_folds(genes):
     X, y = genes
     fold = np.arange(len(y)) % 3
-    order, loss = greedy_by_rows(X, y, fold, "normal", 1)
+    order, loss = greedy_js.greedy_by_rows(X, y, fold, "normal", 1)
     expected = np.empty(len(y))
     for f in range(3):
         rest, s = fold != f, order[0]
-        log_joint = [
-            np.log(np.mean(y == k))
-            + stats.norm(
-                X[rest & (y == k), s].mean(), X[rest & (y == k), s].std()
-            ).logpdf(X[~rest, s])
-            for k in range(y.max() + 1)
-        ]
-        posterior = special.softmax(log_joint, axis=0)
+        parts = [X[rest & (y == k), s] for k in range(y.max() + 1)]
+        laws = [stats.norm(part.mean(), part.std()) for part in parts]
+        densities = np.array([law.pdf(X[~rest, s]) for law in laws])
+        joint = densities * (np.bincount(y) / len(y))[:, None]
+        posterior = joint / joint.sum(axis=0)
         expected[~rest] = -np.log(posterior[y[~rest], np.arange((~rest).sum())])
     assert loss[0] == pytest.approx(expected.mean(), rel=1e-10)
 
@@ -101,8 +91,8 @@ def test_held_out_rows_are_scored_by_the_other_folds(genes):
 def test_choice_by_redundancy_is_that_of_the_ranker(genes):
     X, y = genes
     ranker = GreedyInformationRanker(n_features=6).fit(X, y)
-    order, gains = greedy_by_redundancy(ranker.feature_divergences_, X, 6)
-    assert order.tolist() == ranker.order_.tolist()
-    assert gains == pytest.approx(ranker.gains_, abs=1e-9)
-    thin, _ = greedy_by_redundancy(ranker.feature_divergences_, sparse.csr_array(X), 6)
-    assert thin.tolist() == order.tolist()
+    for form in (X, sparse.csr_array(X)):
+        scores = ranker.feature_divergences_
+        order, gains = greedy_js.greedy_by_redundancy(scores, form, 6)
+        assert order.tolist() == ranker.order_.tolist()
+        assert gains == pytest.approx(ranker.gains_, abs=1e-9)

@@ -1,18 +1,8 @@
 import numpy as np
 import pytest
 
-from compendium.study.hybrids import (
-    DATA,
-    GENERATIVE,
-    KERNELS,
-    Task,
-    candidates,
-    groups,
-    nested,
-    outcomes,
-)
-
-SMALL = {"smoothing": 0.1, "n_features": 8}
+from compendium.study import hybrids
+from compendium.study.hybrids import DATA, GENERATIVE
 
 
 def counts(seed, n=24, n_classes=2):
@@ -25,9 +15,10 @@ def counts(seed, n=24, n_classes=2):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_group_has_candidates(n_classes):
     X, y = counts(5, n_classes=n_classes)
-    tried = [choice for choice, _ in outcomes(Task(X, y[:18], 0.1, 0, 8), (1, 2))]
+    task = hybrids.Task(X, y[:18], 0.1, 0, 8)
+    tried = [choice for choice, _ in hybrids.outcomes(task, (1, 2))]
     assert len(set(tried)) == len(tried)
-    found = {name: group(tried) for name, group in groups(n_classes).items()}
+    found = {name: group(tried) for name, group in hybrids.groups(n_classes).items()}
     assert all(found.values())
     assert ("TOP JS svm" in found) == (n_classes == 2)
     free = set(found["any linear"]) | set(found["any information"])
@@ -37,17 +28,15 @@ def test_every_group_has_candidates(n_classes):
     free |= {c for c in tried if c.kernel == "exp JS" and c.embedding != DATA}
     assert free == {c for c in tried if c.embedding not in (DATA, GENERATIVE)}
     assert {c.topics for c in found["data linear"]} == {0}
-    chosen = candidates(tried, ["FS"], KERNELS["JT"], ["knn"])
-    assert {(c.embedding, c.kernel, c.classifier) for c in chosen} == {
-        ("FS", "JT", "knn")
-    }
+    chosen = hybrids.candidates(tried, ["FS"], hybrids.KERNELS["JT"], ["knn"])
+    cells = {(c.embedding, c.kernel, c.classifier) for c in chosen}
+    assert cells == {("FS", "JT", "knn")}
 
 
 def test_nested_counts_are_of_the_rows_put_aside():
     X, y = counts(6)
-    found = nested(
-        X, y, groups(2), topics=(2,), n_splits=2, inner=2, repeats=2, **SMALL
-    )
+    how = {"topics": (2,), "n_splits": 2, "inner": 2, "repeats": 2}
+    found = hybrids.nested(X, y, hybrids.groups(2), smoothing=0.1, n_features=8, **how)
     for part in found.values():
         assert part["tested"].sum(axis=1).tolist() == [24, 24]
         assert len(part["chosen"]) == 4

@@ -8,28 +8,24 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from compendium.study.protocols import (
-    accuracy_by_repeat,
-    corrected_interval,
-    growing_samples,
-    repeated_accuracy,
-    stratified_folds,
-)
+from compendium.study import protocols
 from memdlib.generative.memd import MeMdClassifier
 
 SEEN = []
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Remembers the rows it was fitted on and asked about."""
+    """Remembers its seed, the rows it was fitted on and those it was asked about."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
 
     def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        SEEN.append((set(X[:, 0]), None))
+        SEEN.append((self.random_state, set(X[:, 0])))
         return self
 
     def predict(self, X):
-        SEEN[-1] = (SEEN[-1][0], set(X[:, 0]))
+        SEEN[-1] += (set(X[:, 0]),)
         return np.zeros(len(X), int)
 
 
@@ -40,7 +36,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
 )
 def test_folds_part_the_rows_evenly(sizes, n_splits, seed):
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    folds = list(stratified_folds(y, n_splits, seed))
+    folds = list(protocols.stratified_folds(y, n_splits, seed))
     for train, test in folds:
         assert sorted([*train, *test]) == list(range(len(y)))
     tests = [test for _, test in folds]
@@ -52,57 +48,37 @@ def test_folds_part_the_rows_evenly(sizes, n_splits, seed):
 
 def test_accuracy_is_that_of_cross_validation():
     X, y = load_iris(return_X_y=True)
-    found = repeated_accuracy(
-        {"nb": GaussianNB(), "memd": MeMdClassifier()}, X, y, n_splits=5, repeats=2
-    )
+    models = {"nb": GaussianNB(), "memd": MeMdClassifier()}
+    found = protocols.repeated_accuracy(models, X, y, n_splits=5, repeats=2)
+    part = found["nb"]
     for r in range(2):
-        folds = list(stratified_folds(y, 5, r))
-        part = found["nb"]
-        np.testing.assert_allclose(
-            part["correct"][r] / part["tested"][r],
-            cross_val_score(GaussianNB(), X, y, cv=folds),
-        )
-    assert (found["nb"]["n_features"] == 4).all()
+        folds = list(protocols.stratified_folds(y, 5, r))
+        scores = cross_val_score(GaussianNB(), X, y, cv=folds)
+        np.testing.assert_allclose(part["correct"][r] / part["tested"][r], scores)
+    assert (part["n_features"] == 4).all()
     assert (found["memd"]["n_features"] <= 4).all()
-    expected = 100 * found["nb"]["correct"].sum(axis=1) / 150
-    np.testing.assert_allclose(accuracy_by_repeat(found["nb"]), expected)
+    expected = 100 * part["correct"].sum(axis=1) / 150
+    np.testing.assert_allclose(protocols.accuracy_by_repeat(part), expected)
 
 
-def test_no_method_sees_the_rows_it_is_tested_on():
+def test_no_method_sees_the_rows_it_is_tested_on_and_each_repeat_has_a_seed():
     SEEN.clear()
     X, y = np.arange(40.0)[:, None], np.arange(40) % 2
-    repeated_accuracy({"r": Recorder()}, X, y, n_splits=4, repeats=2)
-    assert len(SEEN) == 8
-    for fitted, asked in SEEN:
+    for repeats, first in ((2, 5), (1, 6)):
+        how = {"n_splits": 4, "repeats": repeats, "first_seed": first}
+        protocols.repeated_accuracy({"r": Recorder()}, X, y, **how)
+    assert [seed for seed, *_ in SEEN] == [5] * 4 + [6] * 8
+    assert SEEN[4:8] == SEEN[8:]
+    for _, fitted, asked in SEEN:
         assert not fitted & asked
         assert fitted | asked == set(X[:, 0])
-
-
-def test_each_repeat_has_a_seed_of_its_own():
-    seeds = []
-
-    class Seeded(Recorder):
-        def __init__(self, random_state=None):
-            self.random_state = random_state
-
-        def fit(self, X, y):
-            seeds.append(self.random_state)
-            return super().fit(X, y)
-
-    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
-    first, second = (
-        repeated_accuracy({"r": Seeded()}, X, y, n_splits=2, repeats=r, first_seed=s)
-        for r, s in ((2, 5), (1, 6))
-    )
-    assert seeds == [5, 5, 6, 6, 6, 6]
-    assert first["r"]["correct"][1].tolist() == second["r"]["correct"][0].tolist()
 
 
 @pytest.mark.parametrize(("right", "p"), [(5, 1.0), (6, 0.0)])
 def test_folds_that_all_differ_alike_leave_no_doubt(right, p):
     tested = np.full((2, 3), 10)
     parts = [{"correct": np.full((2, 3), c), "tested": tested} for c in (right, 5)]
-    found = corrected_interval(*parts)
+    found = protocols.corrected_interval(*parts)
     assert found["low"] == found["high"] == found["difference"]
     assert found["p"] == p
 
@@ -115,19 +91,19 @@ def test_corrected_interval_by_hand():
     )
     gap = 10.0 * (first["correct"] - second["correct"]).ravel()
     half = stats.t(11).ppf(0.975) * np.sqrt((1 / 12 + 1 / 3) * gap.var(ddof=1))
-    found = corrected_interval(first, second)
+    found = protocols.corrected_interval(first, second)
     assert found["difference"] == pytest.approx(gap.mean())
     assert found["high"] - found["difference"] == pytest.approx(half)
     assert found["low"] == pytest.approx(gap.mean() - half)
     # the p-value is the level at which the interval ends at zero
-    level = corrected_interval(first, second, level=1.0 - found["p"])
+    level = protocols.corrected_interval(first, second, level=1.0 - found["p"])
     assert min(abs(level["low"]), abs(level["high"])) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_samples_that_grow(seed):
     y = np.random.default_rng(7).permutation(np.repeat([0, 1, 2], [60, 30, 10]))
-    order, rest = growing_samples(y, 80, seed)
+    order, rest = protocols.growing_samples(y, 80, seed)
     assert sorted([*order, *rest]) == list(range(100))
     for n in (10, 20, 50, 80):
         counts = np.bincount(y[order[:n]], minlength=3)
