@@ -28,7 +28,7 @@ READ = (  # by the notebooks, from the folder that they lie in
 )
 README = """# Maximum Entropy, Maximum Discrimination: the notebooks
 
-    pip install '{wheel}[notebooks]' jupyterlab
+    pip install '{wheel}[notebooks]' jupyterlab jupyterlab-myst
     jupyter lab
 
 Each notebook runs as it is and draws its own figures and tables. `helpers.py` is what
