@@ -242,3 +242,11 @@ def test_a_gap_in_the_first_row_of_a_batch_spares_the_classes_without_rows():
     found = first.merge(moments.class_moments(X[2:], [1], 2, order=2))
     assert (found.location + found.mean[..., 0]).tolist() == [[5.0, 2.5], [4.0, 1.0]]
     assert found.count.tolist() == [[1.0, 2.0], [1.0, 1.0]]
+
+
+def test_a_far_class_that_begins_in_a_later_batch_keeps_its_digits():
+    first = moments.class_moments(np.array([[0.0], [1.0]]), [0, 0], 2, order=2)
+    later = moments.class_moments(1e9 + np.array([[0.25], [0.5]]), [1, 1], 2, order=2)
+    for found in (first.merge(later), later.merge(first)):
+        mean, square = found.mean[1, 0]
+        assert square - mean**2 == pytest.approx(1 / 64)
