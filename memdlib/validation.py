@@ -242,14 +242,8 @@ def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
 def check_sample_weight(sample_weight: Weights, X: MatrixLike) -> Array:
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
-    Weights are counts of instances: smoothing, and the choice of intensities, compare
-    them with one. So they are never rescaled, and their sum ends where one instance
-    more would be lost in rounding.
-
-    Examples
-    --------
-    >>> check_sample_weight([2, 0.5, 0], [[1], [2], [3]]).tolist()
-    [2.0, 0.5, 0.0]
+    Weights are counts of instances, which smoothing compares with one: they are never
+    rescaled, and their sum ends where one instance more would be lost in rounding.
     """
     weight = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True

@@ -75,9 +75,9 @@ class DocumentScores(Scores):
             block, some = columns[part], slopes[:, part]
             if sparse.issparse(block):
                 return step_sums(block, some, edges)
-            return (
-                (some @ block)[:, None] if len(edges) == 2 else some[..., None] * block
-            )
+            if len(edges) == 2:
+                return (some @ block)[:, None]
+            return some[..., None] * block
 
         sizes = iter(grid)
         for scores in running(start, X.shape[0], grid, added, sparse.issparse(X)):

@@ -131,9 +131,8 @@ def running(
 ) -> Iterator[Array]:
     """Yield scores (K, g, n) by the first S features, for runs of a grid.
 
-    They begin with (K, 1) or (K, n). What the features between the edges of a run add
-    is (K, g, n), step ``by_step``; else (K, f, n), each feature for itself, and a wide
-    step is a run of its own, (K, 1, n).
+    They begin with (K, 1) or (K, n). What the features of a run add is (K, g, n) step
+    ``by_step``, else (K, f, n), or (K, 1, n) of one wide step, a run by itself.
     """
     total, edges, first = start, np.array([0, *grid]), 0
     most = max(1, _BLOCK // (n * len(start)))
@@ -154,7 +153,7 @@ def running(
 
 def _accumulate(scores: Array) -> None:
     """Running sums of scores (K, g, n) over g, in place."""
-    if scores[:, 0].size < 200:
+    if scores[:, 0].size < 200:  # a call for each row would take longer
         np.cumsum(scores, axis=1, out=scores)
         return
     for before, score in pairwise(scores.swapaxes(0, 1)):
