@@ -64,11 +64,11 @@ class DocumentScores(Scores):
         columns, theta = by_feature(X)[order], self.theta[:, order]
         # from the last word on: no rest is a difference of nearly equal numbers
         rest = _relative(np.cumsum(theta[:, ::-1], axis=1)[:, ::-1])
-        rest = np.column_stack([rest, np.zeros(len(rest))])[..., None]
-        # one row more: how many words are left
+        rest = np.column_stack([rest, np.zeros(len(rest))]).T[:, None]
+        # one column more: how many words are left
         slopes = np.vstack([_relative(theta), -np.ones(len(order))])
-        start = np.tile(self.log_prior[:, None], columns.shape[1])
-        start = np.vstack([start, X @ np.ones(len(order))])
+        start = np.tile(self.log_prior, (columns.shape[1], 1))
+        start = np.column_stack([start, X @ np.ones(len(order))])
 
         def added(edges):
             part = slice(edges[0], edges[-1])
@@ -76,13 +76,13 @@ class DocumentScores(Scores):
             if sparse.issparse(block):
                 return step_sums(block, some, edges)
             if len(edges) == 2:
-                return (some @ block)[:, None]
-            return some[..., None] * block
+                return (some @ block).T[None]
+            return np.moveaxis(some[..., None] * block, 0, -1)
 
         sizes = iter(grid)
         for scores in running(start, X.shape[0], grid, added, sparse.issparse(X)):
-            stops = list(islice(sizes, scores.shape[1]))
-            yield scores[:-1] + np.maximum(scores[-1], 0.0) * rest[:, stops]
+            stops = list(islice(sizes, len(scores)))
+            yield scores[..., :-1] + np.maximum(scores[..., -1:], 0.0) * rest[stops]
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):

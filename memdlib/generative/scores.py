@@ -21,8 +21,8 @@ from memdlib.estimator import finite_scores
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments import translate_natural
 
-# Entries of (rows, features, classes) arrays handled at a time: a MiB of doubles.
-_BLOCK = 2**17
+# Entries of (rows, features, classes) arrays handled at a time: 2 MiB of doubles.
+_BLOCK = 2**18
 
 # Half the square of the distance, in standard deviations, up to which a class may lie
 # from the point that scores are taken about: they are exact to some 1e-11 nats.
@@ -113,13 +113,13 @@ def by_feature(X: MatrixLike) -> MatrixLike:
 
 
 def step_sums(columns, slopes: Array, edges: Indices) -> Array:
-    """Sums (K, g, n) of slopes (K, f) times sparse values (f, n), over steps of f."""
+    """Sums (g, n, K) of sparse values (f, n) times slopes (K, f), over steps of f."""
     n, widths = columns.shape[1], np.diff(edges)
     step = np.repeat(np.arange(len(widths)), widths)
     place = columns.indices + n * np.repeat(step, np.diff(columns.indptr))
     shape = len(widths) * n, len(step)
     cells = sparse.csc_array((columns.data, place, columns.indptr), shape=shape)
-    return np.ascontiguousarray((cells @ slopes.T).T).reshape(len(slopes), -1, n)
+    return (cells @ slopes.T).reshape(-1, n, len(slopes))
 
 
 def running(
@@ -129,44 +129,35 @@ def running(
     added: Callable[[Indices], Array],
     by_step: bool = False,
 ) -> Iterator[Array]:
-    """Yield scores (K, g, n) by the first S features, for runs of a grid.
+    """Yield scores (g, n, K) by the first S features, for runs of a grid.
 
-    They begin with (K, 1) or (K, n). What the features of a run add is (K, g, n) step
-    ``by_step``, else (K, f, n), or (K, 1, n) of one wide step, a run by itself.
+    They begin with (K,) or (n, K). What the features of a run add is (g, n, K) step
+    ``by_step``, else (f, n, K), or (1, n, K) of one wide step, a run by itself.
     """
     total, edges, first = start, np.array([0, *grid]), 0
-    most = max(1, _BLOCK // (n * len(start)))
+    most = max(1, _BLOCK // (n * start.shape[-1]))
     cost = np.arange(len(edges)) if by_step else edges
     wide = np.append(np.diff(cost) > max(most // 8, 1), True)
     while first < len(grid):
         last = int(np.searchsorted(cost, cost[first] + most, side="right")) - 1
         last = first + max(1, min(last - first, int(wide[first:].argmax())))
         scores = added(edges[first : last + 1])
-        scores[:, 0] += total
+        scores[0] += total
         _accumulate(scores)
-        total = scores[:, -1]
-        if scores.shape[1] > last - first:
-            scores = scores[:, edges[first + 1 : last + 1] - edges[first] - 1]
+        total = scores[-1]
+        if len(scores) > last - first:
+            scores = scores[edges[first + 1 : last + 1] - edges[first] - 1]
         yield scores
         first = last
 
 
 def _accumulate(scores: Array) -> None:
-    """Running sums of scores (K, g, n) over g, in place."""
-    if scores[:, 0].size < 200:  # a call for each row would take longer
-        np.cumsum(scores, axis=1, out=scores)
+    """Running sums of scores (g, n, K) over g, in place."""
+    if scores[0].size < 200:  # a call for each row would take longer
+        np.cumsum(scores, axis=0, out=scores)
         return
-    for before, score in pairwise(scores.swapaxes(0, 1)):
+    for before, score in pairwise(scores):
         score += before
-
-
-def _is_right(scores: Array, codes: Indices) -> Bools:
-    """Whether scores (K, g, n) are largest at codes (n,), of equal ones the first."""
-    is_largest = scores == scores.max(axis=0)
-    if np.count_nonzero(is_largest) > is_largest[0].size:
-        return scores.argmax(axis=0) == codes
-    own = is_largest[codes, :, np.arange(len(codes))]
-    return (own & (codes >= 0)[:, None]).T
 
 
 class Scores:
@@ -178,8 +169,8 @@ class Scores:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []
         for total in self._totals(X, grid):
-            correct.append(_is_right(total, codes) @ weight)
-        finite_scores(total[:, -1].T, X)
+            correct.append((total.argmax(axis=2) == codes) @ weight)
+        finite_scores(total[-1], X)
         return np.concatenate(correct)
 
 
@@ -223,11 +214,12 @@ class MarginalScores(Scores):
         """Scores by some features (f,), in that order."""
         family, d = marginals.family, len(features)
         natural = marginals.natural_params_of(features)
-        location = marginals.moments.location.take(features, axis=1)
         psi = family.log_normaliser(natural)
         about = own = np.array([*np.moveaxis(natural, -1, 0), psi])
         centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
+        location = np.zeros(psi.shape)
         if family.translates:
+            location = marginals.moments.location.take(features, axis=1)
             width = own[-2]
             narrowest = location[width.argmax(axis=0), np.arange(len(features))]
             # where zeros of sparse data cost nothing, that is how it stays
@@ -238,8 +230,9 @@ class MarginalScores(Scores):
             about, apart = np.array(about), ~(distance <= _REACH)
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
-        widest = np.where(apart, np.inf, about).min(axis=1)
-        relative = np.where(apart | far, 0.0, widest[:, None] - about)
+        widest = np.min(about, axis=1, where=~apart, initial=np.inf)
+        relative = widest[:, None] - about
+        np.copyto(relative, 0.0, where=apart | far)
         return cls(
             np.log(marginals.prior),
             features,
@@ -266,20 +259,22 @@ class MarginalScores(Scores):
             sums = self._take(part)._step_sums if linear else self._take(part)._sums
             return sums(columns[part], edges)
 
-        return running(self.log_prior[:, None], X.shape[0], grid, added, linear)
+        return running(self.log_prior, X.shape[0], grid, added, linear)
 
     def _step_sums(self, columns, edges) -> Array:
-        """What sparse features (f, n) add to the scores, by step (K, g, n)."""
-        starts = edges[:-1] - edges[0]
-        sums = np.add.reduceat(self.constant, starts, axis=1)[..., None]
-        for j, slopes in enumerate(self.slopes, start=1):
-            sums = sums + step_sums(_power(columns, j), slopes, edges)
+        """What sparse features (f, n) add to the scores, by step (g, n, K)."""
+        sums = step_sums(columns, self.slopes[0], edges)
+        if self.constant.any():
+            starts = edges[:-1] - edges[0]
+            sums += np.add.reduceat(self.constant, starts, axis=1).T[:, None]
+        for j, slopes in enumerate(self.slopes[1:], start=2):
+            sums += step_sums(_power(columns, j), slopes, edges)
         return sums
 
     def _sums(self, columns, edges) -> Array:
-        """What features (f, n) add, those of one step (K, 1, n), or each (K, f, n)."""
+        """What features (f, n) add, those of one step (1, n, K), or each (f, n, K)."""
         if len(edges) == 2:
-            return self._sum(columns.T).T[:, None]
+            return self._sum(columns.T)[None]
         return self._terms(columns.toarray() if sparse.issparse(columns) else columns)
 
     def _is_dense(self, X) -> Bools:
@@ -329,7 +324,7 @@ class MarginalScores(Scores):
 
     @np.errstate(over="ignore", invalid="ignore")
     def _terms(self, columns) -> Array:
-        """What each of the features (f, n) adds to the scores (K, f, n)."""
+        """What each of the features (f, n) adds to the scores (f, n, K)."""
         z = columns - self.centre[:, None]
         term = self.slopes[0][..., None] * z
         term += self.constant[..., None]
@@ -338,7 +333,7 @@ class MarginalScores(Scores):
         for k, s, excess in self._excess(columns.T, z.T):
             term[k, s] += excess.T
         np.copyto(term, 0.0, where=np.isnan(z))  # a missing cell adds nothing
-        return term
+        return np.moveaxis(term, 0, -1)
 
     def _excess(self, X, z):
         """Yield classes apart or far, the features where, and what (n, s) they add."""

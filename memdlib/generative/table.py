@@ -449,7 +449,7 @@ class LevelScores:
 
     def _sums(self, columns, edges) -> Array:
         known = np.where(np.isnan(columns), -1, columns).astype(np.intp)
-        return np.moveaxis(self.levels[known], 2, 0)
+        return self.levels[known]
 
 
 @dataclass(frozen=True)
@@ -483,7 +483,7 @@ class TableScores(Scores):
     def total(self, X: Table) -> Array:
         """Log pi_k + sum over the columns (n, K), less what is shared."""
         (total,) = self._totals(X, [X.shape[1]])
-        return finite_scores(total[:, 0].T, X)
+        return finite_scores(total[0], X)
 
     def _totals(self, X, grid):
         n, n_classes = X.shape[0], len(self.log_prior)
@@ -492,12 +492,12 @@ class TableScores(Scores):
 
         def added(edges):
             each = len(edges) > 2
-            scores = np.zeros((n_classes, edges[-1] - edges[0] if each else 1, n))
+            scores = np.zeros((edges[-1] - edges[0] if each else 1, n, n_classes))
             for columns, (_, _, ranks, own) in zip(observed, self.parts, strict=True):
                 some = slice(*np.searchsorted(ranks, edges[[0, -1]]))
                 if some.start < some.stop:
                     place = ranks[some] - edges[0] if each else slice(None)
-                    scores[:, place] += own._take(some)._sums(columns[some], edges)
+                    scores[place] += own._take(some)._sums(columns[some], edges)
             return scores
 
-        return running(self.log_prior[:, None], n, grid, added)
+        return running(self.log_prior, n, grid, added)
