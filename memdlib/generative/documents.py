@@ -71,10 +71,10 @@ class DocumentScores(Scores):
         start = np.column_stack([start, X @ np.ones(len(order))])
 
         def added(edges):
+            if sparse.issparse(columns):
+                return step_sums(columns, slopes, edges)
             part = slice(edges[0], edges[-1])
             block, some = columns[part], slopes[:, part]
-            if sparse.issparse(block):
-                return step_sums(block, some, edges)
             if len(edges) == 2:
                 return (some @ block).T[None]
             return np.moveaxis(some[..., None] * block, 0, -1)

@@ -113,13 +113,13 @@ def by_feature(X: MatrixLike) -> MatrixLike:
 
 
 def step_sums(columns, slopes: Array, edges: Indices) -> Array:
-    """Sums (g, n, K) of sparse values (f, n) times slopes (K, f), over steps of f."""
-    n, widths = columns.shape[1], np.diff(edges)
-    step = np.repeat(np.arange(len(widths)), widths)
-    place = columns.indices + n * np.repeat(step, np.diff(columns.indptr))
-    shape = len(widths) * n, len(step)
-    cells = sparse.csc_array((columns.data, place, columns.indptr), shape=shape)
-    return (cells @ slopes.T).reshape(-1, n, len(slopes))
+    """Sums (g, n, K) of sparse values (d, n) times slopes (K, d), between the edges."""
+    n, part, ends = columns.shape[1], slice(edges[0], edges[-1]), columns.indptr[edges]
+    stored, stops = slice(ends[0], ends[-1]), columns.indptr[edges[0] : edges[-1] + 1]
+    step = np.repeat(np.arange(len(edges) - 1), np.diff(ends))
+    cells = columns.data[stored], columns.indices[stored] + n * step, stops - ends[0]
+    cells = sparse.csc_array(cells, shape=((len(edges) - 1) * n, len(stops) - 1))
+    return (cells @ slopes[:, part].T).reshape(-1, n, len(slopes))
 
 
 def running(
@@ -160,6 +160,15 @@ def _accumulate(scores: Array) -> None:
         score += before
 
 
+def _is_right(scores: Array, codes: Indices) -> Bools:
+    """Whether scores (g, n, K) are largest at codes (n,), of equal ones the first."""
+    if not scores.flags.c_contiguous:  # argmax would turn them round
+        is_largest = scores == scores.max(axis=2, keepdims=True)
+        if np.count_nonzero(is_largest) <= is_largest[..., 0].size:
+            return is_largest[:, np.arange(len(codes)), codes] & (codes >= 0)
+    return scores.argmax(axis=2) == codes
+
+
 class Scores:
     """Scores by features that may be added a few at a time, as ``_totals`` does."""
 
@@ -169,7 +178,7 @@ class Scores:
         """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
         correct = []
         for total in self._totals(X, grid):
-            correct.append((total.argmax(axis=2) == codes) @ weight)
+            correct.append(_is_right(total, codes) @ weight)
         finite_scores(total[-1], X)
         return np.concatenate(correct)
 
@@ -194,7 +203,7 @@ class MarginalScores(Scores):
     widest : ndarray of shape (m + 1, f)
         Parameters that the scores are relative to, the log-normaliser last.
     own : ndarray of shape (m + 1, K, f)
-        Parameters about the locations.
+        Parameters about the locations, of families that translate.
     """
 
     log_prior: Array
@@ -215,11 +224,11 @@ class MarginalScores(Scores):
         family, d = marginals.family, len(features)
         natural = marginals.natural_params_of(features)
         psi = family.log_normaliser(natural)
-        about = own = np.array([*np.moveaxis(natural, -1, 0), psi])
+        about = np.array([*np.moveaxis(natural, -1, 0), psi])
         centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
-        location = np.zeros(psi.shape)
+        own, location = np.broadcast_to(0.0, about.shape), np.zeros(psi.shape)
         if family.translates:
-            location = marginals.moments.location.take(features, axis=1)
+            own, location = about, marginals.moments.location.take(features, axis=1)
             width = own[-2]
             narrowest = location[width.argmax(axis=0), np.arange(len(features))]
             # where zeros of sparse data cost nothing, that is how it stays
@@ -231,20 +240,10 @@ class MarginalScores(Scores):
             far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
             far |= apart.all(axis=0)
         widest = np.min(about, axis=1, where=~apart, initial=np.inf)
-        relative = widest[:, None] - about
+        relative = np.subtract(widest[:, None], about, out=about)
         np.copyto(relative, 0.0, where=apart | far)
-        return cls(
-            np.log(marginals.prior),
-            features,
-            centre,
-            relative[:-1],
-            relative[-1],
-            widest,
-            apart & ~far,
-            far,
-            own,
-            location,
-        )
+        linear = features, centre, relative[:-1], relative[-1], widest
+        return cls(np.log(marginals.prior), *linear, apart & ~far, far, own, location)
 
     def total(self, X: MatrixLike) -> Array:
         """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
@@ -253,22 +252,25 @@ class MarginalScores(Scores):
     def _totals(self, X, grid):
         columns = by_feature(X)[self.features[: grid[-1]]]
         linear = sparse.issparse(X) and not self._is_dense(columns.T).any()
+        if linear:
+            powers = [_power(columns, j + 1) for j in range(len(self.slopes))]
 
         def added(edges):
+            if linear:
+                return self._step_sums(powers, edges)
             part = slice(edges[0], edges[-1])
-            sums = self._take(part)._step_sums if linear else self._take(part)._sums
-            return sums(columns[part], edges)
+            return self._take(part)._sums(columns[part], edges)
 
         return running(self.log_prior, X.shape[0], grid, added, linear)
 
-    def _step_sums(self, columns, edges) -> Array:
-        """What sparse features (f, n) add to the scores, by step (g, n, K)."""
-        sums = step_sums(columns, self.slopes[0], edges)
-        if self.constant.any():
-            starts = edges[:-1] - edges[0]
-            sums += np.add.reduceat(self.constant, starts, axis=1).T[:, None]
-        for j, slopes in enumerate(self.slopes[1:], start=2):
-            sums += step_sums(_power(columns, j), slopes, edges)
+    def _step_sums(self, powers, edges) -> Array:
+        """What powers of sparse features (d, n) add to scores, by step (g, n, K)."""
+        sums = step_sums(powers[0], self.slopes[0], edges)
+        constant = self.constant[:, edges[0] : edges[-1]]
+        if constant.any():
+            sums += np.add.reduceat(constant, edges[:-1] - edges[0], axis=1).T[:, None]
+        for power, slopes in zip(powers[1:], self.slopes[1:], strict=True):
+            sums += step_sums(power, slopes, edges)
         return sums
 
     def _sums(self, columns, edges) -> Array:
@@ -332,18 +334,17 @@ class MarginalScores(Scores):
             term += slope[..., None] * z**j
         for k, s, excess in self._excess(columns.T, z.T):
             term[k, s] += excess.T
-        np.copyto(term, 0.0, where=np.isnan(z))  # a missing cell adds nothing
+        missing = np.isnan(z)
+        if missing.any():  # they add nothing
+            term[:, missing] = 0.0
         return np.moveaxis(term, 0, -1)
 
     def _excess(self, X, z):
         """Yield classes apart or far, the features where, and what (n, s) they add."""
         for k in np.flatnonzero(self.apart.any(axis=1)):
             s = self.apart[k]
-            yield (
-                k,
-                s,
-                self._own(X[:, s], k, s) - _log_density(z[:, s], self.widest[:, s]),
-            )
+            shared = _log_density(z[:, s], self.widest[:, s])
+            yield k, s, self._own(X[:, s], k, s) - shared
         if self.far.any():
             X = X[:, self.far]
             possible = np.flatnonzero(np.isfinite(self.log_prior))
