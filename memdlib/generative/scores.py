@@ -114,11 +114,12 @@ def by_feature(X: MatrixLike) -> MatrixLike:
 
 def step_sums(columns, slopes: Array, edges: Indices) -> Array:
     """Sums (g, n, K) of sparse values (d, n) times slopes (K, d), between the edges."""
-    n, part, ends = columns.shape[1], slice(edges[0], edges[-1]), columns.indptr[edges]
-    stored, stops = slice(ends[0], ends[-1]), columns.indptr[edges[0] : edges[-1] + 1]
-    step = np.repeat(np.arange(len(edges) - 1), np.diff(ends))
-    cells = columns.data[stored], columns.indices[stored] + n * step, stops - ends[0]
-    cells = sparse.csc_array(cells, shape=((len(edges) - 1) * n, len(stops) - 1))
+    n, n_steps, ends = columns.shape[1], len(edges) - 1, columns.indptr[edges]
+    part, stored = slice(edges[0], edges[-1]), slice(ends[0], ends[-1])
+    place = columns.indices[stored] + n * np.repeat(np.arange(n_steps), np.diff(ends))
+    starts = columns.indptr[edges[0] : edges[-1] + 1] - ends[0]
+    shape = n_steps * n, len(starts) - 1
+    cells = sparse.csc_array((columns.data[stored], place, starts), shape=shape)
     return (cells @ slopes[:, part].T).reshape(-1, n, len(slopes))
 
 
