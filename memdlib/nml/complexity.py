@@ -26,30 +26,31 @@ def complexities(
     most_terms: int = _MOST_TERMS,
 ) -> tuple[Array, Array, NDArray[np.str_]]:
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
-    given = method, n_draws, seed, 0 if method == "monte-carlo" else most_terms
-    found = [solve(_key(model), *given) for model in models]
+    # exact sums are found once, however many draws others take
+    most = {"exact": _MOST, "auto": most_terms, "monte-carlo": 0}[method]
+    draws = ((0, 0) if exact_way(m)[1] <= most else (n_draws, seed) for m in models)
+    found = [solve(_key(m), method, *how) for m, how in zip(models, draws, strict=True)]
     return tuple(np.array(part) for part in zip(*found, strict=True))
 
 
 @lru_cache(maxsize=2**16)
-def solve(key, method, n_draws, seed, most_terms) -> tuple[float, float, str]:
-    """What the ways that a method allows find; every number is between its bounds."""
-    counts, values, dimension, intercept = key
-    order = np.arange(len(counts))
-    model = LevelModel(np.array(counts), np.array(values), dimension, intercept, order)
+def solve(key, method, n_draws, seed) -> tuple[float, float, str]:
+    """An exact sum, or so many draws; every number is between its bounds."""
+    counts, values = np.array(key[0]), np.array(key[1])
+    model = LevelModel(counts, values, *key[2:], np.arange(len(counts)))
     way, n_terms = exact_way(model)
     sizes = [int(n) for n in counts]
-    if method == "exact" and n_terms > _MOST:
+    if method == "exact" and n_draws:
         raise ValueError(
             f'method="exact" would take {n_terms:.1g} terms for levels of '
             f'{sizes} samples; use method="auto", or fewer levels or moments'
         )
     try:
-        if way == "saturated" or method == "exact" or n_terms <= most_terms:
-            value, uncertainty = exact_complexity(model, way)
-        else:
+        if n_draws:
             value, uncertainty = draw_complexity(model, n_draws, seed)
             way = "monte-carlo"
+        else:
+            value, uncertainty = exact_complexity(model, way)
         if not within_bounds(model, value):
             raise UncertifiedError(
                 f"{value:.6g} is not between the proved bounds "

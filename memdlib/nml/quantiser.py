@@ -26,6 +26,8 @@ QUANTISER_CONSTRAINTS = {
 _ON = 8.0 * np.finfo(np.float64).eps
 # Share of all squared distances by which rounding may part two equally good cuts.
 _TIE = 1e-13
+# Values of which all starts are compared at once.
+_FEW = 128
 
 
 class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -184,6 +186,11 @@ def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> Indices:
     # they do not fall as i rises, so halving the range of i takes O(n log n) steps
     n = len(best) - 1
     start = np.zeros(n + 1, dtype=np.intp)
+    if n <= _FEW:
+        i, j = np.arange(2, n + 1), np.arange(1, n)[:, None]
+        found = np.where(j < i, best[j] + cost(np.minimum(j, i - 1), i), np.inf)
+        start[2:] = 1 + (found <= found.min(axis=0) + tie).argmax(axis=0)
+        return start
     # ranges of i, and of their starts, one a row
     ranges = np.array([[2, n, 1, n - 1]])
     while ranges.size:
