@@ -169,6 +169,8 @@ def say(name: str, text: str) -> None:
         As in ``{glue:text}`name```, or ``{glue:md}`name``` if the text is Markdown.
     text : str
     """
+    # no line ends before the sign
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
     display({GLUED: repr(text)}, metadata={"scrapbook": {"name": name}}, raw=True)
 
 
