@@ -90,4 +90,4 @@ class Import:
     """The package in a fresh interpreter."""
 
     def timeraw_import(self):
-        return "import memdlib"
+        return "from memdlib import MeMdClassifier"

@@ -22,18 +22,17 @@ EQUIVALENCE = (
 )
 
 
+def offered():
+    """Every object in an ``__all__`` of memdlib."""
+    modules = [m.name for m in pkgutil.walk_packages(memdlib.__path__, "memdlib.")]
+    for module in map(importlib.import_module, ["memdlib", *modules]):
+        for name in getattr(module, "__all__", ()):
+            yield getattr(module, name)
+
+
 def public(kind):
     """Classes of a kind among the public names of the package."""
-    packages = [memdlib] + [
-        importlib.import_module(module.name)
-        for module in pkgutil.walk_packages(memdlib.__path__, "memdlib.")
-    ]
-    names = {
-        getattr(package, n)
-        for package in packages
-        for n in getattr(package, "__all__", [])
-    }
-    return {found for found in names if isclass(found) and issubclass(found, kind)}
+    return {found for found in offered() if isclass(found) and issubclass(found, kind)}
 
 
 def expected_failed_checks(estimator):

@@ -3,6 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
+from memdlib import PLSA, nml
+from memdlib.generative import MixtureClassifier
+
 EXTRAS = ("dask", "distributed", "pandas", "pyarrow", "matplotlib", "polars")
 
 # scikit-learn imports pandas by itself where it is installed, and that PyArrow: they
@@ -28,6 +33,9 @@ import sklearn.feature_selection
 asked.clear()
 import memdlib
 
+packages = [getattr(memdlib, name) for name in dir(memdlib)]
+from memdlib.generative import *
+
 ours = [name for name, by in asked if by.startswith("memdlib")]
 assert not ours, ours
 assert not set({extras!r}) & set(sys.modules)
@@ -38,3 +46,13 @@ assert "memdlib.dask" not in sys.modules
 def test_the_core_brings_in_no_extra():
     program = PROGRAM.format(extras=EXTRAS)
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+OTHERS = {"nml": PLSA, "MeMdClassifier": MixtureClassifier, "*": nml.NMLClassifier}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_name_loads_its_own_modules_alone(name):
+    program = f"import sys; from memdlib import {name}; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert OTHERS[name].__module__ not in loaded.split()

@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 import memdlib
+from tests.scikit_learn import offered
 
-ROOT = Path(memdlib.__file__).parent
-CORE = [
-    m.name.removeprefix("memdlib.")
-    for m in pkgutil.walk_packages(memdlib.__path__, "memdlib.")
-    if m.name.split(".")[1] != "datasets"
-]
+CORE = [m.name for m in pkgutil.walk_packages(memdlib.__path__, "memdlib.")]
 
 
 def test_the_names_that_others_rely_on():
@@ -26,8 +22,19 @@ def test_the_names_that_others_rely_on():
     names = {}
     exec("from memdlib import *", names)
     assert set(names) - {"__builtins__"} == set(memdlib.__all__)
-    assert ROOT.joinpath("py.typed").is_file()
+    assert Path(memdlib.__file__).with_name("py.typed").is_file()
     assert memdlib.__version__.count(".") == 2
+    with pytest.raises(AttributeError, match=r"^module 'memdlib' has no .* 'x'$"):
+        memdlib.__getattr__("x")
+
+
+@pytest.mark.parametrize("module", [memdlib, memdlib.densities, memdlib.generative])
+def test_stubs_name_what_loads_on_use(module):
+    stub = {}
+    exec(Path(module.__file__).with_suffix(".pyi").read_text(), stub)
+    names = dir(memdlib) if module is memdlib else module.__all__
+    said = {name for name in stub if not name.startswith("__")}
+    assert {n: stub[n] for n in said} == {n: getattr(module, n) for n in names}
 
 
 def is_function(thing):
@@ -47,26 +54,22 @@ def public(holder, module):
 
 @pytest.mark.parametrize("name", CORE)
 def test_everything_public_is_documented(name):
-    module = importlib.import_module(f"memdlib.{name}")
+    module = importlib.import_module(name)
     assert module.__doc__
-    private = name.startswith("_")
-    assert (
-        private
-        or public(module, module)
-        or vars(module).keys() & {"__path__", "__all__"}
-    )
+    shown = public(module, module) or vars(module).keys() & {"__path__", "__all__"}
+    assert shown or name.startswith("memdlib._")
     for label, thing in public(module, module):
         assert thing.__doc__, label
-        offered = f"{module.__name__}.{label}" in OFFERED
+        promised = f"{module.__name__}.{label}" in OFFERED
         if is_function(thing):
-            if offered:
+            if promised:
                 says_what_it_takes(label, thing, inspect.getdoc(thing))
             continue
         for method, function in public(thing, module):
             text = inspect.getdoc(getattr(thing, method))
             assert text, f"{label}.{method}"
             overrides = any(hasattr(base, method) for base in thing.__mro__[1:])
-            if offered and (label in memdlib.__all__ or not overrides):
+            if promised and (label in memdlib.__all__ or not overrides):
                 says_what_it_takes(f"{label}.{method}", function, text)
 
 
@@ -91,7 +94,7 @@ def told_defaults(text):
 
 @pytest.mark.parametrize("name", CORE)
 def test_defaults_are_those_that_are_documented(name):
-    module = importlib.import_module(f"memdlib.{name}")
+    module = importlib.import_module(name)
     calls = public(module, module)
     for label, thing in list(calls):
         if inspect.isclass(thing):
@@ -104,18 +107,11 @@ def test_defaults_are_those_that_are_documented(name):
             assert taken[parameter].default == meant, (label, parameter)
 
 
-def offered():
-    """Every class and function in an ``__all__``, by name."""
-    found = {}
-    for name in ("", *CORE, "datasets"):
-        module = importlib.import_module(f"memdlib.{name}".rstrip("."))
-        for thing in (getattr(module, n) for n in getattr(module, "__all__", ())):
-            if inspect.isclass(thing) or is_function(thing):
-                found[f"{thing.__module__}.{thing.__name__}"] = thing
-    return found
-
-
-OFFERED = offered()
+OFFERED = {
+    f"{thing.__module__}.{thing.__name__}": thing
+    for thing in offered()
+    if inspect.isclass(thing) or is_function(thing)
+}
 OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
 
 

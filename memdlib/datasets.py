@@ -14,6 +14,8 @@ from sklearn.utils import Bunch
 
 from memdlib.validation import check_integer, check_nonnegative, check_real_array
 
+__all__ = ["simulate_gaussian_classes", "simulate_text_counts"]
+
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
 _ZIPF_SHIFT = 2.7  # Mandelbrot's: word frequency goes as 1 / (rank + 2.7)
