@@ -12,14 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain
 
-# Entries of the (features, nodes, classes) array handled at a time.
-_BLOCK = 2**21
+# Entries of (features, nodes, classes) arrays handled at a time: a MiB of doubles.
+_BLOCK = 2**17
 _COARSE, _FINE = 9, 12
 _HALVINGS = 4
 
@@ -76,13 +75,14 @@ def _integrate(log_density, edges, features, weights, n_nodes) -> Array:
     x = edges[:, :-1, None] + half * (nodes + 1.0)
     mass = (half * rule).reshape(len(edges), -1)
     log_p = log_density(x.reshape(len(edges), -1), features)
-    log_mixture = logsumexp(log_p + np.log(weights)[:, None, None], axis=0)
-    with np.errstate(invalid="ignore"):
+    peak = np.maximum(log_p.max(axis=0), np.finfo(np.float64).min)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_mixture = peak + np.log(np.tensordot(weights, np.exp(log_p - peak), 1))
         r = np.where(np.isneginf(log_mixture), 0.0, log_p - log_mixture)
         # q g(r) = p log(p/q) - p + q: terms that are never negative
-        excess = np.where(np.isneginf(r), 1.0, r * np.exp(r) - np.expm1(r))
-    density = np.einsum("k,kfn->fn", weights, excess) * np.exp(log_mixture)
-    return (mass * density).sum(axis=1)
+        growth = np.expm1(r)
+        excess = np.where(np.isneginf(r), 1.0, r * (growth + 1.0) - growth)
+    return (mass * np.exp(log_mixture) * np.tensordot(weights, excess, 1)).sum(axis=1)
 
 
 # Relative rounding error of class moments: an ulp or two for every batch merged.
