@@ -97,7 +97,7 @@ class Polynomial(MarginalFamily):
         thin = np.flatnonzero(np.bincount(feature, minlength=X.shape[1]) < X.shape[0])
         values = np.append(values, np.zeros(thin.size))
         feature = np.append(feature, thin)
-        outside = ~self._support.contains(values)
+        outside = ~(self._support.contains(values) | np.isnan(values))
         if outside.any():
             raise ValueError(
                 f"feature {feature[outside][0]} holds the value "

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
-from memdlib.families import Categorical
+from memdlib.families import Categorical, Polynomial
 from memdlib.generative import contributions
 
 KINDS = ["normal", "bernoulli", "categorical", "categorical", "normal", "bernoulli"]
@@ -66,16 +67,18 @@ def test_one_divergence_a_column_is_that_of_pandas(gaps):
     assert X.columns[ranker.order_[:3]].tolist() == ["colour", "size", "count"]
 
 
+@pytest.mark.parametrize("count", ["auto", "poisson", Polynomial(2, (0.0, 30.0))])
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys", "js"])
-def test_a_fit_with_gaps_is_one_on_the_complete_rows_of_each_feature(divergence):
+def test_a_fit_with_gaps_is_one_on_the_complete_rows_of_each_feature(divergence, count):
     X, y = mixed(gaps=0.2)
     prior = np.bincount(y) / len(y)
-    options = {"family": "auto", "n_features": None, "priors": prior}
-    model = MeMdClassifier(divergence, **options).fit(X, y)
+    model = MeMdClassifier(divergence, {"count": count}, n_features=None, priors=prior)
+    model.fit(X, y)
     score = np.log(prior)
     for s, name in enumerate(X):
         seen = X[name].notna().to_numpy()
-        alone = MeMdClassifier(divergence, **options).fit(X.loc[seen, [name]], y[seen])
+        family = count if name == "count" else "auto"
+        alone = clone(model).set_params(family=family).fit(X.loc[seen, [name]], y[seen])
         (expected,) = alone.feature_divergences_
         assert_allclose(model.feature_divergences_[s], expected, rtol=1e-12)
         # the score of a row is the sum over the cells that it has

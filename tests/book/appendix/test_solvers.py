@@ -75,8 +75,7 @@ def test_prop_cl_descent_witness():
 @pytest.mark.wrong("the curvature is at most .45", "largest <= 0.5", "largest <= 0.45")
 def test_prop_cl_descent_second():
     """The largest curvature of softmax by brute force, and the bound from scratch."""
-    rng = np.random.default_rng([12, 5])
-    P = rng.dirichlet(np.full(4, 0.3), size=3000)
+    P = np.random.default_rng([12, 5]).dirichlet(np.full(4, 0.3), size=3000)
     P[0] = [0.5, 0.5, 0, 0]
     H = np.einsum("nk,kj->nkj", P, np.eye(4)) - np.einsum("nk,nj->nkj", P, P)
     largest = np.linalg.eigvalsh(H).max()
