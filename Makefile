@@ -19,8 +19,9 @@ UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --pytho
 # Stored chapters, executed again and compared cell by cell.
 NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
     --nbval --nbval-current-env --nbval-cell-timeout 600 book/notebooks tests/book/test_twins.py
-# Kinds of processor for which OpenBLAS has other kernels, and so other last digits.
-CORETYPES := Haswell SkylakeX Sandybridge Prescott Nehalem
+# Kinds of processor for which OpenBLAS has other kernels, and so other last digits; one
+# needs instructions that not all have.
+CORETYPES := Haswell $(shell grep -qs avx512 /proc/cpuinfo && echo SkylakeX) Sandybridge Prescott Nehalem
 CHAPTER ?=
 PAGES ?=
 RUNS ?=
