@@ -1,4 +1,4 @@
-"""Packages whose public names load on use (PEP 562)."""
+"""Public names that load on use, by ``__getattr__`` and ``__dir__`` (PEP 562)."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -7,11 +7,7 @@ from importlib import import_module
 def attach(
     package: str, homes: dict[str, str], *others: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
-
-    ``homes`` has the module of each name, ``others`` are modules that load, too. Type
-    checkers read the same in the stub of the package.
-    """
+    """Both and ``__all__``, from the module of each name and the other modules."""
     modules = {*homes.values(), *others}
 
     def load(name: str) -> object:

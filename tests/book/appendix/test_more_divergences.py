@@ -329,8 +329,7 @@ def test_thm_ad_multinomial_witness():
 
 def documents(theta, A, length):
     """Seen counts and their probabilities by class; other words are summed out."""
-    words = range(theta.shape[1])
-    texts = np.array(list(product(words, repeat=length)))
+    texts = np.array(list(product(range(theta.shape[1]), repeat=length)))
     seen = (texts[:, :, None] == np.array(A)).sum(axis=1)
     rows, of = np.unique(seen, axis=0, return_inverse=True)
     p = [np.bincount(of.ravel(), t[texts].prod(axis=1)) for t in theta]

@@ -62,8 +62,7 @@ def test_prop_dn_saturated_witness():
             found = conditional_complexity(n, m)
             assert found < exact
         for m in (len(n), len(n) + 2):
-            found = conditional_complexity(n, m)
-            np.testing.assert_allclose(found, exact, rtol=1e-12)
+            np.testing.assert_allclose(conditional_complexity(n, m), exact, rtol=1e-12)
 
 
 @pytest.mark.wrong("with one moment less", "x, len(x), False", "x, len(x) - 1, False")

@@ -103,8 +103,7 @@ def test_prop_gm_nested_second():
     point, likelihoods = np.arange(8), []
     for block_of in (point // 8, point // 4, point // 2, point):
         share = (block_of[every][:, :, None] == block_of[every][:, None]).mean(axis=2)
-        size = np.bincount(block_of)[0]
-        likelihoods.append((share / size).prod(axis=1))
+        likelihoods.append((share / np.bincount(block_of)[0]).prod(axis=1))
     for smaller, larger in pairwise(likelihoods):
         assert (smaller <= larger).all()
         assert larger.sum() > smaller.sum()

@@ -159,8 +159,7 @@ def test_prop_cl_lda_second():
         a, C
     ).logpdf(x)
     odds += np.log(0.5 / 0.2)
-    design = np.column_stack([np.ones(40), x])
-    fitted = np.linalg.lstsq(design, odds, rcond=None)[0]
+    fitted = np.linalg.lstsq(np.column_stack([np.ones(40), x]), odds, rcond=None)[0]
     assert_allclose(fitted[1:], np.linalg.inv(C) @ (b - a), rtol=1e-8)
     intercept = (a @ np.linalg.inv(C) @ a - b @ np.linalg.inv(C) @ b) / 2 + np.log(2.5)
     assert_allclose(fitted[0], intercept, rtol=1e-8)

@@ -124,8 +124,7 @@ def test_thm_dv_remark_second():
     powers = ((nodes + 1) / 2) ** np.array([[1], [2], [3]])
     for _ in range(20):
         lam = 2 * rng.normal(size=(2, 3))
-        unscaled = np.exp(-lam @ powers)
-        psi = np.log(unscaled @ weights / 2)
+        psi = np.log(np.exp(-lam @ powers) @ weights / 2)
         log_p = -psi[:, None] - lam @ powers
         mu = (np.exp(log_p) * weights / 2) @ powers.T
         ratio = log_p[0] - log_p[1]

@@ -48,8 +48,7 @@ def test_thm_me_unique_witness():
 
 def test_thm_me_unique_second():
     """An optimiser that knows no exponential form; laws against the normal one."""
-    sums = np.vstack([np.ones(6), FACES])
-    found = flattest(sums, [1, 4.5], np.ones(6))
+    found = flattest(np.vstack([np.ones(6), FACES]), [1, 4.5], np.ones(6))
     assert_allclose(np.diff(np.log(found), 2), 0, rtol=0, atol=1e-5)
     normal = stats.norm()
     for law in (  # of mean 0 and variance 1
