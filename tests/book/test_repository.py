@@ -65,8 +65,7 @@ def test_every_figure_of_the_lecture_has_a_verdict_with_a_record():
 
 def test_the_readme_is_in_step():
     assert readme.generated(ROOT) == text_of("README.md")
-    picture = ROOT / "book" / f"{readme.PICTURE}.png"
-    assert picture.read_bytes() == readme.figure(ROOT)
+    assert (ROOT / f"book/{readme.PICTURE}.png").read_bytes() == readme.figure(ROOT)
 
 
 def test_the_readme_is_short_and_leads_to_what_is_there():

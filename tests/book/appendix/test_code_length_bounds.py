@@ -64,7 +64,8 @@ def test_thm_gm_boundary_second():
 def test_thm_gm_estimate_witness():
     """A negative binomial law, and the law of a sum of uniforms by folding."""
     n, sums = 6, np.arange(1, 41)
-    terms = stats.nbinom.pmf(sums, n, 1 / (1 + sums / n))
+    means = sums / n
+    terms = stats.nbinom.pmf(sums, n, 1 / (1 + means))
     found = nml.geometric_complexity(n, largest_sum=40)
     np.testing.assert_allclose(np.log(1 + terms.sum()), found, rtol=1e-12)
 

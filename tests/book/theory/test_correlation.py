@@ -82,7 +82,8 @@ def test_thm_co_whitened_second():
         C = root @ root.T
         sd = np.sqrt(np.diag(C))
         values, vectors = np.linalg.eigh(C / np.outer(sd, sd))
-        M = means / sd @ (vectors / np.sqrt(values) @ vectors.T)
+        half = vectors / np.sqrt(values) @ vectors.T
+        M = means / sd @ half
         pairs, squares = 0.0, np.zeros(5)
         for k, i in combinations(range(3), 2):
             gap = means[k] - means[i]
