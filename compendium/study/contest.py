@@ -137,8 +137,8 @@ def contestants(
 ) -> dict[str, BaseEstimator]:
     """All classifiers that take part, unfitted.
 
-    On expression values all but the SVMs that are named so choose, as the recommended
-    one does, between the values and normal scores of each sample.
+    On expression values all but the SVM that is named so choose, as the recommended one
+    does, between the values and normal scores of each sample.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def contestants(
     if kind == "expression":
         untuned = "plain", "shrunken", "naive_bayes", "lda"
         found |= {m: _search(found[m], {}, folds) for m in untuned}
-        peers = found.keys() - {"make_memd", "svm_raw", "svm_few"}
+        peers = found.keys() - {"make_memd", "svm_raw"}
         found |= {m: PreparedClassifier(found[m]) for m in peers}
     return {name: found[name] for name in LABELS if name in found}
 
@@ -226,16 +226,14 @@ def _dense(kind, d, folds) -> dict:
     lassos = {"estimator__C": _GRIDS["lasso_costs"][kind]}
     logistic = LogisticRegression(max_iter=500, tol=1e-3)
     machine, mrmr = SVC(kernel="linear"), RelevantRedundantSelector(pool=pool)
-    by_cost, few_costs = {"C": costs}, {"C": costs[-4:]}
-    svm = _rotated(CalibratedSearch(machine, by_cost, folds))
+    svm = _rotated(CalibratedSearch(machine, {"C": costs}, folds))
     by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
     found = {
         "plain": MeMdClassifier(validation=5),
         "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
         "svm": svm,
-        "svm_few": _rotated(CalibratedSearch(machine, few_costs, min(folds, 3))),
-        "logistic": _rotated(_search(logistic, by_cost, folds)),
-        "logistic_loss": _rotated(_search(logistic, by_cost, folds, _LOSS)),
+        "logistic": _rotated(_search(logistic, {"C": costs}, folds)),
+        "logistic_loss": _rotated(_search(logistic, {"C": costs}, folds, _LOSS)),
         "lasso": make_pipeline(StandardScaler(), _search(lasso, lassos, folds)),
         "naive_bayes": GaussianNB(),
         "mrmr_logistic": _chosen(kind, mrmr, few, folds),
@@ -311,17 +309,13 @@ def _text(kind, d, folds) -> dict:
     def one_rest(**how):
         return OneVsRestClassifier(LogisticRegression(solver="liblinear", **how))
 
-    def machine(costs, folds):
-        return tfidf(CalibratedSearch(LinearSVC(), {"C": costs}, folds))
-
     ridge, few = RidgeClassifier(solver="sparse_cg", tol=1e-3), [10, 30, 100]
     found = {
         "plain": MeMdClassifier(family="bernoulli"),
         "shrunken": _search(
             MeMdClassifier(family="multinomial"), {"smoothing": smoothings}, folds
         ),
-        "svm": machine(costs, folds),
-        "svm_few": machine(costs[1:], min(folds, 3)),
+        "svm": tfidf(CalibratedSearch(LinearSVC(), {"C": costs}, folds)),
         "ridge": tfidf(CalibratedSearch(ridge, {"alpha": others["ridges"]}, folds)),
         "logistic": searched(one_rest(), wide),
         "logistic_loss": searched(one_rest(), wide, _LOSS),

@@ -41,10 +41,11 @@ def level_information(X, y, n_levels: int = 5) -> NDArray[np.float64]:
         there = np.asarray((present.T @ member).T)
         tables = [there, size - there]
     else:
-        inner = np.arange(1, n_levels) / n_levels
-        cuts = np.quantile(X, inner, axis=0, method="inverted_cdf")
-        levels = (np.asarray(X)[None] > cuts[:, None]).sum(axis=0)
-        tables = [member.T @ (levels == level) for level in range(n_levels)]
+        # the quantiles of the empirical distribution
+        last = -(-np.arange(1, n_levels) * len(codes) // n_levels) - 1
+        above = [member.T @ (X > cut) for cut in np.sort(X, axis=0)[last]]
+        above = [size, *above, np.zeros_like(size)]
+        tables = [more - less for more, less in zip(above, above[1:])]
     n = len(codes)
     found = np.zeros(X.shape[1])
     for table in tables:
