@@ -1,5 +1,7 @@
 """Two ways to choose features that the comparison needs and scikit-learn lacks."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -45,7 +47,7 @@ def level_information(X, y, n_levels: int = 5) -> NDArray[np.float64]:
         last = -(-np.arange(1, n_levels) * len(codes) // n_levels) - 1
         above = [member.T @ (X > cut) for cut in np.sort(X, axis=0)[last]]
         above = [size, *above, np.zeros_like(size)]
-        tables = [more - less for more, less in zip(above, above[1:])]
+        tables = [more - less for more, less in pairwise(above)]
     n = len(codes)
     found = np.zeros(X.shape[1])
     for table in tables:
