@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import Nystroem
@@ -48,7 +47,13 @@ def normal_scores(X: ArrayLike) -> Array:
     [[0.0, 0.967, -0.967]]
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
+    return np.apply_along_axis(_row_scores, 1, X)
+
+
+def _row_scores(x: Array) -> Array:
+    """Normal quantiles of the mean ranks of values (d,); scipy's ranks take longer."""
+    _, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    return ndtri((np.cumsum(count) - count / 2) / len(x))[place]
 
 
 # Numbers in a sparse table that is filled in, at most: less than a gigabyte.
@@ -87,9 +92,8 @@ class _Columns(TransformerMixin, BaseEstimator):
         table, names = self._read(X, reset=False), self.get_feature_names_out()
         found, parts = table.values.astype(np.float64, copy=False), []
         if table.levels or len(names) > table.shape[1] or np.isnan(found).any():
-            for s, (known, made) in enumerate(
-                zip(self.known_, self.made_, strict=True)
-            ):
+            columns = zip(self.known_, self.made_, strict=True)
+            for s, (known, made) in enumerate(columns):
                 if s in table.levels:
                     place = {level: i for i, level in enumerate(known)}
                     own = [place.get(label, -1) for label in _labels(table, s)]
@@ -245,9 +249,8 @@ _RELAXED = [
     (f"regularised, {g}, {s}", RegularisedMeMdClassifier(g, s))
     for g, s in ((0.6, 0.5), (0.2, 0.9), (0.2, "auto"))
 ]
-_COUNTS = make_pipeline(
-    DivergenceWeighter(0.0), MultinomialMeMdClassifier(n_features=None)
-)
+_MULTINOMIAL = MultinomialMeMdClassifier(n_features=None)
+_COUNTS = make_pipeline(DivergenceWeighter(0.0), _MULTINOMIAL)
 
 
 def _ridge(power: float, penalty: float) -> Pipeline:
