@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # They only go down.
-CODE = {"memdlib": 7466, "compendium": 4495, "benchmarks": 1147, "tests": 15889}
+CODE = {"memdlib": 7465, "compendium": 4495, "benchmarks": 1147, "tests": 15889}
 FILES, DOCSTRINGS = 69, 0.6
 
 LAYOUT = {
