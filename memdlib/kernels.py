@@ -197,9 +197,8 @@ def _rows(X, Y):
         X, Y = np.atleast_2d(X), np.atleast_2d(Y)
     same = Y is None or Y is X
     X, Y = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
-    kind = np.ascontiguousarray
-    if sparse.issparse(X) or sparse.issparse(Y):
-        kind = sparse.csr_array
+    any_sparse = sparse.issparse(X) or sparse.issparse(Y)
+    kind = sparse.csr_array if any_sparse else np.ascontiguousarray
     X, Y = (sum_duplicates(kind(rows, dtype=np.float64)) for rows in (X, Y))
     return X, X if same else Y, single
 
@@ -221,6 +220,10 @@ def _masses(rows, name: str) -> Array:
 def _deformed_log(s, q: float, out=None, zeros: bool = True):
     """Factor of s in F_q(s) of :func:`_pair_sums`; finite where s is zero."""
     L = np.maximum(s, _SMALLEST, out=out) if zeros else s
+    # a root takes a tenth of the time of a power
+    if q in (0.5, 1.5):
+        L = np.sqrt(L, out=out)
+        return L if q > 1.0 else np.reciprocal(L, out=L)
     L = np.log(L, out=out)
     if q == 1.0:
         return L

@@ -24,6 +24,9 @@ def as_counts(X: MatrixLike) -> sparse.csr_array:
 def mixture(counts: sparse.csr_array, theta: Array, words: Array) -> Array:
     """Probabilities sum_z theta_dz Q_zw of the cells that a table stores."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    # of a full table a product costs less than the parameters of every cell
+    if 4 * counts.nnz > np.prod(counts.shape):
+        return (theta @ words.T)[rows, counts.indices]
     found = np.empty(counts.nnz)
     for first in range(0, counts.nnz, _GATHER):
         part = slice(first, first + _GATHER)

@@ -113,11 +113,9 @@ def _bound(weight: Array, ratio: Array) -> float:
     return max(math.fsum(weight * np.log(ratio)), 0.0)
 
 
-def _tilt(parameter: Array, beta: float) -> Array:
-    """parameter^(beta - 1): what the gradient of its power has besides the ratios."""
-    tilt = np.zeros(parameter.shape)
-    np.power(parameter, beta - 1.0, out=tilt, where=parameter > 0)
-    return tilt
+def _tilt(x: Array, beta: float) -> Array:
+    """x^(beta - 1): what the gradient of its power has besides the ratios."""
+    return np.power(x, beta - 1.0, out=np.zeros_like(x), where=x > 0)
 
 
 _MAX_STEPS = 100
@@ -220,9 +218,7 @@ def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
 def _reach(at: Array, step: Array) -> float:
     """Longest step up to one that keeps all numbers above zero."""
     down = step < 0
-    if not down.any():
-        return 1.0
-    return min(1.0, _REACH * float((-at[down] / step[down]).min()))
+    return min(1.0, _REACH * float((-at[down] / step[down]).min(initial=np.inf)))
 
 
 class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
