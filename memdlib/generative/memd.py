@@ -507,13 +507,9 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         return (TableScores if table else self._kind_of_scores).of(marginals, features)
 
     def _estimate(self, moments, classes, size=None) -> RankedModel:
-        marginals = estimate(
-            moments,
-            one_family(self.family),
-            self.shrinkage,
-            self.smoothing,
-            check_priors(self.priors, len(classes)),
-        )
+        settings = one_family(self.family), self.shrinkage, self.smoothing
+        priors = check_priors(self.priors, len(classes))
+        marginals = estimate(moments, *settings, priors)
         if size is None:
             asked = None if self.n_features == "auto" else self.n_features
             size = count_features(asked, moments.n_features, "n_features")

@@ -41,7 +41,11 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 def rank(divergences: Array) -> Indices:
     """Features (d,) from largest to smallest divergence; ties keep column order."""
-    return np.argsort(-divergences, kind="stable")
+    order = np.argsort(-divergences, kind="stable")
+    falling = divergences[order]
+    # what rounding alone sets apart is a tie, or the processor would order it
+    apart = falling[1:] < (1.0 - 1e-12) * falling[:-1]
+    return order[np.lexsort((order, np.append(0, np.cumsum(apart))))]
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):
