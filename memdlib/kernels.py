@@ -220,7 +220,7 @@ def _masses(rows, name: str) -> Array:
 def _deformed_log(s, q: float, out=None, zeros: bool = True):
     """Factor of s in F_q(s) of :func:`_pair_sums`; finite where s is zero."""
     L = np.maximum(s, _SMALLEST, out=out) if zeros else s
-    # a root takes a tenth of the time of a power
+    # a root takes a fraction of the time of a power
     if q in (0.5, 1.5):
         L = np.sqrt(L, out=out)
         return L if q > 1.0 else np.reciprocal(L, out=L)
