@@ -16,6 +16,7 @@ from memdlib.topics import PLSA, fisher_scores, free_energy_terms
 
 _RIDGE = 1e-6  # in units of the spread: above the rounding of single precision
 _NARROW = 1e-12  # rows that only rounding sets apart have no width
+_DECIMALS = 6  # of squared distances: rows wholly of one topic are equally far
 _EM_STEPS = 2000  # far more than a gain of PLSA's tolerance takes
 _STEPS = 10_000_000  # then scikit-learn warns, and a run with a warning fails
 
@@ -87,9 +88,7 @@ def embeddings(models: list[PLSA], prior: NDArray, X) -> dict[str, object]:
         "PD": topics.posterior_divergences(joint, X),
     }
     if len(single) == 2:
-        logs = posterior_logs(models, prior, X)
-        odds = (logs[:, 1] - logs[:, 0])[:, None]
-        odds = sparse.csr_array(odds) if sparse.issparse(gradients[0]) else odds
+        odds = np.diff(posterior_logs(models, prior, X), axis=1)
         found["TOP"] = stacked([odds, -gradients[0], gradients[1]])
     return found
 
@@ -199,9 +198,10 @@ def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
         Of the first rows.
     classifier : {"knn", "svm"}
         Support vector machine with a millionth of the spread on the diagonal, or
-        neighbours by the distance that the kernel gives; of classes with as many
-        neighbours the first.
-    setting : float
+        neighbours by the distance that the kernel gives: the nearest ones and all that
+        are as far as the last of them; of classes with as many neighbours the first.
+    setting : float or int
+        Cost of an error, or number of neighbours.
 
     Returns
     -------
@@ -214,7 +214,8 @@ def predictions(K: NDArray, y: NDArray, classifier: str, setting) -> NDArray:
         machine = SVC(kernel="precomputed", C=setting, max_iter=_STEPS)
         return machine.fit(K[:m, :m] + _RIDGE * np.eye(m), y).predict(K[m:, :m])
     # the own square of the row that asks is the same for all
-    near = np.argsort(np.diag(K)[:m] - 2 * K[m:, :m], axis=1, kind="stable")
-    classes, codes = np.unique(y, return_inverse=True)
-    votes = codes[near[:, : int(setting)]][:, :, None] == np.arange(len(classes))
-    return classes[votes.sum(axis=1).argmax(axis=1)]
+    distance = np.round(np.diag(K)[:m] - 2 * K[m:, :m], _DECIMALS)
+    farthest = np.sort(distance, axis=1)[:, :setting][:, -1:]
+    classes = np.unique(y)
+    votes = (distance <= farthest) @ (y[:, None] == classes).astype(int)
+    return classes[votes.argmax(axis=1)]

@@ -32,8 +32,7 @@ def test_the_embeddings_are_those_of_memdlib(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_measures_keep_signs_apart(form):
     found = embedded.measures(form(np.array([[1.0, -2.0, 0.0], [3.0, 4.0, 0.0]])))
-    found = found.toarray() if sparse.issparse(found) else found
-    assert found.tolist() == [[1.0, 0.0, 2.0], [3.0, 4.0, 0.0]]
+    assert sparse.csr_array(found).toarray().tolist() == [[1, 0, 2], [3, 4, 0]]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -73,3 +72,8 @@ def test_classifiers_are_those_of_scikit_learn():
     for (classifier, setting), peer in peers.items():
         found = embedded.predictions(K, y, classifier, setting)
         assert found.tolist() == peer.fit(X[:30], y).predict(X[30:]).tolist()
+
+
+def test_rows_as_far_as_the_last_neighbour_vote_whatever_their_rounding():
+    x = np.array([1.0, 2.0, 1.0, 1.0, 3.0, 1.0]) + 1e-9 * np.array([2, 0, 1, 0, 0, 1])
+    assert embedded.predictions(np.outer(x, x), np.arange(5) > 1, "knn", 1).all()

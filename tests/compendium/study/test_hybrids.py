@@ -34,12 +34,10 @@ def test_every_group_has_candidates(n_classes):
 
 
 def test_nested_counts_are_of_the_rows_put_aside():
-    X, y = counts(6)
-    how = {"topics": (2,), "n_splits": 2, "inner": 2, "repeats": 2}
-    found = hybrids.nested(X, y, hybrids.groups(2), smoothing=0.1, n_features=8, **how)
+    how = {"topics": (2,), "n_splits": 2, "inner": 2, "repeats": 2, "n_features": 8}
+    found = hybrids.nested(*counts(6), hybrids.groups(2), smoothing=0.1, **how)
     for part in found.values():
         assert part["tested"].sum(axis=1).tolist() == [24, 24]
         assert len(part["chosen"]) == 4
         assert (part["correct"] <= part["tested"]).all()
-    cell = found["MT-2 JS knn"]["chosen"][0]
-    assert (cell.kernel, cell.order) == ("JT", 1.0)
+    assert {c.order for c in found["MT-2 JS knn"]["chosen"]} == {1.0}
