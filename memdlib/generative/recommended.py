@@ -10,11 +10,11 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
-from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils import Tags, check_array, get_tags, shuffle
 
 from memdlib._types import Array, ArrayLike
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
@@ -165,15 +165,18 @@ class _KernelFeatures(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
-        self.kernel_ = Nystroem(
-            gamma=self.gamma / X.shape[1],
-            n_components=min(len(X), max(200, min(self.most, len(X) // 3))),
-            random_state=self.random_state,
-        ).fit(self.scaler_.transform(X))
+        rows = shuffle(self.scaler_.transform(X), random_state=self.random_state)
+        self.landmarks_ = rows[: max(200, min(self.most, len(X) // 3))]
+        s, Q = np.linalg.eigh(self._kernel(self.landmarks_))
+        # directions without digits, of repeated rows and far classes, say nothing
+        self.root_ = Q / np.sqrt(np.where(s > 1e-12 * s[-1], s, np.inf)) @ Q.T
         return self
 
     def transform(self, X):
-        return self.kernel_.transform(self.scaler_.transform(X))
+        return self._kernel(self.scaler_.transform(X)) @ self.root_
+
+    def _kernel(self, Z):
+        return rbf_kernel(Z, self.landmarks_, gamma=self.gamma / Z.shape[1])
 
 
 class _WordCounter(CountVectorizer):
@@ -295,7 +298,7 @@ _CANDIDATES = {
     ],
 }
 # Of wide tables; none takes longer than linear discriminant analysis.
-_WIDE = ["correlated", "linear", "kernel, 1.0"]
+_WIDE = {"table": ["correlated", "linear", "kernel, 1.0"]}
 # Few features: their densities may be right, and need no temperature.
 _LEADS = {"expression": 3.0, "table": None, "text": 1.0}
 # Thousands of genes tell something as a rule, even where few samples show little of it.
@@ -363,8 +366,7 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     if kind not in _CANDIDATES:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
     # its own copies of the candidates
-    wide = _WIDE if kind == "table" else None
-    options = {"lead": _LEADS[kind], "margin": _MARGINS[kind], "wide": wide}
+    options = {"lead": _LEADS[kind], "margin": _MARGINS[kind], "wide": _WIDE.get(kind)}
     model = clone(MixtureClassifier(_CANDIDATES[kind], **options))
     first = {"text": ("words", _WordCounter()), "table": ("columns", _Columns())}
     steps = [first[kind]] if kind in first else []
