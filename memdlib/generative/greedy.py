@@ -29,6 +29,9 @@ Columns = Callable[[int], Array]
 # A feature whose residual variance is this share of its variance depends on others.
 _COLLINEAR = 1e-10
 
+# Gains lose digits in every elimination: what is nearer than this is a tie.
+_TIE = 1e-9
+
 
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
@@ -50,10 +53,9 @@ def greedy_gaussian(
             break
         ratio = mixture / np.where(free, residual, 1.0) - 1.0
         gain = np.where(free, 0.5 * (prior @ ratio), -np.inf)
-        s = int(gain.argmax())
+        s = _first_best(gain)
         order.append(s)
         gains.append(max(gain[s], 0.0))
-        free[s] = False
         own = covariances(s)
         mixed = prior @ (own + offset * offset[:, [s]]) + offset * offset[:, [s]]
         own = own - _sums(column[:step], slope[:step, :, s])
@@ -71,6 +73,11 @@ def _sums(rows: Array, weight: Array) -> Array:
     return np.einsum("rkd,rk->kd", rows, weight)
 
 
+def _first_best(gain: Array) -> int:
+    """First of the features (d,) whose gain rounding may set below the largest."""
+    return int(np.isclose(gain, gain.max(), rtol=_TIE, atol=1e-12).argmax())
+
+
 def greedy_information(
     relevance: Array, correlations: Columns, k: int
 ) -> tuple[Indices, Array]:
@@ -79,9 +86,8 @@ def greedy_information(
     free = np.ones(len(relevance), dtype=bool)
     order, scores = [], []
     while len(order) < k and free.any():
-        mean = redundancy / max(len(order), 1)
-        score = np.where(free, relevance - mean, -np.inf)
-        s = int(score.argmax())
+        score = np.where(free, relevance - redundancy / max(len(order), 1), -np.inf)
+        s = _first_best(score)
         order.append(s)
         scores.append(score[s])
         unexplained = 1.0 - correlations(s) ** 2
