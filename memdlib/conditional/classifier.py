@@ -145,17 +145,17 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         Warns
         -----
         ConvergenceWarning
-            If the moments are not matched to ``tol``, or, without an intercept, means
-            far from zero hide that they are not; or if ``l2`` is zero and classes are
-            separable, even some of them only, so that no optimum exists.
+            If the moments are not matched to ``tol``, or means that are far apart or,
+            without an intercept, far from zero hide that they are not; or if ``l2`` is
+            zero and classes are separable, even some of them only, so that no optimum
+            exists.
         """
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         first = int(self.fit_intercept)
         max_iter = self.max_iter or MAX_ITERATIONS[self.solver]
-        scaling = self.solver != "lbfgs"
-        Z, shift, scale = _in_order_one(X, weight, first, self.l2, scaling)
+        Z, shift, scale = _in_order_one(X, weight, first, self.l2, self.solver)
         penalty = np.concatenate([np.zeros(first), self.l2 / scale / scale])
         dual = ConditionalDual.of(Z, codes, len(classes), weight, penalty)
         found = solve(dual, self.solver, self.tol, max_iter)
@@ -195,29 +195,36 @@ class ConditionalMaxEntClassifier(BayesClassifier):
                 "classes seem to be linearly separable, at least in part: without a "
                 "penalty there is no optimum then; use l2 > 0, or a smaller tol"
             )
-        hidden = 0.0 if self.fit_intercept else _hidden_misfit(dual, found.theta)
+        hidden = _hidden_misfit(dual, codes, found.theta, self.fit_intercept)
         if hidden > self.tol:
+            remedies = "fit_intercept=True, or StandardScaler", "QuantileTransformer"
             return (
-                "means far from zero hide how the features vary, which was matched to "
-                f"{np.sqrt(hidden):.1e} only; use fit_intercept=True, or StandardScaler"
+                "means far apart, or from zero, hide how the features vary, which was "
+                f"matched to {hidden**0.5:.1e} only; use {remedies[self.fit_intercept]}"
             )
         return ""
 
 
-def _hidden_misfit(dual, theta):
+def _hidden_misfit(dual, codes, theta, intercept):
     """Square of the misfit of the moments in units of diag(v) + m m'."""
-    gradient = dual.evaluate(theta)[1]
-    mean = dual.share @ dual.Z
+    gradient, mean = dual.evaluate(theta)[1], dual.share @ dual.Z
     variance = np.maximum(dual.share @ dual.Z**2 - mean**2, np.finfo(np.float64).eps)
+    if intercept:
+        if sparse.issparse(dual.Z):
+            return 0.0
+        rest = dual.Z - (dual.observed / dual.observed[:, :1])[codes]
+        variance, mean = dual.share @ rest**2, 0.0 * mean
+    # constants hide nothing
+    variance = np.where(variance > 1e-30, variance, 1.0) + dual.penalty
     # by Sherman's and Morrison's formula, for means m and variances v
     along = (gradient * mean / variance).sum(axis=1) ** 2
     misfit = (gradient**2 / variance).sum(axis=1)
     return (misfit - along / (1.0 + (mean**2 / variance).sum())).max()
 
 
-def _in_order_one(X, weight, intercept, l2, nonnegative):
+def _in_order_one(X, weight, intercept, l2, solver):
     """Features (X - shift) / scale after a column of ones for an intercept."""
-    thin = sparse.issparse(X)
+    thin, nonnegative = sparse.issparse(X), solver != "lbfgs"
     if nonnegative and (thin or not intercept) and X.min() < 0:
         raise ValueError(
             "Negative values in data: iterative scaling shifts dense features with an "
@@ -238,11 +245,9 @@ def _in_order_one(X, weight, intercept, l2, nonnegative):
     # diagonal entries of the Hessian are then at most 1/4, whatever the penalty
     scale = np.hypot(scale, 2.0 * np.sqrt(l2 / weight.sum()))
     scale[scale == 0] = 1.0
-    ones = ones[:, :intercept]
-    if thin:
-        X = sparse.hstack([ones, X @ sparse.diags_array(1.0 / scale)], format="csr")
-        return X, shift, scale
-    return np.hstack([ones, X / scale]), shift, scale
+    X = X @ sparse.diags_array(1.0 / scale) if thin else X / scale
+    Z = (sparse if thin else np).hstack([ones[:, :intercept], X])
+    return (Z.tocsr() if thin else Z), shift, scale
 
 
 def _dense(row):

@@ -185,5 +185,4 @@ def has_optimum(dual: ConditionalDual, codes: Indices, found: Optimum) -> bool:
     u, *_ = lsmr(operator, root.ravel(), atol=0, btol=0, conlim=0, maxiter=1000)
     move = margins(u)
     unmet = np.abs(moments(root * (1.0 - move))).max()
-    met = unmet <= 1e-3 * found.residual + 1e-16
-    return bool(met and move.max() <= _LARGEST_MOVE)
+    return bool(unmet <= 1e-3 * found.residual + 1e-16 and move.max() <= _LARGEST_MOVE)

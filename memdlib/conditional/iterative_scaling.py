@@ -135,9 +135,7 @@ def varying_step(
     [[0.693147]]
     """
     # every f(x_i) lies between two constants, and so does the solution
-    ends = [
-        constant_step(size, observed, expected, value, penalty) for size in sizes[1:]
-    ]
+    ends = [constant_step(f, observed, expected, value, penalty) for f in sizes[1:]]
     low, high = np.minimum(*ends), np.maximum(*ends)
     target = np.where(penalty > 0, observed, np.maximum(observed, _LEAST))
     Z, delta = sparse.coo_array(Z), high

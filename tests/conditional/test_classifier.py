@@ -5,6 +5,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import QuantileTransformer
 
 from memdlib import ConditionalMaxEntClassifier
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
@@ -121,16 +122,14 @@ def test_the_certificate_agrees_with_linear_programming():
 
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():
     X, y = load_iris(return_X_y=True)
-    model = ConditionalMaxEntClassifier(l2=0, tol=1e-3)
     with pytest.warns(ConvergenceWarning, match="or a smaller tol"):
-        model.fit(X[50:], y[50:])
+        ConditionalMaxEntClassifier(l2=0, tol=1e-3).fit(X[50:], y[50:])
 
 
 def test_bad_data_are_named():
     X = sparse.csr_array([[1.0, -2.0], [0.0, 1.0]])
-    for solver in ("gis", "iis"):
-        with pytest.raises(ValueError, match="Negative values"):
-            ConditionalMaxEntClassifier(solver).fit(X, [0, 1])
+    with pytest.raises(ValueError, match="Negative values"):
+        ConditionalMaxEntClassifier("iis").fit(X, [0, 1])
     centred = [[-1.0], [1.0]]
     with pytest.raises(ValueError, match="shifts dense features with an intercept"):
         ConditionalMaxEntClassifier("gis", fit_intercept=False).fit(centred, [0, 1])
@@ -149,24 +148,25 @@ def test_offsets_of_sparse_features_do_no_harm(solver, zeros):
     weight = rng.exponential(size=200)
     thin = sparse.csr_array(X)
     clf = ConditionalMaxEntClassifier(solver, l2=20.0, tol=1e-9)
-    dense = clone(clf).fit(X, y, weight)
-    found = clone(clf).fit(thin, y, weight)
-    difference = found.predict_proba(thin) - dense.predict_proba(X)
+    dense, found = (clone(clf).fit(Z, y, weight) for Z in (X, thin))
+    assert np.abs(found.predict_proba(thin) - dense.predict_proba(X)).max() < 1e-8
+    difference = (found.coef_ - dense.coef_) * X.std(axis=0)
     assert np.abs(difference).max() < 1e-8
-    np.testing.assert_allclose(
-        found.coef_ * X.std(axis=0), dense.coef_ * X.std(axis=0), rtol=0, atol=1e-8
-    )
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_means_far_from_zero_without_an_intercept_are_told(kind):
+def test_means_that_hide_how_features_vary_are_told(kind):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = rng.normal(size=(300, 3)) + 1.2 * y[:, None] * [1.0, 0.0, 0.5]
-    clf = ConditionalMaxEntClassifier(fit_intercept=False)
-    clf.fit(kind(X + 10.0), y)
+    clf = ConditionalMaxEntClassifier(fit_intercept=False).fit(kind(X + 10.0), y)
     with pytest.warns(ConvergenceWarning, match="use fit_intercept=True, or Standard"):
         clf.fit(kind(X + 1e6), y)
+    X, y = np.vstack([X, X[:50] + 1e8]), np.append(y, np.full(50, 2))
+    Z = QuantileTransformer(n_quantiles=50).fit_transform(X)
+    clf = ConditionalMaxEntClassifier().fit(Z, y)
+    with pytest.warns(ConvergenceWarning, match="use QuantileTransformer"):
+        clf.fit(X, y)
 
 
 def weighted_documents():
