@@ -145,10 +145,9 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         Warns
         -----
         ConvergenceWarning
-            If the moments are not matched to ``tol``, or means that are far apart or,
-            without an intercept, far from zero hide that they are not; or if ``l2`` is
-            zero and classes are separable, even some of them only, so that no optimum
-            exists.
+            If the moments are not matched to ``tol``, or means far apart (of dense X)
+            or, without an intercept, far from zero hide that; or if ``l2`` is zero and
+            classes are separable, even some of them only: no optimum exists.
         """
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight

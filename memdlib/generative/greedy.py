@@ -29,9 +29,6 @@ Columns = Callable[[int], Array]
 # A feature whose residual variance is this share of its variance depends on others.
 _COLLINEAR = 1e-10
 
-# Gains lose digits in every elimination: what is nearer than this is a tie.
-_TIE = 1e-9
-
 
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
@@ -56,6 +53,7 @@ def greedy_gaussian(
         s = _first_best(gain)
         order.append(s)
         gains.append(max(gain[s], 0.0))
+        free[s] = False
         own = covariances(s)
         mixed = prior @ (own + offset * offset[:, [s]]) + offset * offset[:, [s]]
         own = own - _sums(column[:step], slope[:step, :, s])
@@ -75,7 +73,8 @@ def _sums(rows: Array, weight: Array) -> Array:
 
 def _first_best(gain: Array) -> int:
     """First of the features (d,) whose gain rounding may set below the largest."""
-    return int(np.isclose(gain, gain.max(), rtol=_TIE, atol=1e-12).argmax())
+    # every elimination costs digits
+    return int(np.isclose(gain, gain.max(), rtol=1e-9, atol=1e-12).argmax())
 
 
 def greedy_information(
