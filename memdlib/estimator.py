@@ -79,12 +79,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X):
+        """Joint log densities (n, K) of rows that a user passes."""
         check_is_fitted(self)
-        return self._joint_log_density(self._read(X, reset=False))
-
-    def _read(self, X, *y, **options):
-        """X, or X and y, validated."""
-        return checked_data(self, X, *y, **options)
+        return self._joint_log_density(checked_data(self, X, reset=False))
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,8 +6,6 @@ be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
 import math
-from collections.abc import Callable
-from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -82,7 +80,9 @@ COUNT = Number(Integral, 1)
 
 # Sizes of values and weights whose squares and products stay in the range of numbers;
 # of more instances than the last, one more is below the last digit of their count.
-_LEAST, _MOST, _MOST_INSTANCES = 1e-100, 1e100, 2.0**53
+_LEAST = 1e-100
+_MOST = 1e100
+_MOST_INSTANCES = 2.0**53
 
 
 def checked_data(
@@ -90,18 +90,43 @@ def checked_data(
 ) -> Any:
     """Validate data as scikit-learn's ``validate_data`` does, and their size.
 
-    Data are floats, and may be sparse where the tags of the estimator say so. Returns
-    X, without entries stored in parts if it is sparse, or X and y. Raises
-    ValueError if a value is beyond 1e100, or if the largest value of a feature of
-    training rows is below 1e-100 but not zero.
+    Data become floats, and may be sparse where the tags of the estimator say so.
+    Returns X, with repeated entries summed if it is sparse, or X and y. Raises
+    ValueError if a column holds strings, if a value is beyond 1e100, or if the largest
+    value of a feature of training rows is below 1e-100 but not zero.
     """
     accepted = "csr" if get_tags(estimator).input_tags.sparse else False
     options = {"accept_sparse": accepted, "dtype": [np.float64, np.float32]} | options
-    # what is not finite is looked for below, where it costs nothing
-    found = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
-    X = sum_duplicates(found[0] if y else found)
+    try:
+        # values that are not finite are looked for below, where it costs nothing
+        data = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
+    except ValueError as error:
+        name = _first_column_of_strings(X)
+        if name is None:
+            raise
+        raise ValueError(
+            f"column {name!r} of X holds strings; put "
+            "sklearn.preprocessing.OrdinalEncoder() in front, with "
+            "make_column_transformer where some columns hold numbers, or use "
+            "memdlib.make_memd('table')"
+        ) from error
+    X = data[0] if y else data
+    if sparse.issparse(X):
+        X = sum_duplicates(X)
     check_sizes(estimator, X, training=bool(y) or options.get("reset", True))
-    return (X, found[1]) if y else X
+    return (X, data[1]) if y else X
+
+
+def _first_column_of_strings(X) -> Any:
+    """Name or number of the first column that holds a string, None if none does."""
+    if sparse.issparse(X) or np.ndim(X) != 2:
+        return None
+    names = getattr(X, "columns", range(np.shape(X)[1]))
+    cells = np.asarray(X, dtype=object)
+    for name, column in zip(names, cells.T, strict=True):
+        if any(isinstance(cell, str) for cell in column):
+            return name
+    return None
 
 
 def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
@@ -110,8 +135,10 @@ def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
         size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
         missing = np.isnan(X.data).any()
     else:
-        ends = np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0)
-        size, missing = np.fmax(*ends, dtype=np.float64), np.isnan(X.max())
+        largest = np.fmax.reduce(X, axis=0)
+        smallest = np.fmin.reduce(X, axis=0)
+        size = np.fmax(largest, -smallest, dtype=np.float64)
+        missing = np.isnan(X.max())
     if missing and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
             f"Input X contains NaN, which {type(estimator).__name__} does not take: "
@@ -125,8 +152,9 @@ def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
     if bad.any():
         s = int(bad.argmax())
         raise ValueError(
-            f"the largest value of feature {s} of X is {size[s]:.6g} in size; beyond "
-            f"{_LEAST:g} to {_MOST:g} squares are no numbers: rescale it"
+            f"the largest absolute value of feature {s} of X is {size[s]:.6g}; squares "
+            f"of values below {_LEAST:g} or above {_MOST:g} leave the range of floats: "
+            "rescale the feature"
         )
 
 
@@ -138,18 +166,35 @@ def labelled_data(
     *,
     reset: bool = True,
     several: bool = True,
-    read: Callable[..., Any] | None = None,
     class_weight: dict[Any, Any] | str | None = None,
 ) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
-    """X, codes of y, weights and classes, checked as every estimator here needs them.
+    """Validate X, labels and weights as every estimator here needs them.
 
-    Rows of weight zero are left out before the classes are read. ``read`` stands in
-    for :func:`checked_data` of the estimator.
+    Rows of weight zero are left out before the classes are read.
+
+    Parameters
+    ----------
+    estimator : Estimator
+    X : {array-like, sparse matrix} of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    reset : bool, default=True
+        Whether X sets the number and names of the features, or has to agree with them.
+    several : bool, default=True
+        Whether a single class is refused.
+    class_weight : dict, "balanced" or None, default=None
+
+    Returns
+    -------
+    X : {ndarray, csr_array} of shape (n, d)
+    codes : ndarray of int, shape (n,)
+        Places of the labels in ``classes``.
+    weight : ndarray of shape (n,)
+        Times the weights of the classes.
+    classes : ndarray of shape (K,)
+        Distinct labels, ascending.
     """
-    read, kind = read or partial(checked_data, estimator), getattr(y, "dtype", None)
-    if hasattr(kind, "numpy_dtype") and not y.isna().any():
-        y = y.to_numpy(kind.numpy_dtype)  # integers stay integers
-    X, y = read(X, y, reset=reset)
+    X, y = checked_data(estimator, X, _as_integers(y), reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X)
     kept = weight > 0
@@ -163,18 +208,31 @@ def labelled_data(
             "needs at least two classes"
         )
     if class_weight is not None:
-        by_class = compute_class_weight(
-            class_weight, classes=classes, y=y, sample_weight=weight
-        )
-        k = int(by_class.argmin())
-        if not by_class[k] > 0:
-            raise ValueError(
-                f"class_weight gives class {classes.tolist()[k]!r} the weight "
-                f"{by_class[k]}; weights of classes must be above zero"
-            )
-        weight = weight * by_class[codes]
+        weight = weight * _weight_of_class(class_weight, classes, y, weight)[codes]
         _check_range(weight, "sample_weight * class_weight")
     return X, codes, weight, classes
+
+
+def _as_integers(y: ArrayLike) -> ArrayLike:
+    """Labels of a nullable pandas type as those of NumPy: integers stay integers."""
+    numpy_dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if numpy_dtype is None or y.isna().any():
+        return y
+    return y.to_numpy(numpy_dtype)
+
+
+def _weight_of_class(class_weight, classes, y, weight) -> Array:
+    """Weight (K,) of each class; a weight that is not above zero is refused."""
+    weights = compute_class_weight(
+        class_weight, classes=classes, y=y, sample_weight=weight
+    )
+    k = int(weights.argmin())
+    if not weights[k] > 0:
+        raise ValueError(
+            f"class_weight gives class {classes.tolist()[k]!r} the weight "
+            f"{weights[k]}; weights of classes must be above zero"
+        )
+    return weights
 
 
 def labelled_batch(
@@ -199,7 +257,8 @@ def labelled_batch(
     given = known if classes is None else np.unique(classes)
     if len(given) < 2:
         raise ValueError(f"classes={list(classes)} must hold at least two classes")
-    known = given if known is None else known
+    if known is None:
+        known = given
     if not np.array_equal(known, given):
         raise ValueError(
             f"classes={list(classes)} differs from the first call's {known.tolist()}"
@@ -254,13 +313,15 @@ def check_sample_weight(sample_weight: Weights, X: MatrixLike) -> Array:
     return weight
 
 
-def _check_range(weight, name):
+def _check_range(weight: Array, name: str) -> None:
     """Raise if a weight or the sum of all is out of range."""
-    least, most = weight.min(where=weight > 0, initial=np.inf), weight.max()
-    few = most <= _MOST_INSTANCES and weight.sum() <= _MOST_INSTANCES
-    if least < _LEAST or not few:
+    smallest = weight.min(where=weight > 0, initial=np.inf)
+    largest = weight.max()
+    # the largest first: the sum of weights beyond may overflow
+    too_many = largest > _MOST_INSTANCES or weight.sum() > _MOST_INSTANCES
+    if smallest < _LEAST or too_many:
         raise ValueError(
-            f"{name} goes from {least:.6g} to {most:.6g}; weights are counts of "
+            f"{name} goes from {smallest:.6g} to {largest:.6g}; weights are counts of "
             f"instances, zero or from {_LEAST:g}, of which there may be "
             f"{_MOST_INSTANCES:.6g} in all: divide them by their mean"
         )

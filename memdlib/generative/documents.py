@@ -8,36 +8,39 @@ document is one more category, and Bayes' rule is
                        + (N - sum_{w in V} x_w) log(1 - sum_{w in V} theta_kw).
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores, by_feature, running, step_sums
+from memdlib.generative.scores import Scores, by_column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DocumentScores(Scores):
     """Log probabilities of documents, of which some words are kept.
 
     Parameters
     ----------
+    family : Binomial
     log_prior : ndarray of shape (K,)
     features : ndarray of int, shape (f,)
         Words that are kept.
     theta : ndarray of shape (K, d)
         Word probabilities of each class.
     slopes : ndarray of shape (d, K)
-        Log probabilities of kept words, of the rest for others, less what is shared.
+        Log probabilities of kept words, and for every other word that of all others
+        together, less what is shared.
     """
 
+    family: Binomial
     log_prior: Array
     features: Indices
     theta: Array
@@ -45,44 +48,52 @@ class DocumentScores(Scores):
 
     @classmethod
     def of(cls, marginals: ClassMarginals, features: Indices) -> "DocumentScores":
-        """Scores by some words (f,) and the rest."""
+        """Scores by some words (f,) and all others together."""
         theta = marginals.mean_params[..., 0]
         left_out = np.ones(theta.shape[1], dtype=bool)
         left_out[features] = False
-        share = np.where(left_out, theta[:, left_out].sum(axis=1)[:, None], theta)
+        theta_left_out = theta[:, left_out].sum(axis=1)[:, None]
         with np.errstate(divide="ignore"):
-            return cls(np.log(marginals.prior), features, theta, _relative(share).T)
+            log_prior = np.log(marginals.prior)
+            slopes = _log_relative(np.where(left_out, theta_left_out, theta)).T
+        return cls(
+            family=marginals.family,
+            log_prior=log_prior,
+            features=features,
+            theta=theta,
+            slopes=slopes,
+        )
 
     def total(self, X: MatrixLike) -> Array:
-        """Log joint probability (n, K) of counts X (n, d), but for what is shared."""
-        return finite_scores(self.log_prior + X @ self.slopes, X)
+        counts = self.family.observe(X)
+        return finite_scores(self.log_prior + counts @ self.slopes, X)
 
-    def _totals(self, X, grid):
-        order = np.append(
-            self.features, np.setdiff1d(np.arange(X.shape[1]), self.features)
-        )
-        columns, theta = by_feature(X)[order], self.theta[:, order]
-        # from the last word on: no rest is a difference of nearly equal numbers
-        rest = _relative(np.cumsum(theta[:, ::-1], axis=1)[:, ::-1])
-        rest = np.column_stack([rest, np.zeros(len(rest))]).T[:, None]
-        # one column more: how many words are left
-        slopes = np.vstack([_relative(theta), -np.ones(len(order))])
-        start = np.tile(self.log_prior, (columns.shape[1], 1))
-        start = np.column_stack([start, X @ np.ones(len(order))])
+    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
+        X = self.family.observe(X)
+        theta = self.theta[:, self.features]
+        theta_left_out = np.delete(self.theta, self.features, axis=1).sum(axis=1)
+        slopes = _log_relative(theta)
+        other_slopes = _log_relative(_tail_sums(theta, theta_left_out))
+        columns = by_column(X[:, self.features])
+        log_density = self.log_prior
+        n_others = X.sum(axis=1)[:, None]
+        for first, last in pairwise([0, *grid]):
+            counts = columns[:, first:last]
+            log_density = log_density + counts @ slopes[:, first:last].T
+            n_others = n_others - counts.sum(axis=1)[:, None]
+            # fractional counts may leave a rounding error below zero
+            yield log_density + np.maximum(n_others, 0.0) * other_slopes[:, last]
 
-        def added(edges):
-            if sparse.issparse(columns):
-                return step_sums(columns, slopes, edges)
-            part = slice(edges[0], edges[-1])
-            block, some = columns[part], slopes[:, part]
-            if len(edges) == 2:
-                return (some @ block).T[None]
-            return np.moveaxis(some[..., None] * block, 0, -1)
 
-        sizes = iter(grid)
-        for scores in running(start, X.shape[0], grid, added, sparse.issparse(X)):
-            stops = list(islice(sizes, len(scores)))
-            yield scores[..., :-1] + np.maximum(scores[..., -1:], 0.0) * rest[stops]
+def _tail_sums(theta: Array, theta_left_out: Array) -> Array:
+    """Probability (K, f + 1) of all words but the first 0, 1, ..., f of the ranked ones.
+
+    Summed from the last word on, so that none is a difference of nearly equal numbers.
+    A column of zeros, where no word remains, becomes one of ones.
+    """
+    reversed_theta = np.column_stack([theta_left_out, theta[:, ::-1]])
+    tails = np.cumsum(reversed_theta, axis=1)[:, ::-1]
+    return np.where(tails.any(axis=0), tails, 1.0)
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):
@@ -144,7 +155,7 @@ feature_names_in_
 
     family: Binomial = Binomial()
     shrinkage: float = 0.0
-    _kind_of_scores: ClassVar = DocumentScores
+    _scores_type: ClassVar = DocumentScores
 
     def __init__(
         self,
@@ -168,6 +179,6 @@ feature_names_in_
         self.class_weight = class_weight
 
 
-def _relative(share: Array) -> Array:
-    """Logarithms, less what all classes have in common."""
-    return np.log(share / share.max(axis=0))
+def _log_relative(theta: Array) -> Array:
+    """Logarithms (K, ...) relative to the class of the largest probability."""
+    return np.log(theta / theta.max(axis=0))

@@ -8,20 +8,20 @@ products of two features) Gaussian naive Bayes.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
 
-from memdlib._types import Array, NDArray
-from memdlib.estimator import finite_scores, fitted
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
+from memdlib.estimator import all_or_nothing, finite_scores, fitted
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MarginalModel, MomentClassifier
 from memdlib.generative.scores import LinearScores, MarginalScores
 from memdlib.moments import JointMoments, joint_moments
-from memdlib.validation import UNIT, Words
+from memdlib.validation import UNIT, Words, labelled_batch, labelled_data
 
 COVARIANCES = ("full", "pooled", "diagonal")
 
@@ -35,14 +35,27 @@ class _DiagonalModel(MarginalModel):
         return Normal.variance(self.marginals.mean_params)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _JointModel:
-    """Joint normal densities of the classes; one whitening matrix if pooled."""
+    """Joint normal densities of the classes.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    moments : JointMoments
+    means : ndarray of shape (K, d)
+    means_lo : ndarray of shape (K, d)
+        What rounding took off the means, which are about a far point.
+    covariances : ndarray of shape (K, d, d), or (d, d) if pooled
+    whitening : ndarray of the same shape
+        Matrices W with W' W the inverse of the covariance.
+    shrinkage : ndarray of shape (K,), or () if pooled
+    """
 
     classes: NDArray
     moments: JointMoments
     means: Array
-    rest: Array
+    means_lo: Array
     covariances: Array
     whitening: Array
     shrinkage: Array
@@ -61,35 +74,42 @@ class _JointModel:
     def natural_params(self) -> Array:
         """Natural parameters of the class densities, shape (K, d, d + 1)."""
         W = self.whitening
-        precision = W.mT @ W
-        precision = np.broadcast_to(precision, (len(self.means), *W.shape[-2:]))
+        precision = np.broadcast_to(W.mT @ W, (len(self.means), *W.shape[-2:]))
         linear = -precision @ self.means[..., None]
         return np.concatenate([linear, 0.5 * precision], axis=-1)
 
     @np.errstate(over="ignore", invalid="ignore")
     def joint_log_density(self, X) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        X, W = X.astype(np.float64), self.whitening
-        if W.ndim == 2:
-            return finite_scores(self.linear(X), X)
+        X = X.astype(np.float64)
+        if self.whitening.ndim == 2:
+            return finite_scores(self.linear_scores(X), X)
+        return finite_scores(self._quadratic_scores(X), X)
+
+    def _quadratic_scores(self, X) -> Array:
+        """Scores (n, K) of classes that have covariances of their own."""
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
-        joint = np.tile(log_prior + log_determinant(W), (len(X), 1))
-        for k, (m, r, w) in enumerate(zip(self.means, self.rest, W, strict=True)):
-            joint[:, k] -= 0.5 * (((X - m - r) @ w.T) ** 2).sum(axis=1)
-        return finite_scores(joint, X)
+        scores = np.tile(log_prior + log_determinant(self.whitening), (len(X), 1))
+        for k, W in enumerate(self.whitening):
+            # two steps, so that the difference keeps the digits of means_lo
+            centred = X - self.means[k] - self.means_lo[k]
+            scores[:, k] -= 0.5 * ((centred @ W.T) ** 2).sum(axis=1)
+        return scores
 
     @cached_property
-    def linear(self) -> LinearScores:
+    def linear_scores(self) -> LinearScores:
         """Scores of classes that share one covariance."""
-        prior, W = self.class_prior, self.whitening
-        return LinearScores.of(
-            prior,
-            self.means,
-            prior @ self.means,
-            lambda point: ((self.means - point) + self.rest) @ W.T,
-            lambda coordinates: coordinates @ W,
-        )
+        W = self.whitening
+
+        def whiten(point):
+            return ((self.means - point) + self.means_lo) @ W.T
+
+        def slopes_of(coordinates):
+            return coordinates @ W
+
+        centre = self.class_prior @ self.means
+        return LinearScores.of(self.class_prior, self.means, centre, whiten, slopes_of)
 
 
 class JointMaxEntClassifier(MomentClassifier):
@@ -179,7 +199,41 @@ class JointMaxEntClassifier(MomentClassifier):
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
 
-    def _collect(self, X, codes, n_classes, weight):
+    @all_or_nothing
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+        """Estimate the class densities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Finite numbers; sparse only if ``covariance="diagonal"``.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; weight 2 means the row twice.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the covariance of a class is singular; the message names the class.
+        """
+        X, codes, weight, classes = labelled_data(self, X, y, sample_weight)
+        moments = self._class_moments(X, codes, len(classes), weight)
+        self._fitted = self._estimate(moments, classes)
+        return self
+
+    def _batch_moments(self, X, y, sample_weight, classes, known_classes):
+        X, codes, weight, classes = labelled_batch(
+            self, X, y, sample_weight, classes, known_classes
+        )
+        return self._class_moments(X, codes, len(classes), weight), classes
+
+    def _class_moments(self, X, codes, n_classes, weight):
+        """Moments of validated data: marginal, or joint ones."""
         if self.covariance == "diagonal":
             return family_moments(Normal(), X, codes, n_classes, weight)
         return joint_moments(X, codes, n_classes, sample_weight=weight)
@@ -199,18 +253,25 @@ class JointMaxEntClassifier(MomentClassifier):
         )
         names = ["all classes together"] if pooled else classes.tolist()
         means = moments.location + centres
-        rest = (moments.location - means) + centres
-        W = _named_whitening(covariances, names)
-        return _JointModel(classes, moments, means, rest, covariances, W, shrinkage)
+        return _JointModel(
+            classes=classes,
+            moments=moments,
+            means=means,
+            means_lo=(moments.location - means) + centres,
+            covariances=covariances,
+            whitening=_named_whitening(covariances, names),
+            shrinkage=shrinkage,
+        )
 
 
-def _named_whitening(covariance: Array, names: list[Any]) -> Array:
+def _named_whitening(covariances: Array, names: list[Any]) -> Array:
     """Whitening matrices, or an error that names the class."""
-    W, matrices = [], covariance.reshape(-1, *covariance.shape[-2:])
-    for name, S in zip(names, matrices, strict=True):
+    matrices = covariances.reshape(-1, *covariances.shape[-2:])
+    factors = []
+    for name, covariance in zip(names, matrices, strict=True):
         try:
-            W.append(whitening(S))
+            factors.append(whitening(covariance))
         except ValueError as error:
             remedy = 'use shrinkage > 0 or "auto", or fewer features'
             raise ValueError(f"class {name!r}: {error}; {remedy}") from error
-    return np.reshape(W, covariance.shape)
+    return np.reshape(factors, covariances.shape)

@@ -1,7 +1,7 @@
-"""Class marginals: from class moments to densities, and to what tells them apart."""
+"""Class marginals: from class moments to densities, and to their divergences."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,25 +9,37 @@ import numpy as np
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib._types import Array, Indices, MatrixLike, NDArray
-from memdlib.families import Family
+from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
+from memdlib.families import MarginalFamily, get
 from memdlib.moments import ClassMoments, class_moments
-from memdlib.validation import check_choice, check_nonnegative, check_unit_interval
+from memdlib.validation import check_nonnegative, check_unit_interval
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
+
+# What may be given as ``family``: one for all columns, or one for each of them.
+FamilySpec = str | MarginalFamily | dict[Any, Any] | Sequence[Any]
 
 # Error of a numerical divergence, in nats, above which a warning is due.
 _ERROR = 1e-6
 
 
+def common_family(spec: FamilySpec) -> MarginalFamily | None:
+    """Return the family of all columns; None if they have families of their own."""
+    if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
+        return None
+    return get(spec)
+
+
 def family_moments(
-    family: Family | None, X: MatrixLike, codes: Indices, n_classes: int, weight: Array
+    family: MarginalFamily,
+    X: MatrixLike,
+    codes: Indices,
+    n_classes: int,
+    weight: Array | None,
 ) -> ClassMoments:
-    """Class moments of observed data; of a table, whose columns have their own."""
-    if family is None:
-        return X.moments(codes, n_classes, weight)
+    """Class moments of X (n, d), of which the family says what is observed."""
     return class_moments(
-        X,
+        family.observe(X),
         codes,
         n_classes,
         order=family.n_moments,
@@ -36,7 +48,6 @@ def family_moments(
     )
 
 
-@dataclass(frozen=True)
 class ClassMarginals:
     """Maximum-entropy densities of every class and feature.
 
@@ -44,12 +55,17 @@ class ClassMarginals:
     ----------
     moments : ClassMoments
         Of K classes and d features.
-    family : Family
+    family : MarginalFamily
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float >= 0, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
     prior : ndarray of shape (K,), default=None
         Class probabilities; None takes the shares of the weight.
+
+    Attributes
+    ----------
+    shrinkage : float
+        The shrinkage in use, also where "auto" was asked for.
 
     Examples
     --------
@@ -61,22 +77,21 @@ class ClassMarginals:
     [16.0, 0.25]
     """
 
-    moments: ClassMoments
-    family: Family
-    shrinkage: float | str = 0.0
-    smoothing: float = 1.0
-    prior: Array | None = None
-
-    def __post_init__(self) -> None:
-        if self.prior is None:
-            object.__setattr__(self, "prior", self.moments.prior)
-        value = self.shrinkage
-        if isinstance(value, str) and value == "auto":
-            moments = self.moments
-            value = self.family.choose_shrinkage(moments.mean, moments.count)
-        value = check_unit_interval(value, "shrinkage")
-        object.__setattr__(self, "shrinkage", value)
-        check_nonnegative(self.smoothing, "smoothing")
+    def __init__(
+        self,
+        moments: ClassMoments,
+        family: MarginalFamily,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        prior: Array | None = None,
+    ) -> None:
+        if isinstance(shrinkage, str) and shrinkage == "auto":
+            shrinkage = family.choose_shrinkage(moments.mean, moments.count)
+        self.moments = moments
+        self.family = family
+        self.shrinkage = check_unit_interval(shrinkage, "shrinkage")
+        self.smoothing = check_nonnegative(smoothing, "smoothing")
+        self.prior = moments.prior if prior is None else prior
 
     @cached_property
     def mean_params(self) -> Array:
@@ -90,7 +105,7 @@ class ClassMarginals:
 
     def natural_params_of(self, features: Indices) -> Array:
         """Natural parameters (K, f, m) of some features."""
-        if "natural_params" in vars(self):
+        if "natural_params" in vars(self):  # computed already
             return self.natural_params.take(features, axis=1)
         return self.family.natural(self.mean_params.take(features, axis=1))
 
@@ -98,10 +113,6 @@ class ClassMarginals:
     def families(self) -> NDArray[Any]:
         """Name of the family of each feature, shape (d,)."""
         return np.full(self.moments.n_features, self.family.name, dtype=object)
-
-    def observe(self, X: MatrixLike) -> MatrixLike:
-        """What scores are taken of."""
-        return self.family.observe(X)
 
     def divergences(self, divergence: str = "js_gm") -> Array:
         """Divergence between the class marginals of every feature.
@@ -130,59 +141,87 @@ class ClassMarginals:
         .. [1] Dukkipati et al., ICDM 2013, eq. 19 (J), 20-21 (one-vs-rest), 22 (JS), 24
            (JS_GM).
         """
-        check_choice(divergence, "divergence", DIVERGENCES)
-        family, mu, prior = self.family, self.mean_params, self.prior
-        located = self._located(self.moments)
+        if divergence not in DIVERGENCES:
+            raise ValueError(
+                f"divergence={divergence!r} must be one of {list(DIVERGENCES)}"
+            )
         if divergence == "js":
-            value, error = family.jensen_shannon(mu, prior, **located)
-            _warn_of_errors(value, error)
-        elif len(prior) == 2:
-            factor = prior.prod() if divergence == "js_gm" else 1.0
-            value = factor * family.jeffreys(*mu, **located)
+            value = self._jensen_shannon()
         elif divergence == "js_gm":
-            known = located or {"lam": self.natural_params}
-            value = family.js_gm(mu, prior, **known)
+            value = self._js_gm()
+        elif len(self.prior) == 2:
+            value = self._jeffreys_of_two()
         else:
-            pairs = self.moments.reweighted(prior).one_vs_rest()
-            pair = self._regularise(pairs).swapaxes(0, 1)
-            if located:
-                located = {"location": pairs.location.swapaxes(0, 1)}
-            value = prior @ family.jeffreys(*pair, **located)
-        return self._with_perfect(value, divergence)
-
-    def _with_perfect(self, value: Array, divergence: str) -> Array:
-        """Divergences with those of features that tell classes apart without error."""
+            value = self._jeffreys_one_vs_rest()
         if not self.family.translates:
             return value
         perfect = self.family.is_perfect(self.moments)
         if not perfect.any():
             return value
-        if divergence != "js":
-            return np.where(perfect, np.inf, value)
-        some, prior = self.moments.select(perfect), self.prior
-        centre = self.family.centre(some.mean, some.count, some.location)
-        alike = [prior @ (centre == of_class) for of_class in centre]
+        if divergence == "js":
+            return self._with_perfect_features(value, perfect)
+        return np.where(perfect, np.inf, value)
+
+    def _jensen_shannon(self) -> Array:
+        """JS (d,), with a warning if its quadrature is not accurate."""
+        value, error = self.family.jensen_shannon(
+            self.mean_params, self.prior, location=self.moments.location
+        )
+        _warn_of_errors(value, error)
+        return value
+
+    def _js_gm(self) -> Array:
+        """JS_GM (d,); for two classes it is J, times the product of the priors."""
+        if len(self.prior) == 2:
+            return self.prior.prod() * self._jeffreys_of_two()
+        # a family that translates takes differences of means and variances instead
+        lam = None if self.family.translates else self.natural_params
+        return self.family.js_gm(
+            self.mean_params, self.prior, lam=lam, location=self.moments.location
+        )
+
+    def _jeffreys_of_two(self) -> Array:
+        """J (d,) of two classes."""
+        mu1, mu2 = self.mean_params
+        return self.family.jeffreys(mu1, mu2, location=self.moments.location)
+
+    def _jeffreys_one_vs_rest(self) -> Array:
+        """J of each class and its complement, averaged by the prior, (d,)."""
+        # moments (K, 2, ...) of every class and of all others in the given shares
+        pairs = self.moments.reweighted(self.prior).one_vs_rest()
+        mu_class, mu_rest = self._regularise(pairs).swapaxes(0, 1)
+        location = pairs.location.swapaxes(0, 1)
+        return self.prior @ self.family.jeffreys(mu_class, mu_rest, location=location)
+
+    def _with_perfect_features(self, value: Array, perfect: Bools) -> Array:
+        """JS (d,) with that of features that are constant in every class.
+
+        Such a feature says which group of classes of equal value a row belongs to, and
+        its JS is the entropy of the groups.
+        """
+        moments = self.moments.select(perfect)
+        constant = self.family.centre(moments.mean, moments.count, moments.location)
+        group_probability = [self.prior @ (constant == c) for c in constant]
+        possible = self.prior[:, None] > 0
+        log_probability = np.log(np.where(possible, group_probability, 1.0))
         # densities that overlap stay below, and by more than a tie of the ranking
-        value = np.minimum(value, (1.0 - 4e-12) * entr(prior).sum())
-        value[perfect] = -(prior @ np.log(np.where(prior[:, None] > 0, alike, 1.0)))
+        value = np.minimum(value, (1.0 - 4e-12) * entr(self.prior).sum())
+        value[perfect] = -(self.prior @ log_probability)
         return value
 
     def _regularise(self, moments: ClassMoments) -> Array:
+        """Mean parameters of moments, off the boundary of the family."""
         return self.family.regularise(
             moments.mean,
             moments.count,
             shrinkage=self.shrinkage,
             smoothing=self.smoothing,
-            **self._located(moments),
+            location=moments.location,
         )
 
-    def _located(self, moments) -> dict[str, Array]:
-        """Points that mean parameters are about, for families that need to know."""
-        return {"location": moments.location} if self.family.translates else {}
 
-
-def _warn_of_errors(value, error):
-    """Warn of the divergence of the largest error, if it is one."""
+def _warn_of_errors(value: Array, error: Array) -> None:
+    """Warn of the divergence with the largest error, if that error is too large."""
     s = int(np.argmax(error))
     if error[s] > _ERROR:
         warnings.warn(
@@ -190,5 +229,5 @@ def _warn_of_errors(value, error):
             f"{error[s]:.1g} nats: its class densities differ too much in width for "
             'the quadrature; use shrinkage > 0, or rank by "js_gm"',
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -12,7 +12,6 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -24,24 +23,23 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
-from memdlib.generative.marginals import ClassMarginals, family_moments
+from memdlib.generative.grouped import (
+    GroupedMarginals,
+    GroupedMoments,
+    GroupedScores,
+)
+from memdlib.generative.marginals import ClassMarginals, FamilySpec, common_family
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
     RankedSelector,
+    collect_moments,
+    column_names,
     describe_input,
+    make_marginals,
     rank,
 )
-from memdlib.generative.scores import MarginalScores
-from memdlib.generative.table import (
-    Asked,
-    TableMarginals,
-    TableMoments,
-    TableScores,
-    estimate,
-    one_family,
-    read,
-)
+from memdlib.generative.scores import MarginalScores, Scores
 from memdlib.moments import ClassMoments, leave_one_out, translate, translate_natural
 from memdlib.validation import (
     Number,
@@ -52,28 +50,29 @@ from memdlib.validation import (
     labelled_data,
 )
 
-# Every number up to here, and then steps of this ratio.
-_DENSE, _STEP = 64, 1.03
+# The default grid holds every number up to here, and then steps of this ratio.
+_DENSE = 64
+_STEP = 1.03
 
-# Fractional weights add up to equal accuracies only within rounding.
+# Fractional weights add up to equal accuracies only up to rounding.
 _TIE = 1e-12
 
-# Accuracy lost between rows held out and those of the fit that is worth a warning, if
-# it is more than four standard errors of a share of as many rows, too.
+# A warning is due where the accuracy on the rows of the fit is lower than on held-out
+# rows by more than this, and by more than four standard errors.
 _FAR_BELOW = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MarginalModel:
     """What a fit finds: class marginals, and scores by some of the features."""
 
     classes: NDArray[Any]
-    marginals: ClassMarginals | TableMarginals
-    scores: Any
+    marginals: ClassMarginals | GroupedMarginals
+    scores: Scores
 
     @property
-    def moments(self) -> ClassMoments | TableMoments:
-        """Of the data."""
+    def moments(self) -> ClassMoments | GroupedMoments:
+        """Class moments of the data."""
         return self.marginals.moments
 
     @property
@@ -100,10 +99,10 @@ class MarginalModel:
 
     def joint_log_density(self, X: MatrixLike) -> Array:
         """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        return self.scores.total(self.marginals.observe(X))
+        return self.scores.total(X)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankedModel(MarginalModel):
     """The same, with the order of the features, and how many of them are used."""
 
@@ -117,7 +116,7 @@ class RankedModel(MarginalModel):
 class MomentClassifier(BayesClassifier):
     """Bayes classifier that is a function of class moments, so that batches add up.
 
-    A subclass supplies :meth:`_collect` and :meth:`_estimate`.
+    A subclass supplies :meth:`_batch_moments` and :meth:`_estimate`.
     """
 
     classes_: NDArray[Any] = fitted("classes")
@@ -127,38 +126,12 @@ class MomentClassifier(BayesClassifier):
     shrinkage_: float | Array = fitted("shrinkage")
 
     @abstractmethod
-    def _collect(self, X, codes, n_classes, weight):
-        """Moments of valid data."""
+    def _batch_moments(self, X, y, sample_weight, classes, known_classes):
+        """Moments of a batch that a user passes, and all classes."""
 
     @abstractmethod
     def _estimate(self, moments, classes):
         """Everything that follows from the moments: the fitted model."""
-
-    @all_or_nothing
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
-        """Estimate the class densities, and whatever is to be chosen.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Values inside the support of the family.
-        y : array-like of shape (n,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice, but where rows
-            are held out.
-
-        Returns
-        -------
-        self
-        """
-        data = labelled_data(self, X, y, sample_weight, **self._options())
-        self._fitted = self._fit(*data)
-        return self
-
-    def _fit(self, X, codes, weight, classes):
-        """The fitted model of valid data."""
-        return self._estimate(self._collect(X, codes, len(classes), weight), classes)
 
     @all_or_nothing
     def partial_fit(
@@ -184,24 +157,14 @@ class MomentClassifier(BayesClassifier):
         -------
         self
         """
-        old = getattr(self, "_fitted", None)
-        known = None if old is None else old.classes
-        moments, classes = self._batch_moments(X, y, sample_weight, classes, known)
-        if old is not None:
-            moments = old.moments.merge(moments)
+        if self.__sklearn_is_fitted__():
+            known = self._fitted.classes
+            batch, classes = self._batch_moments(X, y, sample_weight, classes, known)
+            moments = self._fitted.moments.merge(batch)
+        else:
+            moments, classes = self._batch_moments(X, y, sample_weight, classes, None)
         self._fitted = self._estimate(moments, classes)
         return self
-
-    def _batch_moments(self, X, y, weight, classes, known):
-        """Moments of a batch, and the classes."""
-        X, codes, weight, classes = labelled_batch(
-            self, X, y, weight, classes, known, **self._options()
-        )
-        return self._collect(X, codes, len(classes), weight), classes
-
-    def _options(self) -> dict[str, Any]:
-        """How data are to be validated."""
-        return {}
 
     def _joint_log_density(self, X):
         return self._fitted.joint_log_density(X)
@@ -210,19 +173,26 @@ class MomentClassifier(BayesClassifier):
         return hasattr(self, "_fitted")
 
 
-def size_grid(asked: str | ArrayLike | None, d: int) -> Indices:
-    """Numbers of features to try, increasing: those asked for, or by steps up to d."""
-    if asked is None:
+def size_grid(spec: str | ArrayLike | None, d: int) -> Indices:
+    """Numbers of features to try, increasing, of d features.
+
+    Parameters
+    ----------
+    spec : None, "every" or array-like of int
+        As ``n_features_grid`` of :class:`MeMdClassifier`.
+    d : int
+    """
+    if spec is None:
         grid = list(range(1, min(d, _DENSE) + 1))
         while grid[-1] < d:
             grid.append(min(d, math.ceil(grid[-1] * _STEP)))
         return np.array(grid)
-    if isinstance(asked, str):
+    if isinstance(spec, str):
         return np.arange(1, d + 1)
-    grid = np.unique(asked)
+    grid = np.unique(spec)
     if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
         raise ValueError(
-            f"n_features_grid={asked!r} must hold integers from 1 to {d}, the number "
+            f"n_features_grid={spec!r} must hold integers from 1 to {d}, the number "
             'of features of X; or give "every", or None'
         )
     return grid
@@ -231,26 +201,44 @@ def size_grid(asked: str | ArrayLike | None, d: int) -> Indices:
 def held_out_folds(
     codes: Indices, validation: float, random_state: int | np.random.RandomState | None
 ) -> tuple[Indices, int]:
-    """Fold of each row, and how many folds are held out; stratified by class."""
-    size = np.bincount(codes)
-    rows = np.flatnonzero(size[codes] > 1)
-    fold = np.zeros(len(codes), dtype=np.intp)
+    """Fold of each row, and how many folds are held out; stratified by class.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Class of each row.
+    validation : float in (0, 1) or int >= 2
+        A share of the rows, held out once, or that many folds in turn.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    fold : ndarray of int, shape (n,)
+        Rows that are never held out, as the only row of a class, are in a last fold.
+    n_held_out : int
+        Zero if no class has two rows.
+    """
+    class_size = np.bincount(codes)
+    rows = np.flatnonzero(class_size[codes] > 1)
     if not rows.size:
-        return fold, 0
+        return np.zeros(len(codes), dtype=np.intp), 0
     if validation < 1:
-        n_classes = np.count_nonzero(size > 1)
-        asked = math.ceil(validation * len(rows))
-        asked = int(np.clip(asked, n_classes, len(rows) - n_classes))
-        splitter = StratifiedShuffleSplit(1, test_size=asked, random_state=random_state)
+        n_classes = np.count_nonzero(class_size > 1)
+        n_test = math.ceil(validation * len(rows))
+        # every class has a row on either side
+        n_test = int(np.clip(n_test, n_classes, len(rows) - n_classes))
+        splitter = StratifiedShuffleSplit(
+            1, test_size=n_test, random_state=random_state
+        )
     else:
-        n_folds = min(int(validation), int(size.max()))
+        n_folds = min(int(validation), int(class_size.max()))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():  # classes of fewer rows are in some folds only
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        tests = [rows[test] for _, test in splitter.split(rows, codes[rows])]
-    fold += len(tests)
+        tests = [test for _, test in splitter.split(rows, codes[rows])]
+    fold = np.full(len(codes), len(tests))
     for f, test in enumerate(tests):
-        fold[test] = f
+        fold[rows[test]] = f
     return fold, len(tests)
 
 
@@ -268,16 +256,17 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
         more than two classes. For two classes they are one algorithm. "js" is the
         Jensen-Shannon divergence itself, by quadrature.
-    family : str, Family, dict or sequence, default="normal"
+    family : str, MarginalFamily, dict or sequence, default="normal"
         Maximum-entropy family of the class marginals, by name (see
         :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
         of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
-        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``. "auto"
-        takes frames as they are: a column of strings or categories is "categorical"
-        (a level that the fit has not seen says nothing), one of two numbers Bernoulli,
-        any other normal. A dict names families by column, the others being "auto"; a
-        sequence holds one for each. Missing cells (not under "multinomial") are left
-        out of the moments and of the scores.
+        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``. "auto" is
+        Bernoulli for columns that hold only 0 and 1, and normal for all others. A dict
+        names families by column, the others being "auto"; a sequence holds one for
+        each. One of these may be "categorical", for a column that holds the codes 0, 1,
+        ... of levels; a level that the fit has not seen adds nothing to the scores.
+        Missing cells (NaN; not under "multinomial") are left out of the moments and of
+        the scores.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
         How many of the ranked features enter the Bayes rule: a number S, a share of
         them, all (None), or the smallest S of highest accuracy on rows held out from
@@ -348,6 +337,10 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     to zero and one: they are not calibrated. Those of :func:`memdlib.make_memd` are,
     and so are those of ``sklearn.calibration.CalibratedClassifierCV`` around this.
 
+    X holds numbers. A frame with columns of strings needs an encoder in front, which
+    turns levels into codes and keeps the names of the columns, as in the second
+    example.
+
     References
     ----------
     .. [1] Dukkipati, Pandey, Ghoshdastidar, Koley, Sriram, Generative maximum entropy
@@ -363,6 +356,27 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     [6, 9, 11, 12, 10]
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.955
+
+    A table with a column of strings:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OrdinalEncoder
+    >>> table = pd.DataFrame({"colour": [*"rggbrb"], "size": [3, 1, 2, 5, 4, 6.0]})
+    >>> encoder = make_column_transformer(
+    ...     (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan),
+    ...      ["colour"]),
+    ...     remainder="passthrough",
+    ...     verbose_feature_names_out=False,
+    ... ).set_output(transform="pandas")
+    >>> memd = MeMdClassifier(family={"colour": "categorical"}, n_features=None)
+    >>> clf = make_pipeline(encoder, memd).fit(table, [0, 0, 0, 1, 1, 1])
+    >>> clf[-1].families_.tolist()
+    ['categorical', 'normal']
+    >>> clf.predict(pd.DataFrame({"colour": ["violet"], "size": [5.5]})).tolist()
+    [1]
     """
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | {
@@ -377,7 +391,7 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family: Asked = "normal",
+        family: FamilySpec = "normal",
         n_features: float | int | str | None = "auto",
         validation: float | int = 0.2,
         shrinkage: float | str = 0.0,
@@ -407,26 +421,166 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
     validation_n_features_: Indices | None = fitted("validation_n_features")
     validation_curve_: Array | None = fitted("validation_curve")
 
-    _kind_of_scores: ClassVar[Any] = MarginalScores
+    _scores_type: ClassVar[type[Scores]] = MarginalScores
 
+    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features, choose how many to use, and estimate their marginals.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in :meth:`memdlib.JointMaxEntClassifier.fit`; X may be sparse, or a
-            frame. A UserWarning names normal classes of one row, and a size that
-            does much worse on the rows of the fit than on those held out.
+        X : {array-like, sparse matrix} of shape (n, d)
+            Numbers inside the support of the family; NaN where a cell is missing.
+        y : array-like of shape (n,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights. Weight 2 means the row twice, except where
+            rows are held out.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If X holds strings, infinite values, or values outside the support of the
+            family; the message names the column and a remedy.
+
+        Warns
+        -----
+        UserWarning
+            If a normal class has one row only, or if the accuracy on the rows of the
+            fit is much lower than on held-out rows.
         """
-        super().fit(X, y, sample_weight)
+        X, codes, weight, classes = labelled_data(
+            self, X, y, sample_weight, class_weight=self.class_weight
+        )
+        if self.n_features == "auto":
+            self._fitted = self._fit_validated(X, codes, weight, classes)
+        else:
+            moments = self._class_moments(X, codes, len(classes), weight)
+            self._fitted = self._estimate(moments, classes)
         if sample_weight is None and self.class_weight is None:
             self._warn_of_single_rows()
         return self
+
+    def _class_moments(self, X, codes, n_classes, weight, known_families=None):
+        """Class moments of validated data."""
+        return collect_moments(
+            self.family,
+            X,
+            codes,
+            n_classes,
+            weight,
+            names=column_names(self),
+            known=known_families,
+        )
+
+    def _estimate(self, moments, classes, n_features=None) -> RankedModel:
+        """The model of moments: marginals, divergences, order, and scores.
+
+        ``n_features`` is how many features are used; None takes the parameter of the
+        estimator, and all features where that is "auto".
+        """
+        if n_features is None:
+            spec = None if self.n_features == "auto" else self.n_features
+            n_features = count_features(spec, moments.n_features, "n_features")
+        prior = check_priors(self.priors, len(classes))
+        marginals = make_marginals(
+            moments, self.family, self.shrinkage, self.smoothing, prior
+        )
+        try:
+            divergences = marginals.divergences(self.divergence)
+            order = rank(divergences)
+            scores = self._scores_by(marginals, order[:n_features])
+        except NOT_FOUND as error:
+            raise _named_failure(error, marginals, classes) from error
+        return RankedModel(
+            classes=classes,
+            marginals=marginals,
+            scores=scores,
+            feature_divergences=divergences,
+            order=order,
+            n_selected=n_features,
+        )
+
+    def _scores_by(self, marginals, features) -> Scores:
+        """Scores by some features, in that order."""
+        if isinstance(marginals, GroupedMarginals):
+            return GroupedScores.of(marginals, features)
+        return self._scores_type.of(marginals, features)
+
+    def _fit_validated(self, X, codes, weight, classes) -> RankedModel:
+        """The model of the smallest size of highest accuracy on held-out rows."""
+        grid = size_grid(self.n_features_grid, X.shape[1])
+        fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
+        if not n_held_out:
+            return self._estimate(
+                self._class_moments(X, codes, len(classes), weight), classes
+            )
+        # one pass over X collects the moments of every class in every fold, and the
+        # moments of several folds are their sum
+        n_folds = fold.max() + 1
+        cell = fold * len(classes) + codes
+        cells = self._class_moments(X, cell, n_folds * len(classes), weight)
+        fold_moments = cells.split(n_folds)
+        training_moments = leave_one_out(fold_moments)
+        correct_weight = np.zeros(len(grid))
+        held_out_weight = 0.0
+        for f in range(n_held_out):
+            # the held-out rows take part neither in the ranking nor in the marginals
+            model = self._estimate(training_moments[f], classes, grid[-1])
+            rows = np.flatnonzero(fold == f)
+            correct_weight += model.scores.correct_weight(
+                X[rows], codes[rows], weight[rows], grid
+            )
+            held_out_weight += weight[rows].sum()
+        accuracy = correct_weight / held_out_weight
+        moments = fold_moments[0].merge(training_moments[0])
+        model = self._estimate(moments, classes, smallest_best(grid, accuracy))
+        best = model.scores.total(X).argmax(axis=1)
+        _warn_of_lower_accuracy(
+            on_fit=weight[best == codes].sum() / weight.sum(),
+            held_out=accuracy.max(),
+            n_held_out=np.count_nonzero(fold < n_held_out),
+        )
+        return replace(model, validation_n_features=grid, validation_curve=accuracy)
+
+    def _batch_moments(self, X, y, sample_weight, classes, known_classes):
+        if self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight="balanced" needs all rows at once; in partial_fit give '
+                "priors, or a dict of weights"
+            )
+        known_families = None
+        if known_classes is not None:
+            known_families = self._families_of_batches_before()
+        X, codes, weight, classes = labelled_batch(
+            self,
+            X,
+            y,
+            sample_weight,
+            classes,
+            known_classes,
+            class_weight=self.class_weight,
+        )
+        moments = self._class_moments(X, codes, len(classes), weight, known_families)
+        return moments, classes
+
+    def _families_of_batches_before(self):
+        """Families of the columns, None if they have one; refuse another one now."""
+        moments = self._fitted.moments
+        grouped = isinstance(moments, GroupedMoments)
+        before = None if grouped else self._fitted.marginals.family
+        family = common_family(self.family)
+        if family != before:
+            raise ValueError(
+                f"family={self.family if family is None else family!r} differs from "
+                f"that of the batches before, {before or moments.families}; set it "
+                "back, or call fit"
+            )
+        return moments.families if grouped else None
 
     def accuracy_curve(
         self,
@@ -452,15 +606,16 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         accuracy : ndarray of shape (G,)
         """
         check_is_fitted(self)
-        X, codes, weight, seen = labelled_data(
-            self, X, y, sample_weight, reset=False, several=False, read=self._read
+        X, codes, weight, labels = labelled_data(
+            self, X, y, sample_weight, reset=False, several=False
         )
-        known = np.isin(seen, self.classes_)
-        position = np.where(known, np.searchsorted(self.classes_, seen), -1)
-        grid, model = size_grid(n_features_grid, X.shape[1]), self._fitted
-        scores = self._scores_of(model.marginals, model.order[: grid[-1]])
-        X = model.marginals.observe(X)
-        correct = scores.correct_weight(X, position[codes], weight, grid)
+        # -1, which no prediction equals, for labels that the fit has not seen
+        known = np.isin(labels, self.classes_)
+        class_codes = np.where(known, np.searchsorted(self.classes_, labels), -1)
+        grid = size_grid(n_features_grid, X.shape[1])
+        model = self._fitted
+        scores = self._scores_by(model.marginals, model.order[: grid[-1]])
+        correct = scores.correct_weight(X, class_codes[codes], weight, grid)
         return grid, correct / weight.sum()
 
     def __sklearn_tags__(self) -> Tags:
@@ -469,96 +624,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         tags.classifier_tags.poor_score = tags.input_tags.positive_only
         return tags
 
-    def _options(self):
-        learn = partial(self._read, learn=True)
-        return {"class_weight": self.class_weight, "read": learn}
-
-    def _read(self, X, *y, reset=True, learn=False, **options):
-        """X, or X and y; with families and levels of the fit, unless they are new."""
-        old = None if reset else getattr(self, "_fitted", None)
-        if old is not None and isinstance(old.moments, TableMoments):
-            options["families"] = old.moments.families
-            options["levels"] = None if learn else old.moments.levels
-        return read(self, X, *y, reset=reset, **options)
-
-    def _batch_moments(self, *batch):
-        old, family = getattr(self, "_fitted", None), one_family(self.family)
-        before = old and getattr(old.marginals, "family", None)
-        if old is not None and before != family:
-            raise ValueError(
-                f"family={family} differs from that of the batches before, {before}; "
-                "set it back, or call fit"
-            )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                'class_weight="balanced" needs all rows at once; in partial_fit give '
-                "priors, or a dict of weights"
-            )
-        return super()._batch_moments(*batch)
-
-    def _collect(self, X, codes, n_classes, weight):
-        family = one_family(self.family)
-        X = family.observe(X) if family else X
-        return family_moments(family, X, codes, n_classes, weight)
-
-    def _scores_of(self, marginals, features):
-        """Scores by some features, in that order."""
-        table = isinstance(marginals, TableMarginals)
-        return (TableScores if table else self._kind_of_scores).of(marginals, features)
-
-    def _estimate(self, moments, classes, size=None) -> RankedModel:
-        settings = one_family(self.family), self.shrinkage, self.smoothing
-        priors = check_priors(self.priors, len(classes))
-        marginals = estimate(moments, *settings, priors)
-        if size is None:
-            asked = None if self.n_features == "auto" else self.n_features
-            size = count_features(asked, moments.n_features, "n_features")
-        try:
-            divergences = marginals.divergences(self.divergence)
-            order = rank(divergences)
-            scores = self._scores_of(marginals, order[:size])
-        except NOT_FOUND as error:
-            raise _named(error, marginals, classes) from error
-        return RankedModel(classes, marginals, scores, divergences, order, size)
-
-    def _fit(self, X, codes, weight, classes) -> RankedModel:
-        """Model of a given size, or the smallest of highest accuracy held out."""
-        if self.n_features != "auto":
-            return super()._fit(X, codes, weight, classes)
-        grid = size_grid(self.n_features_grid, X.shape[1])
-        fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
-        if not n_held_out:
-            return super()._fit(X, codes, weight, classes)
-        family, n_classes = one_family(self.family), len(classes)
-        X, n_folds = family.observe(X) if family else X, fold.max() + 1
-        cell = fold * n_classes + codes  # one pass for all folds
-        parts = family_moments(family, X, cell, n_folds * n_classes, weight)
-        parts = parts.split(n_folds)
-        training, correct, tested = leave_one_out(parts), 0.0, 0.0
-        for f, part in enumerate(training[:n_held_out]):
-            test = np.flatnonzero(fold == f)
-            rows = X[test], codes[test], weight[test]
-            scores = self._estimate(part, classes, grid[-1]).scores
-            correct = correct + scores.correct_weight(*rows, grid)
-            tested += weight[test].sum()
-        accuracy = correct / tested
-        whole, size = parts[0].merge(training[0]), smallest_best(grid, accuracy)
-        model = self._estimate(whole, classes, size)
-        best = model.scores.total(X).argmax(axis=1)
-        own, held_out = weight[best == codes].sum() / weight.sum(), accuracy.max()
-        error = 0.5 / math.sqrt(np.count_nonzero(fold < n_held_out))
-        if own < held_out - max(_FAR_BELOW, 4.0 * error):
-            warnings.warn(
-                f"accuracy is {own:.3f} on the rows of the fit and {held_out:.3f} on "
-                "those held out: some density hangs on few rows, as a normal one of a "
-                'column of two values does; try family="auto", or shrinkage="auto"',
-                UserWarning,
-                stacklevel=5,
-            )
-        return replace(model, validation_n_features=grid, validation_curve=accuracy)
-
     def _warn_of_single_rows(self):
-        """Warn of classes that have no variance."""
+        """Warn of classes that have no variance of their own."""
         single = self._fitted.moments.weight == 1
         if single.any() and "normal" in self.families_ and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
@@ -567,28 +634,49 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
                 "takes that within the other classes; add rows, leave the class out, "
                 "or use shrinkage=1.0, with which all classes share their variances",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
-def _named(error, marginals, classes):
+def _warn_of_lower_accuracy(on_fit: float, held_out: float, n_held_out: int) -> None:
+    """Warn if rows of the fit are classified much worse than held-out rows."""
+    standard_error = 0.5 / math.sqrt(n_held_out)  # at most, of a share of as many rows
+    if on_fit < held_out - max(_FAR_BELOW, 4.0 * standard_error):
+        warnings.warn(
+            f"accuracy is {on_fit:.3f} on the rows of the fit and {held_out:.3f} on "
+            "held-out rows: some density depends on few rows, as a normal density of a "
+            "column of two values does; code such values as 0 and 1 and try "
+            'family="auto", or try shrinkage="auto"',
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _named_failure(error, marginals, classes):
     """The same error with the class and the feature of the first density that fails."""
-    if isinstance(marginals, TableMarginals):
+    if isinstance(marginals, GroupedMarginals):
         return error
-    family, mu, kind = marginals.family, marginals.mean_params, type(error)
+    kind = type(error)
+    family = marginals.family
+    mu = marginals.mean_params
     for k, s in np.ndindex(mu.shape[:2]):
         try:
             family.natural(mu[k, s])
-        except NOT_FOUND as found:
-            if isinstance(found, kind):
+        except NOT_FOUND as failure:
+            if isinstance(failure, kind):
                 break
-    told = mu[k, s].tolist()
-    why = (
-        f"rounding its moments {told} leaves the density of {family} in doubt; shift "
-        f"the feature and the support by {-told[0]:g}, towards zero, or use fewer "
-        "moments"
-        if kind is RoundedMomentsError
-        else f"there is no density of {family} with its moments {told}, or none was "
-        "found; use more smoothing, fewer moments or another family"
-    )
-    return kind(f"class {classes.tolist()[k]!r}, feature {s}: {why}")
+    else:
+        return error
+    moments = mu[k, s].tolist()
+    if kind is RoundedMomentsError:
+        reason = (
+            f"rounding its moments {moments} leaves the density of {family} in doubt; "
+            f"shift the feature and the support by {-moments[0]:g}, towards zero, or "
+            "use fewer moments"
+        )
+    else:
+        reason = (
+            f"there is no density of {family} with its moments {moments}, or none was "
+            "found; use more smoothing, fewer moments or another family"
+        )
+    return kind(f"class {classes.tolist()[k]!r}, feature {s}: {reason}")

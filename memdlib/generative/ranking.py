@@ -1,10 +1,11 @@
 """Features ranked by how far apart a divergence puts the classes.
 
 By Theorem 1 of MeMd the greedy choice of features under class-conditional independence
-is the ranking by marginal divergence, so one number a feature is all there is to find.
+is the ranking by marginal divergence, so one number per feature is all that is needed:
+data -> moments -> class marginals -> divergences -> order.
 """
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,31 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
+from memdlib._types import (
+    Array,
+    ArrayLike,
+    Estimator,
+    Indices,
+    MatrixLike,
+    NDArray,
+    Weights,
+)
 from memdlib.estimator import all_or_nothing
 from memdlib.families.base import MarginalFamily
 from memdlib.families.counts import Binomial, Multinomial
-from memdlib.generative.marginals import DIVERGENCES, family_moments
-from memdlib.generative.table import Asked, estimate, one_family, read
+from memdlib.generative.grouped import (
+    GroupedMarginals,
+    GroupedMoments,
+    column_families,
+)
+from memdlib.generative.marginals import (
+    DIVERGENCES,
+    ClassMarginals,
+    FamilySpec,
+    common_family,
+    family_moments,
+)
+from memdlib.moments import ClassMoments
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -39,13 +59,66 @@ MARGINAL_CONSTRAINTS = {
 SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
+def collect_moments(
+    spec: FamilySpec,
+    X: MatrixLike,
+    codes: Indices,
+    n_classes: int,
+    weight: Array,
+    *,
+    names: Sequence[Any],
+    known: tuple[MarginalFamily, ...] | None = None,
+) -> ClassMoments | GroupedMoments:
+    """Class moments of X (n, d), grouped if columns have families of their own.
+
+    Parameters
+    ----------
+    spec : str, MarginalFamily, dict or sequence
+        The ``family`` of an estimator.
+    X : {ndarray, csr_array} of shape (n, d)
+    codes : ndarray of int, shape (n,)
+    n_classes : int
+    weight : ndarray of shape (n,)
+    names : sequence of length d
+        Of the columns.
+    known : tuple of MarginalFamily, default=None
+        Families of the columns in the batches before.
+    """
+    family = common_family(spec)
+    if family is not None:
+        return family_moments(family, X, codes, n_classes, weight)
+    families = column_families(spec, X, names, known)
+    return GroupedMoments.of(X, codes, n_classes, weight, families, names)
+
+
+def make_marginals(
+    moments: ClassMoments | GroupedMoments,
+    spec: FamilySpec,
+    shrinkage: float | str,
+    smoothing: float,
+    prior: Array | None = None,
+) -> ClassMarginals | GroupedMarginals:
+    """Class marginals that follow from what :func:`collect_moments` gives."""
+    if isinstance(moments, GroupedMoments):
+        return GroupedMarginals.of(moments, shrinkage, smoothing, prior)
+    return ClassMarginals(moments, common_family(spec), shrinkage, smoothing, prior)
+
+
 def rank(divergences: Array) -> Indices:
     """Features (d,) from largest to smallest divergence; ties keep column order."""
     order = np.argsort(-divergences, kind="stable")
-    falling = divergences[order]
-    # what rounding alone sets apart is a tie, or the processor would order it
-    apart = falling[1:] < (1.0 - 1e-12) * falling[:-1]
-    return order[np.lexsort((order, np.append(0, np.cumsum(apart))))]
+    descending = divergences[order]
+    # values that differ by rounding alone are ties, or the processor would order them
+    falls = descending[1:] < (1.0 - 1e-12) * descending[:-1]
+    tie_group = np.append(0, np.cumsum(falls))
+    return order[np.lexsort((order, tie_group))]
+
+
+def column_names(estimator: Estimator) -> Sequence[Any]:
+    """Names of the columns that an estimator has seen, or their numbers."""
+    return getattr(
+        estimator, "feature_names_in_", np.arange(estimator.n_features_in_)
+    ).tolist()
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):
@@ -123,7 +196,7 @@ class DivergenceRanker(RankedSelector):
     def __init__(
         self,
         divergence: str = "js_gm",
-        family: Asked = "normal",
+        family: FamilySpec = "normal",
         n_features: float | int | None = 0.1,
         shrinkage: float | str = 0.0,
         smoothing: float = 1.0,
@@ -150,14 +223,17 @@ class DivergenceRanker(RankedSelector):
         -------
         self
         """
-        family = one_family(self.family)
-        X, codes, weight, self.classes_ = labelled_data(
-            self, X, y, sample_weight, read=partial(read, self)
-        )
+        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        X = family.observe(X) if family else X
-        moments = family_moments(family, X, codes, len(self.classes_), weight)
-        marginals = estimate(moments, family, self.shrinkage, self.smoothing)
+        moments = collect_moments(
+            self.family,
+            X,
+            codes,
+            len(self.classes_),
+            weight,
+            names=column_names(self),
+        )
+        marginals = make_marginals(moments, self.family, self.shrinkage, self.smoothing)
         self.families_ = marginals.families
         self.feature_divergences_ = marginals.divergences(self.divergence)
         self.order_ = rank(self.feature_divergences_)
@@ -167,10 +243,14 @@ class DivergenceRanker(RankedSelector):
         return describe_input(super().__sklearn_tags__(), self.family)
 
 
-def describe_input(tags: Tags, asked: Asked) -> Tags:
+def describe_input(tags: Tags, spec: FamilySpec) -> Tags:
     """Set the input tags that follow from the family."""
-    family, own = one_family(asked), tags.input_tags
-    own.sparse, own.allow_nan = True, not isinstance(family, Multinomial | Binomial)
-    own.positive_only = family is not None and family.nonnegative
-    own.categorical = own.string = family is None
+    try:
+        family = common_family(spec)
+    except ValueError:  # an unknown family, which fit refuses; tags never raise
+        family = None
+    input_tags = tags.input_tags
+    input_tags.sparse = True
+    input_tags.allow_nan = not isinstance(family, Multinomial | Binomial)
+    input_tags.positive_only = family is not None and family.nonnegative
     return tags

@@ -1,7 +1,7 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
-from collections import Counter
-from dataclasses import replace
+from functools import partial
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +9,19 @@ from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
-from sklearn.utils import Tags, check_array, get_tags, shuffle
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    SplineTransformer,
+    StandardScaler,
+)
+from sklearn.utils import Tags, _safe_indexing, check_array, get_tags, shuffle
 
 from memdlib._types import Array, ArrayLike
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
@@ -22,7 +29,6 @@ from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
-from memdlib.generative.table import Table, read
 from memdlib.generative.weighting import DivergenceWeighter
 
 
@@ -51,92 +57,52 @@ def normal_scores(X: ArrayLike) -> Array:
     return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
 
 
-# Numbers in a sparse table that is filled in, at most: less than a gigabyte.
-_FILLED = 100_000_000
+def _is_number(values) -> bool:
+    """Whether a column holds numbers, or truth values, and gaps alone."""
+    if getattr(values.dtype, "kind", "") in "biuf":
+        return True
+    return all(isinstance(v, Real) or v is None or v != v for v in values.tolist())
 
-# Levels of a category, and how often the training rows must show them.
-_LEVELS, _OFTEN = 100, 3
+
+def _columns(numbers: bool, X) -> list[int]:
+    """Places of the columns that hold numbers, or of the others."""
+    if not hasattr(X, "columns") and X.dtype.kind in "biuf":
+        return list(range(X.shape[1])) if numbers else []
+    each = (_safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
+    return [s for s, values in enumerate(each) if _is_number(values) == numbers]
 
 
-class _Columns(TransformerMixin, BaseEstimator):
+class _Columns(ColumnTransformer):
     """Numbers, their gaps filled and marked, and indicators of categories."""
 
-    family = "auto"
-
-    def fit(self, X, y=None) -> Self:
-        table = self._read(X, reset=True)
-        places = [f"x{s}" for s in range(self.n_features_in_)]
-        self.families_, self.known_, self.made_ = table.families, [], []
-        for s, name in enumerate(getattr(self, "feature_names_in_", places)):
-            if s in table.levels:
-                counts = Counter(_labels(table, s))
-                often = counts.most_common(_LEVELS)
-                known = sorted(level for level, count in often if count >= _OFTEN)
-                ends = [f"={level}" for level in known]
-                ends += ["=rare"] * (len(known) < len(counts))
-            else:
-                x = table.values[:, s].astype(np.float64)
-                gap = np.isnan(x)
-                known = 0.0 if gap.all() else np.median(x[~gap])
-                ends = ["", " missing"][: 1 + gap.any()]
-            self.known_.append(known)
-            self.made_.append([f"{name}{end}" for end in ends])
-        return self
-
-    def transform(self, X):
-        table, names = self._read(X, reset=False), self.get_feature_names_out()
-        found, parts = table.values.astype(np.float64, copy=False), []
-        if table.levels or len(names) > table.shape[1] or np.isnan(found).any():
-            columns = zip(self.known_, self.made_, strict=True)
-            for s, (known, made) in enumerate(columns):
-                if s in table.levels:
-                    place = {level: i for i, level in enumerate(known)}
-                    own = [place.get(label, -1) for label in _labels(table, s)]
-                    part = np.eye(len(known) + 1)[own]
-                else:
-                    x = table.values[:, s]
-                    gap = np.isnan(x)
-                    part = np.column_stack([np.where(gap, known, x), gap])
-                parts.append(part[:, : len(made)])
-            found = np.hstack(parts)
-        frame = hasattr(X, "iloc")
-        return type(X)(found, index=X.index, columns=names) if frame else found
-
-    def get_feature_names_out(self, input_features=None):
-        return np.array([name for made in self.made_ for name in made], dtype=object)
+    def __init__(self):
+        fill = SimpleImputer(
+            strategy="median", add_indicator=True, keep_empty_features=True
+        )
+        indicate = OneHotEncoder(
+            min_frequency=3, max_categories=101, handle_unknown="infrequent_if_exist"
+        )
+        parts = [
+            ("numbers", fill, partial(_columns, True)),
+            ("levels", indicate, partial(_columns, False)),
+        ]
+        super().__init__(parts, sparse_threshold=0, verbose_feature_names_out=False)
 
     def sum_by_column(self, values):
         """Sums over what stems from the same column, (d,), of what comes out."""
-        sizes = [len(made) for made in self.made_[:-1]]
-        return np.add.reduceat(values, np.cumsum([0, *sizes]))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
-
-    def _read(self, X, reset) -> Table:
-        """The rows, filled in; a category has the levels that they hold."""
-        kept = hasattr(X, "iloc") or sparse.issparse(X)
-        if not kept and np.asarray(X).dtype.kind not in "biufc":
-            X = np.array(X, dtype=object)  # other frames, too
-        families = None if reset else self.families_
-        table = read(self, X, reset=reset, families=families)
-        if not sparse.issparse(X):
-            return table
-        n, d = table.shape
-        if n * d > _FILLED:
-            message = f"X is sparse, and {n} x {d} is too large to fill in: leave"
-            raise ValueError(f"{message} features out, as by SelectKBest")
-        return replace(table, values=table.values.toarray())
-
-
-def _labels(table: Table, s: int) -> list[str]:
-    """What the rows hold in a category, whole numbers without a point."""
-    names = [str(level).removesuffix(".0") for level in table.levels[s]]
-    places = table.values[:, s]
-    return ["missing" if place != place else names[int(place)] for place in places]
+        (_, fill, numbers), (_, indicate, levels) = self.transformers_[:2]
+        sources = list(numbers)
+        if numbers:
+            sources += [numbers[j] for j in fill.indicator_.features_]
+        if levels:
+            rare = (
+                0 if r is None else len(r) - 1 for r in indicate.infrequent_categories_
+            )
+            sizes = [
+                len(c) - r for c, r in zip(indicate.categories_, rare, strict=True)
+            ]
+            sources += np.repeat(levels, sizes).tolist()
+        return np.bincount(sources, values, self.n_features_in_)
 
 
 class _LinearSplines(SplineTransformer):

@@ -1,16 +1,17 @@
 """Scores of instances: sums of log densities of class marginals, linear in phi(x).
 
 Only differences between classes matter. They are taken before anything is multiplied by
-x, and once for all: what the classes of a feature share drops out, however large x is,
-and prediction is one matrix product for each power.
+x, once and for all: what the classes of a feature share drops out, however large x is,
+and prediction is one matrix product for each power of x.
 
-Classes of one covariance have linear scores, too. Those of classes near to each other
-are taken about a point near to them, or a class far off would take their digits.
+Classes of one covariance have linear scores, too. The scores of classes that lie near
+each other are taken about a point near them; about any other point, a class far away
+would cost them their digits.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import reduce
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,30 +19,40 @@ from scipy import sparse
 
 from memdlib._types import Array, Bools, Indices, MatrixLike
 from memdlib.estimator import finite_scores
+from memdlib.families import MarginalFamily
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments import translate_natural
 
-# Entries of (rows, features, classes) arrays handled at a time: 2 MiB of doubles.
+# Entries of a sparse matrix that are filled in at a time: 2 MiB of doubles.
 _BLOCK = 2**18
 
-# Half the square of the distance, in standard deviations, up to which a class may lie
-# from the point that scores are taken about: they are exact to some 1e-11 nats.
+# Half the squared distance, in standard deviations, up to which a class may lie from
+# the point that scores are taken about: they are exact to some 1e-11 nats.
 _REACH = 2.0**14
 
 
-def about_best(
-    scores: Callable[[Array, int], Array], X: Array, place: Indices
+def recentred_scores(
+    scores_about: Callable[[Array, int], Array], X: Array, nearest_point: Indices
 ) -> Array:
-    """Scores (n, K) of each row about the point p of its best class."""
-    found = scores(X, 0)
-    nearest = place[found.argmax(axis=1)]
-    for p in np.unique(nearest[nearest > 0]):
-        rows = nearest == p
-        found[rows] = scores(X[rows], p)
-    return found
+    """Scores (n, K) of each row, taken about the point nearest to its best class.
+
+    Parameters
+    ----------
+    scores_about : callable
+        Scores (n, K) of rows (n, d) about a point, given by its number.
+    X : ndarray of shape (n, d)
+    nearest_point : ndarray of int, shape (K,)
+        Point near each class.
+    """
+    scores = scores_about(X, 0)
+    point_of_row = nearest_point[scores.argmax(axis=1)]
+    for point in np.unique(point_of_row[point_of_row > 0]):
+        rows = point_of_row == point
+        scores[rows] = scores_about(X[rows], point)
+    return scores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearScores:
     """Joint log densities of classes that have one covariance.
 
@@ -53,18 +64,18 @@ class LinearScores:
     Parameters
     ----------
     points : ndarray of shape (q, d)
-        Every class is near to one of them.
+        Every class is near one of them.
     slopes : ndarray of shape (q, K, d)
     offsets : ndarray of shape (q, K)
         Scores at the points.
-    place : ndarray of int, shape (K,)
-        Which point is near to each class.
+    nearest_point : ndarray of int, shape (K,)
+        Which point is near each class.
     """
 
     points: Array
     slopes: Array
     offsets: Array
-    place: Indices
+    nearest_point: Indices
 
     @classmethod
     def of(
@@ -72,304 +83,327 @@ class LinearScores:
         prior: Array,
         means: Array,
         centre: Array,
-        whitened: Callable[[Array], Array],
+        whiten: Callable[[Array], Array],
         slopes_of: Callable[[Array], Array],
     ) -> "LinearScores":
-        """Scores about a centre, and about means of classes that are far from it."""
-        # whitened(c) is W (m - c) of all means m, where P = W' W; slopes_of, W' of that
-        points, slopes, halves = [], [], []
-        place, point, own = np.full(len(means), -1), centre, []
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(prior)
-        while (place < 0).any():
-            coordinates = whitened(point)
+        """Scores about a centre, and about means of classes that are far from it.
+
+        With W a whitening matrix, P = W' W, ``whiten(c)`` gives the coordinates
+        W (m - c) of all means m, and ``slopes_of`` turns these into W' W (m - c).
+        """
+        points = []
+        slopes = []
+        half_squares = []
+        nearest_point = np.full(len(means), -1)
+        point = centre
+        class_at_point = None
+        while (nearest_point < 0).any():
+            coordinates = whiten(point)
+            half_square = 0.5 * (coordinates**2).sum(axis=1)
+            near = half_square <= _REACH
+            if class_at_point is not None:
+                near[class_at_point] = True  # whatever rounding leaves
+            nearest_point[(nearest_point < 0) & near] = len(points)
             points.append(point)
             slopes.append(slopes_of(coordinates))
-            halves.append(0.5 * (coordinates**2).sum(axis=1))
-            near = halves[-1] <= _REACH
-            near[own] = True  # whatever rounding leaves
-            place[(place < 0) & near] = len(points) - 1
-            own = place.argmin()
-            point = means[own]
-        offsets = log_prior - np.array(halves)
-        return cls(np.array(points), np.array(slopes), offsets, place)
+            half_squares.append(half_square)
+            # the next point is the mean of the first class that is near none so far
+            class_at_point = nearest_point.argmin()
+            point = means[class_at_point]
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(prior)
+        return cls(
+            points=np.array(points),
+            slopes=np.array(slopes),
+            offsets=log_prior - np.array(half_squares),
+            nearest_point=nearest_point,
+        )
 
     def __call__(self, X: Array) -> Array:
-        """Scores of rows (n, d), but for what all classes share, (n, K)."""
-        return about_best(self._about, X, self.place)
+        """Scores (n, K) of rows (n, d), up to what all classes share."""
+        return recentred_scores(self._about, X, self.nearest_point)
 
-    def _about(self, X: Array, p: int) -> Array:
-        # what tells nothing may overflow
-        used = self.slopes[p].any(axis=0)
-        used = slice(None) if used.all() else used
-        z = X[:, used] - self.points[p, used]
-        return self.offsets[p] + z @ self.slopes[p][:, used].T
-
-
-def by_feature(X: MatrixLike) -> MatrixLike:
-    """Values (d, n) of rows (n, d), those of a feature side by side."""
-    X = X.astype(np.float64, copy=False).T
-    return X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
+    def _about(self, X: Array, point: int) -> Array:
+        """Scores (n, K) of rows (n, d) about one point."""
+        slopes = self.slopes[point]
+        # values of a feature that discriminates nothing may overflow: leave it out
+        used = slopes.any(axis=0)
+        if used.all():
+            used = slice(None)
+        z = X[:, used] - self.points[point, used]
+        return self.offsets[point] + z @ slopes[:, used].T
 
 
-def step_sums(columns, slopes: Array, edges: Indices) -> Array:
-    """Sums (g, n, K) of sparse values (d, n) times slopes (K, d), between the edges."""
-    n, n_steps, ends = columns.shape[1], len(edges) - 1, columns.indptr[edges]
-    part, stored = slice(edges[0], edges[-1]), slice(ends[0], ends[-1])
-    place = columns.indices[stored] + n * np.repeat(np.arange(n_steps), np.diff(ends))
-    starts = columns.indptr[edges[0] : edges[-1] + 1] - ends[0]
-    shape = n_steps * n, len(starts) - 1
-    cells = sparse.csc_array((columns.data[stored], place, starts), shape=shape)
-    return (cells @ slopes[:, part].T).reshape(-1, n, len(slopes))
+class Scores(ABC):
+    """Joint log densities by ranked features, which may be added a few at a time."""
 
+    log_prior: Array
 
-def running(
-    start: Array,
-    n: int,
-    grid: Sequence[int],
-    added: Callable[[Indices], Array],
-    by_step: bool = False,
-) -> Iterator[Array]:
-    """Yield scores (g, n, K) by the first S features, for runs of a grid.
+    @abstractmethod
+    def total(self, X: MatrixLike) -> Array:
+        """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
 
-    They begin with (K,) or (n, K). What the features of a run add is (g, n, K) step
-    ``by_step``, else (f, n, K), or (1, n, K) of one wide step, a run by itself.
-    """
-    total, edges, first = start, np.array([0, *grid]), 0
-    most = max(1, _BLOCK // (n * start.shape[-1]))
-    cost = np.arange(len(edges)) if by_step else edges
-    wide = np.append(np.diff(cost) > max(most // 8, 1), True)
-    while first < len(grid):
-        last = int(np.searchsorted(cost, cost[first] + most, side="right")) - 1
-        last = first + max(1, min(last - first, int(wide[first:].argmax())))
-        scores = added(edges[first : last + 1])
-        scores[0] += total
-        _accumulate(scores)
-        total = scores[-1]
-        if len(scores) > last - first:
-            scores = scores[edges[first + 1 : last + 1] - edges[first] - 1]
-        yield scores
-        first = last
-
-
-def _accumulate(scores: Array) -> None:
-    """Running sums of scores (g, n, K) over g, in place."""
-    if scores[0].size < 200:  # a call for each row would take longer
-        np.cumsum(scores, axis=0, out=scores)
-        return
-    for before, score in pairwise(scores):
-        score += before
-
-
-def _is_right(scores: Array, codes: Indices) -> Bools:
-    """Whether scores (g, n, K) are largest at codes (n,), of equal ones the first."""
-    if not scores.flags.c_contiguous:  # argmax would turn them round
-        is_largest = scores == scores.max(axis=2, keepdims=True)
-        if np.count_nonzero(is_largest) <= is_largest[..., 0].size:
-            return is_largest[:, np.arange(len(codes)), codes] & (codes >= 0)
-    return scores.argmax(axis=2) == codes
-
-
-class Scores:
-    """Scores by features that may be added a few at a time, as ``_totals`` does."""
+    @abstractmethod
+    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
+        """Yield the scores (n, K) by the first S features, for each S of a grid."""
 
     def correct_weight(
         self, X: MatrixLike, codes: Indices, weight: Array, grid: Sequence[int]
     ) -> Array:
-        """Weight (G,) of rows (n, d) found right by the first S features of a grid."""
+        """Weight (G,) of the rows classified correctly by the first S features.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n, d)
+        codes : ndarray of int, shape (n,)
+            Classes of the rows; -1 is none of them.
+        weight : ndarray of shape (n,)
+        grid : sequence of int, length G
+            Numbers S, increasing.
+        """
         correct = []
-        for total in self._totals(X, grid):
-            correct.append(_is_right(total, codes) @ weight)
-        finite_scores(total[-1], X)
-        return np.concatenate(correct)
+        for scores in self.running_totals(X, grid):
+            correct.append(weight[scores.argmax(axis=1) == codes].sum())
+        finite_scores(scores, X)
+        return np.array(correct)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MarginalScores(Scores):
     """Log densities of the class marginals of some features, built once.
 
-    About one centre a feature they are linear in its powers, relative to the widest
-    class: what the classes share drops out, however large x is. A narrow class out of
-    reach of the centre is ``apart`` there, and its density taken about its own
-    location; a feature whose classes all lie ``far`` from each other is scored class by
-    class. ``slopes`` and ``constant`` are zero there.
+    About one centre for each feature the scores are linear in the powers of
+    z = x - centre, once the density of the widest class, the reference, is taken off
+    all. There are two exceptions, where ``slopes`` and ``constant`` are zero. A narrow
+    class out of reach of the centre "needs its own centre": its density is taken about
+    its own location. A feature whose classes are out of reach of each other is "scored
+    per class".
 
     Parameters
     ----------
+    family : MarginalFamily
     log_prior : ndarray of shape (K,)
-    features, centre, far : ndarray of shape (f,)
-        Columns of X, and where their powers are taken about.
+    features : ndarray of int, shape (f,)
+        Columns of X.
+    centre : ndarray of shape (f,)
     slopes : ndarray of shape (m, K, f)
-    constant, apart, location : ndarray of shape (K, f)
-    widest : ndarray of shape (m + 1, f)
-        Parameters that the scores are relative to, the log-normaliser last.
-    own : ndarray of shape (m + 1, K, f)
-        Parameters about the locations, of families that translate.
+        Coefficients of z, z^2, ..., relative to the reference.
+    constant : ndarray of shape (K, f)
+    reference : ndarray of shape (m + 1, f)
+        Natural parameters of the widest class about the centre, and its log-normaliser
+        last.
+    needs_own_centre : ndarray of bool, shape (K, f)
+    scored_per_class : ndarray of bool, shape (f,)
+    class_params : ndarray of shape (m + 1, K, f)
+        Natural parameters about the locations, and log-normalisers.
+    location : ndarray of shape (K, f)
+        Points near the data of each class; zero in families that do not translate.
     """
 
+    family: MarginalFamily
     log_prior: Array
     features: Indices
     centre: Array
     slopes: Array
     constant: Array
-    widest: Array
-    apart: Bools
-    far: Bools
-    own: Array
+    reference: Array
+    needs_own_centre: Bools
+    scored_per_class: Bools
+    class_params: Array
     location: Array
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def of(cls, marginals: ClassMarginals, features: Indices) -> "MarginalScores":
         """Scores by some features (f,), in that order."""
-        family, d = marginals.family, len(features)
+        family = marginals.family
         natural = marginals.natural_params_of(features)
-        psi = family.log_normaliser(natural)
-        about = np.array([*np.moveaxis(natural, -1, 0), psi])
-        centre, far, apart = np.zeros(d), np.zeros(d, bool), np.zeros((1, d), bool)
-        own, location = np.broadcast_to(0.0, about.shape), np.zeros(psi.shape)
+        class_params = _with_log_normaliser(family, natural)
+        n_classes, n_features = class_params.shape[1:]
         if family.translates:
-            own, location = about, marginals.moments.location.take(features, axis=1)
-            width = own[-2]
-            narrowest = location[width.argmax(axis=0), np.arange(len(features))]
-            # where zeros of sparse data cost nothing, that is how it stays
-            centre = np.where((location == 0).any(axis=0), 0.0, narrowest)
+            location = marginals.moments.location.take(features, axis=1)
+            centre = _common_centre(location, class_params[-2])
             moved = translate_natural(natural, location - centre)
-            about = [*np.moveaxis(moved, -1, 0), family.log_normaliser(moved)]
-            distance = np.abs(about[-1] - psi)
-            about, apart = np.array(about), ~(distance <= _REACH)
-            far = ~(distance * (width.min(axis=0) / width) <= _REACH).all(axis=0)
-            far |= apart.all(axis=0)
-        widest = np.min(about, axis=1, where=~apart, initial=np.inf)
-        relative = np.subtract(widest[:, None], about, out=about)
-        np.copyto(relative, 0.0, where=apart | far)
-        linear = features, centre, relative[:-1], relative[-1], widest
-        return cls(np.log(marginals.prior), *linear, apart & ~far, far, own, location)
+            params = _with_log_normaliser(family, moved)
+            out_of_reach, scored_per_class = _out_of_reach(class_params, params)
+        else:
+            location = np.zeros((n_classes, n_features))
+            centre = np.zeros(n_features)
+            params = class_params
+            out_of_reach = np.zeros((n_classes, n_features), dtype=bool)
+            scored_per_class = np.zeros(n_features, dtype=bool)
+        reference = np.min(params, axis=1, where=~out_of_reach, initial=np.inf)
+        nonlinear = out_of_reach | scored_per_class
+        relative = np.where(nonlinear, 0.0, reference[:, None] - params)
+        return cls(
+            family=family,
+            log_prior=np.log(marginals.prior),
+            features=features,
+            centre=centre,
+            slopes=relative[:-1],
+            constant=relative[-1],
+            reference=reference,
+            needs_own_centre=out_of_reach & ~scored_per_class,
+            scored_per_class=scored_per_class,
+            class_params=class_params,
+            location=location,
+        )
 
     def total(self, X: MatrixLike) -> Array:
-        """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
-        return finite_scores(self.log_prior + self._sum(X[:, self.features]), X)
+        return finite_scores(self.log_prior + self.sum(self.columns(X)), X)
 
-    def _totals(self, X, grid):
-        columns = by_feature(X)[self.features[: grid[-1]]]
-        linear = sparse.issparse(X) and not self._is_dense(columns.T).any()
-        if linear:
-            powers = [_power(columns, j + 1) for j in range(len(self.slopes))]
+    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
+        columns = by_column(self.columns(X))
+        scores = self.log_prior
+        for first, last in pairwise([0, *grid]):
+            step = slice(first, last)
+            scores = scores + self.take(step).sum(columns[:, step])
+            yield scores
 
-        def added(edges):
-            if linear:
-                return self._step_sums(powers, edges)
-            part = slice(edges[0], edges[-1])
-            return self._take(part)._sums(columns[part], edges)
+    def columns(self, X: MatrixLike) -> MatrixLike:
+        """Columns (n, f) of X (n, d) in the order of the features, as observed."""
+        observed = self.family.observe(X)[:, self.features]
+        return observed.astype(np.float64, copy=False)
 
-        return running(self.log_prior, X.shape[0], grid, added, linear)
-
-    def _step_sums(self, powers, edges) -> Array:
-        """What powers of sparse features (d, n) add to scores, by step (g, n, K)."""
-        sums = step_sums(powers[0], self.slopes[0], edges)
-        constant = self.constant[:, edges[0] : edges[-1]]
-        if constant.any():
-            sums += np.add.reduceat(constant, edges[:-1] - edges[0], axis=1).T[:, None]
-        for power, slopes in zip(powers[1:], self.slopes[1:], strict=True):
-            sums += step_sums(power, slopes, edges)
-        return sums
-
-    def _sums(self, columns, edges) -> Array:
-        """What features (f, n) add, those of one step (1, n, K), or each (f, n, K)."""
-        if len(edges) == 2:
-            return self._sum(columns.T)[None]
-        return self._terms(columns.toarray() if sparse.issparse(columns) else columns)
-
-    def _is_dense(self, X) -> Bools:
-        """Which features are more than linear in powers of their values (n, f)."""
-        dense = (self.centre != 0) | self.far | self.apart.any(axis=0)
-        if np.isnan(X.data).any():
-            X = X.tocsr()
-            dense[X.indices[np.isnan(X.data)]] = True
-        return dense
-
-    def _take(self, part) -> "MarginalScores":
-        """Some of the features."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
-        return replace(self, **{name: a[..., part] for name, a in arrays.items()})
+    def take(self, features: slice | Bools) -> "MarginalScores":
+        """Scores by some of the features."""
+        return replace(
+            self,
+            features=self.features[features],
+            centre=self.centre[features],
+            slopes=self.slopes[..., features],
+            constant=self.constant[:, features],
+            reference=self.reference[:, features],
+            needs_own_centre=self.needs_own_centre[:, features],
+            scored_per_class=self.scored_per_class[features],
+            class_params=self.class_params[..., features],
+            location=self.location[:, features],
+        )
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _sum(self, X) -> Array:
-        """What the features, the columns of X (n, f), add to the scores (n, K)."""
-        if not sparse.issparse(X):
-            return self._dense_sum(X)
-        dense = self._is_dense(X)
+    def sum(self, columns: MatrixLike) -> Array:
+        """What all features, given by columns (n, f), add to the scores (n, K)."""
+        if not sparse.issparse(columns):
+            return self._dense_sum(columns)
+        # only where the score of a feature is a polynomial that vanishes at zero, and
+        # no cell is missing, is it the sum over the cells that are stored
+        dense = self.scored_per_class | self.needs_own_centre.any(axis=0)
+        dense |= self.centre != 0
+        dense |= _has_missing(columns)
         if not dense.any():
-            return self._linear(X.astype(np.float64, copy=False))
-        if not dense.all():
-            some, others = self._take(dense), self._take(~dense)
-            return some._sum(X[:, dense]) + others._sum(X[:, ~dense])
-        X, step = X.tocsr(), max(1, _BLOCK // X.shape[1])
-        blocks = (X[start : start + step] for start in range(0, X.shape[0], step))
-        return np.concatenate([self._dense_sum(block.toarray()) for block in blocks])
+            return self._linear_sum(columns)
+        if dense.all():
+            return self._filled_sum(columns)
+        linear = self.take(~dense)._linear_sum(columns[:, ~dense])
+        return linear + self.take(dense)._filled_sum(columns[:, dense])
 
-    def _linear(self, z) -> Array:
-        score = self.constant.sum(axis=1)
-        for j, slopes in enumerate(self.slopes, start=1):
-            score = score + _power(z, j) @ slopes.T
+    def _linear_sum(self, z) -> Array:
+        """The part of the sum that is linear in powers of z (n, f), dense or sparse."""
+        score = self.constant.sum(axis=1) + z @ self.slopes[0].T
+        for j, slopes in enumerate(self.slopes[1:], start=2):
+            power = z.power(j) if sparse.issparse(z) else z**j
+            score = score + power @ slopes.T
         return score
 
+    def _filled_sum(self, columns) -> Array:
+        """The sum over sparse columns (n, f), filled in a few rows at a time."""
+        columns = columns.tocsr()
+        step = max(1, _BLOCK // columns.shape[1])
+        sums = []
+        for start in range(0, columns.shape[0], step):
+            block = columns[start : start + step].toarray()
+            sums.append(self._dense_sum(block))
+        return np.concatenate(sums)
+
     def _dense_sum(self, X) -> Array:
+        """The sum over dense columns X (n, f); a missing cell adds nothing."""
         z = X - self.centre
         known = ~np.isnan(z)
         if known.all():
-            score = self._linear(z)
-        else:  # a missing cell adds nothing
-            score = self._linear(np.where(known, z, 0.0)) - ~known @ self.constant.T
-        for k, s, excess in self._excess(X, z):
+            score = self._linear_sum(z)
+        else:
+            filled = np.where(known, z, 0.0)
+            score = self._linear_sum(filled) - ~known @ self.constant.T
+        for k in np.flatnonzero(self.needs_own_centre.any(axis=1)):
+            s = self.needs_own_centre[k]
+            shared = _log_density(z[:, s], self.reference[:, s])
+            excess = self._class_log_density(X[:, s], k, s) - shared
             score[:, k] += excess.sum(axis=1, where=known[:, s])
+        if self.scored_per_class.any():
+            self._add_per_class(score, X, known)
         return score
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def _terms(self, columns) -> Array:
-        """What each of the features (f, n) adds to the scores (f, n, K)."""
-        z = columns - self.centre[:, None]
-        term = self.slopes[0][..., None] * z
-        term += self.constant[..., None]
-        for j, slope in enumerate(self.slopes[1:], start=2):
-            term += slope[..., None] * z**j
-        for k, s, excess in self._excess(columns.T, z.T):
-            term[k, s] += excess.T
-        missing = np.isnan(z)
-        if missing.any():  # they add nothing
-            term[:, missing] = 0.0
-        return np.moveaxis(term, 0, -1)
+    def _add_per_class(self, score, X, known) -> None:
+        """Add the features that are scored per class, less the best class of each."""
+        s = self.scored_per_class
+        X = X[:, s]
+        log_densities = [
+            self._class_log_density(X, k, s) for k in range(len(self.log_prior))
+        ]
+        possible = np.isfinite(self.log_prior)
+        best = np.max(np.array(log_densities)[possible], axis=0)
+        for k, log_density in enumerate(log_densities):
+            excess = log_density - best
+            score[:, k] += excess.sum(axis=1, where=known[:, s])
 
-    def _excess(self, X, z):
-        """Yield classes apart or far, the features where, and what (n, s) they add."""
-        for k in np.flatnonzero(self.apart.any(axis=1)):
-            s = self.apart[k]
-            shared = _log_density(z[:, s], self.widest[:, s])
-            yield k, s, self._own(X[:, s], k, s) - shared
-        if self.far.any():
-            X = X[:, self.far]
-            possible = np.flatnonzero(np.isfinite(self.log_prior))
-            densities = (self._own(X, k, self.far) for k in possible)
-            best = reduce(np.maximum, densities)
-            for k in range(len(self.log_prior)):
-                yield k, self.far, self._own(X, k, self.far) - best
-
-    def _own(self, X, k: int, s) -> Array:
-        """Log densities of class k about its locations, for some features X (n, f)."""
-        return _log_density(X - self.location[k, s], self.own[:, k, s])
+    def _class_log_density(self, X, k: int, features) -> Array:
+        """Log densities (n, s) of class k for some features X (n, s)."""
+        z = X - self.location[k, features]
+        return _log_density(z, self.class_params[:, k, features])
 
 
-def _power(z, j: int):
-    """Power j of dense or sparse values."""
-    if j == 1:
-        return z
-    return z.power(j) if sparse.issparse(z) else z**j
+def by_column(X: MatrixLike) -> MatrixLike:
+    """The same matrix, laid out so that a few columns are quick to take."""
+    return X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
 
 
-def _log_density(z, parameters):
-    """Log density at z, of parameters (m + 1, ...) about zero, log-normaliser last."""
-    *natural, psi = parameters
+def _with_log_normaliser(family, natural) -> Array:
+    """Natural parameters (K, f, m) and the log-normaliser, as rows (m + 1, K, f)."""
+    return np.array([*np.moveaxis(natural, -1, 0), family.log_normaliser(natural)])
+
+
+def _common_centre(location, precision) -> Array:
+    """Point (f,) of each feature about which powers are taken: that of a narrow class.
+
+    The narrowest class loses most where powers are taken elsewhere. Zero comes first if
+    a class lies there: zeros of sparse data then add nothing.
+    """
+    features = np.arange(location.shape[1])
+    of_narrowest = location[precision.argmax(axis=0), features]
+    return np.where((location == 0).any(axis=0), 0.0, of_narrowest)
+
+
+def _out_of_reach(class_params, params) -> tuple[Bools, Bools]:
+    """Classes (K, f) out of reach of the centre, and features (f,) with no common one.
+
+    Parameters
+    ----------
+    class_params, params : ndarray of shape (m + 1, K, f)
+        Parameters about the location of each class, and about the common centre.
+    """
+    # the log-normaliser grows by half the squared distance in standard deviations
+    distance = np.abs(params[-1] - class_params[-1])
+    out_of_reach = ~(distance <= _REACH)
+    precision = class_params[-2]
+    # the same distances in standard deviations of the widest class
+    distance_of_widest = distance * (precision.min(axis=0) / precision)
+    no_common_centre = ~(distance_of_widest <= _REACH).all(axis=0)
+    return out_of_reach, no_common_centre | out_of_reach.all(axis=0)
+
+
+def _has_missing(columns) -> Bools:
+    """Which columns (f,) of sparse data store NaN."""
+    missing = np.zeros(columns.shape[1], dtype=bool)
+    if np.isnan(columns.data).any():
+        cells = columns.tocoo()
+        missing[cells.col[np.isnan(cells.data)]] = True
+    return missing
+
+
+def _log_density(z, params):
+    """Log density at z of parameters (m + 1, ...), the log-normaliser last (Horner)."""
+    *natural, log_normaliser = params
     total = natural[-1]
-    for lam in natural[-2::-1]:
-        total = total * z + lam
-    return -(total * z + psi)
+    for coefficient in natural[-2::-1]:
+        total = total * z + coefficient
+    return -(total * z + log_normaliser)

@@ -1,0 +1,400 @@
+"""Columns of several families: the class marginals of each family by themselves.
+
+Columns hold numbers. NaN is missing, and a category holds the codes 0, 1, ... of its
+levels, as :class:`sklearn.preprocessing.OrdinalEncoder` gives them. The columns of one
+family form a group, whose moments, marginals and scores are those of these columns
+alone; every category is a group by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
+from memdlib.estimator import finite_scores
+from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
+from memdlib.generative.marginals import ClassMarginals, FamilySpec, family_moments
+from memdlib.generative.scores import MarginalScores, Scores, by_column
+from memdlib.moments import ClassMoments
+
+# Levels that a category may have; codes beyond are numbers, not categories.
+_MOST_LEVELS = 10**5
+
+
+def column_families(
+    spec: FamilySpec,
+    X: MatrixLike,
+    names: Sequence[Any],
+    known: tuple[MarginalFamily, ...] | None = None,
+) -> tuple[MarginalFamily, ...]:
+    """Family of each column of X (n, d).
+
+    Parameters
+    ----------
+    spec : str, MarginalFamily, dict or sequence
+        As in :class:`memdlib.MeMdClassifier`; "auto" is Bernoulli where all values are
+        0 or 1, else normal.
+    X : {ndarray, csr_array} of shape (n, d)
+    names : sequence of length d
+        Of the columns, for dicts and messages.
+    known : tuple of MarginalFamily, default=None
+        Families of the batches before, which this batch has to agree with.
+    """
+    specs = _spec_of_each_column(spec, names)
+    binary = _holds_only_zero_and_one(X)
+    families = []
+    for s, name in enumerate(names):
+        if specs[s] == "auto":
+            family = Bernoulli() if binary[s] else Normal()
+            # a batch of zeros and ones says nothing against a normal column
+            if known is not None and binary[s]:
+                family = known[s]
+        elif specs[s] == "categorical":
+            family = Categorical()
+        else:
+            family = get(specs[s])
+        if known is not None and family != known[s]:
+            raise ValueError(
+                f"column {name!r} is {family.name} in this batch and was "
+                f"{known[s].name} in those before; name its family, as in "
+                f"family={{{name!r}: 'normal'}}, from the first batch on"
+            )
+        families.append(family)
+    return tuple(families)
+
+
+def _spec_of_each_column(spec, names) -> list[str | MarginalFamily]:
+    """What a user asks for in each column; "auto" where a dict does not name it."""
+    if isinstance(spec, dict):
+        specs = [spec.get(name, "auto") for name in names]
+        valid = all(name in names for name in spec)
+    elif isinstance(spec, str | MarginalFamily):
+        specs = [spec] * len(names)
+        valid = True
+    else:
+        specs = list(spec)
+        valid = len(specs) == len(names)
+    if not valid:
+        raise ValueError(
+            f"family={spec!r} must name columns of X, or hold one for each: "
+            f"{list(names)}"
+        )
+    if any(getattr(each, "name", each) == "multinomial" for each in specs):
+        raise ValueError(
+            'family="multinomial" is that of all columns together; for one column '
+            'choose "poisson"'
+        )
+    return specs
+
+
+def _holds_only_zero_and_one(X) -> Bools:
+    """Which columns (d,) hold no values but 0, 1 and NaN."""
+    if not sparse.issparse(X):
+        return ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)
+    other = (X.data != 0) & (X.data != 1) & ~np.isnan(X.data)
+    binary = np.ones(X.shape[1], dtype=bool)
+    binary[X.tocoo().col[other]] = False
+    return binary
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnGroup:
+    """Some columns of one family, and their moments.
+
+    Parameters
+    ----------
+    columns : ndarray of int, shape (f,)
+        Ascending.
+    family : MarginalFamily
+    moments : ClassMoments
+        Of f features; those of a category are the weights of its levels.
+    """
+
+    columns: Indices
+    family: MarginalFamily
+    moments: ClassMoments
+
+    def merge(self, other: "ColumnGroup") -> "ColumnGroup":
+        """Moments of both data sets; a level that one does not have weighs nothing."""
+        n_levels = max(self.moments.sums.shape[-1], other.moments.sums.shape[-1])
+        mine = _with_levels(self.moments, n_levels)
+        theirs = _with_levels(other.moments, n_levels)
+        return replace(self, moments=mine.merge(theirs))
+
+
+def _with_levels(moments: ClassMoments, n_levels: int) -> ClassMoments:
+    """The same moments, with as many levels as another data set has."""
+    n_new = n_levels - moments.sums.shape[-1]
+    if not n_new:
+        return moments
+    padding = [(0, 0)] * (moments.sums.ndim - 1) + [(0, n_new)]
+    return replace(moments, sums=np.pad(moments.sums, padding))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedMoments:
+    """Moments of the columns of each family; they add like :class:`ClassMoments`.
+
+    Parameters
+    ----------
+    families : tuple of MarginalFamily, length d
+    groups : list of ColumnGroup
+    """
+
+    families: tuple[MarginalFamily, ...]
+    groups: list[ColumnGroup]
+
+    @classmethod
+    def of(
+        cls,
+        X: MatrixLike,
+        codes: Indices,
+        n_classes: int,
+        weight: Array,
+        families: tuple[MarginalFamily, ...],
+        names: Sequence[Any],
+    ) -> "GroupedMoments":
+        """Moments of the rows of each class."""
+        groups = []
+        for family in dict.fromkeys(families):
+            columns = np.flatnonzero([each == family for each in families])
+            if isinstance(family, Categorical):
+                for s in columns:
+                    level_codes = _level_codes(X, s, names[s])
+                    moments = _level_moments(level_codes, codes, n_classes, weight)
+                    groups.append(ColumnGroup(np.array([s]), family, moments))
+            else:
+                values = X[:, columns]
+                moments = family_moments(family, values, codes, n_classes, weight)
+                groups.append(ColumnGroup(columns, family, moments))
+        return cls(families, groups)
+
+    @property
+    def weight(self) -> Array:
+        """Total instance weight of each class, shape (K,)."""
+        return self.groups[0].moments.weight
+
+    @property
+    def prior(self) -> Array:
+        """Class shares of the total weight, shape (K,)."""
+        return self.groups[0].moments.prior
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.families)
+
+    def merge(self, other: "GroupedMoments") -> "GroupedMoments":
+        """Moments of two tables together."""
+        pairs = zip(self.groups, other.groups, strict=True)
+        return replace(self, groups=[mine.merge(theirs) for mine, theirs in pairs])
+
+    def split(self, n_parts: int) -> "list[GroupedMoments]":
+        """Moments of the first K / n_parts classes, of the next, ..."""
+        groups_of_parts = [[] for _ in range(n_parts)]
+        for group in self.groups:
+            parts = group.moments.split(n_parts)
+            for groups, moments in zip(groups_of_parts, parts, strict=True):
+                groups.append(replace(group, moments=moments))
+        return [replace(self, groups=groups) for groups in groups_of_parts]
+
+
+def _dense_column(X, s: int) -> Array:
+    """One column (n,) of X (n, d)."""
+    return X[:, [s]].toarray()[:, 0] if sparse.issparse(X) else X[:, s]
+
+
+def _level_codes(X, s: int, name) -> Array:
+    """Codes (n,) of the levels of a category, NaN if missing; refuse other numbers."""
+    level_codes = _dense_column(X, s)
+    valid = (level_codes >= 0) & (level_codes < _MOST_LEVELS)
+    valid &= level_codes == np.floor(level_codes)
+    valid |= np.isnan(level_codes)
+    if not valid.all():
+        raise ValueError(
+            f"column {name!r} is categorical and holds {level_codes[~valid][0]:g}, no "
+            f"code of a level (0, 1, ..., below {_MOST_LEVELS}); put "
+            "sklearn.preprocessing.OrdinalEncoder() in front"
+        )
+    return level_codes
+
+
+def _level_moments(level_codes, codes, n_classes: int, weight: Array) -> ClassMoments:
+    """Weights of the levels of one category, as the moments of one feature."""
+    known = ~np.isnan(level_codes)
+    levels = level_codes[known].astype(np.intp)
+    n_levels = levels.max(initial=0) + 1
+    cell = codes[known] * n_levels + levels
+    sums = np.bincount(cell, weight[known], n_classes * n_levels)
+    sums = sums.reshape(n_classes, 1, n_levels)
+    return ClassMoments(
+        weight=np.bincount(codes, weight, n_classes),
+        sums=sums,
+        location=np.zeros((n_classes, 1)),
+        count=sums.sum(axis=-1),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedMarginals:
+    """Class marginals of all columns, by groups of one family.
+
+    Parameters
+    ----------
+    moments : GroupedMoments
+    prior : ndarray of shape (K,)
+    groups : list of ClassMarginals
+        Of the columns of each group of the moments.
+    """
+
+    moments: GroupedMoments
+    prior: Array
+    groups: list[ClassMarginals]
+
+    @classmethod
+    def of(
+        cls,
+        moments: GroupedMoments,
+        shrinkage: float | str = 0.0,
+        smoothing: float = 1.0,
+        prior: Array | None = None,
+    ) -> "GroupedMarginals":
+        """Marginals by group, regularised as :class:`ClassMarginals` are."""
+        if prior is None:
+            prior = moments.prior
+        groups = [
+            ClassMarginals(group.moments, group.family, shrinkage, smoothing, prior)
+            for group in moments.groups
+        ]
+        return cls(moments, prior, groups)
+
+    @property
+    def shrinkage(self) -> float:
+        """Largest shrinkage in use."""
+        return max(marginals.shrinkage for marginals in self.groups)
+
+    @property
+    def families(self) -> NDArray[Any]:
+        """Name of the family of each column, shape (d,)."""
+        return np.array([family.name for family in self.moments.families], dtype=object)
+
+    def divergences(self, divergence: str = "js_gm") -> Array:
+        """Divergence (d,) of each column, as :meth:`ClassMarginals.divergences`."""
+        values = np.empty(self.moments.n_features)
+        for group, marginals in zip(self.moments.groups, self.groups, strict=True):
+            values[group.columns] = marginals.divergences(divergence)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class LevelScores:
+    """Log probabilities of the levels of a category, relative to the best class.
+
+    Parameters
+    ----------
+    log_probability : ndarray of shape (L + 1, K)
+        Of each level; the last row, of zeros, is for missing and unseen levels.
+    """
+
+    log_probability: Array
+
+    @classmethod
+    def of(cls, marginals: ClassMarginals) -> "LevelScores":
+        """Scores by one category."""
+        log_probability = -marginals.natural_params[:, 0].T
+        relative = log_probability - log_probability.max(axis=1, keepdims=True)
+        unknown = np.zeros((1, len(marginals.prior)))
+        return cls(np.vstack([relative, unknown]))
+
+    def columns(self, X: MatrixLike) -> Array:
+        """Codes of the levels, dense, of the one column of X (n, 1)."""
+        return _dense_column(X, 0)[:, None]
+
+    def take(self, features: slice) -> "LevelScores":
+        """Scores by the only feature there is."""
+        return self
+
+    def sum(self, columns: Array) -> Array:
+        """What the levels (n, 1) add to the scores (n, K)."""
+        level_codes = columns[:, 0]
+        n_levels = len(self.log_probability) - 1
+        known = (level_codes >= 0) & (level_codes < n_levels)
+        return self.log_probability[np.where(known, level_codes, -1).astype(np.intp)]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreGroup:
+    """Scores by those columns of a group that are used.
+
+    Parameters
+    ----------
+    columns : ndarray of int
+        All columns of the group, ascending.
+    scores : MarginalScores or LevelScores
+        Of X[:, columns].
+    ranks : ndarray of int, shape (f,)
+        Ranks of the features of the scores among all that are used, ascending.
+    """
+
+    columns: Indices
+    scores: MarginalScores | LevelScores
+    ranks: Indices
+
+    def used_columns(self, X: MatrixLike) -> MatrixLike:
+        """Columns (n, f) that the scores are sums over."""
+        return self.scores.columns(X[:, self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedScores(Scores):
+    """Log priors, and what the columns of each group add.
+
+    Parameters
+    ----------
+    log_prior : ndarray of shape (K,)
+    groups : list of ScoreGroup
+    """
+
+    log_prior: Array
+    groups: list[ScoreGroup]
+
+    @classmethod
+    def of(cls, marginals: GroupedMarginals, features: Indices) -> "GroupedScores":
+        """Scores by some columns (f,), in that order."""
+        groups = []
+        pairs = zip(marginals.moments.groups, marginals.groups, strict=True)
+        for group, group_marginals in pairs:
+            ranks = np.flatnonzero(np.isin(features, group.columns))
+            if not len(ranks):
+                continue
+            if isinstance(group.family, Categorical):
+                scores = LevelScores.of(group_marginals)
+            else:
+                position = np.searchsorted(group.columns, features[ranks])
+                scores = MarginalScores.of(group_marginals, position)
+            groups.append(ScoreGroup(group.columns, scores, ranks))
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(marginals.prior)
+        return cls(log_prior, groups)
+
+    def total(self, X: MatrixLike) -> Array:
+        total = self.log_prior
+        for group in self.groups:
+            total = total + group.scores.sum(group.used_columns(X))
+        return finite_scores(total, X)
+
+    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
+        columns = [by_column(group.used_columns(X)) for group in self.groups]
+        total = self.log_prior
+        for first, last in pairwise([0, *grid]):
+            for group, group_columns in zip(self.groups, columns, strict=True):
+                start, stop = np.searchsorted(group.ranks, [first, last])
+                if start < stop:
+                    step = slice(start, stop)
+                    scores = group.scores.take(step)
+                    total = total + scores.sum(group_columns[:, step])
+            yield total
