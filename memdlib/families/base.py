@@ -1,9 +1,9 @@
-"""What every maximum-entropy family offers, from three maps that each supplies.
+"""What every maximum-entropy family offers, built on three maps that each one supplies.
 
-The Jensen-Shannon divergence, which has no closed form, comes from quadrature. Every
-feature has its own panels, the union of those of its classes, and on each panel two
-Gauss-Legendre rules of different order; their difference estimates the error. Panels of
-features that miss the tolerance are halved.
+The Jensen-Shannon divergence has no closed form on a continuous support and is computed
+by quadrature. Every feature has its own panels, the union of those of its classes, and
+two Gauss-Legendre rules of different order are applied to each panel; their difference
+estimates the error. The panels of features that miss the tolerance are halved.
 """
 
 from abc import ABC, abstractmethod
@@ -14,13 +14,18 @@ import numpy as np
 from scipy import sparse
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike
-from memdlib.densities.support import gauss_legendre, powers
+from memdlib.densities.support import panel_nodes, powers
 from memdlib.validation import check_domain
 
-# Entries of (features, nodes, classes) arrays handled at a time: a MiB of doubles.
+# Entries of (classes, features, nodes) arrays handled at a time: a MiB of doubles.
 _BLOCK = 2**17
-_COARSE, _FINE = 9, 12
+# Nodes on a panel of the two rules, and the most often that panels are halved.
+_COARSE = 9
+_FINE = 12
 _HALVINGS = 4
+
+# Relative rounding error of class moments: an ulp or two for every batch merged.
+ROUNDING = 2.0**10 * np.finfo(np.float64).eps
 
 
 def jensen_shannon_quadrature(
@@ -30,7 +35,7 @@ def jensen_shannon_quadrature(
     *,
     tol: float = 1e-10,
 ) -> tuple[Array, Array]:
-    """JS of K densities and its error (d,), nats, by panels that are halved as needed.
+    """Jensen-Shannon divergence of K densities of d features, by adaptive quadrature.
 
     Parameters
     ----------
@@ -38,30 +43,33 @@ def jensen_shannon_quadrature(
         Maps points x (f, N) of the features with indices (f,) to log densities
         (K, f, N).
     edges : ndarray of shape (d, B)
-        Ends of panels, ascending, which cover all densities of a feature.
+        Edges of the panels, ascending, which cover all densities of a feature.
     weights : ndarray of shape (K,)
-        Positive, of sum one.
+        Class weights, positive, that sum to one.
     tol : float, default=1e-10
-        Error above which panels are halved, four times at most.
+        Error, in nats, above which panels are halved, four times at most.
 
     Returns
     -------
     value, error : ndarray of shape (d,)
+        Nats, and an estimate of the error.
     """
-    value, error = np.empty((2, len(edges)))
+    value = np.empty(len(edges))
+    error = np.empty(len(edges))
     pending = np.arange(len(edges))
     for _ in range(_HALVINGS + 1):
         n_nodes = (edges.shape[1] - 1) * (_COARSE + _FINE)
         step = max(1, _BLOCK // (n_nodes * len(weights)))
         for start in range(0, len(pending), step):
-            rows = pending[start : start + step]
-            coarse, fine = (
-                _integrate(log_density, edges[start : start + step], rows, weights, n)
-                for n in (_COARSE, _FINE)
-            )
-            value[rows], error[rows] = fine, np.abs(fine - coarse)
+            features = pending[start : start + step]
+            panels = edges[start : start + step]
+            coarse = _jensen_shannon(log_density, panels, features, weights, _COARSE)
+            fine = _jensen_shannon(log_density, panels, features, weights, _FINE)
+            value[features] = fine
+            error[features] = np.abs(fine - coarse)
         missed = error[pending] > tol
-        pending, edges = pending[missed], edges[missed]
+        pending = pending[missed]
+        edges = edges[missed]
         if not pending.size:
             break
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
@@ -69,24 +77,23 @@ def jensen_shannon_quadrature(
     return value, error
 
 
-def _integrate(log_density, edges, features, weights, n_nodes) -> Array:
-    nodes, rule = gauss_legendre(n_nodes)
-    half = 0.5 * np.diff(edges)[..., None]
-    x = edges[:, :-1, None] + half * (nodes + 1.0)
-    mass = (half * rule).reshape(len(edges), -1)
-    log_p = log_density(x.reshape(len(edges), -1), features)
+def _jensen_shannon(log_density, edges, features, weights, n_nodes) -> Array:
+    """Divergences (f,) of some features by one rule on panels with edges (f, B)."""
+    x, dx = panel_nodes(edges, n_nodes)
+    log_p = log_density(x, features)
+    # the peak is subtracted so that the mixture does not underflow; it stays finite
+    # where no class has any density
     peak = np.maximum(log_p.max(axis=0), np.finfo(np.float64).min)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_mixture = peak + np.log(np.tensordot(weights, np.exp(log_p - peak), 1))
-        r = np.where(np.isneginf(log_mixture), 0.0, log_p - log_mixture)
-        # q g(r) = p log(p/q) - p + q: terms that are never negative
-        growth = np.expm1(r)
-        excess = np.where(np.isneginf(r), 1.0, r * (growth + 1.0) - growth)
-    return (mass * np.exp(log_mixture) * np.tensordot(weights, excess, 1)).sum(axis=1)
-
-
-# Relative rounding error of class moments: an ulp or two for every batch merged.
-ROUNDING = 2.0**10 * np.finfo(np.float64).eps
+        log_q = peak + np.log(np.tensordot(weights, np.exp(log_p - peak), 1))
+        log_ratio = np.where(np.isneginf(log_q), 0.0, log_p - log_q)
+        # sum of w_k (p_k log(p_k/q) - p_k + q) = sum of w_k q (r e^r - (e^r - 1)) with
+        # r = log(p_k/q): the terms are never negative, and do not cancel
+        growth = np.expm1(log_ratio)
+        excess = log_ratio * (growth + 1.0) - growth
+        excess = np.where(np.isneginf(log_ratio), 1.0, excess)
+    integrand = np.exp(log_q) * np.tensordot(weights, excess, 1)
+    return (dx * integrand).sum(axis=1)
 
 
 class Family(ABC):
@@ -102,6 +109,14 @@ class Family(ABC):
     axes : tuple of int
         Last axes of the parameters, which belong to one density: the last one, of its m
         moments, unless a family says otherwise. "(..., m)" below stands for them.
+
+    Notes
+    -----
+    Methods that compare classes take ``location``, the points about which the mean
+    parameters of each class are taken, as :func:`memdlib.moments.class_moments` returns
+    them; its first axis runs over the classes, and None means that all classes are
+    taken about the same point. Only families that translate have moments about other
+    points than zero: the others ignore ``location``.
     """
 
     name: ClassVar[str]
@@ -109,44 +124,139 @@ class Family(ABC):
 
     @abstractmethod
     def natural(self, mu: ArrayLike) -> Array:
-        """Natural parameters lambda (..., m) of mean parameters mu (..., m)."""
+        """Natural parameters of mean parameters.
+
+        Parameters
+        ----------
+        mu : array_like of shape (..., m)
+            Mean parameters.
+
+        Returns
+        -------
+        ndarray of shape (..., m)
+            Natural parameters lambda. A ValueError names the first entry of ``mu``
+            that no member of the family has.
+        """
 
     @abstractmethod
     def mean(self, lam: ArrayLike) -> Array:
-        """Mean parameters mu (..., m) of natural parameters lambda (..., m)."""
+        """Mean parameters of natural parameters, the inverse of :meth:`natural`.
+
+        Parameters
+        ----------
+        lam : array_like of shape (..., m)
+            Natural parameters lambda.
+
+        Returns
+        -------
+        ndarray of shape (..., m)
+            Mean parameters. A ValueError names the first entry of ``lam`` with which
+            there is no density.
+        """
 
     @abstractmethod
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        """psi(lambda) = lambda_0, shape (...); its gradient is -mu."""
+        """Log-normaliser psi(lambda) = lambda_0; its gradient is -mu.
+
+        Parameters
+        ----------
+        lam : array_like of shape (..., m)
+            Natural parameters lambda.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
 
     @abstractmethod
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
-        """Log density -lambda_0 - lambda . phi(x) + log base measure, in nats."""
+        """Log density -lambda_0 - lambda . phi(x) + log base measure.
+
+        Parameters
+        ----------
+        X : array_like
+            Points x.
+        lam : array_like of shape (..., m)
+            Natural parameters lambda.
+
+        Returns
+        -------
+        ndarray
+            Nats.
+        """
 
     def entropy(self, mu: ArrayLike) -> Array:
-        """Entropy lambda_0 + lambda . mu relative to the base measure, in nats."""
+        """Entropy lambda_0 + lambda . mu relative to the base measure.
+
+        Parameters
+        ----------
+        mu : array_like of shape (..., m)
+            Mean parameters.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+        """
         mu = np.asarray(mu, dtype=np.float64)
         lam = self.natural(mu)
         return self.log_normaliser(lam) + (lam * mu).sum(axis=self.axes)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """KL(p_1 || p_2) of the members with mean parameters mu1 and mu2, in nats."""
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        lam1, lam2 = self.natural(mu1), self.natural(mu2)
-        gap = self.log_normaliser(lam2) - self.log_normaliser(lam1)
-        return np.maximum(gap + ((lam2 - lam1) * mu1).sum(axis=self.axes), 0.0)
+        """Kullback-Leibler divergence KL(p_1 || p_2) of two members.
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """J(p_1, p_2) in nats: eq. 19 of Dukkipati et al., ICDM 2013."""
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        return ((self.natural(mu2) - self.natural(mu1)) * (mu1 - mu2)).sum(
-            axis=self.axes
-        )
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., m)
+            Mean parameters, taken about the same point.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+        """
+        mu1 = np.asarray(mu1, dtype=np.float64)
+        lam1 = self.natural(mu1)
+        lam2 = self.natural(mu2)
+        psi_change = self.log_normaliser(lam2) - self.log_normaliser(lam1)
+        linear = ((lam2 - lam1) * mu1).sum(axis=self.axes)
+        return np.maximum(psi_change + linear, 0.0)
+
+    def jeffreys(
+        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+    ) -> Array:
+        """Jeffreys divergence J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2).
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., m)
+            Mean parameters.
+        location : array_like of shape (2, ...), default=None
+            Points that ``mu1`` and ``mu2`` are taken about; see the notes of
+            :class:`Family`.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+
+        References
+        ----------
+        .. [1] Dukkipati et al., ICDM 2013, eq. 19.
+        """
+        mu1 = np.asarray(mu1, dtype=np.float64)
+        mu2 = np.asarray(mu2, dtype=np.float64)
+        lam_change = self.natural(mu2) - self.natural(mu1)
+        return (lam_change * (mu1 - mu2)).sum(axis=self.axes)
 
     def js_gm(
-        self, mu: ArrayLike, weights: ArrayLike, lam: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        lam: ArrayLike | None = None,
+        location: ArrayLike | None = None,
     ) -> Array:
-        """JS_GM of K members = -Cov_weights(lambda, mu), in nats and O(K).
+        """JS_GM of K members = -Cov_weights(lambda, mu), in O(K).
 
         Parameters
         ----------
@@ -155,18 +265,24 @@ class Family(ABC):
         weights : array_like of shape (K,)
             Class weights that sum to one.
         lam : array_like of shape (K, ..., m), default=None
-            Natural parameters, if they are known.
+            Natural parameters, where they are known already; families with a closed
+            form ignore them.
+        location : array_like of shape (K, ...), default=None
+            Points that the members are taken about; see the notes of :class:`Family`.
 
         Returns
         -------
         ndarray of shape (...)
+            Nats.
 
         References
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        lam = self.natural(mu) if lam is None else lam
+        mu = np.asarray(mu, dtype=np.float64)
+        w = np.asarray(weights, dtype=np.float64)
+        if lam is None:
+            lam = self.natural(mu)
         centred = mu - mu[0]
         centred -= np.tensordot(w, centred, 1)
         covariance = np.tensordot(w, (lam - lam[0]) * centred, 1)
@@ -177,7 +293,8 @@ class MarginalFamily(Family):
     """A family of one feature at a time, with power moments as sufficient statistics.
 
     A subclass also states ``n_moments``; the methods below say how its members follow
-    from data, one feature at a time.
+    from data, one feature at a time. A family that ``translates`` must override the
+    methods that take ``location``.
 
     Attributes
     ----------
@@ -185,7 +302,7 @@ class MarginalFamily(Family):
         Number m of power moments x, x^2, ..., x^m.
     translates : bool
         Whether a shift of x stays inside the family; moments are then taken about a
-        location near the data, which keeps their digits.
+        location near the data, so that they keep their digits.
     nonnegative : bool
         Whether the support excludes negative values.
     """
@@ -195,15 +312,32 @@ class MarginalFamily(Family):
     nonnegative: ClassVar[bool] = False
 
     def log_base_measure(self, x: ArrayLike) -> Array:
-        """Log density of the base measure; zero unless a family says otherwise."""
+        """Log density of the base measure at x, zero unless a family says otherwise."""
         return np.zeros(np.shape(x))
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        """Check X (n, d) against the support; return what the moments are taken of."""
+        """Check data against the support; return the values whose moments are taken.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n, d)
+            X itself, unless a family takes the moments of other values. A ValueError
+            names a value that lies outside the support.
+        """
         return X
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
     ) -> Array:
         """Move class mean parameters off the boundary, where no density exists.
 
@@ -216,6 +350,8 @@ class MarginalFamily(Family):
             Pull of class variances towards the pooled within-class variance.
         smoothing : float >= 0
             Weight, in instances, of the pooled mean added to each class.
+        location : ndarray of shape (..., K, d), default=None
+            Points that the classes are taken about; see the notes of :class:`Family`.
 
         Returns
         -------
@@ -224,17 +360,45 @@ class MarginalFamily(Family):
         return mu
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
-        """Shrinkage that moments (K, d, m) and weights (K,) suggest, else zero."""
+        """Shrinkage that the moments suggest, zero unless a family says otherwise.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (K, d, m)
+            Class mean parameters.
+        weight : ndarray of shape (K,) or (K, d)
+            As for :meth:`regularise`.
+
+        Returns
+        -------
+        float in [0, 1]
+        """
         return 0.0
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
-        """Log density at x of natural parameters (..., m), in nats."""
-        x, lam = np.asarray(X, dtype=np.float64), np.asarray(lam, dtype=np.float64)
+        """Log density at x, one feature at a time.
+
+        Parameters
+        ----------
+        X : array_like of shape (...)
+            Points x, which broadcast against the leading axes of ``lam``.
+        lam : array_like of shape (..., m)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats.
+        """
+        x = np.asarray(X, dtype=np.float64)
+        lam = np.asarray(lam, dtype=np.float64)
         linear = (lam * powers(x, self.n_moments)).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        """JS of K members, by quadrature or by summation over the support.
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Jensen-Shannon divergence of K members, by quadrature or by summation.
 
         Parameters
         ----------
@@ -242,14 +406,18 @@ class MarginalFamily(Family):
             Mean parameters.
         weights : array_like of shape (K,)
             Class weights that sum to one.
+        location : array_like of shape (K, d), default=None
+            Points that the members are taken about; see the notes of :class:`Family`.
 
         Returns
         -------
         value, error : ndarray of shape (d,)
             Nats, and an estimate of the error.
         """
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        mu, w = mu[w > 0], w[w > 0]
+        mu = np.asarray(mu, dtype=np.float64)
+        w = np.asarray(weights, dtype=np.float64)
+        mu = mu[w > 0]
+        w = w[w > 0]
         lam = self.natural(mu)
         edges = np.sort(np.concatenate([self.panels(member) for member in mu], axis=1))
 
@@ -259,20 +427,32 @@ class MarginalFamily(Family):
         return jensen_shannon_quadrature(log_density, edges, w / w.sum())
 
     def panels(self, mu: Array) -> Array:
-        """Ends (d, B) of panels that cover members mu (d, m), smooth there."""
+        """Edges of panels for quadrature that cover members and are smooth inside.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (d, m)
+            Mean parameters of one member for every feature.
+
+        Returns
+        -------
+        ndarray of shape (d, B)
+            Ascending edges.
+        """
         raise NotImplementedError(
-            f"{type(self).__name__} says nothing of its support; write panels, or "
-            "jensen_shannon itself"
+            f"{type(self).__name__} does not state where its densities lie; define "
+            "panels, or jensen_shannon itself"
         )
 
 
 class NonnegativeFamily(MarginalFamily):
-    """A family of values, or of indicators, >= 0 by their means alone."""
+    """A family on values, or on indicators, >= 0 whose only moment is the mean."""
 
     n_moments: ClassVar[int] = 1
     nonnegative: ClassVar[bool] = True
 
     def observe(self, X: MatrixLike) -> MatrixLike:
+        """Return X (n, d); a ValueError names the least value if it is below zero."""
         values = X.data if sparse.issparse(X) else X
         if (values < 0).any():
             raise ValueError(
@@ -281,23 +461,41 @@ class NonnegativeFamily(MarginalFamily):
             )
         return X
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        # terms that are never negative, and do not cancel
+    def jeffreys(
+        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+    ) -> Array:
+        """J(p_1, p_2) (...), nats, as a sum of terms that are never negative."""
         return self.kl(mu1, mu2) + self.kl(mu2, mu1)
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
     ) -> Array:
         """Add ``smoothing`` instances at the pooled mean to every class.
 
-        What is zero throughout gets the parameter 1 in every class, so that it carries
-        no information.
+        A feature that is zero throughout gets the mean 1 in every class, so that it
+        carries no information. ``shrinkage`` and ``location`` have no effect.
+
+        Parameters
+        ----------
+        mu, weight, shrinkage, smoothing, location
+            As for :meth:`MarginalFamily.regularise`.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, m)
         """
         smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
     def _positive(self, mu: ArrayLike) -> Array:
+        """Mean parameters (..., m) as float64, checked to be above zero."""
         mu = np.asarray(mu, dtype=np.float64)
         article = "an" if self.name[0] in "aeiou" else "a"
         remedy = f"{article} {self.name} density needs a mean above zero"
@@ -308,11 +506,28 @@ class NonnegativeFamily(MarginalFamily):
 def smooth_towards_pooled(
     mu: Array, weight: Array, smoothing: float
 ) -> tuple[Array, Array, Array]:
-    """Means with ``smoothing`` pooled instances added; pooled means; total weights."""
-    count = by_feature(weight, mu)[..., None]
+    """Add ``smoothing`` instances at the pooled mean to every class.
+
+    Parameters
+    ----------
+    mu : ndarray of shape (..., K, d, m)
+    weight : ndarray of shape (..., K) or (..., K, d)
+    smoothing : float >= 0
+
+    Returns
+    -------
+    smooth : ndarray of shape (..., K, d, m)
+        Mean parameters of each class with those instances; a new array.
+    pooled : ndarray of shape (..., 1, d, m)
+        Mean parameters of all classes together.
+    total : ndarray of shape (..., 1, d, 1) or (..., 1, 1, 1)
+        Weight of all classes together.
+    """
+    count = by_feature(weight, mu)
+    pooled = np.einsum("...kd,...kdm->...dm", class_fractions(count), mu)
+    pooled = pooled[..., None, :, :]
+    count = count[..., None]
     total = count.sum(axis=-3, keepdims=True)
-    share = count / np.where(total > 0, total, 1.0)
-    pooled = np.einsum("...kdi,...kdm->...dm", share, mu)[..., None, :, :]
     if not smoothing:
         return mu.copy(), pooled, total
     smooth = count / (count + smoothing) * mu
@@ -321,5 +536,14 @@ def smooth_towards_pooled(
 
 
 def by_feature(weight: Array, mu: Array) -> Array:
-    """Weights (..., K) or (..., K, d) that broadcast to the features of mu."""
+    """Weights (..., K) or (..., K, d) so shaped that they broadcast to (..., K, d)."""
     return weight if weight.ndim == mu.ndim - 1 else weight[..., None]
+
+
+def class_fractions(count: Array) -> Array:
+    """Fraction of the weight of a feature that each class has, of weights (..., K, d).
+
+    Zero where no class has any weight.
+    """
+    total = count.sum(axis=-2, keepdims=True)
+    return count / np.where(total > 0, total, 1.0)

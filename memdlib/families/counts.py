@@ -1,5 +1,6 @@
 """Families of counts: presence, Poisson, geometric, and documents as a whole."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +16,10 @@ from memdlib.validation import check_domain
 
 # Probability of the counts that are left out of a sum over all of them.
 _TAIL = 1e-17
-# Cells of a sum handled at a time, and the most that one feature may need.
-_BLOCK, _MOST_CELLS = 2**22, 10**6
+# Cells (classes, features, counts) of a sum handled at a time.
+_BLOCK = 2**22
+# Largest count that the sum of one feature may go to.
+_LARGEST_COUNT = 10**6
 
 
 class CountFamily(NonnegativeFamily):
@@ -26,94 +29,39 @@ class CountFamily(NonnegativeFamily):
     base measure that all classes share.
     """
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    @abstractmethod
+    def largest_count(self, mu: Array) -> Array:
+        """Count (...) beyond which members mu (..., 1) have probability 1e-17."""
+
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Jensen-Shannon divergence (d,) of K members, by summation, and its error.
+
+        A ValueError names a feature whose sum would need more than a million counts.
+        """
         mu = np.asarray(mu, dtype=np.float64)
         lam = self.natural(mu)
-        last = self.largest_count(mu).max(axis=0)
-        if last.max() > _MOST_CELLS:
-            feature = int(np.argmax(last))
+        largest = self.largest_count(mu).max(axis=0)
+        if largest.max() > _LARGEST_COUNT:
+            feature = int(np.argmax(largest))
             raise ValueError(
                 f"the Jensen-Shannon divergence of feature {feature} needs a sum over "
-                f"{int(last.max())} counts; rescale it, or rank by js_gm"
+                f"{int(largest.max())} counts; rescale it, or rank by js_gm"
             )
         value = np.empty(mu.shape[1])
-        order, start = np.argsort(-last, kind="stable"), 0
+        # features of similar range together, so that few cells are of probability zero
+        order = np.argsort(-largest, kind="stable")
+        start = 0
         while start < len(order):
-            cells = int(last[order[start]]) + 1
-            step = max(1, _BLOCK // (cells * len(mu)))
-            part = order[start : start + step]
-            counts = np.arange(cells)[:, None, None]
-            log_p = self.log_density(counts, lam[:, part])
-            P = np.exp(np.moveaxis(log_p, 0, -1)).swapaxes(0, 1)
-            value[part] = discrete_jensen_shannon(P, weights)
+            counts = np.arange(largest[order[start]] + 1.0)
+            step = max(1, _BLOCK // (len(counts) * len(mu)))
+            features = order[start : start + step]
+            log_p = self.log_density(counts, lam[:, features, None])
+            P = np.exp(log_p).swapaxes(0, 1)
+            value[features] = discrete_jensen_shannon(P, weights)
             start += step
         return value, np.full(len(value), _TAIL)
-
-    def largest_count(self, mu: Array) -> Array:
-        """Count (...) beyond which members mu (..., 1) have next to no probability."""
-        raise NotImplementedError(f"{type(self).__name__} must bound its tail")
-
-
-@dataclass(frozen=True)
-class Bernoulli(CountFamily):
-    """Presence of a feature: E [x > 0] on {0, 1}.
-
-    Counts and weights are read as presence (x > 0), the usual document model;
-    lambda = -logit(mu).
-
-    Examples
-    --------
-    >>> Bernoulli().natural([[0.75], [0.25]]).ravel().round(6).tolist()
-    [-1.098612, 1.098612]
-    """
-
-    name: ClassVar[str] = "bernoulli"
-
-    def natural(self, mu: ArrayLike) -> Array:
-        mu = np.asarray(mu, dtype=np.float64)
-        remedy = "a Bernoulli density needs a mean strictly between 0 and 1"
-        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use smoothing > 0")
-        return 0.0 - logit(mu)  # not -0.0
-
-    def mean(self, lam: ArrayLike) -> Array:
-        return expit(-np.asarray(lam, dtype=np.float64))
-
-    def log_normaliser(self, lam: ArrayLike) -> Array:
-        return np.logaddexp(0.0, -np.asarray(lam, dtype=np.float64)[..., 0])
-
-    def entropy(self, mu: ArrayLike) -> Array:
-        mu = _share(mu)
-        return entr(mu) - xlog1py(1.0 - mu, -mu)
-
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = _share(mu1), _share(mu2)
-        change = mu2 - mu1
-        absent = kl_terms(1.0 - mu1, 1.0 - mu2, -change)
-        return kl_terms(mu1, mu2, change) + absent
-
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        mu = _share(mu)
-        cells = np.stack([mu, 1.0 - mu], axis=-1)
-        value = discrete_jensen_shannon(cells.swapaxes(0, 1), weights)
-        return value, np.zeros_like(value)
-
-    def observe(self, X: MatrixLike) -> MatrixLike:
-        X = super().observe(X).astype(np.float64)
-        return X.sign() if sparse.issparse(X) else np.sign(X)
-
-    def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
-    ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
-
-        A feature that is present everywhere or nowhere gets the mean 1/2 in every
-        class, so that it carries no information.
-        """
-        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
-        if smoothing > 0:  # what is added to a mean of one may be lost in rounding
-            np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
-        np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
-        return smooth
 
 
 @dataclass(frozen=True)
@@ -133,28 +81,37 @@ class Poisson(CountFamily):
     name: ClassVar[str] = "poisson"
 
     def natural(self, mu: ArrayLike) -> Array:
-        return 0.0 - np.log(self._positive(mu))
+        """Natural parameters lambda = -log mu (..., 1) of means (..., 1) above zero."""
+        return 0.0 - np.log(self._positive(mu))  # not -0.0
 
     def mean(self, lam: ArrayLike) -> Array:
+        """Means exp(-lambda) (..., 1) of natural parameters (..., 1)."""
         return np.exp(-np.asarray(lam, dtype=np.float64))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        return np.exp(-np.asarray(lam, dtype=np.float64)[..., 0])
+        """Log-normaliser psi(lambda) = exp(-lambda) (...), the mean."""
+        return self.mean(lam)[..., 0]
 
     def log_base_measure(self, x: ArrayLike) -> Array:
+        """Log of 1/x! (...), by the gamma function where x is no integer."""
         return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = self._positive(mu)[..., 0]
-        return mu + entr(mu)
+        """Entropy mu - mu log mu (...), nats, relative to the base measure 1/x!."""
+        mean = self._positive(mu)[..., 0]
+        return mean + entr(mean)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (self._positive(mu)[..., 0] for mu in (mu1, mu2))
-        return kl_terms(mu1, mu2, mu2 - mu1)
+        """KL(p_1 || p_2) = mu_1 log(mu_1 / mu_2) - mu_1 + mu_2 (...), nats."""
+        mean1 = self._positive(mu1)[..., 0]
+        mean2 = self._positive(mu2)[..., 0]
+        return kl_terms(mean1, mean2, mean2 - mean1)
 
     def largest_count(self, mu: Array) -> Array:
-        # Bernstein: P(X >= mu + t) <= exp(-t^2 / (2 mu + 2 t / 3))
-        bound, mean = -np.log(_TAIL), mu[..., 0]
+        """Count (...) from Bernstein's bound on the tail of members mu (..., 1)."""
+        # P(X >= mean + t) <= exp(-t^2 / (2 mean + 2 t / 3))
+        mean = mu[..., 0]
+        bound = -np.log(_TAIL)
         excess = bound / 3.0 + np.sqrt(bound**2 / 9.0 + 2.0 * bound * mean)
         return np.ceil(mean + excess)
 
@@ -173,131 +130,149 @@ class Geometric(CountFamily):
     name: ClassVar[str] = "geometric"
 
     def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda = -log q (..., 1) of means (..., 1) above zero."""
         return np.log1p(1.0 / self._positive(mu))
 
     def mean(self, lam: ArrayLike) -> Array:
+        """Means 1 / (exp(lambda) - 1) (..., 1) of natural parameters (..., 1) > 0."""
         lam = np.asarray(lam, dtype=np.float64)
         remedy = "exp(-lambda x) is summable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return np.exp(-lam) / -np.expm1(-lam)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log-normaliser psi(lambda) = -log(1 - exp(-lambda)) (...)."""
         return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
 
     def entropy(self, mu: ArrayLike) -> Array:
-        mu = self._positive(mu)
-        return (np.log1p(mu) + mu * self.natural(mu))[..., 0]
+        """Entropy log(1 + mu) + mu log(1 + 1/mu) (...), nats."""
+        mean = self._positive(mu)[..., 0]
+        return np.log1p(mean) + mean * np.log1p(1.0 / mean)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = (self._positive(mu)[..., 0] for mu in (mu1, mu2))
-        # that of 1 + mu_1 coins of bias q, which are tossed on average
-        heads = mu2 / (1.0 + mu2) * (1.0 + mu1)
-        tails = itakura_saito(1.0 + mu1, 1.0 + mu2)
-        return kl_terms(mu1, heads, (mu2 - mu1) / (1.0 + mu2)) + tails
+        """KL(p_1 || p_2) (...), nats, as a sum of terms that are never negative."""
+        mean1 = self._positive(mu1)[..., 0]
+        mean2 = self._positive(mu2)[..., 0]
+        # a count is the number of heads before the first tail: the divergence is that
+        # of the coins, of bias q, times the number of tosses expected, 1 + mean_1
+        heads = mean2 / (1.0 + mean2) * (1.0 + mean1)
+        tails = itakura_saito(1.0 + mean1, 1.0 + mean2)
+        return kl_terms(mean1, heads, (mean2 - mean1) / (1.0 + mean2)) + tails
 
     def largest_count(self, mu: Array) -> Array:
+        """Count (...) from the tail q^x of members mu (..., 1)."""
         return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
 
 
-@dataclass(frozen=True)
-class Multinomial(Poisson):
-    """Counts of one document as a whole: word probabilities theta, given its length.
+class TwoOutcomeFamily(NonnegativeFamily):
+    """A family of two outcomes, whose mean is the probability theta of one of them."""
 
-    The mean parameters of the d features are the expected counts of a document of
-    length one, theta_1..theta_d, which sum to one *over the features*; lambda = -log
-    theta, and the log-normaliser is zero. Log densities, entropy and divergences are
-    sums of one term a feature, which is what the methods return; divergences are those
-    of documents of length one, and grow in proportion to the length.
+    def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda = -logit(theta) (..., 1) of theta (..., 1)."""
+        mu = np.asarray(mu, dtype=np.float64)
+        remedy = (
+            f"a {self.name.capitalize()} density needs a mean strictly between 0 and 1"
+        )
+        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use smoothing > 0")
+        return 0.0 - logit(mu)  # not -0.0
 
-    Examples
-    --------
-    >>> f = Multinomial()
-    >>> f.entropy([[0.5], [0.25], [0.25]]).sum().round(6)
-    np.float64(1.039721)
-    """
-
-    name: ClassVar[str] = "multinomial"
-
-    def log_normaliser(self, lam: ArrayLike) -> Array:
-        return np.zeros(np.shape(lam)[:-1])
+    def mean(self, lam: ArrayLike) -> Array:
+        """Probabilities theta = 1 / (1 + exp(lambda)) (..., 1) of lambda (..., 1)."""
+        return expit(-np.asarray(lam, dtype=np.float64))
 
     def entropy(self, mu: ArrayLike) -> Array:
-        return entr(np.asarray(mu, dtype=np.float64)).sum(axis=-1)
+        """Entropy -theta log theta - (1 - theta) log(1 - theta) (...), nats."""
+        theta = _probability(mu)
+        return entr(theta) - xlog1py(1.0 - theta, -theta)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        return kl_terms(mu1, mu2, mu2 - mu1).sum(axis=-1)
+        """KL(p_1 || p_2) (...), nats, with one nonnegative term for each outcome."""
+        theta1 = _probability(mu1)
+        theta2 = _probability(mu2)
+        change = theta2 - theta1
+        first = kl_terms(theta1, theta2, change)
+        second = kl_terms(1.0 - theta1, 1.0 - theta2, -change)
+        return first + second
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        change = np.tensordot(w, mu - mu[:1], 1) - (mu - mu[:1])
-        value = np.tensordot(w, kl_terms(mu, mu + change, change), 1).sum(axis=-1)
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
+        theta = _probability(mu)
+        P = np.stack([theta, 1.0 - theta], axis=-1).swapaxes(0, 1)
+        value = discrete_jensen_shannon(P, weights)
         return value, np.zeros_like(value)
-
-    def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
-    ) -> Array:
-        """Word probabilities of each class, with ``smoothing`` pooled documents added.
-
-        The probabilities of all classes are then mixed with the uniform ones, in the
-        ratio of ``smoothing`` to the total weight, so that no word is impossible; words
-        of equal probability in all classes stay so. ``shrinkage`` has no effect.
-        """
-        theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
-        length = theta.sum(axis=-2, keepdims=True)
-        np.copyto(theta, 1.0, where=length == 0)
-        length = np.where(length > 0, length, mu.shape[-2])
-        share = smoothing / (total + smoothing)
-        theta /= length
-        theta *= 1.0 - share
-        theta += share / mu.shape[-2]
-        return theta
 
 
 @dataclass(frozen=True)
-class Categorical(Multinomial):
-    """Levels of one category: E [x = level] of each level.
+class Bernoulli(TwoOutcomeFamily):
+    """Presence of a feature: E [x > 0] on {0, 1}.
 
-    The mean parameters are the probabilities of the m levels, which are the last axis;
-    lambda = -log p, and the log-normaliser is zero. Data are the places of the levels.
+    Counts and weights are read as presence (x > 0), the usual document model;
+    lambda = -logit(mu).
 
     Examples
     --------
-    >>> Categorical().jeffreys([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).round(3)
-    np.float64(0.347)
+    >>> Bernoulli().natural([[0.75], [0.25]]).ravel().round(6).tolist()
+    [-1.098612, 1.098612]
     """
 
-    name: ClassVar[str] = "categorical"
-    regularise = NonnegativeFamily.regularise
+    name: ClassVar[str] = "bernoulli"
 
-    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
-        """Log probability of the places X (...) under parameters (..., m), in nats."""
-        place = np.asarray(X, dtype=np.intp)[..., None]
-        lam = np.broadcast_to(lam, (*place.shape[:-1], np.shape(lam)[-1]))
-        return -np.take_along_axis(lam, place, axis=-1)[..., 0]
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log-normaliser psi(lambda) = log(1 + exp(-lambda)) (...)."""
+        return np.logaddexp(0.0, -np.asarray(lam, dtype=np.float64)[..., 0])
 
+    def observe(self, X: MatrixLike) -> MatrixLike:
+        """Presence [x > 0] of X (n, d), float64; a value below zero is a ValueError."""
+        X = super().observe(X).astype(np.float64)
+        return X.sign() if sparse.issparse(X) else np.sign(X)
 
-def _share(mu: ArrayLike) -> Array:
-    mu = np.asarray(mu, dtype=np.float64)[..., 0]
-    valid = (mu >= 0) & (mu <= 1)
-    check_domain(valid, mu, "mean", "a probability lies between 0 and 1")
-    return mu
+    def regularise(
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
+    ) -> Array:
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        A feature that is present everywhere or nowhere gets the mean 1/2 in every
+        class, so that it carries no information. ``shrinkage`` and ``location`` have no
+        effect.
+
+        Parameters
+        ----------
+        mu, weight, shrinkage, smoothing, location
+            As for :meth:`MarginalFamily.regularise`.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, 1)
+        """
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
+        if smoothing > 0:  # what is added to a mean of one may be lost in rounding
+            np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
+        np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
+        return smooth
 
 
 @dataclass(frozen=True)
-class Binomial(Bernoulli):
+class Binomial(TwoOutcomeFamily):
     """Count of one word given the length of its document: the word, or another.
 
-    The marginals of the multinomial family, with its mean parameters: the share theta
-    of a word in the documents of a class, which leaves 1 - theta to the rest of the
-    document; lambda = -logit theta. Entropy and divergences are those of a document of
-    one word; J and JS_GM grow in proportion to the length.
+    The marginals of the multinomial family, with its mean parameters: the probability
+    theta of a word in the documents of a class, which leaves 1 - theta to all other
+    words; lambda = -logit theta. Entropy and divergences are those of a document of one
+    word; J and JS_GM grow in proportion to the length.
 
     Divergences of several words do not add up, because the counts of a document do, and
-    a density depends on the length. So this family ranks words, and refuses densities:
-    it is no name of the registry, and is given itself to
-    :class:`memdlib.DivergenceRanker`. Documents are scored by the words that are kept
-    and their rest together in :class:`memdlib.generative.MultinomialMeMdClassifier`.
+    a density depends on the length. This family therefore ranks words, and refuses
+    densities: it is not in the registry, and an instance is passed to
+    :class:`memdlib.DivergenceRanker`. Documents are scored by the selected words and
+    all others together in :class:`memdlib.generative.MultinomialMeMdClassifier`.
 
     Examples
     --------
@@ -311,25 +286,177 @@ class Binomial(Bernoulli):
     name: ClassVar[str] = "binomial"
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Refuse with a ValueError, as does any density: it depends on the length."""
+        # a classifier asks for this first, so that it stops here and does not add up
+        # the scores of words as if their counts were independent
         raise ValueError(
             "the density of a binomial count depends on the length of its document; "
             "this family only ranks words: classify by MultinomialMeMdClassifier, or "
             'by MeMdClassifier(family="multinomial")'
         )
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
-        return CountFamily.observe(self, X)
-
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
     ) -> Array:
         """Word probabilities of each class, as the multinomial family has them.
 
-        A vocabulary of one word leaves no rest: its share is then put at 1/2 in all
-        classes, so that it carries no information. ``shrinkage`` has no effect.
+        In a vocabulary of one word there is no other: its probability is then put at
+        1/2 in all classes, so that it carries no information. ``shrinkage`` and
+        ``location`` have no effect.
+
+        Parameters
+        ----------
+        mu, weight, shrinkage, smoothing, location
+            As for :meth:`MarginalFamily.regularise`.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, 1)
         """
         if mu.shape[-2] == 1:
             return np.full(mu.shape, 0.5)
-        return Multinomial().regularise(
-            mu, weight, shrinkage=shrinkage, smoothing=smoothing
-        )
+        return _word_probabilities(mu, weight, smoothing)
+
+
+class ProbabilityVectorFamily(NonnegativeFamily):
+    """A family whose mean parameters are probabilities p of several outcomes.
+
+    lambda = -log p, and the log-normaliser is zero: what p and lambda are summed over
+    is the last axis of :class:`Categorical`, and the features of :class:`Multinomial`.
+    """
+
+    def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda = -log p (..., m) of p (..., m) above zero."""
+        return 0.0 - np.log(self._positive(mu))  # not -0.0
+
+    def mean(self, lam: ArrayLike) -> Array:
+        """Probabilities p = exp(-lambda) (..., m) of natural parameters (..., m)."""
+        return np.exp(-np.asarray(lam, dtype=np.float64))
+
+    def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log-normaliser (...), which is zero."""
+        return np.zeros(np.shape(lam)[:-1])
+
+    def entropy(self, mu: ArrayLike) -> Array:
+        """Entropy, the sum of -p log p over the last axis (...), nats."""
+        return entr(np.asarray(mu, dtype=np.float64)).sum(axis=-1)
+
+    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """KL(p_1 || p_2) (...), nats, with one nonnegative term for each outcome."""
+        p1 = np.asarray(mu1, dtype=np.float64)
+        p2 = np.asarray(mu2, dtype=np.float64)
+        return kl_terms(p1, p2, p2 - p1).sum(axis=-1)
+
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
+        p = np.asarray(mu, dtype=np.float64)
+        w = np.asarray(weights, dtype=np.float64)
+        # mixture - p from differences to p_1, so that near-equality keeps its digits
+        offset = p - p[:1]
+        change = np.tensordot(w, offset, 1) - offset
+        value = np.tensordot(w, kl_terms(p, p + change, change), 1).sum(axis=-1)
+        return value, np.zeros_like(value)
+
+
+@dataclass(frozen=True)
+class Multinomial(ProbabilityVectorFamily):
+    """Counts of one document as a whole: word probabilities theta, given its length.
+
+    The mean parameters of the d features are the expected counts of a document of
+    length one, theta_1..theta_d, which sum to one *over the features*; lambda = -log
+    theta, and the log-normaliser is zero. Log densities, entropy and divergences are
+    sums of one term per feature, which is what the methods return; divergences are
+    those of documents of length one, and grow in proportion to the length.
+
+    Examples
+    --------
+    >>> f = Multinomial()
+    >>> f.entropy([[0.5], [0.25], [0.25]]).sum().round(6)
+    np.float64(1.039721)
+    """
+
+    name: ClassVar[str] = "multinomial"
+
+    def log_base_measure(self, x: ArrayLike) -> Array:
+        """Log of 1/x! (...), by the gamma function where x is no integer."""
+        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+
+    def regularise(
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
+    ) -> Array:
+        """Word probabilities of each class, with ``smoothing`` pooled documents added.
+
+        The probabilities of all classes are then mixed with the uniform ones, in the
+        ratio of ``smoothing`` to the total weight, so that no word is impossible; words
+        of equal probability in all classes stay so. ``shrinkage`` and ``location`` have
+        no effect.
+
+        Parameters
+        ----------
+        mu, weight, shrinkage, smoothing, location
+            As for :meth:`MarginalFamily.regularise`.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, 1)
+            Probabilities, of sum one over the features.
+        """
+        return _word_probabilities(mu, weight, smoothing)
+
+
+@dataclass(frozen=True)
+class Categorical(ProbabilityVectorFamily):
+    """Levels of one category: E [x = level] of each level.
+
+    The mean parameters are the probabilities of the m levels, which are the last axis;
+    lambda = -log p, and the log-normaliser is zero. Data are the indices of the levels.
+
+    Examples
+    --------
+    >>> Categorical().jeffreys([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).round(3)
+    np.float64(0.347)
+    """
+
+    name: ClassVar[str] = "categorical"
+
+    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+        """Log probability of the levels X (...) under parameters (..., m), in nats."""
+        level = np.asarray(X, dtype=np.intp)[..., None]
+        lam = np.broadcast_to(lam, (*level.shape[:-1], np.shape(lam)[-1]))
+        return -np.take_along_axis(lam, level, axis=-1)[..., 0]
+
+
+def _probability(mu: ArrayLike) -> Array:
+    """Probabilities (...) of mean parameters (..., 1), checked to lie in [0, 1]."""
+    theta = np.asarray(mu, dtype=np.float64)[..., 0]
+    valid = (theta >= 0) & (theta <= 1)
+    check_domain(valid, theta, "mean", "a probability lies between 0 and 1")
+    return theta
+
+
+def _word_probabilities(mu: Array, weight: Array, smoothing: float) -> Array:
+    """Smoothed probabilities (..., K, d, 1) of mean counts; see Multinomial."""
+    theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
+    length = theta.sum(axis=-2, keepdims=True)
+    # documents without any word: each word is as probable as any other
+    np.copyto(theta, 1.0, where=length == 0)
+    length = np.where(length > 0, length, mu.shape[-2])
+    uniform_fraction = smoothing / (total + smoothing)
+    theta /= length
+    theta *= 1.0 - uniform_fraction
+    theta += uniform_fraction / mu.shape[-2]
+    return theta

@@ -11,12 +11,13 @@ from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
     by_feature,
+    class_fractions,
     jensen_shannon_quadrature,
 )
 from memdlib.moments import ClassMoments
 from memdlib.validation import check_domain
 
-# Ends of panels in standard deviations; beyond lies a probability below 1e-18.
+# Edges of panels in standard deviations; beyond lies a probability below 1e-18.
 _PANELS = np.linspace(-9.0, 9.0, 13)
 _ROOT_OF_2_PI = np.sqrt(2.0 * np.pi)
 
@@ -51,11 +52,13 @@ class Normal(MarginalFamily):
         return mu[..., 1] - mu[..., 0] ** 2
 
     def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters (-mean/v, 1/(2 v)) (..., 2) of mu (..., 2); variance v."""
         mu = np.asarray(mu, dtype=np.float64)
         variance = self._positive_variance(mu)
         return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
+        """Mean parameters (..., 2) of natural parameters (..., 2), lambda_2 > 0."""
         lam = np.asarray(lam, dtype=np.float64)
         remedy = "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0"
         check_domain(lam[..., 1] > 0, lam[..., 1], "lambda_2", remedy)
@@ -63,16 +66,21 @@ class Normal(MarginalFamily):
         return self.mean_parameters(-lam[..., 0] * variance, variance)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log-normaliser lambda_1^2 / (4 lambda_2) + log(pi / lambda_2) / 2 (...)."""
         lam = np.asarray(lam, dtype=np.float64)
         square = lam[..., 0] ** 2 / (4.0 * lam[..., 1])
         return square + 0.5 * np.log(np.pi / lam[..., 1])
 
     def entropy(self, mu: ArrayLike) -> Array:
+        """Differential entropy log(2 pi e v) / 2 (...), nats, with the variance v."""
         return 0.5 * np.log(2.0 * np.pi * np.e * self._positive_variance(mu))
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
+        """KL(p_1 || p_2) (...), nats; the means by their difference, which is exact."""
+        mu1 = np.asarray(mu1, dtype=np.float64)
+        mu2 = np.asarray(mu2, dtype=np.float64)
+        v1 = self._positive_variance(mu1)
+        v2 = self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
         return 0.5 * (itakura_saito(v1, v2) + shift**2 / v2)
 
@@ -80,9 +88,24 @@ class Normal(MarginalFamily):
     def jeffreys(
         self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
     ) -> Array:
-        """J(p_1, p_2) in nats; ``location`` (2, ...) if taken about two points."""
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        v1, v2 = self._positive_variance(mu1), self._positive_variance(mu2)
+        """Jeffreys divergence J(p_1, p_2), a sum of squares that cannot cancel.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., 2)
+            Mean parameters.
+        location : array_like of shape (2, ...), default=None
+            Points that ``mu1`` and ``mu2`` are taken about; None means the same point.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Nats; infinite where it overflows.
+        """
+        mu1 = np.asarray(mu1, dtype=np.float64)
+        mu2 = np.asarray(mu2, dtype=np.float64)
+        v1 = self._positive_variance(mu1)
+        v2 = self._positive_variance(mu2)
         shift = mu1[..., 0] - mu2[..., 0]
         if location is not None:
             shift = (location[0] - location[1]) + shift
@@ -93,7 +116,11 @@ class Normal(MarginalFamily):
 
     @np.errstate(over="ignore")
     def js_gm(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        lam: ArrayLike | None = None,
+        location: ArrayLike | None = None,
     ) -> Array:
         """JS_GM of K members, from differences of means and variances.
 
@@ -102,25 +129,30 @@ class Normal(MarginalFamily):
 
         Parameters
         ----------
-        mu, weights
-            As in :meth:`Family.js_gm`.
+        mu : array_like of shape (K, ..., 2)
+            Mean parameters.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+        lam : array_like of shape (K, ..., 2), default=None
+            Ignored.
         location : array_like of shape (K, ...), default=None
-            Points that the members are taken about; None means the same.
+            Points that the members are taken about; None means the same point.
 
         Returns
         -------
         ndarray of shape (...)
             Nats; infinite where it overflows.
         """
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        mu = np.asarray(mu, dtype=np.float64)
+        w = np.asarray(weights, dtype=np.float64)
         variance = self._positive_variance(mu)
         centre = self.centre(mu, w, location)
         square = (centre - np.tensordot(w, centre, 1)) ** 2
         # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
         v_0 = variance[np.argmax(w)]
         change = variance - v_0
-        wider = change - np.tensordot(w, change, 1)
-        total = change / variance * (wider / v_0)
+        centred = change - np.tensordot(w, change, 1)
+        total = change / variance * (centred / v_0)
         total += (square + np.tensordot(w, square, 1)) / variance
         return 0.5 * np.maximum(np.tensordot(w, total, 1), 0.0)
 
@@ -128,19 +160,39 @@ class Normal(MarginalFamily):
     def jensen_shannon(
         self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
     ) -> tuple[Array, Array]:
-        """JS of K members by quadrature; ``location`` as in :meth:`js_gm`."""
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        mu, location = mu[w > 0], None if location is None else location[w > 0]
-        centre = self.centre(mu, w[w > 0], location)
+        """Jensen-Shannon divergence of K members, by quadrature.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, d, 2)
+            Mean parameters.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+        location : array_like of shape (K, d), default=None
+            Points that the members are taken about; None means the same point.
+
+        Returns
+        -------
+        value, error : ndarray of shape (d,)
+            Nats, and an estimate of the error.
+        """
+        w = np.asarray(weights, dtype=np.float64)
+        mu = np.asarray(mu, dtype=np.float64)[w > 0]
+        if location is not None:
+            location = location[w > 0]
+        w = w[w > 0]
+        centre = self.centre(mu, w, location)
         deviation = np.sqrt(self._positive_variance(mu))
         panels = centre[..., None] + deviation[..., None] * _PANELS
         edges = np.sort(np.concatenate(panels, axis=1))
 
         def log_density(x, features):
-            at, scale = centre[:, features, None], deviation[:, features, None]
-            return -0.5 * ((x - at) / scale) ** 2 - np.log(scale * _ROOT_OF_2_PI)
+            scale = deviation[:, features, None]
+            z = (x - centre[:, features, None]) / scale
+            return -0.5 * z**2 - np.log(scale * _ROOT_OF_2_PI)
 
-        value, error = jensen_shannon_quadrature(log_density, edges, w[w > 0] / w.sum())
+        value, error = jensen_shannon_quadrature(log_density, edges, w / w.sum())
+        # classes that agree exactly get exactly zero, whatever the rule sums up to
         equal = (centre == centre[0]) & (deviation == deviation[0])
         return np.where(equal.all(axis=0), 0.0, value), error
 
@@ -159,28 +211,43 @@ class Normal(MarginalFamily):
         rounding error of its own computation counts as zero and is replaced by the
         feature's within-class variance; if every class is constant, by its total
         variance; if the feature itself is constant, by 1, so that it carries no
-        information. Means stay as they are. ``location`` (..., K, d) holds the points
-        that the classes are taken about; None means the same.
+        information. Means stay as they are.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (..., K, d, 2)
+        weight : ndarray of shape (..., K) or (..., K, d)
+            Total instance weight of each class, or of its cells that are not missing.
+        shrinkage : float in [0, 1]
+        smoothing : float >= 0
+            Ignored.
+        location : ndarray of shape (..., K, d), default=None
+            Points that the classes are taken about; None means the same point.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, 2)
         """
         variance = self.class_variance(mu)
         if shrinkage == 0 and variance.all():
             return mu
-        share = _shares(by_feature(weight, mu))
-        within = _mean(share, variance)
+        within = _weighted_mean(class_fractions(by_feature(weight, mu)), variance)
         variance = (1.0 - shrinkage) * variance + shrinkage * within
         if not variance.all():
             differs, between = self._between(mu, weight, location)
-            fallback = np.where(within > 0, within, np.where(differs, between, 1.0))
-            variance = np.where(variance > 0, variance, fallback)
+            replacement = np.where(differs, between, 1.0)
+            replacement = np.where(within > 0, within, replacement)
+            variance = np.where(variance > 0, variance, replacement)
         return self.mean_parameters(mu[..., 0], variance)
 
     def is_perfect(self, moments: ClassMoments) -> Bools:
         """Features (d,) that are constant in every class, but not the same in all."""
-        mean, count = moments.mean, moments.count
-        constant = (self.class_variance(mean) == 0) | (count == 0)
+        mean = moments.mean
+        constant = (self.class_variance(mean) == 0) | (moments.count == 0)
         perfect = constant.all(axis=0)
         if perfect.any():
-            perfect &= self._between(mean, count, moments.location)[0][0]
+            differs, _ = self._between(mean, moments.count, moments.location)
+            perfect &= differs[0]
         return perfect
 
     def choose_shrinkage(self, mu: Array, weight: Array) -> float:
@@ -190,7 +257,18 @@ class Normal(MarginalFamily):
         r = v_k / v_within, so that no scale enters. It is least where the shrinkage is
         the sum of Var(r_k) - Cov(r_k, pooled) over the sum of (r_k - 1)^2; under
         normality 2 r^2 / (n_k + 2) estimates the variance without bias, and the pooled
-        variance, of which class k makes up the share pi_k, takes pi_k of it.
+        variance, of which class k makes up the fraction pi_k, takes pi_k of it.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (K, d, 2)
+            Class mean parameters.
+        weight : ndarray of shape (K,) or (K, d)
+            Total instance weight of each class, or of its cells that are not missing.
+
+        Returns
+        -------
+        float in [0, 1]
 
         References
         ----------
@@ -199,12 +277,13 @@ class Normal(MarginalFamily):
            (2005), eq. 7.
         """
         count = by_feature(weight, mu)
-        variance, share = self.class_variance(mu), _shares(count)
-        within = _mean(share, variance)
+        fraction = class_fractions(count)
+        variance = self.class_variance(mu)
+        within = _weighted_mean(fraction, variance)
         varies = (within > 0) & (count > 0)
         ratio = np.where(varies, variance / np.where(within > 0, within, 1.0), 1.0)
         distance = ((ratio - 1.0) ** 2).sum()
-        noise = 2.0 * (1.0 - share) / (count + 2.0) * ratio**2
+        noise = 2.0 * (1.0 - fraction) / (count + 2.0) * ratio**2
         noise = noise.sum(where=varies)
         return float(noise / distance) if distance > noise else 1.0
 
@@ -216,7 +295,21 @@ class Normal(MarginalFamily):
 
     @staticmethod
     def centre(mu: Array, weight: Array, location: Array | None) -> Array:
-        """Means (..., K, d) about the location of the heaviest class."""
+        """Class means about the location of the heaviest class.
+
+        Parameters
+        ----------
+        mu : ndarray of shape (..., K, d, 2)
+            Mean parameters about the locations.
+        weight : ndarray of shape (..., K) or (..., K, d)
+            Weights of the classes.
+        location : ndarray of shape (..., K, d) or None
+            None means the same point for all classes.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d)
+        """
         if location is None:
             return mu[..., 0]
         if weight.ndim == 1:
@@ -226,15 +319,18 @@ class Normal(MarginalFamily):
         return (location - origin) + mu[..., 0]
 
     def _between(self, mu, weight, location):
-        """Whether class means differ, and their variance, (..., 1, d)."""
+        """Whether class means differ, and their variance, each (..., 1, d)."""
         count = by_feature(weight, mu)
-        share, centre = _shares(count), self.centre(mu, weight, location)
-        centre = np.where(count > 0, centre - _mean(share, centre), 0.0)
-        rounding = np.sqrt(_mean(share, ROUNDING * mu[..., 1]))
+        fraction = class_fractions(count)
+        centre = self.centre(mu, weight, location)
+        centre = centre - _weighted_mean(fraction, centre)
+        centre = np.where(count > 0, centre, 0.0)
+        rounding = np.sqrt(_weighted_mean(fraction, ROUNDING * mu[..., 1]))
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
-        return differs, _mean(share, centre**2)
+        return differs, _weighted_mean(fraction, centre**2)
 
     def _positive_variance(self, mu: ArrayLike) -> Array:
+        """Variance (...) of mean parameters (..., 2), checked to be above zero."""
         variance = self.variance(mu)
         check_variance(variance)
         return variance
@@ -250,12 +346,6 @@ def check_variance(variance: Array) -> None:
     check_domain(valid, variance, "variance", remedy)
 
 
-def _shares(count: Array) -> Array:
-    """Class shares (..., K, d) of counts."""
-    total = count.sum(axis=-2, keepdims=True)
-    return count / np.where(total > 0, total, 1.0)
-
-
-def _mean(share: Array, values: Array) -> Array:
-    """Means over the classes, (..., 1, d)."""
-    return np.einsum("...kd,...kd->...d", share, values)[..., None, :]
+def _weighted_mean(fraction: Array, values: Array) -> Array:
+    """Means (..., 1, d) over the classes of values (..., K, d), by their fractions."""
+    return np.einsum("...kd,...kd->...d", fraction, values)[..., None, :]
