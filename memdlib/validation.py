@@ -317,9 +317,9 @@ def _check_range(weight: Array, name: str) -> None:
     """Raise if a weight or the sum of all is out of range."""
     smallest = weight.min(where=weight > 0, initial=np.inf)
     largest = weight.max()
-    # the largest first: the sum of weights beyond may overflow
-    too_many = largest > _MOST_INSTANCES or weight.sum() > _MOST_INSTANCES
-    if smallest < _LEAST or too_many:
+    # the largest first, as the sum may overflow; NaN is no valid weight either
+    valid = largest <= _MOST_INSTANCES and weight.sum() <= _MOST_INSTANCES
+    if smallest < _LEAST or not valid:
         raise ValueError(
             f"{name} goes from {smallest:.6g} to {largest:.6g}; weights are counts of "
             f"instances, zero or from {_LEAST:g}, of which there may be "

@@ -78,7 +78,9 @@ class Polynomial(MarginalFamily):
             # E (exp(r) - 1 - r) = -E r: terms that are never negative
             return (p * (np.expm1(ratio) - ratio)).sum(axis=-1)
 
-    def jensen_shannon(self, mu: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
+    def jensen_shannon(
+        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         if self._support.levels is None:
             return super().jensen_shannon(mu, weights)
         lam = self.natural(mu)
@@ -108,7 +110,13 @@ class Polynomial(MarginalFamily):
         return X
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location=None,
     ) -> Array:
         """Add instances at the pooled moments, and mix with the uniform law."""
         smooth, _, total = smooth_towards_pooled(mu, weight, smoothing)

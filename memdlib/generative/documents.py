@@ -86,7 +86,7 @@ class DocumentScores(Scores):
 
 
 def _tail_sums(theta: Array, theta_left_out: Array) -> Array:
-    """Probability (K, f + 1) of all words but the first 0, 1, ..., f of the ranked ones.
+    """Probability (K, f + 1) of all words but the first 0, 1, ..., f ranked ones.
 
     Summed from the last word on, so that none is a difference of nearly equal numbers.
     A column of zeros, where no word remains, becomes one of ones.

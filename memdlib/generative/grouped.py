@@ -230,7 +230,8 @@ def _level_moments(level_codes, codes, n_classes: int, weight: Array) -> ClassMo
     n_levels = levels.max(initial=0) + 1
     cell = codes[known] * n_levels + levels
     sums = np.bincount(cell, weight[known], n_classes * n_levels)
-    sums = sums.reshape(n_classes, 1, n_levels)
+    # of no cells at all the sums would be integers
+    sums = sums.astype(np.float64).reshape(n_classes, 1, n_levels)
     return ClassMoments(
         weight=np.bincount(codes, weight, n_classes),
         sums=sums,

@@ -1,6 +1,7 @@
 """The classifier that we recommend for a kind of data, in one call."""
 
-from functools import partial
+import math
+from datetime import date
 from numbers import Real
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags, shuffle
 
-from memdlib._types import Array, ArrayLike
+from memdlib._types import Array, ArrayLike, MatrixLike, NDArray
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
@@ -57,52 +58,123 @@ def normal_scores(X: ArrayLike) -> Array:
     return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
 
 
-def _is_number(values) -> bool:
-    """Whether a column holds numbers, or truth values, and gaps alone."""
-    if getattr(values.dtype, "kind", "") in "biuf":
-        return True
-    return all(isinstance(v, Real) or v is None or v != v for v in values.tolist())
+# Numbers in a sparse table that is filled in, at most: less than a gigabyte.
+_FILLED = 100_000_000
 
 
-def _columns(numbers: bool, X) -> list[int]:
-    """Places of the columns that hold numbers, or of the others."""
-    if not hasattr(X, "columns") and X.dtype.kind in "biuf":
-        return list(range(X.shape[1])) if numbers else []
-    each = (_safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
-    return [s for s, values in enumerate(each) if _is_number(values) == numbers]
+def _holds_numbers(column) -> bool:
+    """Whether a column holds only numbers, truth values and gaps."""
+    kind = getattr(column.dtype, "kind", None)  # polars has none
+    if kind is None:
+        column = np.asarray(column)
+        kind = column.dtype.kind
+    if kind != "O":
+        return kind in "biuf"
+    if column.dtype.name == "category":
+        return False
+    return all(_is_missing(cell) or isinstance(cell, Real) for cell in column)
+
+
+def _is_missing(cell) -> bool:
+    """Whether a cell is None, NaN, or what pandas takes for a missing value."""
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+
+
+def _number_columns(X) -> list[int]:
+    """Places of the columns that hold numbers."""
+    if sparse.issparse(X):
+        return list(range(X.shape[1]))
+    columns = (_safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
+    return [s for s, column in enumerate(columns) if _holds_numbers(column)]
+
+
+def _category_columns(X) -> list[int]:
+    """Places of all other columns; a ValueError names one that holds dates."""
+    places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
+    for s in places:
+        cells = np.asarray(_safe_indexing(X, s, axis=1))
+        is_date = cells.dtype.kind in "mM"
+        if is_date or any(isinstance(cell, date) for cell in cells):
+            name = X.columns[s] if hasattr(X, "columns") else s
+            raise ValueError(
+                f"column {name!r} holds dates; give numbers, such as days since one"
+            )
+    return places
+
+
+def _as_floats(X) -> MatrixLike:
+    """Numbers, truth values and gaps as floats."""
+    return check_array(
+        X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+    )
+
+
+def _level_names(X) -> NDArray[Any]:
+    """Levels (n, c) as text, whole numbers without a point, and NaN where missing."""
+    cells = np.asarray(X, dtype=object)
+    names = np.empty(cells.shape, dtype=object)
+    for place, cell in np.ndenumerate(cells):
+        names[place] = np.nan if _is_missing(cell) else str(cell).removesuffix(".0")
+    return names
 
 
 class _Columns(ColumnTransformer):
     """Numbers, their gaps filled and marked, and indicators of categories."""
 
     def __init__(self):
+        convert = FunctionTransformer(_as_floats, feature_names_out="one-to-one")
         fill = SimpleImputer(
             strategy="median", add_indicator=True, keep_empty_features=True
         )
+        name = FunctionTransformer(_level_names, feature_names_out="one-to-one")
+        # levels of fewer than three rows, and all beyond the first hundred, are one
         indicate = OneHotEncoder(
-            min_frequency=3, max_categories=101, handle_unknown="infrequent_if_exist"
+            min_frequency=3,
+            max_categories=101,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
         )
-        parts = [
-            ("numbers", fill, partial(_columns, True)),
-            ("levels", indicate, partial(_columns, False)),
-        ]
-        super().__init__(parts, sparse_threshold=0, verbose_feature_names_out=False)
+        super().__init__(
+            [
+                ("numbers", make_pipeline(convert, fill), _number_columns),
+                ("categories", make_pipeline(name, indicate), _category_columns),
+            ],
+            sparse_threshold=0,
+            verbose_feature_names_out=False,
+        )
 
-    def sum_by_column(self, values):
-        """Sums over what stems from the same column, (d,), of what comes out."""
-        (_, fill, numbers), (_, indicate, levels) = self.transformers_[:2]
+    def fit_transform(self, X, y=None, **params):
+        _refuse_to_fill_in(X)
+        return super().fit_transform(X, y, **params)
+
+    def transform(self, X, **params):
+        _refuse_to_fill_in(X)
+        return super().transform(X, **params)
+
+    def sum_by_column(self, values: Array) -> Array:
+        """Sums (d,) of values of what comes out over what stems from one column."""
+        (_, fill, numbers), (_, encode, categories) = self.transformers_[:2]
         sources = list(numbers)
         if numbers:
-            sources += [numbers[j] for j in fill.indicator_.features_]
-        if levels:
-            rare = (
-                0 if r is None else len(r) - 1 for r in indicate.infrequent_categories_
-            )
-            sizes = [
-                len(c) - r for c, r in zip(indicate.categories_, rare, strict=True)
-            ]
-            sources += np.repeat(levels, sizes).tolist()
+            sources += [numbers[j] for j in fill[-1].indicator_.features_]
+        if categories:
+            levels = encode[-1].categories_
+            rare_levels = encode[-1].infrequent_categories_
+            for s, known, rare in zip(categories, levels, rare_levels, strict=True):
+                # all rare levels together have one indicator
+                n_rare = 0 if rare is None else len(rare) - 1
+                sources += [s] * (len(known) - n_rare)
         return np.bincount(sources, values, self.n_features_in_)
+
+
+def _refuse_to_fill_in(X) -> None:
+    """Raise if X is sparse, and too large to be filled in."""
+    if sparse.issparse(X) and math.prod(X.shape) > _FILLED:
+        n, d = X.shape
+        raise ValueError(
+            f"X is sparse, and {n} x {d} is too large to fill in: leave features out, "
+            "as by SelectKBest"
+        )
 
 
 class _LinearSplines(SplineTransformer):
@@ -113,6 +185,7 @@ class _LinearSplines(SplineTransformer):
         super().__init__(degree=1, knots="quantile", **constant)
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
+        # up to seven functions of each feature, fewer where there are many features
         self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
         return super().fit(X, y, sample_weight)
 
@@ -122,27 +195,42 @@ class _LinearSplines(SplineTransformer):
 
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
-    """Functions whose products approximate a Gaussian kernel of all features."""
+    """Functions whose products approximate a Gaussian kernel of all features.
 
-    def __init__(self, gamma=1.0, most=200, random_state=None):
+    The Nystroem approximation on some of the rows. Unlike scikit-learn's, it leaves out
+    directions of next to no eigenvalue, which would be stretched in an arbitrary basis.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Width of the kernel exp(-gamma / d |x - x'|^2) of standardised features.
+    max_components : int, default=200
+        A third of the rows are taken, at least 200 and at most this many.
+    random_state : int, RandomState or None, default=None
+    """
+
+    def __init__(self, gamma=1.0, max_components=200, random_state=None):
         self.gamma = gamma
-        self.most = most
+        self.max_components = max_components
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
         rows = shuffle(self.scaler_.transform(X), random_state=self.random_state)
-        self.landmarks_ = rows[: max(200, min(self.most, len(X) // 3))]
-        s, Q = np.linalg.eigh(self._kernel(self.landmarks_))
+        n_components = max(200, min(self.max_components, len(X) // 3))
+        self.components_ = rows[:n_components]
+        eigenvalues, Q = np.linalg.eigh(self._kernel(self.components_))
         # directions without digits, of repeated rows and far classes, say nothing
-        self.root_ = Q / np.sqrt(np.where(s > 1e-12 * s[-1], s, np.inf)) @ Q.T
+        significant = eigenvalues > 1e-12 * eigenvalues[-1]
+        root = np.sqrt(np.where(significant, eigenvalues, np.inf))
+        self.normalization_ = Q / root @ Q.T
         return self
 
     def transform(self, X):
-        return self._kernel(self.scaler_.transform(X)) @ self.root_
+        return self._kernel(self.scaler_.transform(X)) @ self.normalization_
 
     def _kernel(self, Z):
-        return rbf_kernel(Z, self.landmarks_, gamma=self.gamma / Z.shape[1])
+        return rbf_kernel(Z, self.components_, gamma=self.gamma / Z.shape[1])
 
 
 class _WordCounter(CountVectorizer):
@@ -168,28 +256,39 @@ class _WordCounter(CountVectorizer):
 
 
 def _holds_texts(X) -> bool:
-    """Whether data are texts, one an element; a ValueError says what they are else."""
+    """Whether X is a sequence of texts, not of rows of counts; else a ValueError."""
     if sparse.issparse(X):
-        return False
-    if not isinstance(X, str) and getattr(X, "ndim", 1) > 1:
-        first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0] if X.size else 0
-        if isinstance(first, str | bytes):
-            raise ValueError('X has columns; pass the texts of one, as df["text"]')
         return False
     if isinstance(X, str) or not hasattr(X, "__len__"):
         raise ValueError(f"X is a {type(X).__name__}; pass a list of texts")
+    if getattr(X, "ndim", 1) > 1:
+        _refuse_columns_of_texts(X)
+        return False
     for i, text in enumerate(X):
         if isinstance(text, str | bytes):
             continue
-        remedy = "give strings alone, empty ones for what is missing"
-        if isinstance(text, dict):
-            remedy = "put sklearn.feature_extraction.DictVectorizer in front"
-        elif np.ndim(text):
-            if not isinstance(text[0], str):
-                return False
-            remedy = "join the words, as ' '.join(words)"
-        raise ValueError(f"X[{i}] = {text!r} is no text; {remedy}")
+        if np.ndim(text) and not isinstance(text[0], str):
+            return False  # a list of rows
+        raise ValueError(f"X[{i}] = {text!r} is no text; {_remedy_for(text)}")
     return True
+
+
+def _refuse_columns_of_texts(X) -> None:
+    """Raise if the first cell of X, of two dimensions, is a text."""
+    if not len(X):
+        return
+    first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0]
+    if isinstance(first, str | bytes):
+        raise ValueError('X has columns; pass the texts of one, as df["text"]')
+
+
+def _remedy_for(text) -> str:
+    """What to do about an element that is no text."""
+    if isinstance(text, dict):
+        return "put sklearn.feature_extraction.DictVectorizer in front"
+    if np.ndim(text):
+        return "join the words, as ' '.join(words)"
+    return "give strings alone, empty ones for what is missing"
 
 
 class RecommendedPipeline(Pipeline):
@@ -198,8 +297,10 @@ class RecommendedPipeline(Pipeline):
     @property
     def feature_importances_(self) -> Array:
         """Nats of each column, (d,); see ``MixtureClassifier``."""
-        found = self[-1].feature_importances_
-        return self[0].sum_by_column(found) if len(self.steps) > 1 else found
+        importances = self[-1].feature_importances_
+        if len(self.steps) == 1:
+            return importances
+        return self[0].sum_by_column(importances)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -208,61 +309,66 @@ class RecommendedPipeline(Pipeline):
         return tags
 
 
-_MEASURED_ALIKE = CorrelatedMeMdClassifier(variance_shrinkage="auto")
-_RELAXED = [
-    (f"regularised, {g}, {s}", RegularisedMeMdClassifier(g, s))
-    for g, s in ((0.6, 0.5), (0.2, 0.9), (0.2, "auto"))
-]
-_COUNTS = make_pipeline(
-    DivergenceWeighter(0.0), MultinomialMeMdClassifier(n_features=None)
-)
+def _after(name: str, step, *candidates) -> list[tuple[str, Any]]:
+    """Named candidates, each with a step in front; the name says so."""
+    return [
+        (f"{candidate}, {name}", make_pipeline(step, model))
+        for candidate, model in candidates
+    ]
 
 
-def _ridge(power: float, penalty: float) -> Pipeline:
-    """The indicators of the classes regressed on weighted words."""
+def _ridge_and_counts(power: float, penalty: float) -> list[Pipeline]:
+    """The classes regressed on weighted words, and the score of multinomial MeMd."""
     ridge = RidgeClassifier(penalty, solver="sparse_cg", tol=1e-3)
-    return make_pipeline(DivergenceWeighter(power), ridge)
+    counts = MultinomialMeMdClassifier(n_features=None)
+    return [
+        make_pipeline(DivergenceWeighter(power), ridge),
+        make_pipeline(DivergenceWeighter(0.0), counts),
+    ]
 
 
-def _after(step, name: str, *candidates) -> list[Any]:
-    return [(f"{own}, {name}", make_pipeline(step, model)) for own, model in candidates]
+_CORRELATED_GENES = CorrelatedMeMdClassifier(variance_shrinkage="auto")
+_EXPRESSION = [
+    *_after(
+        "normal scores",
+        FunctionTransformer(normal_scores, feature_names_out="one-to-one"),
+        ("correlated", _CORRELATED_GENES),
+        ("shrunken", MeMdClassifier(shrinkage="auto", validation=3)),
+        ("1%", CorrelatedMeMdClassifier(0.01, 1.0, "auto")),
+        ("10%", CorrelatedMeMdClassifier(0.1, 1.0, "auto")),
+    ),
+    ("correlated", _CORRELATED_GENES),
+    ("selected", MeMdClassifier(validation=3)),
+]
 
+_RELAXED = [
+    ("regularised, 0.6, 0.5", RegularisedMeMdClassifier(0.6, 0.5)),
+    ("regularised, 0.2, 0.9", RegularisedMeMdClassifier(0.2, 0.9)),
+    ("regularised, 0.2, auto", RegularisedMeMdClassifier(0.2, "auto")),
+]
+_TABLE = [
+    ("correlated", CorrelatedMeMdClassifier()),
+    ("linear", CorrelatedMeMdClassifier(shrinkage=1e-6)),
+    *_RELAXED,
+    *_after(
+        "splines",
+        _LinearSplines(),
+        ("correlated", CorrelatedMeMdClassifier()),
+        *_RELAXED[:2],
+    ),
+    ("by column", MeMdClassifier(family="auto", shrinkage="auto")),
+    *_after("0.3", _KernelFeatures(0.3, 500), ("kernel", CorrelatedMeMdClassifier())),
+    *_after("1.0", _KernelFeatures(1.0), ("kernel", CorrelatedMeMdClassifier())),
+]
+
+_TEXT = [
+    ("power 0.0, penalty 0.3", _ridge_and_counts(0.0, 0.3)),
+    ("power 0.25, penalty 1.0", _ridge_and_counts(0.25, 1.0)),
+    ("power 0.5, penalty 1.0", _ridge_and_counts(0.5, 1.0)),
+]
 
 # The same for every data set of a kind; where no row can be held out, the first.
-_CANDIDATES = {
-    "expression": [
-        *_after(
-            FunctionTransformer(normal_scores),
-            "normal scores",
-            ("correlated", _MEASURED_ALIKE),
-            ("shrunken", MeMdClassifier(shrinkage="auto", validation=3)),
-            ("1%", CorrelatedMeMdClassifier(0.01, 1.0, "auto")),
-            ("10%", CorrelatedMeMdClassifier(0.1, 1.0, "auto")),
-        ),
-        ("correlated", _MEASURED_ALIKE),
-        ("selected", MeMdClassifier(validation=3)),
-    ],
-    "table": [
-        ("correlated", CorrelatedMeMdClassifier()),
-        ("linear", CorrelatedMeMdClassifier(shrinkage=1e-6)),
-        *_RELAXED,
-        *_after(
-            _LinearSplines(),
-            "splines",
-            ("correlated", CorrelatedMeMdClassifier()),
-            *_RELAXED[:2],
-        ),
-        ("by column", MeMdClassifier(family="auto", shrinkage="auto")),
-        *_after(
-            _KernelFeatures(0.3, 500), "0.3", ("kernel", CorrelatedMeMdClassifier())
-        ),
-        *_after(_KernelFeatures(1.0), "1.0", ("kernel", CorrelatedMeMdClassifier())),
-    ],
-    "text": [
-        (f"power {power}, penalty {penalty}", [_ridge(power, penalty), _COUNTS])
-        for power, penalty in ((0.0, 0.3), (0.25, 1.0), (0.5, 1.0))
-    ],
-}
+_CANDIDATES = {"expression": _EXPRESSION, "table": _TABLE, "text": _TEXT}
 # Of wide tables; none takes longer than linear discriminant analysis.
 _WIDE = {"table": ["correlated", "linear", "kernel, 1.0"]}
 # Few features: their densities may be right, and need no temperature.

@@ -182,15 +182,15 @@ def by_hand(X):
     visits = X["visits"].astype(float)
     found = {
         "age": X["age"].fillna(X["age"].median()),
-        "age missing": X["age"].isna(),
+        "missingindicator_age": X["age"].isna(),
         "visits": visits.fillna(visits.median()),
-        "visits missing": visits.isna(),
+        "missingindicator_visits": visits.isna(),
         "owner": X["owner"],
     }
-    for job in ("clerk", "missing", "other", "smith"):
-        found[f"job={job}"] = X["job"].fillna("missing") == job
+    for job in ("clerk", "nan", "other", "smith"):
+        found[f"job_{job}"] = X["job"].fillna("nan") == job
     for town in (1, 2, 3):
-        found[f"town={town}"] = X["town"] == town
+        found[f"town_{town}"] = X["town"] == town
     return pd.DataFrame(found).astype(float)
 
 
@@ -198,10 +198,10 @@ def test_tables_take_frames_as_they_are():
     X, y = mixed(300)
     model = make_memd("table", random_state=0).fit(X, y)
     made = model[:-1].transform(X)
+    names = model[:-1].get_feature_names_out()
     expected = by_hand(X)
-    assert set(made.columns) == set(expected.columns)
-    pd.testing.assert_frame_equal(made[expected.columns], expected)
-    assert list(model[:-1].get_feature_names_out()) == list(made.columns)
+    assert set(names) == set(expected.columns)
+    assert_array_equal(made, expected[names])
     plain = MixtureClassifier(model[-1].estimators, lead=None, random_state=0)
     plain.fit(made, y)
     assert_array_equal(model.predict_proba(X), plain.predict_proba(made))
@@ -210,22 +210,19 @@ def test_tables_take_frames_as_they_are():
     # arrays of objects, lists of rows and other frames hold the same
     rows = X.astype(object).where(X.notna(), None)
     polar = polars.DataFrame({name: rows[name].tolist() for name in rows})
-    found = [
-        make_memd("table", random_state=0).fit(these, y).predict_proba(these)
-        for these in (rows.to_numpy(), rows.to_numpy().tolist(), polar)
-    ]
-    for other in found[1:]:
-        assert_array_equal(other, found[0])
+    for these in (rows.to_numpy(), rows.to_numpy().tolist(), polar):
+        other = make_memd("table", random_state=0).fit(these, y)
+        assert_array_equal(other[:-1].transform(these), made)
 
 
 def test_what_new_rows_hold_alone_says_nothing():
     X, y = mixed(300)
     model = make_memd("table", random_state=0).fit(X, y)
     new = X.iloc[:2].assign(job=["pilot", "diver"], owner=[None, True])
-    step = model["columns"]
-    levels = [name.startswith("job=") for name in step.get_feature_names_out()]
-    assert not step.transform(new).loc[:, levels].to_numpy().any()
-    assert step.transform(new)["owner"].iloc[0] == X["owner"].median()
+    names = model[:-1].get_feature_names_out()
+    made = pd.DataFrame(model[:-1].transform(new), columns=names)
+    assert not made.filter(like="job_").to_numpy().any()
+    assert made["owner"].iloc[0] == X["owner"].median()
     assert np.isfinite(model.predict_log_proba(new)).all()
     with pytest.raises(ValueError, match="float: 'old'"):
         model.predict(X.assign(age="old"))
@@ -235,9 +232,10 @@ def test_rare_levels_are_one():
     levels = ["a"] * 9 + ["b"] * 6 + ["c", "c", "d", None]
     y, X = np.arange(19) % 2, pd.DataFrame({"level": levels})
     step = make_memd("table", cv=2, random_state=0).fit(X, y)["columns"]
-    assert step.get_feature_names_out().tolist() == ["level=a", "level=b", "level=rare"]
+    names = ["level_a", "level_b", "level_infrequent_sklearn"]
+    assert step.get_feature_names_out().tolist() == names
     made = step.transform(pd.DataFrame({"level": ["a", "d", "new"]}))
-    assert made.to_numpy().tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
+    assert made.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
     many = pd.DataFrame({"level": np.repeat([f"l{j:03}" for j in range(150)], 3)})
     y = np.arange(450) % 2
     step = make_memd("table", cv=2, random_state=0).fit(many, y)["columns"]
@@ -249,7 +247,7 @@ def test_dates_and_infinite_numbers_are_named():
     dates = pd.date_range("2020", periods=40)
     with pytest.raises(ValueError, match="column 'since' holds dates; give num"):
         make_memd("table").fit(X.assign(since=dates), y)
-    with pytest.raises(TypeError, match=r"not 'datetime.date'"):
+    with pytest.raises(ValueError, match="column 'since' holds dates; give num"):
         make_memd("table").fit(X.assign(since=[date(2020, 1, 1)] * 40), y)
     with pytest.raises(ValueError, match="infinity"):
         make_memd("table").fit(X.assign(age=np.inf), y)
@@ -262,7 +260,8 @@ def test_encoded_categories_may_be_sparse(monkeypatch):
         make_pipeline(coder, make_memd("table", random_state=0)).fit(X, y)
         for coder in (OneHotEncoder(), OneHotEncoder(sparse_output=False))
     )
-    assert_array_equal(inside.predict_proba(X), dense.predict_proba(X))
+    expected = dense.predict_proba(X)
+    assert_allclose(inside.predict_proba(X), expected, rtol=0, atol=1e-12)
     monkeypatch.setattr(recommended, "_FILLED", 300)
     with pytest.raises(ValueError, match="200 x 7 is too large to fill in"):
         inside.fit(X, y)

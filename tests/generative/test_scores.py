@@ -73,7 +73,8 @@ def test_many_narrow_classes_are_scored_exactly_and_few_cells_by_themselves(kind
     X = rng.normal(size=(120, 30)) + rng.normal(size=(60, 30))[y]
     new = rng.normal(size=(40, 30))
     model = fitted(kind(X), y)
-    assert 0 < model.apart.mean() < 0.2 and not model.far.any()
+    assert 0 < model.needs_own_centre.mean() < 0.2
+    assert not model.scored_per_class.any()
     joint = np.stack([stats.norm(X[y == k].mean(0), X[y == k].std(0)).logpdf(new).sum(1)
                       for k in range(60)], axis=1)  # fmt: skip
     found = log_softmax(model.total(kind(new)), axis=1)

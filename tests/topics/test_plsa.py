@@ -113,8 +113,8 @@ def test_too_few_steps_are_told():
         (np.ones((5, 3)), {"n_topics": 4}, "n_topics=4 is more than .* n_features=3 c"),
         ([[1, 2], [0, 0]], {}, "n_topics=2 is more than n_samples=1 rows"),
         ([[1, np.nan]], {}, "contains NaN"),
-        (np.full((3, 3), 1e308), {}, r"feature 0 of X is 1e\+308 in size"),
-        (np.full((3, 3), 5e-324), {}, "feature 0 of X is 4.94066e-324 in size"),
+        (np.full((3, 3), 1e308), {}, r"feature 0 of X is 1e\+308"),
+        (np.full((3, 3), 5e-324), {}, "feature 0 of X is 4.94066e-324"),
         (1e308 * sparse.eye_array(8, format="csr"), {"smoothing": 1}, "in size"),
     ],
 )

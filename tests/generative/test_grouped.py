@@ -1,4 +1,4 @@
-"""Families by column, missing cells, and what a user passes."""
+"""Families by column, missing cells, and encoded categories."""
 
 import numpy as np
 import pandas as pd
@@ -6,29 +6,31 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 from memdlib import DivergenceRanker, JointMaxEntClassifier, MeMdClassifier
 from memdlib.families import Categorical, Polynomial
 from memdlib.generative import contributions
 
-KINDS = ["normal", "bernoulli", "categorical", "categorical", "normal", "bernoulli"]
+KINDS = ["normal", "bernoulli", "categorical", "normal", "bernoulli"]
+COLOUR = {"colour": "categorical"}
 
 
 def mixed(n=300, gaps=0.0, seed=0):
-    """Columns of every type; each cell is missing with some probability."""
+    """Columns of numbers of every kind; each cell is missing with some probability."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n)
     table = pd.DataFrame({
         "size": 1e6 + rng.normal(size=n) + y,
-        "member": np.where(rng.random(n) < 0.2 + 0.25 * y, 5.0, 2.0),
-        "colour": pd.Categorical(np.array([*"rgb"])[(y + rng.integers(2, size=n)) % 3]),
-        "answer": np.where(rng.random(n) < 0.3 + 0.2 * (y == 1), "yes", "no"),
-        "count": pd.array(rng.poisson(2.0 + y), dtype="Int64"),
-        "true": pd.array(rng.random(n) < 0.5, dtype="boolean"),
-    })  # fmt: skip
+        "member": rng.random(n) < 0.2 + 0.25 * y,
+        "colour": (y + rng.integers(2, size=n)) % 3,
+        "count": rng.poisson(2.0 + y),
+        "true": rng.random(n) < 0.5,
+    }).astype(float)  # fmt: skip
     return table.mask(rng.random(table.shape) < gaps), y
 
 
@@ -57,7 +59,7 @@ def divergence_by_hand(column, y, kind, prior):
 def test_one_divergence_a_column_is_that_of_pandas(gaps):
     X, y = mixed(gaps=gaps)
     prior = np.bincount(y) / len(y)
-    ranker = DivergenceRanker(family="auto", n_features=3).fit(X, y)
+    ranker = DivergenceRanker(family=COLOUR, n_features=3).fit(X, y)
     assert ranker.families_.tolist() == KINDS
     expected = [
         divergence_by_hand(X[name], y, kind, prior)
@@ -72,12 +74,13 @@ def test_one_divergence_a_column_is_that_of_pandas(gaps):
 def test_a_fit_with_gaps_is_one_on_the_complete_rows_of_each_feature(divergence, count):
     X, y = mixed(gaps=0.2)
     prior = np.bincount(y) / len(y)
-    model = MeMdClassifier(divergence, {"count": count}, n_features=None, priors=prior)
+    families = COLOUR | {"count": count}
+    model = MeMdClassifier(divergence, families, n_features=None, priors=prior)
     model.fit(X, y)
     score = np.log(prior)
     for s, name in enumerate(X):
         seen = X[name].notna().to_numpy()
-        family = count if name == "count" else "auto"
+        family = {name: families.get(name, "auto")}
         alone = clone(model).set_params(family=family).fit(X.loc[seen, [name]], y[seen])
         (expected,) = alone.feature_divergences_
         assert_allclose(model.feature_divergences_[s], expected, rtol=1e-12)
@@ -109,42 +112,104 @@ def test_gaps_of_sparse_and_dense_data_are_alike(family, offset):
 
 def test_batches_of_a_table_add_up():
     X, y = mixed(gaps=0.1)
-    whole = MeMdClassifier(family="auto", n_features=4).fit(X, y)
-    batched = MeMdClassifier(family="auto", n_features=4)
-    for rows in np.array_split(np.argsort(X["answer"].fillna("").to_numpy()), 4):
+    whole = MeMdClassifier(family=COLOUR, n_features=4).fit(X, y)
+    batched = MeMdClassifier(family=COLOUR, n_features=4)
+    # the last batches hold levels that the first does not
+    for rows in np.array_split(np.argsort(X["colour"].fillna(0).to_numpy()), 4):
         batched.partial_fit(X.iloc[rows], y[rows], classes=[0, 1, 2])
     assert batched.families_.tolist() == KINDS
     found, expected = batched.predict_log_proba(X), whole.predict_log_proba(X)
     assert_allclose(found, expected, rtol=0, atol=1e-9)
-    # two values in a batch, a third in the next
-    numbers = MeMdClassifier(family="auto").partial_fit([[0], [1]], [0, 1], [0, 1])
-    assert numbers.families_.tolist() == ["bernoulli"]
-    numbers.partial_fit([[2], [3]], [0, 1])
-    assert numbers.families_.tolist() == ["normal"]
-    numbers.set_params(family={0: "poisson"})
-    with pytest.raises(ValueError, match="other families"):
-        batched._fitted.moments.merge(numbers._fitted.moments)
+
+
+def test_a_batch_that_changes_what_a_column_is_is_refused():
+    # zeros and ones in a batch, another number in the next
+    model = MeMdClassifier(family="auto").partial_fit([[0], [1]], [0, 1], [0, 1])
+    assert model.families_.tolist() == ["bernoulli"]
+    with pytest.raises(
+        ValueError, match=r"column 0 is normal .* family=\{0: 'normal'\}"
+    ):
+        model.partial_fit([[2], [3]], [0, 1])
+    # the remedy, and the other order
+    named = MeMdClassifier(family={0: "normal"}).partial_fit([[0], [1]], [0, 1], [0, 1])
+    assert named.partial_fit([[2], [3]], [0, 1]).families_.tolist() == ["normal"]
+    other = MeMdClassifier(family="auto").partial_fit([[2], [3]], [0, 1], [0, 1])
+    assert other.partial_fit([[0], [1]], [0, 1]).families_.tolist() == ["normal"]
+    assert_array_equal(other.predict_proba([[2.5]]), named.predict_proba([[2.5]]))
+    with pytest.raises(ValueError, match="differs from that of the batches before"):
+        other.set_params(family="normal").partial_fit([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match="column 0 is poisson in this batch"):
+        other.set_params(family={0: "poisson"}).partial_fit([[0], [1]], [0, 1])
 
 
 def test_an_unseen_level_says_nothing_and_neither_does_a_missing_one():
     X, y = mixed()
-    model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
-    unseen = X.astype({"colour": object}).assign(colour="violet", member=3.0)
-    missing = unseen.assign(colour=None, member=np.nan)
-    assert_array_equal(model.predict_proba(unseen), model.predict_proba(missing))
+    model = MeMdClassifier(family=COLOUR, n_features=None).fit(X, y)
+    unseen, missing = X.assign(colour=7), X.assign(colour=np.nan)
+    expected = model.predict_proba(missing)
+    assert_array_equal(model.predict_proba(unseen), expected)
+    # no row of the fit has a level at all
+    nothing = clone(model).fit(missing, y)
+    assert nothing.feature_divergences_[2] == 0
+    without = MeMdClassifier(family="auto", n_features=None)
+    without.fit(X.drop(columns="colour"), y)
+    expected = without.predict_proba(X.drop(columns="colour"))
+    assert_allclose(nothing.predict_proba(X), expected, rtol=0, atol=1e-12)
+
+
+def test_levels_of_strings_by_the_encoder_that_the_message_names():
+    X, y = mixed()
+    words = X.assign(colour=np.array(["red", "green", "blue"])[X["colour"].astype(int)])
+    for given, name in ((words, "'colour'"), (words.to_numpy(), "2")):
+        with pytest.raises(
+            ValueError, match=f"column {name} .*OrdinalEncoder"
+        ) as error:
+            MeMdClassifier(family="auto").fit(given, y)
+    assert "make_column_transformer" in str(error.value)
+    encoder = make_column_transformer(
+        (
+            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan),
+            ["colour"],
+        ),
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    for gaps in (0.0, 0.2):
+        Z = words.mask(np.random.default_rng(1).random(words.shape) < gaps)
+        Z = Z.infer_objects()
+        model = make_pipeline(encoder, MeMdClassifier(family=COLOUR, n_features=None))
+        found = model.fit(Z, y).predict_proba(Z)
+        # other codes of the same levels
+        codes = Z["colour"].map({"red": 0, "green": 1, "blue": 2}).astype(float)
+        plain = MeMdClassifier(family=COLOUR, n_features=None)
+        numbers = Z.assign(colour=codes).astype(float)
+        expected = plain.fit(numbers, y).predict_proba(numbers)
+        assert_allclose(found, expected, rtol=0, atol=1e-12)
+    new = model.predict_proba(words.assign(colour="violet"))
+    assert_array_equal(new, model.predict_proba(words.assign(colour=None)))
+
+
+@pytest.mark.parametrize("code", [-1.0, 0.5, 1e9])
+def test_codes_of_levels_are_small_whole_numbers(code):
+    X, y = mixed()
+    X.loc[3, "colour"] = code
+    with pytest.raises(ValueError, match=f"column 'colour' .* holds {code:g}, no code"):
+        MeMdClassifier(family=COLOUR).fit(X, y)
 
 
 def test_a_family_for_each_column():
     X, y = mixed()
-    named = DivergenceRanker(family={"count": "poisson", "true": "categorical"})
-    kinds = [*KINDS[:4], "poisson", "categorical"]
+    named = DivergenceRanker(
+        family=COLOUR | {"count": "poisson", "true": "categorical"}
+    )
+    kinds = [*KINDS[:3], "poisson", "categorical"]
     assert named.fit(X, y).families_.tolist() == kinds
     kinds[1] = "auto"
     listed = DivergenceRanker(family=kinds).fit(X, y)
     assert_allclose(listed.feature_divergences_, named.feature_divergences_, rtol=1e-12)
     # two levels are a Bernoulli variable
     auto = DivergenceRanker(family="auto").fit(X, y)
-    found, expected = named.feature_divergences_[5], auto.feature_divergences_[5]
+    found, expected = named.feature_divergences_[4], auto.feature_divergences_[4]
     assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -168,20 +233,23 @@ ROWS, DAY = mixed()[0], pd.Timestamp("2020-01-01")
 @pytest.mark.parametrize(
     ("family", "X", "message"),
     [
-        ("normal", ROWS, "'colour' holds categories, .*family=\"auto\" does"),
-        ("normal", [["red", 1]] * 300, "column 0 holds categories"),
-        ("normal", np.full((300, 1), "red"), 'family="auto" does'),
+        ("normal", [["red", 1]] * 300, "column 0 of X holds strings"),
         ({"weight": "normal"}, ROWS, "must name columns of X"),
         (["normal"], ROWS, "or hold one for each"),
         ({"count": "multinomial"}, ROWS, "all columns together"),
         ("multinomial", mixed(gaps=0.1)[0][["size"]], r"NaN.*SimpleImputer\(\)"),
-        ("auto", ROWS.assign(day=DAY), "'day' holds dates"),
-        ("normal", ROWS[["size"]].assign(day=DAY), "dates"),
+        ({"size": "gamma"}, ROWS, "family='gamma' is not known"),
     ],
 )
 def test_what_a_table_cannot_have_is_named(family, X, message):
     with pytest.raises(ValueError, match=message):
         MeMdClassifier(family=family).fit(X, mixed()[1])
+
+
+def test_dates_are_refused_by_scikit_learn():
+    for rows in (ROWS.assign(day=DAY), ROWS[["size"]].assign(day=DAY)):
+        with pytest.raises(TypeError, match="Timestamp|datetime64|DateTime"):
+            MeMdClassifier(family="auto").fit(rows, mixed()[1])
 
 
 def test_joint_densities_refuse_gaps_and_the_advice_works():
@@ -219,7 +287,7 @@ def test_integers_of_pandas_stay_integers():
 
 def test_contributions_take_frames():
     X, y = mixed(gaps=0.1)
-    model = MeMdClassifier(family="auto", n_features=None).fit(X, y)
+    model = MeMdClassifier(family=COLOUR, n_features=None).fit(X, y)
     base, values = contributions(model, X, 1)
     assert base == pytest.approx(np.log(model.class_prior_)[1] - np.log(
         model.class_prior_).mean(), abs=1e-12)  # fmt: skip
