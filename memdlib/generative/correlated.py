@@ -1,4 +1,4 @@
-"""MeMd with correlations: a classifier on the whitened class means that differ most.
+"""MeMd with correlations: Bayes' rule on the most divergent whitened coordinates.
 
 With M_k the mean of class k in the coordinates z of :mod:`memdlib.generative.pooled`,
 Bayes' rule on the coordinates S of largest J_j is linear in x:
@@ -18,16 +18,17 @@ from memdlib.validation import count_features
 
 
 class CorrelatedMeMdClassifier(PooledClassifier):
-    """Maximum-entropy Bayes classifier that knows of correlations between features.
+    """Maximum-entropy Bayes classifier that allows for correlated features.
 
-    Class means and pooled second moments are matched: linear discriminant analysis with
-    shrunken correlations, on the whitened coordinates that discriminate most. With
-    thousands of features it costs O(n^2 d).
+    It matches the class means and the pooled second moments: linear discriminant
+    analysis with shrunken correlations, on the whitened coordinates that discriminate
+    most. With thousands of features its cost is O(n^2 d).
 
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=None
-        How many whitened coordinates enter Bayes' rule: a number S, a share or all.
+        How many whitened coordinates enter Bayes' rule: a number S, a fraction of them,
+        or all.
     shrinkage : float in [0, 1] or "auto", default="auto"
         R is shrinkage I + (1 - shrinkage) R-hat. "auto" is the intensity of least mean
         squared error [1]_ and always gives a proper density.
@@ -35,33 +36,34 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         Variances v become (1 - variance_shrinkage) v + variance_shrinkage median(v).
         Leave it at zero unless all features are in the same units.
     priors : array-like of shape (K,), default=None
-        In the order of ``classes_``; None takes the shares of the instance weight.
+        Class probabilities in the order of ``classes_``; None takes the class shares
+        of the instance weight.
     class_weight : None, "balanced" or dict, default=None
 
     Attributes
     ----------
     classes_, class_prior_ : ndarray of shape (K,)
     whitened_means_ : ndarray of shape (K, d)
-        M, of average zero.
+        M, whose average by ``class_prior_`` is zero.
     feature_divergences_ : ndarray of shape (d,)
-        J_j of each coordinate, in nats; they add up to JS_GM of the classes.
+        Divergence J_j of each coordinate, in nats; they add up to JS_GM of the classes.
     order_ : ndarray of shape (d,)
-        Coordinates, the most divergent first.
+        Indices of the coordinates, the most divergent first.
     n_selected_ : int
         S, the number of coordinates in use.
     shrinkage_, variance_shrinkage_ : float
     coef_ : ndarray of shape (1, d) for two classes, else (K, d)
-        Nats by one unit of each column of X.
+        Nats per unit of each column of X.
     intercept_ : ndarray of shape (1,) for two classes, else (K,)
-        ``X @ coef_.T + intercept_`` is ``decision_function`` for two classes, else but
-        for what the classes of a row have in common.
+        ``X @ coef_.T + intercept_`` is ``decision_function`` for two classes; for more
+        it differs from it by a number that all classes of a row share.
     n_features_in_ : int
 
     Notes
     -----
-    What is selected is a coordinate after whitening, not a column of X: J_j says what
+    What is selected is a coordinate after whitening, not a column of X: J_j is what
     feature j contributes beyond its neighbours, for two classes the squared
-    correlation-adjusted t-score [2]_ but for a factor. To measure fewer features, put
+    correlation-adjusted t-score [2]_ up to a factor. To measure fewer features, put
     :class:`memdlib.DivergenceRanker` in front.
 
     References
@@ -105,19 +107,22 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
 
     def _estimate(self, moments: PooledMoments) -> None:
-        K, d = moments.means.shape
+        d = moments.means.shape[1]
         self.n_selected_ = count_features(self.n_features, d, "n_features")
-        found = self._whitened(moments, 1.0)
-        self.whitened_means_ = found.means
+        whitened = self._set_whitened_means(moments, unit=1.0)
+        self.whitened_means_ = whitened.means
         self.order_ = rank(self.feature_divergences_)
-        kept = np.zeros(d)
-        kept[self.order_[: self.n_selected_]] = 1.0
-        self._linear = scores = found.linear(kept)
-        slopes = scores.slopes[0]
-        offsets = scores.offsets[0] - slopes @ scores.points[0]
-        if K == 2:
-            slopes, offsets = slopes[1:] - slopes[:1], offsets[1:] - offsets[:1]
-        self.coef_, self.intercept_ = slopes, offsets
+        mask = np.zeros(d)
+        mask[self.order_[: self.n_selected_]] = 1.0
+        self._linear = whitened.linear(mask)
+        # The coefficients are those about the centre, the first of the points.
+        slopes = self._linear.slopes[0]
+        intercepts = self._linear.offsets[0] - slopes @ self._linear.points[0]
+        if len(slopes) == 2:
+            slopes = slopes[1:] - slopes[:1]
+            intercepts = intercepts[1:] - intercepts[:1]
+        self.coef_ = slopes
+        self.intercept_ = intercepts
 
     def _joint_log_density(self, X):
         with np.errstate(over="ignore", invalid="ignore"):

@@ -27,9 +27,14 @@ from memdlib.generative.scores import LinearScores
 from memdlib.validation import UNIT, Words, check_priors, labelled_data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InverseRoot:
-    """R^(-1/2): core, or diag(diagonal) + Z^T core Z with few rows Z; None is I."""
+    """The matrix R^(-1/2), in one of three forms.
+
+    The identity if ``core`` is None; ``core`` itself, of shape (d, d), if ``rows`` is
+    None; otherwise diag(diagonal) + Z^T core Z, with Z the few ``rows`` of shape
+    (n, d), ``core`` of shape (n, n) and ``diagonal`` of shape (d,).
+    """
 
     shrinkage: float
     core: Array | None = None
@@ -45,22 +50,27 @@ class InverseRoot:
         return A * self.diagonal + ((A @ self.rows.T) @ self.core) @ self.rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PooledMoments:
-    """Class means, variances and correlations within classes.
+    """Class means, and the variances and correlations within classes.
 
     Parameters
     ----------
     weight : ndarray of shape (K,)
-    means, rest : ndarray of shape (K, d)
-        Their sum has the digits of the data where these are far from zero.
+        Total instance weight of each class.
+    means, mean_lo : ndarray of shape (K, d)
+        High and low part of the class means: their unevaluated sum keeps the digits of
+        data that are far from zero.
     variance, between : ndarray of shape (d,)
-        Within classes, and of the class means; zero if rounding may explain it.
+        Variance within classes, and variance of the class means; zero where rounding
+        alone may explain it.
     low, high : ndarray of shape (d,)
-        Least and largest values.
+        Smallest and largest value of each feature.
     codes : ndarray of int of shape (n,)
+        Class index of each row.
     residuals : ndarray of shape (n, d)
-        Z: Z^T Z are the correlations. Zero in a feature without variance.
+        Z, scaled such that Z^T Z holds the correlations within classes. Zero in a
+        feature without variance.
 
     Examples
     --------
@@ -72,7 +82,7 @@ class PooledMoments:
 
     weight: Array
     means: Array
-    rest: Array
+    mean_lo: Array
     variance: Array
     between: Array
     low: Array
@@ -84,28 +94,43 @@ class PooledMoments:
     def of(
         cls, X: NDArray[Any], codes: Indices, n_classes: int, weight: Array
     ) -> "PooledMoments":
-        """Moments of finite rows (n, d) with class indices and positive weights."""
-        by_class = np.bincount(codes, weight, n_classes)
-        prior, share = by_class / by_class.sum(), weight / weight.sum()
-        # about a row of its own, values of a class keep their digits
-        first = X[np.unique(codes, return_index=True)[1]].astype(np.float64)
-        members = np.eye(n_classes)[codes] * (weight / by_class[codes])[:, None]
-        Z = X - first[codes]
-        centres = members.T @ Z
-        Z -= centres[codes]
-        means, variance = first + centres, share @ Z**2
-        between = prior @ (means - prior @ means) ** 2
-        # values are rounded by a share of themselves, sums by one of their terms
-        values, spread = ROUNDING**2 * (prior @ means**2), prior @ centres**2
-        apart = values + ROUNDING**2 * (spread + variance)
-        between = np.where(between > apart, between, 0.0)
-        within = values + ROUNDING * spread
-        variance = np.where(variance > within, variance, 0.0)
-        Z *= np.sqrt(share)[:, None]
+        """Compute the moments of finite rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        codes : ndarray of int of shape (n,)
+            Class index of each row; every class has a row.
+        n_classes : int
+        weight : ndarray of shape (n,)
+            Positive weight of each row.
+        """
+        class_weight = np.bincount(codes, weight, n_classes)
+        prior = class_weight / class_weight.sum()
+        row_weight = weight / weight.sum()
+        # Taken about one of its own rows, a class far from zero keeps its digits.
+        first_row = np.unique(codes, return_index=True)[1]
+        origin = X[first_row].astype(np.float64)
+        Z = X - origin[codes]
+        membership = np.eye(n_classes)[codes]
+        membership *= (weight / class_weight[codes])[:, None]
+        offset = membership.T @ Z
+        Z -= offset[codes]
+        means = origin + offset
+        variance, between = _variances(Z, means, offset, row_weight, prior)
+        Z *= np.sqrt(row_weight)[:, None]
         Z /= np.sqrt(np.where(variance > 0, variance, np.inf))
-        low, high = (f(axis=0).astype(np.float64) for f in (X.min, X.max))
-        rest = (first - means) + centres
-        return cls(by_class, means, rest, variance, between, low, high, codes, Z)
+        return cls(
+            weight=class_weight,
+            means=means,
+            mean_lo=(origin - means) + offset,
+            variance=variance,
+            between=between,
+            low=X.min(axis=0).astype(np.float64),
+            high=X.max(axis=0).astype(np.float64),
+            codes=codes,
+            residuals=Z,
+        )
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -114,7 +139,7 @@ class PooledMoments:
 
     @cached_property
     def gram(self) -> Array:
-        """Z Z^T, or Z^T Z where that is smaller."""
+        """Z Z^T, or Z^T Z if that is smaller."""
         Z = self.residuals
         return Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
 
@@ -122,62 +147,146 @@ class PooledMoments:
     def correlation_intensity(self) -> float:
         """Shrinkage of the correlations with the least mean squared error."""
         n_varying = np.count_nonzero(self.variance)
-        # the correlation of a feature with itself is one; the rest may be rounding
         total = (self.gram**2).sum()
+        # A feature correlates with itself by one; what the others add to the total is
+        # taken for zero where it may be the rounding of these ones.
         squares = total - n_varying
-        squares = squares if squares > ROUNDING * total else 0.0
+        if squares <= ROUNDING * total:
+            squares = 0.0
         return float(correlation_intensity(squares, n_varying, self.degrees_of_freedom))
 
     def standard_deviations(
         self, shrinkage: float | str, unit: Array | float = 1.0
     ) -> tuple[Array, float]:
-        """Roots of the variances (1 - s) v + s median(v), and the s in use."""
-        varies, between = self.variance > 0, self.between / unit**2
-        own = self.variance / unit**2
-        # what does not vary within classes gets a variance that tells nothing
-        variance = np.where(varies, own, np.where(between > 0, between, 1.0))
+        """Square roots of the variances (1 - s) v + s median(v).
+
+        Parameters
+        ----------
+        shrinkage : float in [0, 1] or "auto"
+            The intensity s.
+        unit : float or ndarray of shape (d,), default=1.0
+            Units in which the median of the variances is taken.
+
+        Returns
+        -------
+        deviations : ndarray of shape (d,)
+            In the units of the data.
+        shrinkage : float
+            The intensity in use: 0 if no feature varies within classes.
+        """
+        varies = self.variance > 0
+        within = self.variance / unit**2
+        between = self.between / unit**2
+        # A feature that is constant within every class has no variance to shrink. It
+        # gets one that carries no information: that of its class means, or 1.
+        constant = np.where(between > 0, between, 1.0)
         if shrinkage == 0 or not varies.any():
-            return np.sqrt(variance) * unit, 0.0
-        middle, largest = np.median(own[varies]), own.max()
+            return np.sqrt(np.where(varies, within, constant)) * unit, 0.0
+        median = np.median(within[varies])
         if shrinkage == "auto":
-            # Opgen-Rhein & Strimmer 2007, with 2 v^2 / (n - K + 2), of normal residuals
-            noise = 2.0 * ((own[varies] / largest) ** 2).sum()
-            distance = (((own[varies] - middle) / largest) ** 2).sum()
-            freedom = self.degrees_of_freedom + 2.0
-            shrinkage = float(shrinkage_intensity(noise, distance, freedom))
-        shrunken = (1.0 - shrinkage) * own + shrinkage * middle
-        return np.sqrt(np.where(varies, shrunken, variance)) * unit, shrinkage
+            shrinkage = self._variance_intensity(within[varies], median)
+        shrunken = (1.0 - shrinkage) * within + shrinkage * median
+        return np.sqrt(np.where(varies, shrunken, constant)) * unit, shrinkage
+
+    def _variance_intensity(self, variance: Array, target: float) -> float:
+        """Intensity of least error for positive variances and their target.
+
+        Opgen-Rhein & Strimmer (2007), with the sampling variance 2 v^2 / (n - K + 2)
+        that normal residuals have.
+        """
+        # relative to the largest, so that no square overflows or underflows
+        largest = variance.max()
+        variation = 2.0 * ((variance / largest) ** 2).sum()
+        distance = (((variance - target) / largest) ** 2).sum()
+        degrees_of_freedom = self.degrees_of_freedom + 2.0
+        return float(shrinkage_intensity(variation, distance, degrees_of_freedom))
 
     def inverse_root(self, shrinkage: float | str = "auto") -> InverseRoot:
-        """R^(-1/2), lambda in [0, 1] or the intensity of least mean squared error."""
-        Z, varies = self.residuals, self.variance > 0
-        n, d = Z.shape
+        """Inverse root of R = lambda I + (1 - lambda) Z^T Z.
+
+        Parameters
+        ----------
+        shrinkage : float in [0, 1] or "auto", default="auto"
+            The intensity lambda; "auto" is that of least mean squared error.
+
+        Raises
+        ------
+        ValueError
+            If R is singular but for rounding.
+        """
         if shrinkage == "auto":
             shrinkage = self.correlation_intensity
         if shrinkage == 1:
-            return InverseRoot(1.0)
-        kept = 1.0 - shrinkage
-        t, U = np.linalg.eigh(self.gram if n < d else self.gram + np.diag(~varies))
-        a = shrinkage + kept * np.maximum(t, 0.0)
-        least = shrinkage if n < d else a[0]
-        if not least > d * ROUNDING:
+            return InverseRoot(shrinkage=1.0)
+        n, d = self.residuals.shape
+        varies = self.variance > 0
+        # Z^T Z has no diagonal one for a feature without variance; R has.
+        gram = self.gram if n < d else self.gram + np.diag(~varies)
+        t, U = np.linalg.eigh(gram)
+        a = shrinkage + (1.0 - shrinkage) * np.maximum(t, 0.0)
+        # With fewer rows than features, R has the eigenvalue lambda as well.
+        smallest = shrinkage if n < d else a[0]
+        if not smallest > d * ROUNDING:
             raise ValueError(
-                f"the smallest eigenvalue of the correlations is {least:.3g}; "
+                f"the smallest eigenvalue of the correlations is {smallest:.3g}; "
                 'use shrinkage > 0 or "auto", or fewer features'
             )
-        if n >= d:
-            # eigenvectors mix what does not vary with the rest, by rounding
-            both = np.outer(varies, varies)
-            core = np.where(both, (U / np.sqrt(a)) @ U.T, np.eye(d))
-            return InverseRoot(shrinkage, core)
-        change = -kept / (np.sqrt(a * shrinkage) * (np.sqrt(a) + np.sqrt(shrinkage)))
-        diagonal = np.where(varies, 1.0 / np.sqrt(shrinkage), 1.0)
-        return InverseRoot(shrinkage, (U * change) @ U.T, diagonal, Z)
+        if n < d:
+            return self._low_rank_inverse_root(shrinkage, a, U)
+        core = (U / np.sqrt(a)) @ U.T
+        # Rounding mixes features without variance into the eigenvectors of the others.
+        core = np.where(np.outer(varies, varies), core, np.eye(d))
+        return InverseRoot(shrinkage=shrinkage, core=core)
+
+    def _low_rank_inverse_root(
+        self, shrinkage: float, a: Array, U: Array
+    ) -> InverseRoot:
+        """Inverse root by the formula at the head of this module, with its a and U."""
+        root = np.sqrt(a)
+        q = -(1.0 - shrinkage) / (np.sqrt(a * shrinkage) * (root + np.sqrt(shrinkage)))
+        return InverseRoot(
+            shrinkage=shrinkage,
+            core=(U * q) @ U.T,
+            diagonal=np.where(self.variance > 0, 1.0 / np.sqrt(shrinkage), 1.0),
+            rows=self.residuals,
+        )
 
 
-@dataclass(frozen=True)
+def _variances(
+    Z: Array, means: Array, offset: Array, row_weight: Array, prior: Array
+) -> tuple[Array, Array]:
+    """Variances within and between classes (d,), zero where they may be rounding.
+
+    ``Z`` are the residuals (n, d), ``offset`` the distances (K, d) of the class means
+    to the origins that sums were taken about; ``row_weight`` (n,) and ``prior`` (K,)
+    add up to one.
+    """
+    within = row_weight @ Z**2
+    between = prior @ (means - prior @ means) ** 2
+    # Values are rounded by a fraction of themselves, sums by a fraction of their terms.
+    of_values = ROUNDING**2 * (prior @ means**2)
+    square = prior @ offset**2
+    of_means = of_values + ROUNDING**2 * (square + within)
+    of_residuals = of_values + ROUNDING * square
+    return (
+        np.where(within > of_residuals, within, 0.0),
+        np.where(between > of_means, between, 0.0),
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class WhitenedMeans:
     """Class means in the coordinates z = R^(-1/2) (x - centre) / deviations.
+
+    Parameters
+    ----------
+    prior : ndarray of shape (K,)
+    centre, deviations : ndarray of shape (d,)
+        Mean of the class means by ``prior``; standard deviations after shrinkage.
+    moments : PooledMoments
+    root : InverseRoot
+    variance_shrinkage : float
+        Shrinkage of the variances in use; that of the correlations is in ``root``.
 
     Examples
     --------
@@ -203,15 +312,27 @@ class WhitenedMeans:
         variance_shrinkage: float | str = 0.0,
         unit: Array | float = 1.0,
     ) -> "WhitenedMeans":
-        """Shrink, and whiten the class means; ``prior=None`` takes the class shares."""
+        """Shrink the moments and whiten the class means.
+
+        ``prior=None`` takes the class shares of the instance weight; ``unit`` is that
+        of :meth:`PooledMoments.standard_deviations`.
+        """
         if prior is None:
             prior = moments.weight / moments.weight.sum()
-        deviations, used = moments.standard_deviations(variance_shrinkage, unit)
-        # of a constant the constant itself, so that it has slope zero
-        some = moments.means[0]
-        centre = some + prior @ (moments.means - some)
-        root = moments.inverse_root(shrinkage)
-        return cls(prior, centre, deviations, moments, root, used)
+        deviations, variance_shrinkage = moments.standard_deviations(
+            variance_shrinkage, unit
+        )
+        # Relative to one class, the mean of a constant is that constant to the last
+        # digit, and its slope is zero.
+        reference = moments.means[0]
+        return cls(
+            prior=prior,
+            centre=reference + prior @ (moments.means - reference),
+            deviations=deviations,
+            moments=moments,
+            root=moments.inverse_root(shrinkage),
+            variance_shrinkage=variance_shrinkage,
+        )
 
     @cached_property
     def means(self) -> Array:
@@ -220,22 +341,22 @@ class WhitenedMeans:
 
     def about(self, point: Array) -> Array:
         """Class means less a point (d,) of x, in coordinates z, (K, d)."""
-        steps = (self.moments.means - point) + self.moments.rest
-        return self.root(steps / self.deviations)
+        differences = (self.moments.means - point) + self.moments.mean_lo
+        return self.root(differences / self.deviations)
 
-    def linear(self, kept: Array | float = 1.0) -> LinearScores:
-        """Scores of x by the coordinates that are kept."""
+    def linear(self, mask: Array | float = 1.0) -> LinearScores:
+        """Scores of x by the coordinates z whose ``mask`` (d,) is one, not zero."""
         return LinearScores.of(
             self.prior,
             self.moments.means,
             self.centre,
-            lambda point: kept * self.about(point),
+            lambda point: mask * self.about(point),
             lambda means: self.root(means) / self.deviations,
         )
 
 
 class PooledClassifier(BayesClassifier):
-    """Bayes classifier of pooled moments; a subclass supplies ``_estimate``."""
+    """Bayes classifier from pooled moments; a subclass supplies ``_estimate``."""
 
     class_prior_: Array
     shrinkage_: float
@@ -251,15 +372,15 @@ class PooledClassifier(BayesClassifier):
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
-        """Estimate the moments and shrink them.
+        """Estimate the class means and the pooled second moments, and shrink them.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Two classes at least.
+            Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Weight 2 means the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
@@ -272,16 +393,19 @@ class PooledClassifier(BayesClassifier):
         return self
 
     @abstractmethod
-    def _estimate(self, moments):
-        """Set everything that follows from the moments."""
+    def _estimate(self, moments: PooledMoments) -> None:
+        """Set every attribute that follows from the moments."""
 
-    def _whitened(self, moments: PooledMoments, unit: Array | float) -> WhitenedMeans:
-        """Class means in whitened coordinates, and what is told of them."""
+    def _set_whitened_means(
+        self, moments: PooledMoments, unit: Array | float
+    ) -> WhitenedMeans:
+        """Whiten the class means; set the attributes that all subclasses share."""
         prior = check_priors(self.priors, len(self.classes_))
-        found = WhitenedMeans.of(
+        whitened = WhitenedMeans.of(
             moments, prior, self.shrinkage, self.variance_shrinkage, unit
         )
-        self.class_prior_, self.shrinkage_ = found.prior, found.root.shrinkage
-        self.variance_shrinkage_ = found.variance_shrinkage
-        self.feature_divergences_ = found.prior @ found.means**2
-        return found
+        self.class_prior_ = whitened.prior
+        self.shrinkage_ = whitened.root.shrinkage
+        self.variance_shrinkage_ = whitened.variance_shrinkage
+        self.feature_divergences_ = whitened.prior @ whitened.means**2
+        return whitened

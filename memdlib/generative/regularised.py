@@ -2,10 +2,10 @@
 
     Sigma_k = g diag(s) R diag(s) + (1 - g) S_k,
 
-the pooled correlations R shrunken towards none and the pooled variances s^2 towards
-their median: g = 1 is linear, g near 0 quadratic discriminant analysis. In coordinates
-z that make the pooled part the unit matrix, with the eigenvalues t_j of S_k that are
-not zero and their eigenvectors v_j,
+where the pooled correlations R are shrunken towards the identity and the pooled
+variances s^2 towards their median: g = 1 is linear discriminant analysis, g near 0
+quadratic. In coordinates z in which the pooled part is the identity matrix, with the
+nonzero eigenvalues t_j of S_k and their eigenvectors v_j,
 
     z^T (g I + (1 - g) S_k)^(-1) z
         = sum_j (v_j^T z)^2 / (g + (1 - g) t_j) + |z - sum_j v_j v_j^T z|^2 / g.
@@ -21,50 +21,59 @@ from memdlib.generative.scores import about_best
 from memdlib.validation import SHARE
 
 
-class _Spread:
-    """The matrix floor I + (1 - floor) rows^T rows, by its eigenvectors."""
+class _ClassCovariance:
+    """The matrix g I + (1 - g) rows^T rows, by its eigenvectors.
 
-    def __init__(self, rows: Array, floor: float) -> None:
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    g : float in (0, 1]
+    """
+
+    def __init__(self, rows: Array, g: float) -> None:
         n, d = rows.shape
         if n < d:
-            _, root, self.directions = np.linalg.svd(rows, full_matrices=False)
-            own = root**2
+            _, singular_values, eigenvectors = np.linalg.svd(rows, full_matrices=False)
+            t = singular_values**2
         else:
-            own, directions = np.linalg.eigh(rows.T @ rows)
-            self.directions = directions.T
-        self.floor = floor
-        self.variances = floor + (1.0 - floor) * np.maximum(own, 0.0)
-        self.log_determinant = np.log(self.variances).sum()
-        self.log_determinant += (d - len(own)) * np.log(floor)
+            t, eigenvectors = np.linalg.eigh(rows.T @ rows)
+            eigenvectors = eigenvectors.T
+        self.g = g
+        self.eigenvectors = eigenvectors
+        self.eigenvalues = g + (1.0 - g) * np.maximum(t, 0.0)
+        self.log_determinant = np.log(self.eigenvalues).sum()
+        self.log_determinant += (d - len(t)) * np.log(g)
 
-    def distance(self, z: Array) -> Array:
-        """Squares of the Mahalanobis norms of rows (n, d)."""
-        inside = z @ self.directions.T
-        square = (inside**2 / self.variances).sum(axis=1)
-        if len(self.variances) < z.shape[1]:
-            outside = z - inside @ self.directions
-            square += (outside**2).sum(axis=1) / self.floor
+    def squared_distance(self, z: Array) -> Array:
+        """Squared Mahalanobis norms (n,) of rows (n, d)."""
+        projection = z @ self.eigenvectors.T
+        square = (projection**2 / self.eigenvalues).sum(axis=1)
+        if len(self.eigenvalues) < z.shape[1]:
+            residual = z - projection @ self.eigenvectors
+            square += (residual**2).sum(axis=1) / self.g
         return square
 
 
 class RegularisedMeMdClassifier(PooledClassifier):
     """Maximum-entropy Bayes classifier between linear and quadratic.
 
-    Constraints are the means and second moments of each class, relaxed towards moments
-    that all classes share: regularised discriminant analysis [1]_.
+    The constraints are the mean and the second moments of each class, relaxed towards
+    the pooled second moments: regularised discriminant analysis [1]_.
 
     Parameters
     ----------
     class_shrinkage : float in (0, 1], default=0.6
-        Weight g of the pooled covariance in that of each class; 1 is linear.
+        Weight g of the pooled covariance in that of each class; with 1 the classifier
+        is linear.
     shrinkage : float in [0, 1] or "auto", default="auto"
         Pooled correlations are shrinkage I + (1 - shrinkage) R-hat; "auto" as in
         :class:`CorrelatedMeMdClassifier`.
     variance_shrinkage : float in [0, 1] or "auto", default=0.3
-        Pooled variances v, of values as shares of the range of their feature, become
+        Pooled variances v, with each feature in units of its range, become
         (1 - variance_shrinkage) v + variance_shrinkage median(v).
     priors : array-like of shape (K,), default=None
-        In the order of ``classes_``; None takes the shares of the instance weight.
+        Class probabilities in the order of ``classes_``; None takes the class shares
+        of the instance weight.
     class_weight : None, "balanced" or dict, default=None
 
     Attributes
@@ -72,13 +81,14 @@ class RegularisedMeMdClassifier(PooledClassifier):
     classes_, class_prior_ : ndarray of shape (K,)
     shrinkage_, variance_shrinkage_ : float
     feature_divergences_ : ndarray of shape (d,)
-        Of the pooled part, as in :class:`CorrelatedMeMdClassifier`.
+        Divergences in the pooled part, in nats, as in
+        :class:`CorrelatedMeMdClassifier`.
     n_features_in_ : int
 
     Notes
     -----
-    A value outside the range of the training rows counts as its end: a pixel that was
-    dark in all rows but a few does not outvote the others when it lights up.
+    Values are clipped to the range of the training rows, so that a pixel that was dark
+    in all but a few of them does not outvote the others when it lights up.
 
     References
     ----------
@@ -116,30 +126,39 @@ class RegularisedMeMdClassifier(PooledClassifier):
         self.class_weight = class_weight
 
     def _estimate(self, moments: PooledMoments) -> None:
-        low, high, codes = moments.low, moments.high, moments.codes
-        pooled = self._whitened(moments, np.where(high > low, high - low, 1.0))
-        # residuals in the units of the pooled deviations, which shrinkage has changed
-        rows = moments.residuals * (np.sqrt(moments.variance) / pooled.deviations)
-        share = moments.weight / moments.weight.sum()
-        self._spreads = [
-            _Spread(pooled.root(rows[codes == k]) / np.sqrt(p), self.class_shrinkage)
-            for k, p in enumerate(share)
-        ]
-        near = pooled.linear()
-        self._points, self._place = near.points, near.place
-        self._means = [pooled.about(point) for point in near.points]
-        self._low, self._high = low, high
-        self._root, self._deviations = pooled.root, pooled.deviations
+        value_range = moments.high - moments.low
+        unit = np.where(value_range > 0, value_range, 1.0)
+        pooled = self._set_whitened_means(moments, unit)
+        # The deviations after shrinkage are not those that standardised the residuals.
+        rescaling = np.sqrt(moments.variance) / pooled.deviations
+        residuals = moments.residuals * rescaling
+        class_shares = moments.weight / moments.weight.sum()
+        self._covariances = []
+        for k, class_share in enumerate(class_shares):
+            rows = pooled.root(residuals[moments.codes == k]) / np.sqrt(class_share)
+            self._covariances.append(_ClassCovariance(rows, self.class_shrinkage))
+        linear = pooled.linear()
+        self._points = linear.points
+        self._nearest_point = linear.place
+        self._means = [pooled.about(point) for point in linear.points]
+        self._low = moments.low
+        self._high = moments.high
+        self._root = pooled.root
+        self._deviations = pooled.deviations
 
     def _joint_log_density(self, X):
-        return about_best(self._about, np.clip(X, self._low, self._high), self._place)
+        X = np.clip(X, self._low, self._high)
+        return about_best(self._scores_about, X, self._nearest_point)
 
-    def _about(self, X, p) -> Array:
-        """Log p(x, k), with differences of x to a point near to some classes."""
+    def _scores_about(self, X, p) -> Array:
+        """Log p(x, k) of rows (n, d), (n, K), from their differences to point p.
+
+        These have all digits for the classes whose mean is near to that point.
+        """
         z = self._root((X - self._points[p]) / self._deviations)
-        square = [
-            spread.distance(z - mean) + spread.log_determinant
-            for mean, spread in zip(self._means[p], self._spreads, strict=True)
-        ]
-        with np.errstate(divide="ignore"):
-            return np.log(self.class_prior_) - 0.5 * np.transpose(square)
+        scores = np.empty((len(X), len(self.classes_)))
+        for k, covariance in enumerate(self._covariances):
+            square = covariance.squared_distance(z - self._means[p][k])
+            scores[:, k] = -0.5 * (square + covariance.log_determinant)
+        with np.errstate(divide="ignore"):  # a class of prior zero
+            return np.log(self.class_prior_) + scores
