@@ -1,7 +1,8 @@
 """Features chosen one after another, each in view of those already chosen.
 
-A ranking by marginal divergence is greedy selection only if features are independent
-given the class (Theorem 1 of MeMd). Two rankers drop that; no d x d matrix is formed.
+A ranking by marginal divergence is greedy selection only if the features are
+independent given the class (Theorem 1 of MeMd). The two rankers here do not assume
+that. Neither forms a d x d matrix.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,9 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike, Weights
+from memdlib._types import Array, ArrayLike, Bools, Indices, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
-from memdlib.families import MarginalFamily, get
+from memdlib.families import MarginalFamily, get, names
 from memdlib.families.base import ROUNDING
 from memdlib.generative.pooled import PooledMoments
 from memdlib.generative.ranking import (
@@ -26,64 +27,120 @@ from memdlib.validation import UNIT, Words, count_features, labelled_data
 
 Columns = Callable[[int], Array]
 
-# A feature whose residual variance is this share of its variance depends on others.
+# A feature whose residual variance is at most this fraction of its variance depends
+# linearly on the features that it was regressed on.
 _COLLINEAR = 1e-10
 
 
 def greedy_gaussian(
     covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
 ) -> tuple[Indices, Array]:
-    """Greedy maximisation of JS_GM; ``covariances(s)`` are columns s, (K, d)."""
+    """Greedy maximisation of JS_GM between joint Gaussians.
+
+    The loop stands in one piece, next to its derivation.
+
+    Parameters
+    ----------
+    covariances : callable
+        Takes a feature s to the columns s of the class covariances, (K, d).
+    variance, mean : ndarray of shape (K, d)
+    prior : ndarray of shape (K,)
+    k : int
+        Number of features to choose.
+
+    Returns
+    -------
+    order, gains : ndarray of shape (S,)
+        The features chosen, S <= k, and what each adds to JS_GM, in nats.
+    """
     # With T_k the second moments of the residuals, after the regression of class k on
     # the chosen features, in class k, and M_k those in the mixture of all classes, the
     # gain of t is sum_k pi_k (M_k[t,t] / T_k[t,t] - 1) / 2: in the sum of KL over pairs
-    # of classes the logarithms cancel. Choosing s eliminates it from both matrices.
+    # of classes the logarithms cancel. Choosing s eliminates it from both matrices, of
+    # which the diagonals ``within`` and ``mixture`` (K, d) are kept.
     offset = mean - prior @ mean
-    residual = variance.copy()
+    within = variance
     mixture = prior @ (variance + offset**2) + offset**2
-    free = np.ones(len(offset.T), dtype=bool)
-    order, gains = [], []
-    slope, lever, column = np.empty((3, k, *mean.shape))
+    eliminations = np.empty((3, k, *mean.shape))
+    free = np.ones_like(mean[0], dtype=bool)
+    order = []
+    gains = []
     for step in range(k):
-        free &= (residual > _COLLINEAR * variance).all(axis=0)
+        free &= (within > _COLLINEAR * variance).all(axis=0)
         if not free.any():
             break
-        ratio = mixture / np.where(free, residual, 1.0) - 1.0
-        gain = np.where(free, 0.5 * (prior @ ratio), -np.inf)
+        gain = _gain(within, mixture, prior, free)
         s = _first_best(gain)
         order.append(s)
-        gains.append(max(gain[s], 0.0))
+        gains.append(gain[s])
         free[s] = False
-        own = covariances(s)
-        mixed = prior @ (own + offset * offset[:, [s]]) + offset * offset[:, [s]]
-        own = own - _sums(column[:step], slope[:step, :, s])
-        mixed = mixed - _sums(slope[:step], lever[:step, :, s])
-        mixed -= _sums(lever[:step], slope[:step, :, s])
-        column[step], slope[step] = own, own / own[:, [s]]
-        lever[step] = mixed - 0.5 * slope[step] * mixed[:, [s]]
-        residual = residual - slope[step] * own
-        mixture = mixture - 2.0 * slope[step] * lever[step]
-    return np.array(order), np.array(gains)
+        b, c, h = _elimination(s, covariances(s), offset, prior, eliminations[:, :step])
+        within = within - c * b
+        mixture = mixture - 2.0 * c * h
+        eliminations[:, step] = b, c, h
+    return np.array(order), np.maximum(gains, 0.0)
 
 
-def _sums(rows: Array, weight: Array) -> Array:
-    """Sum over the steps so far of rows (r, K, d) times weights (r, K)."""
-    return np.einsum("rkd,rk->kd", rows, weight)
+def _gain(within: Array, mixture: Array, prior: Array, free: Bools) -> Array:
+    """What each feature (d,) adds to JS_GM; -inf where it is not free."""
+    ratio = mixture / np.where(free, within, 1.0) - 1.0
+    return np.where(free, 0.5 * (prior @ ratio), -np.inf)
+
+
+def _elimination(
+    s: int, covariance: Array, offset: Array, prior: Array, earlier: Array
+) -> tuple[Array, Array, Array]:
+    """Vectors b, c and h (K, d) by which T_k - c b^T and M_k - c h^T - h c^T lack s.
+
+    With b and m the columns s of T_k and M_k, c = b / b_s are the coefficients of s in
+    the regression, and h = m - c m_s / 2. ``covariance`` (K, d) are columns s before
+    any step, ``earlier`` (3, steps, K, d) the b, c and h of the steps before this one.
+    """
+    earlier_b, earlier_c, earlier_h = earlier
+    product = offset * offset[:, [s]]
+    second_moment = prior @ (covariance + product) + product
+    b = covariance - _weighted_sum(earlier_b, earlier_c[..., s])
+    m = second_moment - _weighted_sum(earlier_c, earlier_h[..., s])
+    m -= _weighted_sum(earlier_h, earlier_c[..., s])
+    c = b / b[:, [s]]
+    h = m - 0.5 * c * m[:, [s]]
+    return b, c, h
+
+
+def _weighted_sum(vectors: Array, weight: Array) -> Array:
+    """Sum over steps r of vectors (r, K, d) times weights (r, K), of shape (K, d)."""
+    return np.einsum("rkd,rk->kd", vectors, weight)
 
 
 def _first_best(gain: Array) -> int:
-    """First of the features (d,) whose gain rounding may set below the largest."""
-    # every elimination costs digits
+    """First feature whose gain (d,) equals the largest but for rounding."""
+    # Every elimination costs digits.
     return int(np.isclose(gain, gain.max(), rtol=1e-9, atol=1e-12).argmax())
 
 
 def greedy_information(
     relevance: Array, correlations: Columns, k: int
 ) -> tuple[Indices, Array]:
-    """Greedy choice by relevance less mean Gaussian mutual information, in nats."""
+    """Greedy choice by relevance less mean Gaussian mutual information.
+
+    Parameters
+    ----------
+    relevance : ndarray of shape (d,)
+        Nats.
+    correlations : callable
+        Takes a feature s to its correlations with all features, (d,).
+    k : int
+        Number of features to choose.
+
+    Returns
+    -------
+    order, scores : ndarray of shape (S,)
+        The features chosen, S <= k, and the score of each at its choice, in nats.
+    """
     redundancy = np.zeros_like(relevance)
     free = np.ones(len(relevance), dtype=bool)
-    order, scores = [], []
+    order = []
+    scores = []
     while len(order) < k and free.any():
         score = np.where(free, relevance - redundancy / max(len(order), 1), -np.inf)
         s = _first_best(score)
@@ -99,13 +156,13 @@ def greedy_information(
 class GreedyGaussianRanker(RankedSelector):
     """Greedy MeMd: the features whose *joint* class Gaussians diverge most.
 
-    Each step adds the feature that most increases JS_GM, the sum of pi_i pi_j J(p_i,
+    Each step adds the feature that increases JS_GM most, the sum of pi_i pi_j J(p_i,
     p_j) over pairs of classes.
 
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=0.1
-        A number, a share, or all.
+        How many features to choose: a number, a fraction of them, or all.
     shrinkage : float in [0, 1] or "auto", default="auto"
         Multiplies class correlations by 1 - shrinkage, as in
         :class:`memdlib.JointMaxEntClassifier`. At 1 the order is that of
@@ -114,11 +171,13 @@ class GreedyGaussianRanker(RankedSelector):
     Attributes
     ----------
     order_, gains_ : ndarray of shape (S,)
-        Features as they are chosen, and what each added to JS_GM, in nats; fewer where
-        all others depend linearly on the chosen ones in some class.
+        Features in the order of their choice, and what each added to JS_GM, in nats;
+        fewer than asked for where all others depend linearly on the chosen ones in some
+        class.
     ranking_ : ndarray of shape (d,)
-        1 the first chosen; those not chosen share the last rank.
+        1 for the first feature chosen; those not chosen share the last rank.
     shrinkage_ : ndarray of shape (K,)
+        Intensity in use for each class.
     n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
 
@@ -155,68 +214,86 @@ class GreedyGaussianRanker(RankedSelector):
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Two classes at least.
+            Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Weight 2 means the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
         self
         """
         X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-        size = count_features(self.n_features, X.shape[1], "n_features")
-        pooled = PooledMoments.of(X, codes, len(self.classes_), weight)
-        members = (codes == k for k in range(len(self.classes_)))
-        classes = [_one_class(X[own], weight[own]) for own in members]
+        n_classes = len(self.classes_)
+        n_features = count_features(self.n_features, X.shape[1], "n_features")
+        pooled = PooledMoments.of(X, codes, n_classes, weight)
+        by_class = [
+            _moments_of_one_class(X[codes == k], weight[codes == k])
+            for k in range(n_classes)
+        ]
         shrinkage = self.shrinkage
         if shrinkage == "auto":
-            shrinkage = [moments.correlation_intensity for moments in classes]
-        self.shrinkage_ = np.broadcast_to(shrinkage, len(classes))
-        variance = np.array([moments.variance for moments in classes])
+            shrinkage = [moments.correlation_intensity for moments in by_class]
+        self.shrinkage_ = np.broadcast_to(shrinkage, n_classes)
+        variance = np.array([moments.variance for moments in by_class])
+        # A feature that is constant in one class takes its variance within classes.
         fallback = pooled.standard_deviations(0.0)[0] ** 2
         variance = np.where(variance > 0, variance, fallback)
-        deviation = np.sqrt(variance)
-        mean = (pooled.means - pooled.means[0]) + pooled.rest
-        prior = pooled.weight / pooled.weight.sum()
-
-        def covariances(s):
-            residuals = (moments.residuals for moments in classes)
-            column = np.array([z[:, s] @ z for z in residuals])
-            column *= 1.0 - self.shrinkage_[:, None]
-            column[:, s] = 1.0
-            return column * deviation * deviation[:, [s]]
-
         self.order_, self.gains_ = greedy_gaussian(
-            covariances, variance, mean, prior, size
+            _covariance_columns(by_class, variance, self.shrinkage_),
+            variance,
+            mean=(pooled.means - pooled.means[0]) + pooled.mean_lo,
+            prior=pooled.prior,
+            k=n_features,
         )
         self.n_selected_ = len(self.order_)
         return self
 
 
+def _covariance_columns(
+    by_class: list[PooledMoments], variance: Array, shrinkage: Array
+) -> Columns:
+    """Columns (K, d) of the class covariances after shrinkage, on demand.
+
+    Correlations are those of the residuals of each class; ``variance`` is (K, d) and
+    ``shrinkage`` (K,).
+    """
+    deviation = np.sqrt(variance)
+
+    def columns(s):
+        residuals = (moments.residuals for moments in by_class)
+        column = np.array([Z[:, s] @ Z for Z in residuals])
+        column *= 1.0 - shrinkage[:, None]
+        column[:, s] = 1.0
+        return column * deviation * deviation[:, [s]]
+
+    return columns
+
+
 class GreedyInformationRanker(DivergenceRanker):
     """Greedy ranker: relevance less mean redundancy with the features chosen so far.
 
-    Relevance is the divergence between the class marginals, redundancy with a feature
-    of total correlation r the mutual information -log(1 - r^2) / 2 of jointly normal
-    features.
+    Relevance is the divergence between the class marginals. Redundancy with a feature
+    whose correlation over all rows is r is the mutual information -log(1 - r^2) / 2 of
+    jointly normal features.
 
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=0.1
-        A number, a share, or all.
+        How many features to choose: a number, a fraction of them, or all.
     divergence : {"js", "js_gm", "jeffreys"}, default="js"
     family : str or Family, default="normal"
+        Maximum-entropy family of all marginals; families by column are refused.
     shrinkage : float in [0, 1] or "auto", default=0.0
     smoothing : float, default=1.0
-        Of the marginals, as in :class:`memdlib.DivergenceRanker`.
+        Both of the marginals, as in :class:`memdlib.DivergenceRanker`.
 
     Attributes
     ----------
     order_, gains_ : ndarray of shape (S,)
-        Features as they are chosen, without copies of chosen ones, and divergence less
-        mean redundancy at each choice, in nats.
+        Features in the order of their choice, without copies of chosen ones, and
+        divergence less mean redundancy at each choice, in nats.
     ranking_ : ndarray of shape (d,)
-        1 the first chosen; those not chosen share the last rank.
+        1 for the first feature chosen; those not chosen share the last rank.
     feature_divergences_ : ndarray of shape (d,)
         Nats.
     n_selected_, n_features_in_ : int
@@ -240,6 +317,11 @@ class GreedyInformationRanker(DivergenceRanker):
 
     gains_: Array
 
+    # Redundancy is between values of one family: none by column, and no "auto".
+    _parameter_constraints = DivergenceRanker._parameter_constraints | {
+        "family": [Words(*names()), MarginalFamily]
+    }
+
     def __init__(
         self,
         n_features: float | int | None = 0.1,
@@ -258,9 +340,9 @@ class GreedyInformationRanker(DivergenceRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         y : array-like of shape (n,)
-            Two classes at least.
+            Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Weight 2 means the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
@@ -268,7 +350,7 @@ class GreedyInformationRanker(DivergenceRanker):
         """
         super().fit(X, y, sample_weight)
         X, _, weight, _ = labelled_data(self, X, y, sample_weight)
-        correlations = _correlations(get(self.family).observe(X), weight)
+        correlations = _correlation_columns(get(self.family).observe(X), weight)
         self.order_, self.gains_ = greedy_information(
             self.feature_divergences_, correlations, self.n_selected_
         )
@@ -278,22 +360,27 @@ class GreedyInformationRanker(DivergenceRanker):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
         return tags
 
 
-def _one_class(X, weight: Array) -> PooledMoments:
+def _moments_of_one_class(X, weight: Array) -> PooledMoments:
+    """Moments of rows (n, d) and weights (n,) that count as one class."""
     return PooledMoments.of(X, np.zeros(len(X), dtype=np.intp), 1, weight)
 
 
-def _correlations(X, weight: Array) -> Columns:
-    """Correlations of a feature with all features over all rows, on demand."""
+def _correlation_columns(X, weight: Array) -> Columns:
+    """Correlations (d,) of a feature with all features over all rows, on demand."""
     if not sparse.issparse(X):
-        z = _one_class(X, weight).residuals
-        return lambda s: z[:, s] @ z
+        Z = _moments_of_one_class(X, weight).residuals
+        return lambda s: Z[:, s] @ Z
     X = X.astype(np.float64)
     mean, variance = mean_variance_axis(X, axis=0, weights=weight)
     varies = variance > ROUNDING * mean**2
     scale = np.where(varies, variance, np.inf) ** -0.5
-    z = X.multiply(np.sqrt(weight / weight.sum())[:, None]).multiply(scale).tocsc()
+    # Scaled, but not centred, or zeros would have to be stored.
+    row_scale = np.sqrt(weight / weight.sum())[:, None]
+    Z = X.multiply(row_scale).multiply(scale).tocsc()
     mean *= scale
-    return lambda s: (z[:, [s]].T @ z).toarray()[0] - mean[s] * mean
+    return lambda s: (Z[:, [s]].T @ Z).toarray()[0] - mean[s] * mean

@@ -133,6 +133,11 @@ class PooledMoments:
         )
 
     @property
+    def prior(self) -> Array:
+        """Class shares of the instance weight, (K,)."""
+        return self.weight / self.weight.sum()
+
+    @property
     def degrees_of_freedom(self) -> float:
         """Total weight, less one for each class."""
         return float(self.weight.sum() - len(self.weight))
@@ -318,7 +323,7 @@ class WhitenedMeans:
         of :meth:`PooledMoments.standard_deviations`.
         """
         if prior is None:
-            prior = moments.weight / moments.weight.sum()
+            prior = moments.prior
         deviations, variance_shrinkage = moments.standard_deviations(
             variance_shrinkage, unit
         )

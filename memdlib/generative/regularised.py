@@ -132,9 +132,8 @@ class RegularisedMeMdClassifier(PooledClassifier):
         # The deviations after shrinkage are not those that standardised the residuals.
         rescaling = np.sqrt(moments.variance) / pooled.deviations
         residuals = moments.residuals * rescaling
-        class_shares = moments.weight / moments.weight.sum()
         self._covariances = []
-        for k, class_share in enumerate(class_shares):
+        for k, class_share in enumerate(moments.prior):
             rows = pooled.root(residuals[moments.codes == k]) / np.sqrt(class_share)
             self._covariances.append(_ClassCovariance(rows, self.class_shrinkage))
         linear = pooled.linear()
