@@ -119,8 +119,8 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         slopes = self._linear.slopes[0]
         intercepts = self._linear.offsets[0] - slopes @ self._linear.points[0]
         if len(slopes) == 2:
-            slopes = slopes[1:] - slopes[:1]
-            intercepts = intercepts[1:] - intercepts[:1]
+            slopes = np.diff(slopes, axis=0)
+            intercepts = np.diff(intercepts)
         self.coef_ = slopes
         self.intercept_ = intercepts
 

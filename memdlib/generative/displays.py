@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils._optional_dependencies import check_matplotlib_support
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from memdlib._types import (
     Array,
@@ -24,19 +24,20 @@ from memdlib._types import (
 
 @dataclass
 class _Display:
-    """The axes that a display was drawn on, and the figure."""
+    """Axes and figure of a display, set when it is drawn."""
 
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
-    def _on(self, ax: Axes | None) -> Axes:
-        """The axes given, or those of a new figure, from here on also in ``ax_``."""
+    def _set_axes(self, ax: Axes | None) -> Axes:
+        """Keep these axes, or new ones, in ``ax_`` and their figure in ``figure_``."""
         if ax is None:
             check_matplotlib_support(type(self).__name__)
             from matplotlib import pyplot
 
             ax = pyplot.subplots()[1]
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return ax
 
 
@@ -47,7 +48,9 @@ class AccuracyCurveDisplay(_Display):
     Parameters
     ----------
     n_features : ndarray of int, shape (G,)
+        Numbers of features.
     accuracy : ndarray of shape (G,)
+        Accuracy with that many of the best features.
 
     Attributes
     ----------
@@ -78,19 +81,54 @@ class AccuracyCurveDisplay(_Display):
         line_kw: dict[Any, Any] | None = None,
         **options: Any,
     ) -> "AccuracyCurveDisplay":
-        """Draw the curve of a fitted classifier, or of the last step of a pipeline.
+        """Draw the accuracy curve of a fitted classifier.
 
-        Options are those of ``accuracy_curve``; ``line_kw`` is passed to ``Axes.plot``.
+        Parameters
+        ----------
+        estimator : classifier with ``accuracy_curve``, or Pipeline with such a step
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Class labels.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a figure.
+        line_kw : dict, default=None
+            Keyword arguments of ``Axes.plot``.
+        **options
+            Keyword arguments of ``accuracy_curve``, which say which numbers of features
+            are drawn, or how rows are weighted.
+
+        Returns
+        -------
+        AccuracyCurveDisplay
+
+        Raises
+        ------
+        ValueError
+            If no step of a pipeline has an accuracy curve.
         """
-        before, last = _last_step(estimator, "accuracy_curve")
-        X = X if before is None else before.transform(X)
-        return cls(*last.accuracy_curve(X, y, **options)).plot(ax=ax, line_kw=line_kw)
+        preprocessing, classifier = _split_pipeline(estimator, "accuracy_curve")
+        if preprocessing is not None:
+            X = preprocessing.transform(X)
+        n_features, accuracy = classifier.accuracy_curve(X, y, **options)
+        return cls(n_features, accuracy).plot(ax=ax, line_kw=line_kw)
 
     def plot(
         self, *, ax: Axes | None = None, line_kw: dict[Any, Any] | None = None
     ) -> "AccuracyCurveDisplay":
-        """Draw the curve, on these axes or new ones."""
-        ax = self._on(ax)
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a figure.
+        line_kw : dict, default=None
+            Keyword arguments of ``Axes.plot``.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._set_axes(ax)
         (self.line_,) = ax.plot(self.n_features, self.accuracy, **line_kw or {})
         ax.set(xlabel="number of features", ylabel="accuracy", xscale="log")
         return self
@@ -103,9 +141,11 @@ class RankingDisplay(_Display):
     Parameters
     ----------
     values : ndarray of shape (S,)
-        Divergences, or gains of a greedy ranker, from the best feature down; nats.
+        Divergences, or gains of a greedy ranker, in nats; the best feature first.
     names : ndarray of str, shape (S,)
+        Names of the features.
     label : str
+        Label of the axis of the values.
 
     Attributes
     ----------
@@ -135,47 +175,84 @@ class RankingDisplay(_Display):
         ax: Axes | None = None,
         bar_kw: dict[Any, Any] | None = None,
     ) -> "RankingDisplay":
-        """Draw the best features of a fitted ranker or classifier, or of a pipeline's.
+        """Draw the best features of a fitted ranker or classifier.
 
-        ``bar_kw`` is passed to ``Axes.barh``.
+        Parameters
+        ----------
+        estimator : estimator with ``order_``, or Pipeline with such a step
+        n_features : int, default=10
+            How many features to draw.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a figure.
+        bar_kw : dict, default=None
+            Keyword arguments of ``Axes.barh``.
+
+        Returns
+        -------
+        RankingDisplay
+
+        Raises
+        ------
+        ValueError
+            If no step of a pipeline has ``order_``.
         """
-        before, last = _last_step(estimator, "order_")
-        best = last.order_[:n_features]
-        if hasattr(last, "gains_"):
-            values, label = last.gains_[:n_features], "gain (nats)"
+        preprocessing, ranker = _split_pipeline(estimator, "order_")
+        best = ranker.order_[:n_features]
+        if hasattr(ranker, "gains_"):
+            values = ranker.gains_[:n_features]
+            label = "gain (nats)"
         else:
-            values, label = last.feature_divergences_[best], "divergence (nats)"
-        if before is not None:
-            names = before.get_feature_names_out()
+            values = ranker.feature_divergences_[best]
+            label = "divergence (nats)"
+        if preprocessing is not None:
+            names = preprocessing.get_feature_names_out()
         else:
-            numbers = [f"x{s}" for s in range(last.n_features_in_)]
-            names = getattr(last, "feature_names_in_", numbers)
-        return cls(values, np.asarray(names)[best], label).plot(ax=ax, bar_kw=bar_kw)
+            names = _check_feature_names_in(ranker)
+        return cls(values, names[best], label).plot(ax=ax, bar_kw=bar_kw)
 
     def plot(
         self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
     ) -> "RankingDisplay":
-        """Draw the bars, the best feature on top; one that is infinite has no end."""
-        ax = self._on(ax)
-        place, finite = np.arange(len(self.values)), np.isfinite(self.values)
-        beyond = 2.0 * self.values[finite].max(initial=1.0)
-        widths = np.where(finite, self.values, beyond)
-        self.bars_ = ax.barh(place, widths, **bar_kw or {})
+        """Draw the bars, the best feature on top.
+
+        The bar of an infinite divergence extends beyond the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a figure.
+        bar_kw : dict, default=None
+            Keyword arguments of ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._set_axes(ax)
+        finite = np.isfinite(self.values)
+        # the axes end at 0.6 of this, beyond all finite bars
+        infinite_width = 2.0 * self.values[finite].max(initial=1.0)
+        widths = np.where(finite, self.values, infinite_width)
+        positions = np.arange(len(widths))
+        self.bars_ = ax.barh(positions, widths, **bar_kw or {})
         if not finite.all():
-            ax.set_xlim(right=0.6 * beyond)
-        ax.set_yticks(place, self.names)
+            ax.set_xlim(right=0.6 * infinite_width)
+        ax.set_yticks(positions, self.names)
         ax.invert_yaxis()
         ax.set_xlabel(self.label)
         return self
 
 
-def _last_step(estimator, name):
-    """The last step that has an attribute, and those before; None if there are none."""
+def _split_pipeline(estimator, attribute: str):
+    """Return the last step with an attribute, after the steps before it as a pipeline.
+
+    These are None if the step is the first, or the estimator is no pipeline.
+    """
     check_is_fitted(estimator)
     if not isinstance(estimator, Pipeline):
         return None, estimator
-    having = [i for i, step in enumerate(estimator) if hasattr(step, name)]
-    if not having:
-        raise ValueError(f"no step of the pipeline has {name}; {estimator!r}")
-    at = having[-1]
-    return estimator[:at] if at else None, estimator[at]
+    steps = [i for i, step in enumerate(estimator) if hasattr(step, attribute)]
+    if not steps:
+        raise ValueError(f"no step of the pipeline has {attribute}; {estimator!r}")
+    last = steps[-1]
+    return estimator[:last] if last else None, estimator[last]

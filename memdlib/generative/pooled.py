@@ -182,16 +182,17 @@ class PooledMoments:
         varies = self.variance > 0
         within = self.variance / unit**2
         between = self.between / unit**2
+        if not varies.any():
+            shrinkage = 0.0
+        else:
+            median = np.median(within[varies])
+            if shrinkage == "auto":
+                shrinkage = self._variance_intensity(within[varies], median)
+            within = (1.0 - shrinkage) * within + shrinkage * median
         # A feature that is constant within every class has no variance to shrink. It
         # gets one that carries no information: that of its class means, or 1.
         constant = np.where(between > 0, between, 1.0)
-        if shrinkage == 0 or not varies.any():
-            return np.sqrt(np.where(varies, within, constant)) * unit, 0.0
-        median = np.median(within[varies])
-        if shrinkage == "auto":
-            shrinkage = self._variance_intensity(within[varies], median)
-        shrunken = (1.0 - shrinkage) * within + shrinkage * median
-        return np.sqrt(np.where(varies, shrunken, constant)) * unit, shrinkage
+        return np.sqrt(np.where(varies, within, constant)) * unit, shrinkage
 
     def _variance_intensity(self, variance: Array, target: float) -> float:
         """Intensity of least error for positive variances and their target.

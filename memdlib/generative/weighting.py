@@ -1,4 +1,4 @@
-"""Divergence as a term weight: words count by how much they tell the classes apart."""
+"""Divergence as a term weight: a word counts by how well it separates the classes."""
 
 from typing import ClassVar, Self
 
@@ -7,7 +7,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, check_non_negative
+from sklearn.utils.validation import (
+    _num_samples,
+    check_is_fitted,
+    check_non_negative,
+)
 
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
@@ -16,28 +20,32 @@ from memdlib.generative.ranking import DivergenceRanker
 from memdlib.validation import NONNEGATIVE, POSITIVE, Words, checked_data, labelled_data
 
 
-class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Counts of words as rows of length one, words weighted by their divergence.
+class DivergenceWeighter(
+    OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Scale rows of word counts to length one, weighting words by their divergence.
 
-    As :class:`sklearn.feature_extraction.text.TfidfTransformer` with sublinear counts
+    Like :class:`sklearn.feature_extraction.text.TfidfTransformer` with sublinear counts
     (1 + log c, and c itself below one), with one more factor: the divergence of the
-    word between the classes, a share of the largest, to a power.
-    The weights know the labels: choose what comes after them inside one pipeline.
+    word between the classes, as a fraction of the largest, to a power.
+    The weights depend on the labels: tune whatever follows them inside one pipeline.
+    Like that transformer, it returns arrays even where ``transform_output`` asks for
+    frames.
 
     Parameters
     ----------
     power : float >= 0, default=0.25
-        0 leaves the divergence out: y is then not needed.
+        Exponent of the divergence; 0 leaves it out, and y is then not needed.
     divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
         Between the class marginals of the presence of the word.
     smoothing : float > 0, default=1.0
-        Of the marginals; see :class:`memdlib.MeMdClassifier`.
+        Smoothing of the marginals; see :class:`memdlib.MeMdClassifier`.
 
     Attributes
     ----------
     weights_ : ndarray of shape (d,)
-        What the counts, or their logarithms, are multiplied by; zero for words that no
-        training document holds.
+        Factors of the sublinear counts; zero for words that occur in no training
+        document.
     n_features_in_ : int
 
     Examples
@@ -72,19 +80,25 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(
         self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
-        """Find the weights of the words.
+        """Compute the weights of the words.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Counts, zero or above.
+            Nonnegative counts.
         y : array-like of shape (n,), default=None
             Class labels; not needed with ``power=0``.
         sample_weight : array-like of shape (n,), default=None
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If a count is negative, or labels are needed and missing.
         """
         if y is None:
             if self.power:
@@ -92,26 +106,27 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     "requires y to be passed, but the target y is None; pass labels, "
                     "or power=0"
                 )
-            y = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X))
+            y = np.zeros(_num_samples(X))
         X, codes, weight, _ = labelled_data(
             self, X, y, sample_weight, several=self.power > 0
         )
         check_non_negative(X, type(self).__name__)
-        documents = np.ravel(weight @ (X > 0))
-        weights = (documents > 0).astype(np.float64)
-        weights *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + documents))
+        document_frequency = np.ravel(weight @ (X > 0))
+        weights = (document_frequency > 0).astype(np.float64)
+        # the smooth inverse document frequency of TfidfTransformer
+        weights *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + document_frequency))
         if self.power:
             ranker = DivergenceRanker(
                 self.divergence, "bernoulli", smoothing=self.smoothing
             )
-            value = ranker.fit(X, codes, weight).feature_divergences_
-            if value.any():
-                weights *= (value / value.max()) ** self.power
+            divergences = ranker.fit(X, codes, weight).feature_divergences_
+            if divergences.any():
+                weights *= (divergences / divergences.max()) ** self.power
         self.weights_ = weights
         return self
 
     def transform(self, X: MatrixLike) -> MatrixLike:
-        """Weigh the words of each document.
+        """Weight the words of each document.
 
         Parameters
         ----------
@@ -120,7 +135,8 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         {ndarray, csr_array} of shape (n, d)
-            Rows of length one; zero where no word of any weight occurs.
+            Rows of Euclidean length one; a row is zero if it holds no word of positive
+            weight.
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
@@ -142,4 +158,5 @@ class DivergenceWeighter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _sublinear(counts: Array) -> Array:
+    """Transform counts of any shape: c up to one, 1 + log c above."""
     return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))
