@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.comparison import Comparison, compare_times
 from memdlib import PLSA
-from memdlib.topics.plsa import climb
+from memdlib.topics.plsa import em
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, N_STEPS = 3000, 8000, 20, 50
 
@@ -53,7 +53,7 @@ def comparisons() -> list[Comparison]:
         Q = rng.dirichlet(np.ones(X.shape[1]), size=N_TOPICS)
         peer = NMF(N_TOPICS, init="custom", max_iter=N_STEPS, **options)
         peer.fit(X, W=X.sum(axis=1)[:, None] * theta, H=Q.copy())
-    found = climb(
+    found = em(
         X,
         theta,
         np.ascontiguousarray(Q.T),

@@ -1,8 +1,9 @@
-"""Tables of counts against a mixture of topics, without a table of cells and topics.
+"""Sparse tables of counts under a mixture of topics.
 
-A cell of document d and word w has the probability P(w | d) = sum_z theta_dz Q_zw. All
-that EM needs of a table C are the ratios C / P where counts are, and two products of
-these with the parameters. Tables are sparse, and ``words`` is Q, transposed.
+In document d the word w has the probability P(w | d) = sum_z theta_dz Q_zw. All that EM
+needs of a table C are the ratios C / P of the cells that hold counts, and the products
+of the table of these ratios with the parameters: no array of cells by topics is formed.
+``words`` stands for the transpose of Q, of shape (n_words, n_topics).
 """
 
 import numpy as np
@@ -10,48 +11,51 @@ from scipy import sparse
 
 from memdlib._types import Array, MatrixLike
 
-# Cells whose parameters are gathered at a time: they fit a processor's own cache.
-_GATHER = 1 << 11
+# Number of cells whose parameters are gathered at a time, so that they fit into the
+# cache of a processor.
+_BLOCK = 1 << 11
 
 
 def as_counts(X: MatrixLike) -> sparse.csr_array:
-    """A nonnegative table in double precision that stores what is above zero."""
+    """Copy a nonnegative table as float64 csr that stores no zeros."""
     counts = sparse.csr_array(X, dtype=np.float64, copy=True)
     counts.eliminate_zeros()
     return counts
 
 
-def mixture(counts: sparse.csr_array, theta: Array, words: Array) -> Array:
-    """Probabilities sum_z theta_dz Q_zw of the cells that a table stores."""
+def cell_probabilities(counts: sparse.csr_array, theta: Array, words: Array) -> Array:
+    """Probabilities sum_z theta_dz Q_zw of the stored cells, of shape (nnz,)."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    # of a full table a product costs less than the parameters of every cell
+    columns = counts.indices
+    # If many cells are stored, a product of matrices costs less than gathering the
+    # parameters of each of them.
     if 4 * counts.nnz > np.prod(counts.shape):
-        return (theta @ words.T)[rows, counts.indices]
-    found = np.empty(counts.nnz)
-    for first in range(0, counts.nnz, _GATHER):
-        part = slice(first, first + _GATHER)
-        np.vecdot(theta[rows[part]], words[counts.indices[part]], out=found[part])
-    return found
+        return (theta @ words.T)[rows, columns]
+    probability = np.empty(counts.nnz)
+    for start in range(0, counts.nnz, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.vecdot(theta[rows[block]], words[columns[block]], out=probability[block])
+    return probability
 
 
 def with_values(counts: sparse.csr_array, values: Array) -> sparse.csr_array:
-    """A table with other numbers in the same places."""
+    """A table with other values (nnz,) in the same cells."""
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def times_rows(counts: sparse.csr_array, factor: Array) -> sparse.csr_array:
-    """A table whose rows are multiplied by one number each."""
+def scale_rows(counts: sparse.csr_array, factor: Array) -> sparse.csr_array:
+    """A table whose rows are multiplied by one factor each, of shape (n_documents,)."""
     return with_values(counts, counts.data * factor.repeat(np.diff(counts.indptr)))
 
 
 def log_terms(counts: sparse.csr_array, probability: Array) -> Array:
-    """Terms C log P of the log-likelihood of the stored cells."""
+    """Terms C log P of the log-likelihood, one for each stored cell."""
     with np.errstate(divide="ignore"):
         return counts.data * np.log(probability)
 
 
 def ratios(counts: sparse.csr_array, probability: Array) -> sparse.csr_array:
-    """Quotients C / P, zero where P is."""
+    """The table of C / P, with zero where P is zero."""
     quotient = np.zeros(probability.shape)
     np.divide(counts.data, probability, out=quotient, where=probability > 0)
     return with_values(counts, quotient)

@@ -1,6 +1,7 @@
 """Eight generative embeddings of documents by pLSA, as one transformer."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import all_or_nothing
+from memdlib.topics.counts import as_counts
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
     fisher_scores,
@@ -22,65 +24,68 @@ from memdlib.validation import Words, checked_data, labelled_data
 
 
 class Kind(NamedTuple):
-    """An embedding: what it is made of, and of which models."""
+    """An embedding: how it is computed, and from which models."""
 
-    of_model: Callable[..., Any]  # gets a model and documents; gives (n, size) numbers
-    by_class: bool  # whether there is one model a class, or one for all
-    parts: tuple[str, ...]  # of one number a topic; "words" has one a word and topic
+    embed: Callable[..., Any]  # takes a model and X; returns (n, n_features_out)
+    by_class: bool  # whether there is one model per class, or one for all documents
+    blocks: tuple[str, ...]  # one column per topic; "words": one per topic and word
 
 
 _GRADIENT = ("prior", "words")
 _ENERGY = ("entropy", "prior", "fit")
+_DIVERGENCE = ("entropy", "prior", "fit", "cost")
 KINDS = {
-    "MT-1": Kind(PLSA.transform, True, ("topic",)),
-    "MT-2": Kind(PLSA.transform, False, ("topic",)),
-    "FESS-1": Kind(free_energy_terms, True, _ENERGY),
-    "FESS-2": Kind(free_energy_terms, False, _ENERGY),
-    "LLR": Kind(fisher_scores, True, _GRADIENT),
-    "FS": Kind(fisher_scores, False, _GRADIENT),
-    "TOP": Kind(fisher_scores, True, _GRADIENT),
-    "PD": Kind(posterior_divergences, False, (*_ENERGY, "cost")),
+    "MT-1": Kind(PLSA.transform, by_class=True, blocks=("topic",)),
+    "MT-2": Kind(PLSA.transform, by_class=False, blocks=("topic",)),
+    "FESS-1": Kind(free_energy_terms, by_class=True, blocks=_ENERGY),
+    "FESS-2": Kind(free_energy_terms, by_class=False, blocks=_ENERGY),
+    "LLR": Kind(fisher_scores, by_class=True, blocks=_GRADIENT),
+    "FS": Kind(fisher_scores, by_class=False, blocks=_GRADIENT),
+    "TOP": Kind(fisher_scores, by_class=True, blocks=_GRADIENT),
+    "PD": Kind(posterior_divergences, by_class=False, blocks=_DIVERGENCE),
 }
 
 
 class GenerativeEmbedding(TransformerMixin, BaseEstimator):
-    """Embed documents by what pLSA models of training documents say about them [1]_.
+    """Embed documents by the features that fitted pLSA models give them [1]_.
 
     Parameters
     ----------
     kind : str, default="MT-2"
-        With Z topics, W features and K classes:
+        The embedding, of a size given here for Z topics, W features and K classes:
 
-        - "MT-2", "MT-1": mixture of topics P(z | d), of one model for all (Z numbers)
-          or of one a class (K Z);
+        - "MT-2", "MT-1": mixture of topics P(z | d), under one model of all documents
+          (Z columns) or one model per class (K Z);
         - "FESS-2", "FESS-1": terms of the free energy, likewise (3 Z, or 3 K Z);
-        - "FS": Fisher score, the gradient of the log-likelihood, of one model for all
-          (Z (1 + W)); "LLR": the same of one model a class (K Z (1 + W));
+        - "FS": Fisher score, the gradient of the log-likelihood, under one model of
+          all documents (Z (1 + W)); "LLR": the same under one model per class
+          (K Z (1 + W));
         - "TOP": log-odds of the second of two classes, and their gradient
           (1 + 2 Z (1 + W)); without the former it gives the linear kernel of "LLR";
-        - "PD": posterior divergence, with one model for all (4 Z).
+        - "PD": posterior divergence, under one model of all documents (4 Z).
     plsa : PLSA, default=None
-        Copied and fitted; None is ``PLSA()``.
+        Model to clone and fit; None is ``PLSA()``.
     random_state : int, RandomState instance or None, default=None
-        Of the models, in place of that of ``plsa``; None leaves it.
+        Replaces the ``random_state`` of ``plsa``; None keeps it.
 
     Attributes
     ----------
     models_ : list of PLSA
-        One, or one a class.
+        The fitted models: one, or one per class.
     classes_ : ndarray of shape (K,)
-        Only for the kinds with one model a class.
+        Class labels, only for the kinds with one model per class.
     class_prior_ : ndarray of shape (K,)
-        Shares of the weight; likewise.
+        Fraction of the weight of each class, likewise.
     n_features_in_ : int
+        Number of features seen in :meth:`fit`.
     feature_names_in_ : ndarray of shape (W,)
-        Only when X has string column names.
+        Only if X has column names that are all strings.
 
     Notes
     -----
-    Documents of the training set are treated like any others. If some class can bear
-    all topics of ``plsa``, one of fewer different documents, or of fewer words, gets as
-    many topics as it has of them.
+    Documents of the training set are embedded like any others. If some class can
+    support all topics of ``plsa``, a class with fewer distinct documents or words than
+    topics gets as many topics as it has of them.
 
     References
     ----------
@@ -130,42 +135,47 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n, W)
             Nonnegative, as for :class:`PLSA`.
         y : array-like of shape (n,), default=None
-            Class labels, for the kinds with one model a class; else ignored.
+            Class labels, for the kinds with one model per class; ignored otherwise.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative.
+            Nonnegative weights of the documents.
 
         Returns
         -------
         self
         """
+        # An earlier fit may have been of a kind with one model per class.
         for stale in ("classes_", "class_prior_"):
             vars(self).pop(stale, None)
-        kind = KINDS[self.kind]
-        model = clone(PLSA() if self.plsa is None else self.plsa)
+        model = PLSA() if self.plsa is None else clone(self.plsa)
         if self.random_state is not None:
             model.set_params(random_state=self.random_state)
-        if kind.by_class:
-            X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
-            n_classes = len(self.classes_)
-            if self.kind == "TOP" and n_classes != 2:
-                raise ValueError(
-                    f"kind='TOP' is for two classes, and y holds {n_classes}; use "
-                    "kind='LLR'"
-                )
-            parts = [(X[codes == k], weight[codes == k]) for k in range(n_classes)]
-            topics = [_most_topics(rows, model.n_topics) for rows, _ in parts]
-            if max(topics) < model.n_topics:  # too many for all, which its fit says
-                topics = [model.n_topics] * n_classes
-            self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        if KINDS[self.kind].by_class:
+            self._fit_by_class(model, X, y, sample_weight)
         else:
             X = checked_data(self, X)
-            parts, topics = [(X, sample_weight)], [model.n_topics]
-        self.models_ = [
-            clone(model).set_params(n_topics=n).fit(rows, sample_weight=own)
-            for n, (rows, own) in zip(topics, parts, strict=True)
-        ]
+            self.models_ = [model.fit(X, sample_weight=sample_weight)]
         self.kind_ = self.kind
         return self
+
+    def _fit_by_class(self, model, X, y, sample_weight):
+        """Fit a clone of the model to the documents of each class."""
+        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+        n_classes = len(self.classes_)
+        if self.kind == "TOP" and n_classes != 2:
+            raise ValueError(
+                f"kind='TOP' is for two classes, and y holds {n_classes}; use "
+                "kind='LLR'"
+            )
+        rows = [codes == k for k in range(n_classes)]
+        n_topics = [_feasible_topics(X[row], model.n_topics) for row in rows]
+        # If no class supports all topics, n_topics is wrong, and the fit says so.
+        if max(n_topics) < model.n_topics:
+            n_topics = [model.n_topics] * n_classes
+        self.class_prior_ = np.bincount(codes, weight) / weight.sum()
+        self.models_ = []
+        for k, row in enumerate(rows):
+            of_class = clone(model).set_params(n_topics=n_topics[k])
+            self.models_.append(of_class.fit(X[row], sample_weight=weight[row]))
 
     def transform(self, X: MatrixLike) -> MatrixLike:
         """Embed documents.
@@ -176,45 +186,56 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or csr_array of shape (n, size)
+        ndarray or csr_array of shape (n, n_features_out)
             Gradients are sparse if X is.
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
-        parts = [KINDS[self.kind_].of_model(model, X) for model in self.models_]
+        embed = KINDS[self.kind_].embed
+        blocks = [embed(model, X) for model in self.models_]
         if self.kind_ == "TOP":
-            logs = [log_likelihoods(model, X) for model in self.models_]
+            first, second = (log_likelihoods(model, X) for model in self.models_)
             prior = np.log(self.class_prior_)
-            odds = (logs[1] + prior[1]) - (logs[0] + prior[0])
-            parts = [odds[:, None], -parts[0], parts[1]]
-        if any(sparse.issparse(part) for part in parts):
-            return sparse.hstack([sparse.csr_array(p) for p in parts], format="csr")
-        return np.hstack(parts)
+            log_odds = (second + prior[1]) - (first + prior[0])
+            blocks = [log_odds[:, None], -blocks[0], blocks[1]]
+        # Gradients are the last of the blocks.
+        if sparse.issparse(blocks[-1]):
+            blocks = [sparse.csr_array(block) for block in blocks]
+            return sparse.hstack(blocks, format="csr")
+        return np.hstack(blocks)
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
     ) -> NDArray[Any]:
-        """Names of the numbers: class, part, topic and, for gradients, feature.
+        """Names of the columns, such as ``a_words0_w1``.
+
+        They hold the class, the term, the number of the topic and, for gradients, the
+        feature.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the features of X, where they have none of their own.
+            Names of the features of X, if X had no column names in :meth:`fit`.
 
         Returns
         -------
-        ndarray of str of shape (size,)
+        ndarray of str of shape (n_features_out,)
         """
         check_is_fitted(self)
         features = _check_feature_names_in(self, input_features)
         kind = KINDS[self.kind_]
-        names = ["log_odds"] if self.kind_ == "TOP" else []
+        names = []
+        if self.kind_ == "TOP":
+            names.append("log_odds")
         for k, model in enumerate(self.models_):
-            label = f"{self.classes_[k]}_" if kind.by_class else ""
-            for part in kind.parts:
-                ends = [f"_{name}" for name in features] if part == "words" else [""]
+            prefix = f"{self.classes_[k]}_" if kind.by_class else ""
+            for block in kind.blocks:
                 for z in range(len(model.components_)):
-                    names += [f"{label}{part}{z}{end}" for end in ends]
+                    name = f"{prefix}{block}{z}"
+                    if block == "words":
+                        names.extend(f"{name}_{feature}" for feature in features)
+                    else:
+                        names.append(name)
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -227,14 +248,17 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _most_topics(X, n_topics: int) -> int:
-    """Number of topics, but no more than there are different documents, or words."""
-    rows = np.flatnonzero((X > 0).sum(axis=1))
-    most = min(n_topics, max(np.count_nonzero((X > 0).sum(axis=0)), 1))
-    different: set[bytes] = set()
-    for i in rows:
-        row = X[[i]].toarray() if sparse.issparse(X) else X[i]
-        different.add((row + 0.0).tobytes())
-        if len(different) == most:
-            break
-    return max(len(different), 1)
+def _feasible_topics(X, n_topics: int) -> int:
+    """Number of topics, but at most that of distinct documents, or of words, in X.
+
+    Documents without counts do not count.
+    """
+    counts = as_counts(X)
+    words = set(counts.indices)
+    documents = set()
+    for start, stop in pairwise(counts.indptr):
+        document = slice(start, stop)
+        key = counts.indices[document].tobytes() + counts.data[document].tobytes()
+        documents.add(key)
+    documents.discard(b"")
+    return max(1, min(n_topics, len(words), len(documents)))

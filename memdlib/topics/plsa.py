@@ -1,16 +1,16 @@
 """Probabilistic latent semantic analysis: counts as a mixture of topics.
 
-Each count of word w in document d carries a topic z that is not seen,
+Each count of word w in document d carries an unobserved topic z,
 
     P(w, d) = sum_z P(z) P(w | z) P(d | z) = P(d) sum_z P(z | d) P(w | z).
 
-Were the topics seen, all these would be shares: the maximum-likelihood, and so the
-maximum-entropy, distributions with the moments E [z, w] and E [z, d]. EM puts the
-expected moments in the place of those that are not seen.
+If the topics were observed, all of these would be relative frequencies: the
+maximum-likelihood, and so the maximum-entropy, distributions with the moments E [z, w]
+and E [z, d]. EM substitutes the expected moments for the unobserved ones.
 
-The topics of a document under given topics of words are a convex problem: the
-log-likelihood sum_w c_w log sum_z theta_z Q_zw is concave in theta. Its maximum on
-the simplex is found by a primal-dual interior-point method, and certified by the dual.
+Finding the topics of a document for given topics of words is a convex problem: the
+log-likelihood sum_w c_w log sum_z theta_z Q_zw is concave in theta. Its maximum on the
+simplex is found by a primal-dual interior-point method and certified by the dual.
 """
 
 import math
@@ -32,7 +32,13 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from memdlib._types import Array, MatrixLike, Weights
 from memdlib.estimator import all_or_nothing
-from memdlib.topics.counts import as_counts, log_terms, mixture, ratios, times_rows
+from memdlib.topics.counts import (
+    as_counts,
+    cell_probabilities,
+    log_terms,
+    ratios,
+    scale_rows,
+)
 from memdlib.validation import (
     COUNT,
     NONNEGATIVE,
@@ -42,20 +48,20 @@ from memdlib.validation import (
     checked_data,
 )
 
-# A step may lose this share of the log-likelihood to rounding.
+# Fraction of the log-likelihood that a step of EM may lose to rounding.
 _ROUNDING = 1e-11
 
 
-class Found(NamedTuple):
+class EMResult(NamedTuple):
     """Where EM stopped."""
 
     theta: Array  # P(z | d), (n_documents, n_topics)
     words: Array  # P(w | z), (n_words, n_topics)
     history: Array  # objective at the start and after each step, in nats
-    gaps: tuple[float, float]  # nats to gain by other topics, or by other words
+    gaps: tuple[float, float]  # bounds on the nats to gain by other theta, other words
 
 
-def climb(
+def em(
     counts: sparse.csr_array,
     theta: Array,
     words: Array,
@@ -64,35 +70,17 @@ def climb(
     smoothing: float,
     tol: float,
     max_iter: int,
-) -> Found:
-    """Raise sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q_zw."""
-    # With the expected counts m_dw = sum of both kinds of responsibilities, and rho_w =
-    # max_z (gradient in Q_zw) / m_z, log x <= x - 1 gives for every other Q that the
-    # objective is larger by sum_w C_w log rho_w at most, where C_w = sum_z m_zw; the
-    # same holds for theta. Where beta < 1 an entry of exactly zero stays zero: gaps are
-    # to parameters that have those zeros, too.
-    length = counts.sum(axis=1)
-    used = counts.sum(axis=0) + smoothing * words.shape[1]
-    total = float(length.sum())
+) -> EMResult:
+    """Maximise the objective of pLSA by EM, from given theta and words.
+
+    The objective is sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q,
+    in nats. EM stops after a step that gains no more than ``tol`` nats per count.
+    """
+    total = counts.sum()
     history: list[float] = []
     while True:
-        own, given = (theta, words) if beta == 1 else (theta**beta, words**beta)
-        probability = mixture(counts, own, given)
-        quotient = ratios(counts, probability)
-        by_document, by_word = quotient @ given, quotient.T @ own
-        objective = float(log_terms(counts, probability).sum()) / beta
-        if beta < 1:
-            by_document *= _tilt(theta, beta)
-            by_word *= _tilt(words, beta)
-        if smoothing:
-            objective += smoothing * float(np.log(words).sum())
-            by_word += smoothing / words
-        new_theta, new_words = theta * by_document, words * by_word
-        mass = new_words.sum(axis=0)
-        alive = mass > 0
-        gaps = (
-            _bound(length, by_document.max(axis=1) / length),
-            _bound(used, (by_word[:, alive] / mass[alive]).max(axis=1)),
+        objective, theta_gradient, words_gradient = _objective_and_gradients(
+            counts, theta, words, beta=beta, smoothing=smoothing
         )
         if history and objective < history[-1] - _ROUNDING * abs(history[-1]):
             raise ValueError(
@@ -100,33 +88,83 @@ def climb(
                 "span too many orders of magnitude: drop the rarest words"
             )
         history.append(objective)
-        settled = len(history) > 1 and objective - history[-2] <= tol * total
-        if settled or len(history) > max_iter:
-            return Found(theta, words, np.array(history), gaps)
-        theta = new_theta / new_theta.sum(axis=1, keepdims=True)
-        # a topic that gives no word any more keeps those it had
-        words = np.where(alive, new_words / np.where(alive, mass, 1.0), words)
+        converged = len(history) > 1 and objective - history[-2] <= tol * total
+        if converged or len(history) > max_iter:
+            gaps = _gaps(counts, words, theta_gradient, words_gradient, smoothing)
+            return EMResult(theta, words, np.array(history), gaps)
+        # A parameter times its gradient is the expected number of counts behind it.
+        document_topic_counts = theta * theta_gradient
+        word_topic_counts = words * words_gradient
+        theta = document_topic_counts / document_topic_counts.sum(axis=1, keepdims=True)
+        # A topic that explains no count any more keeps its distribution of words.
+        topic_counts = word_topic_counts.sum(axis=0)
+        alive = topic_counts > 0
+        words = np.divide(
+            word_topic_counts, topic_counts, out=words.copy(), where=alive
+        )
 
 
-def _bound(weight: Array, ratio: Array) -> float:
-    """Sum of weight log ratio; not below zero, but for rounding."""
-    return max(math.fsum(weight * np.log(ratio)), 0.0)
+def _objective_and_gradients(counts, theta, words, *, beta, smoothing):
+    """The objective of :func:`em` and its gradients in theta and in words.
+
+    The gradients have the shapes (n_documents, n_topics) and (n_words, n_topics).
+    """
+    theta_power = theta
+    words_power = words
+    if beta < 1:
+        theta_power = theta**beta
+        words_power = words**beta
+    probability = cell_probabilities(counts, theta_power, words_power)
+    quotient = ratios(counts, probability)
+    objective = log_terms(counts, probability).sum() / beta
+    theta_gradient = quotient @ words_power
+    words_gradient = quotient.T @ theta_power
+    if beta < 1:
+        theta_gradient *= _derivative_of_power(theta, beta)
+        words_gradient *= _derivative_of_power(words, beta)
+    if smoothing:
+        objective += smoothing * np.log(words).sum()
+        words_gradient += smoothing / words
+    return objective, theta_gradient, words_gradient
 
 
-def _tilt(x: Array, beta: float) -> Array:
-    """x^(beta - 1): what the gradient of its power has besides the ratios."""
+def _derivative_of_power(x: Array, beta: float) -> Array:
+    """Derivative x^(beta - 1) of x^beta / beta; zero where x is, as x stays zero."""
     return np.power(x, beta - 1.0, out=np.zeros_like(x), where=x > 0)
 
 
+def _gaps(counts, words, theta_gradient, words_gradient, smoothing):
+    """Bounds on what other theta, and what other words, would gain, in nats.
+
+    Let m_z be the expected counts of topic z, and C_w those of word w in all topics. By
+    log x <= x - 1 no other words have an objective that is larger by more than
+
+        sum_w C_w log max_z(gradient_wz / m_z),
+
+    and likewise for theta, with documents in the place of both. If beta < 1, an entry
+    of exactly zero stays zero: the bounds are on parameters that have these zeros, too.
+    """
+    document_counts = counts.sum(axis=1)
+    word_counts = counts.sum(axis=0) + smoothing * words.shape[1]
+    topic_counts = (words * words_gradient).sum(axis=0)
+    alive = topic_counts > 0
+    largest_in_theta = theta_gradient.max(axis=1) / document_counts
+    largest_in_words = (words_gradient[:, alive] / topic_counts[alive]).max(axis=1)
+    theta_gap = math.fsum(document_counts * np.log(largest_in_theta))
+    words_gap = math.fsum(word_counts * np.log(largest_in_words))
+    # Rounding alone makes them negative.
+    return max(theta_gap, 0.0), max(words_gap, 0.0)
+
+
 _MAX_STEPS = 100
-# Nats a count, far above the rounding of a gradient.
+# In nats per count; far above the rounding of a gradient.
 _TOLERANCE = 1e-9
-# Share of the way to the boundary that a step may go.
-_REACH = 0.995
+# Fraction of the way to the boundary that an interior-point step may go.
+_STEP_FRACTION = 0.995
 
 
 def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array, Array]:
-    """Most likely topics of each document, the topics of words being given.
+    """Find the most likely topics of each document, for given topics of words.
 
     Parameters
     ----------
@@ -135,21 +173,21 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     components : ndarray of shape (n_topics, n_words)
         Q_zw = P(w | z).
     prior : ndarray of shape (n_topics,)
-        P(z): what a document without known words gets. A topic of prior zero is left
+        P(z), assigned to a document without known words. A topic of prior zero is left
         out.
 
     Returns
     -------
     theta : ndarray of shape (n_documents, n_topics)
-        P(z | d). Words that no topic can give are passed over. Where several theta
-        are most likely, one in their midst.
+        P(z | d). Words that have no probability in any topic are ignored. If several
+        theta are most likely, one from their interior.
     gap : ndarray of shape (n_documents,)
-        Certificate, in nats: no theta has a log-likelihood larger by more.
+        Certificate in nats: no theta has a log-likelihood larger by more than this.
 
     Warns
     -----
     ConvergenceWarning
-        If a gap is above 1e-9 nats a count.
+        If a gap is above 1e-9 nats per count.
 
     Examples
     --------
@@ -159,66 +197,90 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     >>> theta.round(6).tolist(), bool(gap[0] < 1e-8)
     ([[0.75, 0.25]], True)
     """
-    counts = as_counts(counts)
-    theta, gap = np.tile(prior, (counts.shape[0], 1)), np.zeros(counts.shape[0])
-    used = np.flatnonzero(prior > 0)
-    words = np.ascontiguousarray(components[used].T)
-    known = words.any(axis=1)
-    worst = 0.0
-    for d in range(len(theta)):
-        part = slice(counts.indptr[d], counts.indptr[d + 1])
-        place, number = counts.indices[part], counts.data[part]
-        place, number = place[known[place]], number[known[place]]
-        if place.size:
-            length = number.sum()
-            found, shortfall = _best_mixture(number / length, words[place])
-            theta[d, used], gap[d] = found, length * shortfall
-            worst = max(worst, shortfall)
-    if worst > _TOLERANCE:
+    topics = np.flatnonzero(prior > 0)
+    known = components[topics].any(axis=0)
+    words = np.ascontiguousarray(components[topics][:, known].T)
+    counts = as_counts(counts)[:, known]
+    theta = np.tile(prior, (counts.shape[0], 1))
+    gap = np.zeros(counts.shape[0])
+    largest_gap_per_count = 0.0
+    for d in np.flatnonzero(np.diff(counts.indptr)):
+        document = slice(counts.indptr[d], counts.indptr[d + 1])
+        number = counts.data[document]
+        length = number.sum()
+        theta[d, topics], gap_per_count = _max_likelihood_topics(
+            number / length, words[counts.indices[document]]
+        )
+        gap[d] = length * gap_per_count
+        largest_gap_per_count = max(largest_gap_per_count, gap_per_count)
+    if largest_gap_per_count > _TOLERANCE:
         warnings.warn(
-            f"the topics of a document are certified to {worst:.1e} nats a count only; "
-            "drop the rarest words, or use smoothing in PLSA",
+            "the topics of a document are certified to "
+            f"{largest_gap_per_count:.1e} nats per count only; drop the rarest words, "
+            "or use smoothing in PLSA",
             ConvergenceWarning,
             stacklevel=3,
         )
     return theta, gap
 
 
-def _best_mixture(share: Array, members: Array) -> tuple[Array, float]:
-    """Maximise sum_w share_w log (members @ theta)_w; shares add up to one."""
-    # Newton on the conditions grad f = s, theta s = mu, where f is sum(theta) less the
-    # objective: its minimum over theta >= 0 has sum one by itself
-    n_topics = members.shape[1]
-    # a word of tiny probability under all topics would spoil the digits of the others
-    members = members / members.max(axis=1, keepdims=True)
-    theta, slack = np.full(n_topics, 1.0 / n_topics), np.ones(n_topics)
-    best, least = theta, np.inf
+def _max_likelihood_topics(frequency: Array, words: Array) -> tuple[Array, float]:
+    """Topics theta that maximise sum_w frequency_w log (words @ theta)_w.
+
+    Takes relative frequencies (n_words,) and Q^T (n_words, n_topics) of the words of
+    one document. Returns theta (n_topics,), and a bound on what another theta gains.
+
+    f = sum(theta) minus the objective has its minimum over theta >= 0 where the sum is
+    one. Newton's method solves grad f = slack and theta slack = target for each topic,
+    while the target goes to zero.
+    """
+    n_topics = words.shape[1]
+    # A word of tiny probability in all topics would spoil the digits of the others.
+    words = words / words.max(axis=1, keepdims=True)
+    theta = np.full(n_topics, 1.0 / n_topics)
+    slack = np.ones(n_topics)
+    best_theta = theta
+    best_gap = np.inf
     for _ in range(_MAX_STEPS):
-        found = members @ theta
-        pull = (share / found) @ members
-        # at the sum of one that scaling gives, the best along a ray
-        gap = np.log(max(pull.max() * theta.sum(), 1.0))
-        if gap < least:
-            best, least = theta / theta.sum(), gap
+        probability = words @ theta
+        gradient = (frequency / probability) @ words
+        # The gap at theta / sum(theta), where the objective is largest along the ray.
+        gap = np.log(max(gradient.max() * theta.sum(), 1.0))
+        if gap < best_gap:
+            best_theta = theta / theta.sum()
+            best_gap = gap
         if gap <= 0.01 * _TOLERANCE:
             break
-        target = 0.1 * float(theta @ slack) / n_topics
-        scaled = members * (np.sqrt(share) / found)[:, None]
-        system = scaled.T @ scaled
-        system[np.diag_indices(n_topics)] += slack / theta
-        step, failed = lapack.dposv(system, pull - 1.0 + target / theta)[1:]
+        scaled = words * (np.sqrt(frequency) / probability)[:, None]
+        theta_step, slack_step, failed = _newton_directions(
+            scaled.T @ scaled, gradient, theta, slack
+        )
         if failed:
             break
-        push = target / theta - slack - slack / theta * step
-        theta = theta + _reach(theta, step) * step
-        slack = slack + _reach(slack, push) * push
-    return best, float(least)
+        theta = theta + _step_length(theta, theta_step) * theta_step
+        slack = slack + _step_length(slack, slack_step) * slack_step
+    return best_theta, best_gap
 
 
-def _reach(at: Array, step: Array) -> float:
-    """Longest step up to one that keeps all numbers above zero."""
-    down = step < 0
-    return min(1.0, _REACH * float((-at[down] / step[down]).min(initial=np.inf)))
+def _newton_directions(hessian, gradient, theta, slack):
+    """Newton's steps of theta and slack (n_topics,), and whether there are none.
+
+    Takes the Hessian (n_topics, n_topics) of minus the objective and its gradient
+    (n_topics,). The step of slack is eliminated from the system of both.
+    """
+    # A tenth of the mean of theta slack, which is zero at the maximum.
+    target = 0.1 * (theta @ slack) / len(theta)
+    system = hessian + np.diag(slack / theta)
+    _, theta_step, failed = lapack.dposv(system, gradient - 1.0 + target / theta)
+    slack_step = target / theta - slack - slack / theta * theta_step
+    return theta_step, slack_step, failed
+
+
+def _step_length(x: Array, step: Array) -> float:
+    """Longest step, at most 1, that keeps all entries of x (n_topics,) above zero."""
+    falling = step < 0
+    to_boundary = (-x[falling] / step[falling]).min(initial=np.inf)
+    return min(1.0, _STEP_FRACTION * to_boundary)
 
 
 class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -227,23 +289,25 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_topics : int, default=2
-        At most the number of rows, and of columns, that hold counts: with as many the
-        model is the table itself.
+        At most the number of rows, and of columns, that hold counts: with that many the
+        model reproduces the table itself.
     beta : float in (0, 1], default=1.0
         Exponent of the parameters in the responsibilities; below 1, tempered EM, which
-        spreads them out. :meth:`transform` uses the fitted words as they are.
+        spreads the responsibilities out. :meth:`transform` uses the fitted words as
+        they are.
     smoothing : float >= 0, default=0.05
         Counts added to every word in every topic. 0 is maximum likelihood, under which
-        a word may have no probability: one that no row holds, or that no topic of a
-        class has.
+        a word may have no probability: one that no row holds, or one that none of the
+        topics of a class has.
     n_init : int, default=1
         Number of random starts; the one with the largest objective is kept.
     tol : float > 0, default=1e-5
-        Gain of a step to stop at, in nats a count. What it leaves to gain is told by
-        ``gaps_``.
+        EM stops after a step that gains no more than this, in nats per count. What
+        is still to be gained then is bounded by ``gaps_``.
     max_iter : int, default=500
+        Largest number of steps of EM.
     random_state : int, RandomState instance or None, default=None
-        Of the starts, which do not depend on the order of the rows.
+        Determines the starts, which do not depend on the order of the rows.
 
     Attributes
     ----------
@@ -252,26 +316,29 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     topic_prior_ : ndarray of shape (n_topics,)
         P(z); zero for a topic that has died out.
     topic_counts_ : ndarray of shape (n_topics,)
-        Expected number of counts of each topic, the added ones among them.
-    history_ : ndarray of shape (number of steps + 1,)
+        Expected number of counts of each topic, including the added ones.
+    history_ : ndarray of shape (n_iter_ + 1,)
         Objective at the start and after each step, in nats; it never falls. For
-        ``beta=1`` and ``smoothing=0`` the log-likelihood.
+        ``beta=1`` and ``smoothing=0`` it is the log-likelihood.
     n_iter_ : int
+        Number of steps of EM.
     gaps_ : ndarray of shape (2,)
-        Certificates in nats a count: other topics of the documents, or other words of
-        the topics, the rest as it is, have an objective that is larger by no more
-        (where ``beta`` is below 1, others with the same zeros). Both are zero at a
+        Certificates in nats per count: replacing the topics of the documents, or the
+        words of the topics, and keeping everything else, gains no more than this (if
+        ``beta`` is below 1, among parameters with the same zeros). Both are zero at a
         stationary point; there may be better ones elsewhere.
     log_likelihood_ : float
         sum C log P(w, d), in nats.
     n_parameters_ : int
-        Free parameters ``|Z| - 1 + |Z| (|D| + |W| - 2)``, of occupied rows and columns.
+        Free parameters ``|Z| - 1 + |Z| (|D| + |W| - 2)``, for rows D and columns W that
+        hold counts.
     bic_ : float
         ``-log_likelihood_`` plus ``n_parameters_`` times half the logarithm of the sum
-        of all counts, in nats; the smaller, the better.
+        of all counts, in nats; smaller is better.
     n_features_in_ : int
+        Number of features seen in :meth:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Only when X has string column names.
+        Only if X has column names that are all strings.
 
     References
     ----------
@@ -330,18 +397,18 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: MatrixLike, y: None = None, sample_weight: Weights = None) -> Self:
-        """Find topics.
+        """Fit the topics.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, n_features)
-            Counts of words, or other nonnegative amounts. Rows of zeros tell nothing.
+            Counts of words, or other nonnegative amounts. Rows of zeros are ignored.
         y : None
             Ignored.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative; multiplies the counts of a row. Topics are those of a table
-            in which a row of weight 2 stands twice; ``history_``, ``log_likelihood_``,
-            ``n_parameters_`` and ``bic_`` take it for one longer row.
+            Nonnegative; multiplies the counts of a row. The topics are those of a table
+            that repeats a row of weight 2; ``history_``, ``log_likelihood_``,
+            ``n_parameters_`` and ``bic_`` treat it as one longer row.
 
         Returns
         -------
@@ -352,30 +419,34 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ConvergenceWarning
             If the last of ``max_iter`` steps gained more than ``tol``.
         """
-        X = self._counts(X, reset=True)
+        X = self._validate_counts(X, reset=True)
         weight = check_sample_weight(sample_weight, X)
-        table, columns = _table(X, weight, self.n_topics, self.smoothing > 0)
+        counts, columns = _occupied_counts(X, weight, self.n_topics, self.smoothing > 0)
         rng = check_random_state(self.random_state)
-        starts = (self._climb(table, columns, rng) for _ in range(self.n_init))
-        best = max(starts, key=lambda found: found.history[-1])
-        self._describe(best, table, columns)
-        gain = (best.history[-1] - best.history[-2]) / table.sum()
-        if gain > self.tol:
+        results = (
+            self._em_from_random_start(counts, columns, rng) for _ in range(self.n_init)
+        )
+        best = max(results, key=lambda result: result.history[-1])
+        self._set_topics(best, counts, columns)
+        self._set_log_likelihood(best, counts)
+        last_gain = (best.history[-1] - best.history[-2]) / counts.sum()
+        if last_gain > self.tol:
             warnings.warn(
                 f"EM stopped after max_iter={self.max_iter} steps; the last gained "
-                f"{gain:.1e} nats a count: raise max_iter or tol",
+                f"{last_gain:.1e} nats per count: raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return self
 
     def transform(self, X: MatrixLike) -> Array:
-        """Fold documents in, as :func:`memdlib.topics.fold_in` with its certificates.
+        """Fold documents in, by :func:`memdlib.topics.fold_in` and its certificates.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, n_features)
-            Seen in :meth:`fit` or not. Words without probability are passed over.
+            Documents, whether seen in :meth:`fit` or not. Words without probability are
+            ignored.
 
         Returns
         -------
@@ -386,9 +457,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return fold_in(counts, self.components_, self.topic_prior_)[0]
 
     def read_counts(self, X: MatrixLike) -> sparse.csr_array:
-        """Check documents as :meth:`transform` does, and give their table of counts."""
+        """Validate documents as :meth:`transform` does, and return their counts."""
         check_is_fitted(self)
-        return self._counts(X, reset=False)
+        return self._validate_counts(X, reset=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -400,55 +471,82 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _n_features_out(self):
         return len(self.components_)
 
-    def _counts(self, X, reset):
+    def _validate_counts(self, X, reset):
+        """Validate X (n, n_features) and return it as a table of counts."""
         X = checked_data(self, X, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 
-    def _climb(self, table, columns, rng):
-        """One start: words at random about their shares, all documents alike."""
+    def _em_from_random_start(self, counts, columns, rng):
+        """Run EM once; words start near their overall frequencies, documents alike.
+
+        Takes the counts of the kept ``columns`` of X.
+        """
+        # Noise for every column of X, so that a start does not depend on those kept.
         size = (self.n_features_in_, self.n_topics)
         noise = rng.standard_gamma(1.0, size=size)[columns]
-        share = table.sum(axis=0) + self.smoothing
-        words = np.maximum(noise, np.finfo(float).tiny) * share[:, None]
-        theta = np.full((table.shape[0], self.n_topics), 1.0 / self.n_topics)
-        names = ("beta", "smoothing", "tol", "max_iter")
-        options = {name: getattr(self, name) for name in names}
-        return climb(table, theta, words / words.sum(axis=0), **options)
+        word_counts = counts.sum(axis=0) + self.smoothing
+        words = np.maximum(noise, np.finfo(float).tiny) * word_counts[:, None]
+        return em(
+            counts,
+            np.full((counts.shape[0], self.n_topics), 1.0 / self.n_topics),
+            words / words.sum(axis=0),
+            beta=self.beta,
+            smoothing=self.smoothing,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
 
-    def _describe(self, found, table, columns):
-        length = table.sum(axis=1)
+    def _set_topics(self, result, counts, columns):
+        """Set the attributes that describe the topics, and how EM reached them."""
+        length = counts.sum(axis=1)
         total = length.sum()
-        expected = length @ found.theta
-        # less than this of a count is rounding
-        alive = expected > 1e-12 * total
-        self.components_ = np.zeros((len(alive), self.n_features_in_))
-        self.components_[:, columns] = found.words.T
-        self.topic_prior_ = np.where(alive, expected, 0.0) / expected[alive].sum()
-        self.topic_counts_ = total * self.topic_prior_ + self.smoothing * len(columns)
-        self.history_ = found.history + xlogy(length, length / total).sum()
-        self.n_iter_ = len(found.history) - 1
-        self.gaps_ = np.array(found.gaps) / total
-        plain = log_terms(table, mixture(table, found.theta, found.words)).sum()
-        self.log_likelihood_ = float(plain + xlogy(length, length / total).sum())
-        n_cells = len(length) + int((table.sum(axis=0) > 0).sum())
-        self.n_parameters_ = len(alive) - 1 + len(alive) * (n_cells - 2)
-        penalty = 0.5 * self.n_parameters_ * float(np.log(total))
+        topic_counts = length @ result.theta
+        # A topic with less than this fraction of all counts is rounding.
+        topic_counts[topic_counts <= 1e-12 * total] = 0.0
+        self.topic_prior_ = topic_counts / topic_counts.sum()
+        added = self.smoothing * len(columns)
+        self.topic_counts_ = total * self.topic_prior_ + added
+        self.components_ = np.zeros((self.n_topics, self.n_features_in_))
+        self.components_[:, columns] = result.words.T
+        self.history_ = result.history + _log_likelihood_of_lengths(length)
+        self.n_iter_ = len(result.history) - 1
+        self.gaps_ = np.array(result.gaps) / total
+
+    def _set_log_likelihood(self, result, counts):
+        """Set the log-likelihood and the attributes that follow from it."""
+        length = counts.sum(axis=1)
+        probability = cell_probabilities(counts, result.theta, result.words)
+        log_likelihood = log_terms(counts, probability).sum()
+        log_likelihood += _log_likelihood_of_lengths(length)
+        n_words = np.count_nonzero(counts.sum(axis=0))
+        n_free = self.n_topics * (len(length) + n_words - 2)
+        self.log_likelihood_ = float(log_likelihood)
+        self.n_parameters_ = self.n_topics - 1 + n_free
+        penalty = 0.5 * self.n_parameters_ * float(np.log(length.sum()))
         self.bic_ = penalty - self.log_likelihood_
 
 
-def _table(X, weight: Array, n_topics: int, every_word: bool):
-    """Weighted counts of the rows, and of the columns, that hold any."""
+def _log_likelihood_of_lengths(length: Array) -> float:
+    """The term sum C log P(d) of sum C log P(w, d), in nats."""
+    return xlogy(length, length / length.sum()).sum()
+
+
+def _occupied_counts(X, weight: Array, n_topics: int, every_word: bool):
+    """Weighted counts of the rows and columns that hold any, and these columns.
+
+    Takes X (n, n_features) and weights (n,); ``every_word`` keeps the other columns.
+    """
     rows = np.flatnonzero((weight > 0) & (X.sum(axis=1) > 0))
-    X = times_rows(X[rows], weight[rows])
-    by_word = X.sum(axis=0)
-    used = np.flatnonzero(by_word > 0)
-    if not used.size:
+    counts = scale_rows(X[rows], weight[rows])
+    columns = np.flatnonzero(counts.sum(axis=0) > 0)
+    if not columns.size:
         raise ValueError("X holds no counts: all its numbers are zero")
-    if n_topics > min(len(rows), len(used)):
+    if n_topics > min(len(rows), len(columns)):
         raise ValueError(
             f"n_topics={n_topics} is more than n_samples={len(rows)} rows and "
-            f"n_features={len(used)} columns with counts can tell apart"
+            f"n_features={len(columns)} columns with counts can tell apart"
         )
-    columns = np.arange(X.shape[1]) if every_word else used
-    return X[:, columns], columns
+    if every_word:
+        columns = np.arange(X.shape[1])
+    return counts[:, columns], columns

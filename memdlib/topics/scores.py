@@ -1,23 +1,29 @@
-"""What a fitted pLSA model says of documents: gradients, free energies, divergences.
+"""Features of documents under a fitted pLSA model.
 
 For a document with counts c_w and topics theta_z = P(z | d), folded in, the
 log-likelihood of its words is l = sum_w c_w log P_w with P_w = sum_z theta_z Q_zw. The
-posterior of the topic behind a word is q_zw = theta_z Q_zw / P_w, and m_zw = c_w q_zw
-are the expected counts.
+posterior of the topic of a word is q_zw = theta_z Q_zw / P_w, and the expected counts
+are m_zw = c_w q_zw, and m_z = sum_w m_zw.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get
 from memdlib.families.base import MarginalFamily
-from memdlib.topics.counts import log_terms, mixture, ratios, times_rows, with_values
+from memdlib.topics.counts import (
+    cell_probabilities,
+    log_terms,
+    ratios,
+    scale_rows,
+    with_values,
+)
 from memdlib.topics.plsa import PLSA
 from memdlib.validation import check_real_array
 
@@ -34,7 +40,12 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     Returns
     -------
     ndarray of shape (n,)
-        sum_w c_w log P(w | d), in nats; ValueError for a word without probability.
+        sum_w c_w log P(w | d), in nats.
+
+    Raises
+    ------
+    ValueError
+        If a document holds a word that has no probability in any topic.
 
     Examples
     --------
@@ -42,8 +53,8 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     >>> log_likelihoods(model, [[3, 0]]).round(3).tolist()
     [-3.271]
     """
-    found = _fold(model, X)
-    return with_values(found.counts, found.log_terms).sum(axis=1)
+    documents = _fold_in(model, X)
+    return with_values(documents.counts, documents.log_terms).sum(axis=1)
 
 
 def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
@@ -57,14 +68,14 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
     Returns
     -------
     ndarray or csr_array of shape (n, n_topics + n_topics * n_features)
-        First the derivatives in p_z, P(d | z) being as it is, then those in Q_zw, topic
-        by topic; none is negative. Sparse if X is.
+        First the derivatives in p_z for fixed P(d | z), then those in Q_zw, topic by
+        topic; none is negative. Sparse if X is.
 
     Notes
     -----
     The log-likelihood is sum_w c_w log sum_z p_z Q_zw R_zd, so that dl/dp_z = m_z / p_z
-    and dl/dQ_zw = m_zw / Q_zw = c_w theta_z / P_w [1]_, [2]_. As theta is most likely,
-    that is also the derivative of what folding in reaches, theta adapting to Q.
+    and dl/dQ_zw = m_zw / Q_zw = c_w theta_z / P_w [1]_, [2]_. As theta maximises l, the
+    latter is also the derivative of the maximum over theta, which changes with Q.
 
     References
     ----------
@@ -78,11 +89,12 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
     >>> fisher_scores(model, [[2, 1]]).round(3).tolist()
     [[3.0, 5.951, 1.506]]
     """
-    found, prior = _fold(model, X), model.topic_prior_
-    first = np.zeros(found.theta.shape)
-    np.divide(found.expected(), prior, out=first, where=prior > 0)
-    parts = [times_rows(found.ratios, topic) for topic in found.theta.T]
-    score = sparse.hstack([sparse.csr_array(first), *parts], format="csr")
+    documents = _fold_in(model, X)
+    prior = model.topic_prior_
+    in_prior = np.zeros(documents.theta.shape)
+    np.divide(documents.expected_counts(), prior, out=in_prior, where=prior > 0)
+    in_words = [scale_rows(documents.ratios, theta) for theta in documents.theta.T]
+    score = sparse.hstack([sparse.csr_array(in_prior), *in_words], format="csr")
     return score if sparse.issparse(X) else score.toarray()
 
 
@@ -97,9 +109,9 @@ def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
     Returns
     -------
     ndarray of shape (n, 3 * n_topics)
-        sum_w m_zw log q_zw for every topic, at most zero; then -m_z log theta_z, and
-        -sum_w m_zw log Q_zw, at least zero. In nats; a row sums to the free energy, the
-        bound on -l [1]_, which the posterior q makes equal to it.
+        In nats: sum_w m_zw log q_zw for every topic, at most zero; then -m_z log
+        theta_z, and then -sum_w m_zw log Q_zw, at least zero. A row sums to the free
+        energy, an upper bound on -l [1]_, which the posterior q attains.
 
     References
     ----------
@@ -112,11 +124,11 @@ def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
     >>> abs(free_energy_terms(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 3.271]]
     """
-    return np.hstack(_fold(model, X).energies())
+    return np.hstack(_fold_in(model, X).free_energy())
 
 
 def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
-    """What each document would add to the free energy of the training documents.
+    """Change of the free energy of the training documents by one more document.
 
     Parameters
     ----------
@@ -126,11 +138,12 @@ def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
     Returns
     -------
     ndarray of shape (n, 4 * n_topics)
-        For every topic the entropy and the prior term of :func:`free_energy_terms`;
-        then the fit -sum_w m_zw log Q'_zw to the words Q' of the topic after one step
-        of EM that counts the document in; then what this costs the others,
-        M_z KL(Q_z || Q'_z), where M_z is ``topic_counts_`` [1]_. In nats; the four sum
-        to the free energy of all documents with this one, less that without it.
+        In nats: for every topic the entropy and the prior term of
+        :func:`free_energy_terms`; then the fit -sum_w m_zw log Q'_zw to the words Q' of
+        the topic after one step of EM that includes the document; then the cost of this
+        step to the training documents, M_z KL(Q_z || Q'_z), where M_z is
+        ``topic_counts_`` [1]_. The four sum to the free energy of all documents
+        including this one, minus that without it.
 
     References
     ----------
@@ -143,29 +156,44 @@ def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
     >>> abs(posterior_divergences(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 1.767, 0.592]]
     """
-    found = _fold(model, X)
-    entropy, prior, words = found.energies()
-    Q, mass, rows = model.components_, model.topic_counts_, found.counts.nonzero()[0]
-    alive = mass > 0
-    growth = np.where(alive, found.expected() / np.where(alive, mass, 1.0), 0.0)
-    fit = words + mass * growth * np.log1p(growth)
-    cost = np.zeros(growth.shape)
-    for z in np.flatnonzero(alive):
-        theta = found.theta[:, z]
-        # m_zw / (M_z Q_zw), by which a word of the topic grows
-        word = found.ratios.data * (theta / mass[z])[rows]
-        grown = with_values(found.counts, found.ratios.data * np.log1p(word))
-        fit[:, z] -= theta * (grown @ Q[z])
-        # both sums of second order: KL is their difference
-        apart = with_values(found.counts, x_minus_log1p(word))
-        cost[:, z] = mass[z] * (apart @ Q[z] - x_minus_log1p(growth[:, z]))
-    return np.hstack([entropy, prior, fit, np.maximum(cost, 0.0)])
+    documents = _fold_in(model, X)
+    entropy, prior, fit = documents.free_energy()
+    mass = model.topic_counts_
+    growth = np.zeros(documents.theta.shape)  # m_z / M_z
+    np.divide(documents.expected_counts(), mass, out=growth, where=mass > 0)
+    cost = np.zeros_like(growth)
+    for z in np.flatnonzero(mass > 0):
+        # m_zw / (M_z Q_zw)
+        word_growth = scale_rows(documents.ratios, documents.theta[:, z] / mass[z])
+        gain, divergence = _effects_of_update(
+            word_growth, growth[:, z], model.components_[z]
+        )
+        fit[:, z] -= mass[z] * gain
+        cost[:, z] = mass[z] * divergence
+    return np.hstack([entropy, prior, fit, cost])
+
+
+def _effects_of_update(word_growth, growth, words):
+    """Gain in fit, and KL(Q || Q'), by a step of EM that includes a document.
+
+    A topic has the words Q (n_features,). The step multiplies the expected counts of
+    its words by 1 + word_growth (n, n_features), and of all by 1 + growth (n,). Returns
+    the gain in the fit to the document per previous count, and the divergence, each in
+    nats, of shape (n,).
+    """
+    x = word_growth.data
+    gain = with_values(word_growth, xlog1py(x, x)) @ words - xlog1py(growth, growth)
+    # A difference of two sums of second order keeps the digits that a difference of
+    # logarithms, of first order, would lose.
+    excess = with_values(word_growth, x_minus_log1p(x)) @ words
+    divergence = excess - x_minus_log1p(growth)
+    return gain, np.maximum(divergence, 0.0)
 
 
 def maxent_scores(
     X: ArrayLike, lam: ArrayLike, family: str | MarginalFamily = "normal"
 ) -> Array:
-    """Fisher scores mu - phi(x) of a maximum-entropy density, feature by feature.
+    """Fisher scores mu - phi(x) of maximum-entropy densities, one for each feature.
 
     Parameters
     ----------
@@ -174,13 +202,13 @@ def maxent_scores(
     lam : array_like of shape (d, m)
         Natural parameters of each feature.
     family : str or MarginalFamily, default="normal"
-        A family of one feature at a time; not "multinomial".
+        A family of single features; not "multinomial".
 
     Returns
     -------
     ndarray of shape (n, d, m)
-        Gradient of log p(x) in lambda: with p = exp(-lambda_0 - lambda . phi) it is
-        minus (phi(x) - mu).
+        Gradient of log p(x) in lambda, which for p = exp(-lambda_0 - lambda . phi) is
+        mu - phi(x).
 
     Examples
     --------
@@ -191,53 +219,64 @@ def maxent_scores(
     """
     family = get(family)
     if family.name == "multinomial":
-        raise ValueError("family='multinomial' is no family of one feature at a time")
-    X, lam = check_real_array(X, "X"), check_real_array(lam, "lam")
-    expected = (X.shape[-1] if X.ndim else 1, family.n_moments)
-    if X.ndim != 2 or lam.shape != expected:
+        raise ValueError("family='multinomial' is not a family of single features")
+    X = check_real_array(X, "X")
+    lam = check_real_array(lam, "lam")
+    if X.ndim != 2 or lam.shape != (X.shape[1], family.n_moments):
         raise ValueError(
             f"X has shape {X.shape} and lam {lam.shape}; expected (n, d) and (d, m), "
             f"with m = {family.n_moments} for family={family.name!r}"
         )
     x = np.asarray(family.observe(X))
-    return family.mean(lam) - x[..., None] ** np.arange(1, family.n_moments + 1)
+    powers = np.arange(1, family.n_moments + 1)
+    return family.mean(lam) - x[..., None] ** powers
 
 
-class _Folded(NamedTuple):
-    """Documents under a model, folded in, and what is known of their words."""
+class _FoldedDocuments(NamedTuple):
+    """Documents under a model."""
 
     model: PLSA
-    counts: sparse.csr_array
+    counts: sparse.csr_array  # c_w, (n, n_features)
+    theta: Array  # P(z | d), (n, n_topics)
     ratios: sparse.csr_array  # c_w / P_w
-    theta: Array
-    log_terms: Array  # c_w log P_w, in the places of the counts
+    log_terms: Array  # c_w log P_w of the stored counts
 
-    def expected(self) -> Array:
+    def expected_counts(self) -> Array:
         """Expected counts m_z of each topic in each document, (n, n_topics)."""
         return self.theta * (self.ratios @ self.model.components_.T)
 
-    def energies(self) -> tuple[Array, Array, Array]:
-        """Entropy, prior and word terms of :func:`free_energy_terms`."""
-        expected, Q = self.expected(), self.model.components_
-        prior = -xlogy(expected, self.theta)
+    def free_energy(self) -> tuple[Array, Array, Array]:
+        """Entropy, prior and word terms of :func:`free_energy_terms`, (n, n_topics)."""
+        Q = self.model.components_
+        expected_counts = self.expected_counts()
+        prior = -xlogy(expected_counts, self.theta)
         words = -self.theta * (self.ratios @ xlogy(Q, Q).T)
-        # m_z of which each has the weight log P_w
-        weight = self.log_terms / self.counts.data * self.ratios.data
-        level = self.theta * (with_values(self.counts, weight) @ Q.T)
-        return -prior - words - level, prior, words
+        # log q_zw = log theta_z + log Q_zw - log P_w, whose expectations are minus the
+        # two terms above, and this:
+        log_probability = self.log_terms / self.counts.data
+        weighted = with_values(self.ratios, log_probability * self.ratios.data)
+        log_evidence = self.theta * (weighted @ Q.T)
+        return -prior - words - log_evidence, prior, words
 
 
-def _fold(model: PLSA, X: MatrixLike) -> _Folded:
-    """Fold documents in, and refuse words that the model gives no probability."""
+def _fold_in(model: PLSA, X: MatrixLike) -> _FoldedDocuments:
+    """Fold in documents X (n, n_features); refuse words without probability."""
     check_is_fitted(model)
     counts = model.read_counts(X)
     theta = model.transform(X)
-    probability = mixture(counts, theta, np.ascontiguousarray(model.components_.T))
-    terms = log_terms(counts, probability)
-    if np.isneginf(terms).any():
-        d, w = (int(i[0]) for i in with_values(counts, np.isneginf(terms)).nonzero())
+    words = np.ascontiguousarray(model.components_.T)
+    probability = cell_probabilities(counts, theta, words)
+    impossible = with_values(counts, probability == 0)
+    if impossible.data.any():
+        documents, features = impossible.nonzero()
         raise ValueError(
-            f"row {d} holds feature {w}, which the model gives no probability: use "
-            "PLSA(smoothing=...) above zero, or leave the feature out"
+            f"row {documents[0]} holds feature {features[0]}, which the model gives no "
+            "probability: use PLSA(smoothing=...) above zero, or leave the feature out"
         )
-    return _Folded(model, counts, ratios(counts, probability), theta, terms)
+    return _FoldedDocuments(
+        model=model,
+        counts=counts,
+        theta=theta,
+        ratios=ratios(counts, probability),
+        log_terms=log_terms(counts, probability),
+    )

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import MultinomialNB
 from memdlib import PLSA
 from memdlib.topics import plsa
 from memdlib.topics.counts import as_counts
-from memdlib.topics.plsa import climb, fold_in
+from memdlib.topics.plsa import em, fold_in
 from tests.topics.reference import documents, objective, parameters, step
 
 # maximum likelihood
@@ -84,14 +84,14 @@ def test_empty_rows_and_columns(smoothing):
 def test_a_topic_may_die_out(monkeypatch):
     X = documents(seed=12)[0]
     model = PLSA(3, **QUICK)
-    climb = PLSA._climb
+    run = PLSA._em_from_random_start
 
-    def dying(self, table, columns, rng):
-        found = climb(self, table, columns, rng)
-        found.theta[:, 1] = 1e-200
-        return found
+    def dying(self, counts, columns, rng):
+        result = run(self, counts, columns, rng)
+        result.theta[:, 1] = 1e-200
+        return result
 
-    monkeypatch.setattr(PLSA, "_climb", dying)
+    monkeypatch.setattr(PLSA, "_em_from_random_start", dying)
     model.fit(X)
     assert model.topic_prior_[1] == model.topic_counts_[1] == 0
     assert not model.transform(X)[:, 1].any()
@@ -134,16 +134,16 @@ OPTIONS = {"beta": 1.0, "smoothing": 0.0, "tol": 1e-12, "max_iter": 8}
 CASES = [{}, {"beta": 0.6}, {"smoothing": 0.3}, {"beta": 0.8, "smoothing": 0.1}]
 
 
-def climbed(X, theta, Q, **options):
+def run_em(X, theta, Q, **options):
     words = np.ascontiguousarray(Q.T)
-    return climb(as_counts(X), theta, words, **(OPTIONS | options))
+    return em(as_counts(X), theta, words, **(OPTIONS | options))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_steps_against_all_responsibilities(case):
     X = documents(length=30)[0]
     theta, Q = parameters(*X.shape, 3)
-    found = climbed(X, theta, Q, **case)
+    found = run_em(X, theta, Q, **case)
     values = [objective(X, theta, Q, **case)]
     for _ in range(8):
         theta, Q = step(X, theta, Q, **case)
@@ -158,7 +158,7 @@ def test_steps_against_all_responsibilities(case):
 def test_no_block_has_more_to_gain_than_certified(case):
     """Either half of a step, taken again and again, climbs to the best of its block."""
     X = documents(length=30, seed=5)[0]
-    found = climbed(X, *parameters(*X.shape, 3, seed=5), max_iter=5, **case)
+    found = run_em(X, *parameters(*X.shape, 3, seed=5), max_iter=5, **case)
     theta, Q = found.theta, found.words.T
     for _ in range(1500):
         theta = step(X, theta, found.words.T, **case)[0]
@@ -184,7 +184,7 @@ def test_a_fall_of_the_objective_is_an_error(monkeypatch):
     monkeypatch.setattr(plsa, "log_terms", falling)
     X = documents()[0]
     with pytest.raises(ValueError, match="EM lowered the objective"):
-        climbed(X, *parameters(*X.shape, 3))
+        run_em(X, *parameters(*X.shape, 3))
 
 
 def even(Q):
@@ -214,7 +214,7 @@ def test_extreme_members():
 def test_a_solver_that_is_stopped_says_so(monkeypatch):
     monkeypatch.setattr(plsa, "_MAX_STEPS", 3)
     X, _, Q = documents(n=4)
-    with pytest.warns(ConvergenceWarning, match="certified to .* nats a count only"):
+    with pytest.warns(ConvergenceWarning, match="certified to .* nats per count only"):
         theta, gap = fold_in(X, Q, even(Q))
     monkeypatch.undo()
     best, _ = fold_in(X, Q, even(Q))
