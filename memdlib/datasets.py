@@ -1,26 +1,43 @@
-"""Simulated data whose truth is known: which features inform, and by how much.
+"""Simulated data whose truth is known: which features are informative, and how much.
 
-All randomness comes from ``numpy.random.default_rng([stream, seed])``, with one
-constant ``stream`` for each simulator: with the same version of NumPy, the same
-arguments give the same bytes. The parameters of the law are drawn before the data, so
-that simulations that differ only in the number of samples share one truth.
+All randomness comes from ``numpy.random.default_rng([stream, seed])``, with a constant
+``stream`` for each simulator: with the same version of NumPy, the same arguments give
+the same bytes. The parameters of the distribution are drawn before the data, so that
+simulations that differ only in the number of samples share their truth.
 """
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from sklearn.utils import Bunch
+from sklearn.utils._param_validation import validate_params
 
-from memdlib.validation import check_integer, check_nonnegative, check_real_array
+from memdlib.validation import COUNT, NONNEGATIVE, Number, check_real_array
 
 __all__ = ["simulate_gaussian_classes", "simulate_text_counts"]
 
+_SEVERAL = Number(Integral, 2)
+_SEED = Number(Integral, 0)
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
-_ZIPF_SHIFT = 2.7  # Mandelbrot's: word frequency goes as 1 / (rank + 2.7)
+# Mandelbrot's shift: the frequency of a word is proportional to 1 / (rank + 2.7).
+_ZIPF_SHIFT = 2.7
 
 
+@validate_params(
+    {
+        "n_samples": [COUNT],
+        "n_features": [COUNT],
+        "n_informative": [Number(Integral, 0)],
+        "n_classes": [_SEVERAL],
+        "weights": ["array-like", None],
+        "separation": [NONNEGATIVE],
+        "seed": [_SEED],
+    },
+    prefer_skip_nested_validation=True,
+)
 def simulate_gaussian_classes(
     n_samples: int = 200,
     n_features: int = 20,
@@ -33,28 +50,28 @@ def simulate_gaussian_classes(
     """Draw samples whose features are independent Gaussians given the class.
 
     An uninformative feature is standard normal in every class. On an informative one
-    the class means lie at equal distances, in random order, and so do the logarithms of
+    the class means are equally spaced, in random order, and so are the logarithms of
     the class variances; the largest variance is four times the smallest. The distance
-    of neighbouring means is `separation` times a strength drawn for each feature from
-    the uniform law on [0.5, 1.5].
+    between neighbouring means is `separation` times a strength drawn for each feature
+    from the uniform distribution on [0.5, 1.5].
 
     Parameters
     ----------
     n_samples : int, default=200
-        Number of samples n, at least one a class.
+        Number of samples n, at least one per class.
     n_features : int, default=20
         Number of features d.
     n_informative : int, default=5
-        Number of features whose law depends on the class, from 0 to d; which ones is
-        drawn at random.
+        Number of features whose distribution depends on the class, from 0 to d; they
+        are chosen at random.
     n_classes : int, default=2
         Number of classes K, at least 2.
     weights : sequence of K floats, default=None
         Positive weights of the classes, divided by their sum; None means equal. The
-        sizes of the classes are n times these, rounded by the largest remainders.
+        sizes of the classes are n times these, rounded by largest remainders.
     separation : float, default=1.0
-        Mean distance of neighbouring class means on an informative feature, in standard
-        deviations of an uninformative one; with 0 only the variances differ.
+        Mean distance between neighbouring class means on an informative feature, in
+        standard deviations of an uninformative one; with 0 only the variances differ.
     seed : int, default=0
         Seed, not negative.
 
@@ -67,11 +84,16 @@ def simulate_gaussian_classes(
         means, variances : ndarray of shape (K, d)
             Of each feature in each class.
         jeffreys : ndarray of shape (K, K, d)
-            Jeffreys divergence of each pair of classes, feature by feature, in nats.
+            Jeffreys divergence between each pair of classes, for each feature, in nats.
         informative : ndarray of bool, shape (d,)
-            The features whose law depends on the class.
+            The features whose distribution depends on the class.
         class_prior : ndarray of shape (K,)
             The normalised weights.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the weights leave a class without samples.
 
     Examples
     --------
@@ -82,26 +104,13 @@ def simulate_gaussian_classes(
     >>> bool((data.jeffreys[0, 1] > 0).tolist() == data.informative.tolist())
     True
     """
-    check_integer(n_features, "n_features")
-    check_integer(n_informative, "n_informative", minimum=0)
     _check_at_most(n_informative, "n_informative", n_features, "n_features")
-    check_integer(n_classes, "n_classes", minimum=2)
-    check_integer(n_samples, "n_samples", minimum=n_classes)
-    check_nonnegative(separation, "separation")
-    check_integer(seed, "seed", minimum=0)
     class_prior = _normalised(weights, n_classes)
 
     rng = np.random.default_rng([_GAUSSIAN_STREAM, seed])
-    informative = np.zeros(n_features, dtype=bool)
-    informative[rng.choice(n_features, n_informative, replace=False)] = True
-    strength = rng.uniform(0.5, 1.5, n_informative)
-    levels = np.arange(n_classes) - (n_classes - 1) / 2
-    doublings = np.linspace(-1.0, 1.0, n_classes)
-    means = np.zeros((n_classes, n_features))
-    variances = np.ones((n_classes, n_features))
-    means[:, informative] = _shuffled(rng, levels, n_informative)
-    means[:, informative] *= separation * strength
-    variances[:, informative] = 2.0 ** _shuffled(rng, doublings, n_informative)
+    chosen = rng.choice(n_features, n_informative, replace=False)
+    informative = np.isin(np.arange(n_features), chosen)
+    means, variances = _gaussian_parameters(rng, informative, n_classes, separation)
 
     y = _labels(rng, class_prior, n_samples)
     noise = rng.standard_normal((n_samples, n_features))
@@ -118,6 +127,18 @@ def simulate_gaussian_classes(
     )
 
 
+@validate_params(
+    {
+        "n_documents": [COUNT],
+        "n_words": [COUNT],
+        "n_informative": [COUNT],
+        "n_classes": [_SEVERAL],
+        "document_length": [Number(Real, 1)],
+        "lift": [Number(Real, 1, None, "neither")],
+        "seed": [_SEED],
+    },
+    prefer_skip_nested_validation=True,
+)
 def simulate_text_counts(
     n_documents: int = 400,
     n_words: int = 1000,
@@ -129,21 +150,23 @@ def simulate_text_counts(
 ) -> Bunch:
     """Draw word counts of documents whose words are independent given the class.
 
-    The background law is Zipf's in Mandelbrot's form: the word of rank r has a
-    probability in proportion to 1 / (r + 2.7). Each informative word belongs to one
+    The background distribution is Zipf's in Mandelbrot's form: the word of rank r has a
+    probability proportional to 1 / (r + 2.7). Each informative word belongs to one
     class, in which its probability is `lift` times the background; in the other classes
     it is lower. All informative words together have the same probability in each class,
-    so that an uninformative word has one and the same probability in all of them.
+    so that an uninformative word has the same probability in all of them.
 
     Parameters
     ----------
     n_documents : int, default=400
-        Number of documents n, at least one a class; the classes are as equal as can be.
+        Number of documents n, at least one per class; the classes are as equal in size
+        as possible.
     n_words : int, default=1000
-        Number of words d in the vocabulary, in falling order of background frequency.
+        Number of words d in the vocabulary, in decreasing order of background
+        frequency.
     n_informative : int, default=40
-        Number of words whose probability depends on the class, from K to d; which ones
-        is drawn at random, and they are dealt to the classes in turn.
+        Number of words whose probability depends on the class, from K to d; they are
+        chosen at random and assigned to the classes in turn.
     n_classes : int, default=4
         Number of classes K, at least 2.
     document_length : float, default=100.0
@@ -163,11 +186,16 @@ def simulate_text_counts(
         truth:
 
         word_probabilities : ndarray of shape (K, d)
-            Law of a word in each class; the rows sum to 1.
+            Probability of each word in each class; the rows sum to 1.
         informative : ndarray of bool, shape (d,)
             The words whose probability depends on the class.
         class_prior : ndarray of shape (K,)
             1 / K for each class.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     Examples
     --------
@@ -178,36 +206,20 @@ def simulate_text_counts(
     >>> int(data.informative.sum()), bool((data.X.sum(axis=1) > 0).all())
     (40, True)
     """
-    check_integer(n_classes, "n_classes", minimum=2)
-    check_integer(n_words, "n_words", minimum=n_classes)
-    check_integer(n_informative, "n_informative", minimum=n_classes)
+    _check_at_most(n_classes, "n_classes", n_documents, "n_documents")
+    _check_at_most(n_classes, "n_classes", n_informative, "n_informative")
     _check_at_most(n_informative, "n_informative", n_words, "n_words")
-    check_integer(n_documents, "n_documents", minimum=n_classes)
-    if not check_nonnegative(document_length, "document_length") >= 1:
-        raise ValueError(f"document_length={document_length!r} must be 1 or more")
-    if not check_nonnegative(lift, "lift") > 1:
-        raise ValueError(f"lift={lift!r} must be above 1")
-    check_integer(seed, "seed", minimum=0)
 
     rng = np.random.default_rng([_TEXT_STREAM, seed])
     words = rng.choice(n_words, n_informative, replace=False)
-    owner = np.arange(n_informative) % n_classes
-    probabilities = _word_probabilities(n_words, words, owner, n_classes, lift)
+    informative = np.isin(np.arange(n_words), words)
+    probabilities = _word_probabilities(n_words, words, n_classes, lift)
 
     class_prior = _normalised(None, n_classes)
     y = _labels(rng, class_prior, n_documents)
     lengths = 1 + rng.poisson(document_length - 1.0, n_documents)
-    documents = np.repeat(np.arange(n_documents), lengths)
-    tokens = np.empty(len(documents), dtype=np.int64)
-    for k in range(n_classes):
-        of_class = y[documents] == k
-        tokens[of_class] = rng.choice(n_words, of_class.sum(), p=probabilities[k])
-    ones, shape = np.ones(len(documents), dtype=np.int64), (n_documents, n_words)
-    X = coo_array((ones, (documents, tokens)), shape=shape).tocsr()
-    informative = np.zeros(n_words, dtype=bool)
-    informative[words] = True
     return _bunch(
-        X,
+        _draw_documents(rng, y, lengths, probabilities),
         y,
         feature="word",
         word_probabilities=probabilities,
@@ -221,36 +233,81 @@ def _check_at_most(value: int, name: str, limit: int, limit_name: str) -> None:
         raise ValueError(f"{name}={value} must be at most {limit_name}={limit}")
 
 
+def _gaussian_parameters(rng, informative, n_classes, separation):
+    """Means and variances (K, d), which differ on the informative features (d,)."""
+    n_informative = informative.sum()
+    strength = rng.uniform(0.5, 1.5, n_informative)
+    positions = np.arange(n_classes) - (n_classes - 1) / 2
+    log2_variances = np.linspace(-1.0, 1.0, n_classes)
+    means = np.zeros((n_classes, len(informative)))
+    means[:, informative] = _permuted_columns(rng, positions, n_informative)
+    means[:, informative] *= separation * strength
+    variances = np.ones_like(means)
+    permuted = _permuted_columns(rng, log2_variances, n_informative)
+    variances[:, informative] = 2.0**permuted
+    return means, variances
+
+
 def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Jeffreys divergence of N(m1, v1) and N(m2, v2) for each pair of rows, in nats."""
-    m1, m2 = means[:, None], means[None]
-    v1, v2 = variances[:, None], variances[None]
-    return 0.5 * ((v1 - v2) ** 2 / (v1 * v2) + (m1 - m2) ** 2 * (1.0 / v1 + 1.0 / v2))
+    """Jeffreys divergence (K, K, d) of N(m1, v1) and N(m2, v2), in nats.
+
+    Takes means and variances (K, d) and compares each pair of rows.
+    """
+    difference = means[:, None] - means
+    v1 = variances[:, None]
+    v2 = variances
+    by_variances = (v1 - v2) ** 2 / (v1 * v2)
+    by_means = difference**2 * (1.0 / v1 + 1.0 / v2)
+    return 0.5 * (by_variances + by_means)
 
 
-def _word_probabilities(n_words, words, owner, n_classes, lift) -> np.ndarray:
-    """Law of a word in each class (K, d), the same on all but the informative words."""
+def _word_probabilities(n_words, words, n_classes, lift) -> np.ndarray:
+    """Probability of each word in each class (K, d).
+
+    It is the same in all classes but for the informative ``words`` (n_informative,),
+    which belong to the classes in turn.
+    """
     background = 1.0 / (np.arange(1, n_words + 1) + _ZIPF_SHIFT)
-    own = np.bincount(owner, background[words], n_classes)
-    foreign = background[words].sum() - own
-    # The class with the heaviest own words sets the mass of the informative words; in
-    # the others, foreign words are raised to that mass, by a factor in [1, lift).
-    foreign_factor = 1.0 + (lift - 1.0) * (own.max() - own) / foreign
-    mass = lift * own.max() + foreign.min()
-    is_own = owner == np.arange(n_classes)[:, None]
-    law = np.tile(background, (n_classes, 1))
-    law[:, words] *= np.where(is_own, lift, foreign_factor[:, None])
-    return law / (np.delete(background, words).sum() + mass)
+    class_of_word = np.arange(len(words)) % n_classes
+    mass_of_class = np.bincount(class_of_word, background[words], n_classes)
+    foreign_mass = background[words].sum() - mass_of_class
+    # The class whose own words have the largest mass determines the mass of all
+    # informative words; in the other classes, foreign words are raised to that mass, by
+    # a factor in [1, lift).
+    largest = mass_of_class.max()
+    foreign_factor = 1.0 + (lift - 1.0) * (largest - mass_of_class) / foreign_mass
+    informative_mass = lift * largest + foreign_mass.min()
+    probabilities = np.tile(background, (n_classes, 1))
+    probabilities[:, words] *= np.where(
+        class_of_word == np.arange(n_classes)[:, None], lift, foreign_factor[:, None]
+    )
+    return probabilities / (np.delete(background, words).sum() + informative_mass)
 
 
-def _shuffled(rng, levels, n_columns) -> np.ndarray:
-    """Columns of the levels, each in an order of its own: shape (K, n_columns)."""
-    return rng.permuted(np.tile(levels[:, None], n_columns), axis=0)
+def _draw_documents(rng, y, lengths, probabilities) -> csr_array:
+    """Word counts (n, d) of documents with given classes (n,) and lengths (n,)."""
+    n_classes, n_words = probabilities.shape
+    classes = np.repeat(y, lengths)
+    tokens = np.empty(len(classes), dtype=np.int64)
+    for k in range(n_classes):
+        of_class = classes == k
+        tokens[of_class] = rng.choice(n_words, of_class.sum(), p=probabilities[k])
+    documents = np.repeat(np.arange(len(y)), lengths)
+    ones = np.ones(len(documents), dtype=np.int64)
+    # Words that repeat in a document are summed.
+    return csr_array((ones, (documents, tokens)), shape=(len(y), n_words))
+
+
+def _permuted_columns(rng, values, n_columns) -> np.ndarray:
+    """Columns that each hold the values (K,) in random order: (K, n_columns)."""
+    return rng.permuted(np.tile(values[:, None], n_columns), axis=0)
 
 
 def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
-    given = np.ones(n_classes) if weights is None else weights
-    values = check_real_array(given, "weights")
+    """Class weights divided by their sum, (n_classes,); equal ones for None."""
+    if weights is None:
+        return np.full(n_classes, 1.0 / n_classes)
+    values = check_real_array(weights, "weights")
     if values.shape != (n_classes,) or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
             f"weights must be {n_classes} positive numbers, not {weights!r}"
@@ -259,11 +316,12 @@ def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
 
 
 def _labels(rng, class_prior, n_samples) -> np.ndarray:
-    """Labels in random order, as many of a class as the largest remainders give it."""
+    """Labels in random order; class sizes are rounded by the largest remainders."""
     ideal = class_prior * n_samples
     sizes = np.floor(ideal).astype(np.int64)
-    remainders = np.argsort(sizes - ideal, kind="stable")
-    sizes[remainders[: n_samples - sizes.sum()]] += 1
+    by_remainder = np.argsort(sizes - ideal, kind="stable")
+    n_missing = n_samples - sizes.sum()
+    sizes[by_remainder[:n_missing]] += 1
     if not sizes.all():
         raise ValueError(
             f"n_samples={n_samples} leaves a class of the prior {class_prior.tolist()} "
@@ -273,6 +331,7 @@ def _labels(rng, class_prior, n_samples) -> np.ndarray:
 
 
 def _bunch(X, y, feature, **truth) -> Bunch:
+    """Bunch of data and truth, with features named by a word and a number."""
     return Bunch(
         X=X,
         y=y,

@@ -128,18 +128,20 @@ def test_truth_does_not_depend_on_the_number_of_samples(simulate):
 @pytest.mark.parametrize(
     ("simulate", "arguments", "name", "hint"),
     [
-        (simulate_gaussian_classes, {"n_samples": 1}, "n_samples", "2 or more"),
-        (simulate_gaussian_classes, {"n_features": 0}, "n_features", "1 or more"),
+        (simulate_gaussian_classes, {"n_samples": 1}, "n_samples", "raise n_samples"),
+        (simulate_gaussian_classes, {"n_features": 0}, "n_features", r"\[1, inf\)"),
         (simulate_gaussian_classes, {"n_informative": 21}, "n_informative", "at most"),
         (simulate_gaussian_classes, {"weights": [1, 0]}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": [1, 999]}, "n_samples", "raise"),
-        (simulate_gaussian_classes, {"separation": -1}, "separation", "zero or above"),
-        (simulate_gaussian_classes, {"seed": -1}, "seed", "0 or more"),
+        (simulate_gaussian_classes, {"separation": -1}, "separation", r"\[0.0, i"),
+        (simulate_gaussian_classes, {"seed": -1}, "seed", r"\[0, inf\)"),
         (simulate_text_counts, {"n_informative": 1001}, "n_informative", "n_words=1"),
-        (simulate_text_counts, {"document_length": 0.5}, "document_length", "1 or mo"),
-        (simulate_text_counts, {"lift": 1}, "lift", "above 1"),
+        (simulate_text_counts, {"document_length": 0.5}, "document_length", r"\[1"),
+        (simulate_text_counts, {"lift": 1}, "lift", r"\(1.0, inf\)"),
+        (simulate_text_counts, {"n_documents": 3}, "n_classes", "n_documents=3"),
+        (simulate_text_counts, {"n_informative": 3}, "n_classes", "n_informative=3"),
     ],
 )
 def test_bad_argument_is_named_with_its_remedy(simulate, arguments, name, hint):
-    with pytest.raises(ValueError, match=f"^{name}.*{hint}"):
+    with pytest.raises(ValueError, match=rf"^(The '|){name}\b.*{hint}"):
         simulate(**arguments)
