@@ -1,18 +1,21 @@
-"""The dual of maximum entropy, by Newton's method for a whole batch of moment vectors.
+"""The dual of maximum entropy, by Newton's method for a batch of moment vectors.
 
 The natural parameters minimise the convex dual psi(lambda) + lambda . mu on fixed nodes
-and weights, which all rows share or each row has for itself. The answer comes with its
-certificate: moment residual and duality gap.
+and weights, either common to all rows or separate for each. The solution comes with its
+certificates, the moment residual and the duality gap.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from memdlib._types import Array
+from memdlib._types import Array, Indices
 
-# Newton steps, and halvings of one.
-_MAX_ITERATIONS, _MAX_HALVINGS = 100, 30
+# Largest number of Newton steps, and of halvings of one step.
+_MAX_ITERATIONS = 100
+_MAX_HALVINGS = 30
+# Share of the decrease that the slope promises which a step must bring (Armijo).
+_SUFFICIENT_DECREASE = 1e-4
 # Residual at which Newton stops: rounding of a sum over the nodes.
 _EXACT = 1e-14
 _EPSILON = np.finfo(np.float64).eps
@@ -23,33 +26,34 @@ class InfeasibleMomentsError(ValueError):
 
 
 class RoundedMomentsError(ValueError):
-    """Rounding, or the range of numbers, has cost moments what tells the density."""
+    """Rounding, or overflow, has left too few digits of the moments."""
 
 
 class NotConvergedError(RuntimeError):
-    """The moments were not matched to the tolerance asked for."""
+    """The moments were not matched to the requested tolerance."""
 
 
-# Whatever says that a density was not found.
-NOT_FOUND = InfeasibleMomentsError, RoundedMomentsError, NotConvergedError
+# All errors that say that a density was not found.
+NOT_FOUND = (InfeasibleMomentsError, RoundedMomentsError, NotConvergedError)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DualSolution:
     """Solution of the dual for a batch of B moment vectors.
 
     Parameters
     ----------
     natural : ndarray of shape (B, m)
-        Natural parameters of the features given.
+        Natural parameters lambda of the given features.
     log_normaliser : ndarray of shape (B,)
+        psi(lambda), in nats.
     residual : ndarray of shape (B,)
-        Largest difference between the moments of the density and those asked for.
+        Largest difference between the moments of the density and the requested ones.
     gap : ndarray of shape (B,)
-        Duality gap, the size of lambda . (mu - E phi), in nats.
+        Duality gap, the absolute value of lambda . (mu - E phi), in nats.
     covariance : ndarray of shape (B, m, m)
         Hessian of the dual, the covariance of phi.
-    history : ndarray of shape (iterations, B)
+    history : ndarray of shape (n_iterations + 1, B)
         Dual objective before each Newton step, and at the end, in nats.
     """
 
@@ -65,7 +69,10 @@ class DualSolution:
 def solve_dual(
     features: Array, log_weights: Array, mu: Array, start: Array | None = None
 ) -> DualSolution:
-    """Minimise psi(lambda) + lambda . mu for every row of ``mu``.
+    """Minimise psi(lambda) + lambda . mu for each row of ``mu``.
+
+    Newton's method with backtracking, for all rows at once; a row that has converged,
+    or that a step no longer improves, is left as it is.
 
     Parameters
     ----------
@@ -74,14 +81,14 @@ def solve_dual(
     log_weights : ndarray of shape (N,) or (B, N)
         Logarithms of the quadrature weights, or of the base measure of the levels.
     mu : ndarray of shape (B, m)
-        Mean parameters asked for.
+        Requested mean parameters.
     start : ndarray of shape (B, m), default=None
         Natural parameters to start from; None means zero.
 
     Returns
     -------
     DualSolution
-        Rows that did not converge keep a large residual; the caller judges.
+        Rows that did not converge keep a large residual, which the caller checks.
 
     Examples
     --------
@@ -91,64 +98,151 @@ def solve_dual(
     >>> bool(np.isclose(coin.natural[0, 0], np.log(3)))
     True
     """
-    n_batch, m = mu.shape
-    lam = np.zeros((n_batch, m)) if start is None else start.copy()
-    features = np.broadcast_to(features, (n_batch, *features.shape[-2:]))
+    lam = np.zeros(mu.shape) if start is None else start.copy()
+    feature_size = np.broadcast_to(np.abs(features).max(axis=-2), mu.shape)
+    features = np.broadcast_to(features, (len(mu), *features.shape[-2:]))
     log_weights = np.broadcast_to(log_weights, features.shape[:2])
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
-    found, residual = mean.copy(), np.abs(mu - mean).max(axis=1)
-    covariance, size = np.empty((n_batch, m, m)), np.abs(features).max(axis=-2)
-    rows, history = np.arange(n_batch), [value.copy()]
-    for _ in range(_MAX_ITERATIONS):
-        phi = features.swapaxes(-1, -2)
-        hessian = (p[:, None] * phi) @ features - mean[:, :, None] * mean[:, None]
-        covariance[rows] = hessian
-        going = residual[rows] > _EXACT
-        if not going.any():
-            break
-        rows, mean, hessian = rows[going], mean[going], hessian[going]
-        features, log_weights, size = features[going], log_weights[going], size[going]
-        scale = np.sqrt(np.maximum(hessian.diagonal(0, 1, 2), 1e-300))
-        scaled = hessian / (scale[:, :, None] * scale[:, None]) + 1e-14 * np.eye(m)
-        # rounding may leave a matrix without an inverse: then along the gradient
-        scaled[np.linalg.det(scaled) == 0] = np.eye(m)
-        gradient = mu[rows] - mean
-        step = -np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0] / scale
-        step[~np.isfinite(step).all(axis=1)] = 0.0
-        # at the optimum the decrease drowns in rounding of lambda . phi
-        slack = (m + 3) * _EPSILON * (1.0 + (np.abs(lam[rows]) * size).sum(axis=1))
-        slope = (gradient * step).sum(axis=1)
-        length, before = np.ones(len(rows)), residual[rows]
-        reached, mean, p = evaluate_dual(
-            features, log_weights, mu[rows], lam[rows] + step
-        )
-        for trial in range(_MAX_HALVINGS + 1):
-            high = ~(reached <= value[rows] + slack + 1e-4 * length * slope)
-            if not high.any():
-                break
-            length[high] *= 0.5 if trial < _MAX_HALVINGS else 0.0
-            tried = lam[rows[high]] + length[high, None] * step[high]
-            reached[high], mean[high], p[high] = evaluate_dual(
-                features[high], log_weights[high], mu[rows[high]], tried
-            )
-        after = np.abs(mu[rows] - mean).max(axis=1)
-        lam[rows] += length[:, None] * step
-        value[rows], residual[rows], found[rows] = reached, after, mean
+    # Newton steps write into lam, value, mean and p
+    state = _NewtonState(
+        features=features,
+        feature_size=feature_size,
+        log_weights=log_weights,
+        mu=mu,
+        lam=lam,
+        value=value,
+        mean=mean,
+        p=p,
+    )
+    history = [value.copy()]
+    active = np.flatnonzero(_residual(mu, mean) > _EXACT)
+    while active.size and len(history) <= _MAX_ITERATIONS:
+        active = _newton_step(state, active)
         history.append(value.copy())
-        # near the optimum rounding decides: stop where a step no longer helps
-        alive = (length > 0) & ((after > 1e-8) | (after < 0.5 * before))
-        rows, mean, p = rows[alive], mean[alive], p[alive]
-        if not rows.size:
-            break
-        features, log_weights, size = features[alive], log_weights[alive], size[alive]
     return DualSolution(
         natural=lam,
-        log_normaliser=value - (lam * mu).sum(axis=1),
-        residual=residual,
-        gap=np.abs((lam * (mu - found)).sum(axis=1)),
-        covariance=covariance,
+        log_normaliser=value - _dot(lam, mu),
+        residual=_residual(mu, mean),
+        gap=np.abs(_dot(lam, mu - mean)),
+        covariance=_covariance(features, mean, p),
         history=np.array(history),
     )
+
+
+@dataclass(eq=False)
+class _NewtonState:
+    """B problems, and the point that Newton's method has reached in each.
+
+    A step overwrites ``lam`` and what follows from it: the dual ``value``, the moments
+    ``mean`` and the node probabilities ``p``.
+    """
+
+    features: Array  # (B, N, m)
+    feature_size: Array  # (B, m), largest absolute values at the nodes
+    log_weights: Array  # (B, N)
+    mu: Array  # (B, m)
+    lam: Array  # (B, m)
+    value: Array  # (B,)
+    mean: Array  # (B, m)
+    p: Array  # (B, N)
+
+
+def _newton_step(state: _NewtonState, active: Indices) -> Indices:
+    """Move the active rows by a damped Newton step; return those to move again."""
+    features = state.features[active]
+    mu = state.mu[active]
+    lam = state.lam[active]
+    gradient = mu - state.mean[active]
+    hessian = _covariance(features, state.mean[active], state.p[active])
+    step = _newton_direction(hessian, gradient)
+    rounding = _rounding_error(lam, state.feature_size[active])
+    length, value, mean, p = _backtrack(
+        features,
+        state.log_weights[active],
+        mu,
+        lam,
+        step,
+        limit=state.value[active] + rounding,
+        slope=_dot(gradient, step),
+    )
+    state.lam[active] += length[:, None] * step
+    state.value[active] = value
+    state.mean[active] = mean
+    state.p[active] = p
+    # near the optimum rounding decides: stop where a step no longer helps
+    before = np.abs(gradient).max(axis=1)
+    residual = _residual(mu, mean)
+    improved = (residual > 1e-8) | (residual < 0.5 * before)
+    return active[(residual > _EXACT) & improved & (length > 0)]
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """Inner products (B,) of the rows of two arrays (B, m)."""
+    return (a * b).sum(axis=1)
+
+
+def _residual(mu: Array, mean: Array) -> Array:
+    """Largest difference (B,) between the requested moments and those reached."""
+    return np.abs(mu - mean).max(axis=1)
+
+
+def _covariance(features: Array, mean: Array, p: Array) -> Array:
+    """Covariance (B, m, m) of features (B, N, m) under p (B, N), the dual's Hessian."""
+    weighted = p[:, None] * features.swapaxes(-1, -2)
+    return weighted @ features - mean[:, :, None] * mean[:, None]
+
+
+def _rounding_error(lam: Array, feature_size: Array) -> Array:
+    """Error (B,) of evaluating the dual, in which decreases drown at the optimum."""
+    n_terms = lam.shape[1] + 3
+    return n_terms * _EPSILON * (1.0 + _dot(np.abs(lam), feature_size))
+
+
+def _newton_direction(hessian: Array, gradient: Array) -> Array:
+    """Newton step (B, m) for Hessians (B, m, m) and gradients (B, m).
+
+    Steps that are not finite become zero, which the line search takes as the end.
+    """
+    m = gradient.shape[1]
+    # in units in which the diagonal is one, so that the ridge is relative to it
+    scale = np.sqrt(np.maximum(hessian.diagonal(0, 1, 2), 1e-300))
+    scaled = hessian / (scale[:, :, None] * scale[:, None]) + 1e-14 * np.eye(m)
+    # rounding may leave a matrix without an inverse: then along the gradient
+    scaled[np.linalg.det(scaled) == 0] = np.eye(m)
+    step = -np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0] / scale
+    step[~np.isfinite(step).all(axis=1)] = 0.0
+    return step
+
+
+def _backtrack(
+    features: Array,
+    log_weights: Array,
+    mu: Array,
+    lam: Array,
+    step: Array,
+    *,
+    limit: Array,
+    slope: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """Halve each step (B, m) until the dual decreases enough (Armijo's rule).
+
+    ``limit`` (B,) is the dual at ``lam``, rounding included, and ``slope`` (B,) its
+    derivative along the step. Returns the length (B,) of the steps, zero where none
+    decreases the dual enough, and what :func:`evaluate_dual` says of their ends.
+    """
+    length = np.ones(len(lam))
+    value, mean, p = evaluate_dual(features, log_weights, mu, lam + step)
+    for halvings in range(1, _MAX_HALVINGS + 2):
+        # the negation counts a value that is not a number as too high
+        too_high = ~(value <= limit + _SUFFICIENT_DECREASE * length * slope)
+        if not too_high.any():
+            break
+        length[too_high] *= 0.5 if halvings <= _MAX_HALVINGS else 0.0
+        trial = lam[too_high] + length[too_high, None] * step[too_high]
+        value[too_high], mean[too_high], p[too_high] = evaluate_dual(
+            features[too_high], log_weights[too_high], mu[too_high], trial
+        )
+    return length, value, mean, p
 
 
 def evaluate_dual(
@@ -160,5 +254,5 @@ def evaluate_dual(
     np.exp(p - top, out=p)
     total = p.sum(axis=1, keepdims=True)
     p /= total
-    value = (top + np.log(total))[:, 0] + (lam * mu).sum(axis=1)
+    value = (top + np.log(total))[:, 0] + _dot(lam, mu)
     return value, (p[:, None] @ features)[:, 0], p
