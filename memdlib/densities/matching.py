@@ -15,7 +15,11 @@ from memdlib.densities.moment_problem import (
     NotConvergedError,
     solve_dual,
 )
-from memdlib.densities.polynomials import LogPolynomials, orthonormal, spread
+from memdlib.densities.polynomials import (
+    LogPolynomials,
+    adaptive_panels,
+    project_log_density,
+)
 from memdlib.densities.support import Support, panel_nodes
 
 # Panels of a round, never those of the one before.
@@ -102,7 +106,9 @@ class _Search:
             if self.levels is None:
                 low = np.maximum(self.lower[rows], -self.reach[0, rows])
                 high = np.minimum(self.upper[rows], self.reach[1, rows])
-                ends = spread([density, self.last[rows]], low, high, ends, n_panels)
+                ends = adaptive_panels(
+                    [density, self.last[rows]], low, high, ends, n_panels
+                )
                 u, weights = panel_nodes(ends)
             else:
                 u, weights = self.levels[rows], np.ones(1)
@@ -147,7 +153,7 @@ class _Search:
         top = (log_weights - q).max(axis=1, keepdims=True)
         mass = np.exp(log_weights - q - top)
         total = mass.sum(axis=1, keepdims=True)
-        basis, values = orthonormal(u, mass / total, q, self.moments.shape[1])
+        basis, values = project_log_density(u, mass / total, q, self.moments.shape[1])
         known = np.column_stack([np.ones(len(rows)), self.moments[rows]])
         target = (basis.coefficients() @ known[..., None])[:, 1:, 0]
         # of a density that is far too wide its own polynomials do not tell

@@ -99,14 +99,13 @@ def solve_dual(
     True
     """
     lam = np.zeros(mu.shape) if start is None else start.copy()
-    feature_size = np.broadcast_to(np.abs(features).max(axis=-2), mu.shape)
     features = np.broadcast_to(features, (len(mu), *features.shape[-2:]))
     log_weights = np.broadcast_to(log_weights, features.shape[:2])
     value, mean, p = evaluate_dual(features, log_weights, mu, lam)
     # Newton steps write into lam, value, mean and p
     state = _NewtonState(
         features=features,
-        feature_size=feature_size,
+        feature_size=np.abs(features).max(axis=1),
         log_weights=log_weights,
         mu=mu,
         lam=lam,

@@ -1,9 +1,11 @@
 """Polynomials that are orthonormal under a density, and panels that follow it.
 
-beta_(j+1) p_(j+1)(u) = (u - alpha_j) p_j(u) - beta_j p_(j-1)(u), with p_0 = 1, for a
-batch of B densities at a time (Gautschi, Orthogonal Polynomials, 2004).
+The recurrence beta_(j+1) p_(j+1)(u) = (u - alpha_j) p_j(u) - beta_j p_(j-1)(u), with
+p_0 = 1, is kept for a batch of B densities at a time (Gautschi, Orthogonal Polynomials,
+2004). Column j of ``beta`` holds beta_(j+1).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,18 +13,22 @@ import numpy as np
 from memdlib._types import Array, Index
 from memdlib.densities.support import panel_nodes
 
-# Largest size of a log density, so that its products are numbers.
+# Largest size of a log density, so that its products stay in the range of numbers.
 _MOST = 1e250
+# Least norm of a polynomial, which may vanish at all nodes that carry mass.
+_LEAST = 1e-100
 
 
-@dataclass
+@dataclass(eq=False)
 class LogPolynomials:
-    """Densities exp(-sum theta_j p_j(u)) of B rows.
+    """Densities exp(-sum_j theta_j p_j(u)) of B rows.
 
     Parameters
     ----------
     alpha, beta : ndarray of shape (B, m)
+        Coefficients of the recurrence.
     theta : ndarray of shape (B, m + 1)
+        Coefficients of minus the log density in p_0, ..., p_m.
     """
 
     alpha: Array
@@ -30,82 +36,131 @@ class LogPolynomials:
     theta: Array
 
     def __getitem__(self, rows: Index) -> "LogPolynomials":
-        return LogPolynomials(self.alpha[rows], self.beta[rows], self.theta[rows])
+        return LogPolynomials(
+            alpha=self.alpha[rows], beta=self.beta[rows], theta=self.theta[rows]
+        )
 
     def __setitem__(self, rows: Index, new: "LogPolynomials") -> None:
-        for name, values in vars(new).items():
-            getattr(self, name)[rows] = values
+        self.alpha[rows] = new.alpha
+        self.beta[rows] = new.beta
+        self.theta[rows] = new.theta
 
     def __call__(self, u: Array) -> Array:
         """Minus the log density at u (B, N)."""
-        before, value = np.zeros_like(u), np.ones_like(u)
-        total = self.theta[:, :1] * value
+        previous = 0.0
+        current = np.ones_like(u)
+        beta_before = 0.0
+        total = self.theta[:, :1] * current
         for j in range(self.alpha.shape[1]):
-            before, value = value, self._next(j, u, value, before)
-            total += self.theta[:, [j + 1]] * value
+            alpha = self.alpha[:, [j]]
+            beta = self.beta[:, [j]]
+            following = (u - alpha) * current - beta_before * previous
+            previous = current
+            current = following / beta
+            beta_before = beta
+            total += self.theta[:, [j + 1]] * current
         return total
 
     @np.errstate(over="ignore", invalid="ignore")
     def bounded(self, u: Array) -> Array:
-        """Minus the log density at u (B, N), within the range of numbers."""
+        """Minus the log density at u (B, N), clipped to the range of numbers."""
         return np.clip(np.nan_to_num(self(u)), -_MOST, _MOST)
 
     def coefficients(self) -> Array:
-        """Coefficients of 1, u, ..., u^m in p_0, ..., p_m, (B, m + 1, m + 1)."""
+        """Coefficients (B, m + 1, m + 1) of 1, u, ..., u^m (last) in p_0, ..., p_m."""
         n_batch, m = self.alpha.shape
-        found = np.zeros((n_batch, m + 1, m + 1))
-        found[:, 0, 0] = 1.0
+        basis = np.zeros((n_batch, m + 1, m + 1))
+        basis[:, 0, 0] = 1.0
         for j in range(m):
-            found[:, j + 1, 1:] = found[:, j, :-1]
-            found[:, j + 1] -= self.alpha[:, [j]] * found[:, j]
-            if j:
-                found[:, j + 1] -= self.beta[:, [j - 1]] * found[:, j - 1]
-            found[:, j + 1] /= self.beta[:, [j]]
-        return found
-
-    def _next(self, j, u, value, before):
-        following = (u - self.alpha[:, [j]]) * value
-        if j:
-            following -= self.beta[:, [j - 1]] * before
-        return following / self.beta[:, [j]]
+            following = basis[:, j + 1]
+            following[:, 1:] = basis[:, j, :-1]
+            following -= self.alpha[:, [j]] * basis[:, j]
+            if j > 0:
+                following -= self.beta[:, [j - 1]] * basis[:, j - 1]
+            following /= self.beta[:, [j]]
+        return basis
 
 
-def orthonormal(
+def project_log_density(
     u: Array, mass: Array, minus_log: Array, m: int
 ) -> tuple[LogPolynomials, Array]:
-    """Log polynomials in the basis of a mass at nodes (B, N)."""
-    values = np.ones((len(u), m + 1, u.shape[1]))
-    found = LogPolynomials(*np.empty((2, len(u), m)), np.empty((len(u), m + 1)))
-    for j in range(m):
-        weighted = mass * values[:, j]
-        found.alpha[:, j] = (weighted * values[:, j] * u).sum(axis=1)
-        found.beta[:, j] = 1.0
-        following = found._next(j, u, values[:, j], values[:, j - 1])
-        size = np.sqrt((mass * following**2).sum(axis=1))
-        found.beta[:, j] = np.maximum(size, 1e-100)
-        values[:, j + 1] = following / found.beta[:, [j]]
-    found.theta[:] = (values @ (mass * minus_log)[..., None])[..., 0]
-    return found, values
+    """Log polynomials of degree m that are orthonormal under masses at nodes (B, N).
 
-
-def spread(densities, low, high, old, n_panels) -> Array:
-    """Ends (B, P + 1) of panels in which the log densities change about equally."""
-    low, high = low[:, None], high[:, None]
-    x = [low + (high - low) * np.linspace(0.0, 1.0, 49)]
-    x.append(np.clip(np.linspace(-9.0, 9.0, 55), low, high))
-    if old is not None:
-        x.append(np.clip(panel_nodes(old)[0], low, high))
-    x = np.sort(np.concatenate(x, axis=1), axis=1)
-    cost = np.diff(x, axis=1) / (high - low)
-    for density in densities:
-        q = density.bounded(x)
-        change = np.abs(np.diff(q, axis=1))
-        bend = np.sqrt(np.abs(np.diff(q, n=2, axis=1, prepend=q[:, :1])))
-        top = np.minimum(q[:, 1:], q[:, :-1]) - q.min(axis=1, keepdims=True)
-        follow = np.exp(-top / 8.0) * np.minimum(change + bend, 20.0)
-        cost = cost + follow / (follow.sum(axis=1, keepdims=True) + 1.0)
-    cost = np.concatenate([np.zeros((len(x), 1)), cost.cumsum(axis=1)], axis=1)
-    goal = np.linspace(0.0, 1.0, n_panels + 1)
-    return np.array(
-        [np.interp(goal * c[-1], c, v) for c, v in zip(cost, x, strict=True)]
+    The basis comes from Stieltjes's procedure, theta from projecting minus the log
+    density (B, N) on it. Also returns the values (B, m + 1, N) of the basis.
+    """
+    previous = 0.0
+    current = np.ones_like(u)
+    beta_before = 0.0
+    alphas = []
+    betas = []
+    values = [current]
+    for _ in range(m):
+        alpha = (mass * current * current * u).sum(axis=1, keepdims=True)
+        following = (u - alpha) * current - beta_before * previous
+        norm = np.sqrt((mass * following**2).sum(axis=1, keepdims=True))
+        beta = np.maximum(norm, _LEAST)
+        previous = current
+        current = following / beta
+        beta_before = beta
+        alphas.append(alpha)
+        betas.append(beta)
+        values.append(current)
+    basis = np.stack(values, axis=1)
+    density = LogPolynomials(
+        alpha=np.hstack(alphas),
+        beta=np.hstack(betas),
+        theta=(basis @ (mass * minus_log)[..., None])[..., 0],
     )
+    return density, basis
+
+
+def adaptive_panels(
+    densities: Sequence[LogPolynomials],
+    low: Array,
+    high: Array,
+    old: Array | None,
+    n_panels: int,
+) -> Array:
+    """Ends (B, P + 1) of panels from low to high (B,) that follow several densities.
+
+    The densities change about equally on each panel. ``old`` are the ends of earlier
+    panels, whose nodes show what those have resolved.
+    """
+    low = low[:, None]
+    high = high[:, None]
+    u = _trial_points(low, high, old)
+    cost = np.diff(u, axis=1) / (high - low)
+    for density in densities:
+        change = _change_of_density(density.bounded(u))
+        cost = cost + change / (change.sum(axis=1, keepdims=True) + 1.0)
+    cumulative = np.pad(cost.cumsum(axis=1), ((0, 0), (1, 0)))
+    steps = np.linspace(0.0, 1.0, n_panels + 1)
+    ends = [
+        np.interp(steps * costs[-1], costs, points)
+        for costs, points in zip(cumulative, u, strict=True)
+    ]
+    return np.array(ends)
+
+
+def _trial_points(low: Array, high: Array, old: Array | None) -> Array:
+    """Ascending points (B, T) from low to high (B, 1), denser around zero."""
+    points = [
+        low + (high - low) * np.linspace(0.0, 1.0, 49),
+        np.clip(np.linspace(-9.0, 9.0, 55), low, high),
+    ]
+    if old is not None:
+        points.append(np.clip(panel_nodes(old)[0], low, high))
+    return np.sort(np.concatenate(points, axis=1), axis=1)
+
+
+def _change_of_density(minus_log: Array) -> Array:
+    """How much a log density changes and bends between points (B, T), (B, T - 1).
+
+    Changes count less where the density is small, and 20 at most.
+    """
+    change = np.abs(np.diff(minus_log, axis=1))
+    second = np.diff(minus_log, n=2, axis=1, prepend=minus_log[:, :1])
+    larger = np.minimum(minus_log[:, 1:], minus_log[:, :-1])
+    depth = larger - minus_log.min(axis=1, keepdims=True)
+    return np.exp(-depth / 8.0) * np.minimum(change + np.sqrt(np.abs(second)), 20.0)
