@@ -1,13 +1,16 @@
-"""Densities with given power moments: Newton on grids that follow what it finds.
+"""Densities with given power moments: Newton on grids that follow the density.
 
 In units u = (x - mean) / sd every support is an interval, cut where the density has
-fallen to nothing: a cut that the density does not respect is moved outwards, until the
-reach of the method. Each round solves the dual in polynomials that are orthonormal
-under the density of the round before, on panels that follow it, and so checks the
-latter on nodes that have had no part in it.
+fallen to nothing; a cut with mass beyond it is moved outwards, up to the reach of the
+method. Each round solves the dual in polynomials that are orthonormal under the density
+of the round before, on panels that follow it. The panels of the next round then check
+the solution on nodes that have had no part in it.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.linalg import hankel
 
 from memdlib._types import Array, Bools, Indices
 from memdlib.densities.moment_problem import (
@@ -22,20 +25,24 @@ from memdlib.densities.polynomials import (
 )
 from memdlib.densities.support import Support, panel_nodes
 
-# Panels of a round, never those of the one before.
+# Numbers of panels of the rounds, each different from the one before.
 _PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
-# Residual that is good enough; one beyond which a grid was too coarse; and one below
-# which a solution tells whether a cut is where the density is nothing.
-_GOOD, _LOST, _SEEN = 1e-12, 1e2, 1e-2
+# Residual that is good enough.
+_GOOD = 1e-12
+# Residual that shows that the grid of the solution was too coarse.
+_LOST = 1e2
+# Residual below which a solution shows where its mass ends.
+_NEAR = 1e-2
 # Largest distance of a cut, in standard deviations.
 _REACH = 400.0
-# Multiples of a cut at which to look what is beyond it.
-_FAR = np.concatenate([1.015 ** np.arange(350), 180.0 * 1.3 ** np.arange(100)])
-# Size of a parameter of a feature of variance one that rounding leaves in doubt.
+# Multiples of a cut at which to look for mass beyond it.
+_BEYOND = np.concatenate([1.015 ** np.arange(350), 180.0 * 1.3 ** np.arange(100)])
+# Parameter, of a feature of variance one, that rounding does not tell from zero.
 _NOTHING = 1e-12
-# Deviation of a polynomial on levels, given those of lower degrees, that is nothing.
+# Norm of a polynomial on levels, less its projection on lower degrees, that rounding
+# does not tell from zero.
 _FLAT = 1e-7
-# Share of a determinant that rounding leaves in doubt.
+# Eigenvalue of a scaled Hankel matrix that rounding does not tell from zero.
 _ROUNDING = 1e-12
 # Densities at a time.
 _BLOCK = 2**12
@@ -44,208 +51,307 @@ _BLOCK = 2**12
 def match(
     moments: Array, origin: Array, unit: Array, support: Support, tol: float
 ) -> tuple[LogPolynomials, Array, Array, Array]:
-    """Find the densities of largest entropy with given moments of u."""
+    """Densities of largest entropy with given moments (n, m) of u.
+
+    Returns the densities, the ends of their panels in units u (the levels themselves,
+    on levels), residuals (n,) and duality gaps (n,). Raises if a density fails.
+    """
     search = _Search(moments, origin, unit, support)
     for start in range(0, len(moments), _BLOCK):
         search.solve(np.arange(start, min(start + _BLOCK, len(moments))))
-    failed = ~(search.residual <= tol) | search.cut.any(axis=0) | search.flat
+    unmatched = ~(search.residual <= tol)
+    failed = unmatched | search.truncated.any(axis=0) | search.degenerate
     if failed.any():
-        search.refuse(int(np.argmax(failed)))
-    used = search.n_panels.max() + 1
-    ends = search.ends[:, :used] if support.levels is None else search.levels
-    return search.found, ends, search.residual, search.gap
+        search.raise_failure(int(np.argmax(failed)))
+    ends = search.levels
+    if ends is None:
+        ends = search.ends[:, : search.n_panels.max() + 1]
+    return search.density, ends, search.residual, search.gap
+
+
+@dataclass(eq=False)
+class _Grid:
+    """Densities of R rows on the nodes of a round.
+
+    ``minus_log`` (R, N) is before normalisation, which subtracts ``log_total`` (R,).
+    ``basis`` is orthonormal under the densities, with ``values`` (R, m + 1, N) at the
+    nodes. ``target`` (R, m) are the requested means of p_1, ..., p_m, which the density
+    makes zero; ``error`` (R,) is the largest of them in size.
+    """
+
+    log_weights: Array
+    minus_log: Array
+    log_total: Array
+    basis: LogPolynomials
+    values: Array
+    target: Array
+    error: Array
 
 
 class _Search:
-    """What is known of the densities of a batch."""
+    """State of the search for n densities.
 
-    def __init__(self, moments, origin, unit, support):
+    ``density`` is the latest of each row, ``previous`` that of the round before;
+    ``reach`` (2, n) are the distances of the cuts below and above zero, ``truncated``
+    (2, n) says which of them have mass beyond.
+    """
+
+    def __init__(
+        self, moments: Array, origin: Array, unit: Array, support: Support
+    ) -> None:
         n, m = moments.shape
-        self.moments, self.support = moments, support
-        self.lower, self.upper = (
-            (end - origin) / unit for end in (support.lower, support.upper)
-        )
+        self.moments = np.column_stack([np.ones(n), moments])  # E u^0, ..., E u^m
+        self.support = support
+        self.lower = (support.lower - origin) / unit
+        self.upper = (support.upper - origin) / unit
         self.levels = None
         if support.levels is not None:
             self.levels = (np.array(support.levels) - origin[:, None]) / unit[:, None]
+        self.n_free = m
         # on the line the highest of an odd number of parameters is zero
-        self.free = m - (np.isinf([support.lower, support.upper]).all() and m % 2)
-        # u^2 / 2, or for one moment on a long support an exponential law
-        self.start = LogPolynomials(
-            np.zeros((n, m)), np.ones((n, m)), np.zeros((n, m + 1))
-        )
-        if self.levels is None:
-            self.start.theta[:, min(m, 2)] = 0.5
-            if m == 1:
-                self.start.theta[:, 1] = (self.upper > 20.0) * 1.0
-                self.start.theta[:, 1] -= self.lower < -20.0
-        self.found = self.start[np.arange(n)]
-        self.last = self.start[np.arange(n)]
-        # moments of even order grow by the square of the farthest value at most
-        full = np.column_stack([np.ones(n), moments])
-        self.reach = np.full((2, n), 9.0 if m > 1 else 45.0)
-        for j in range(2, m + 1):
-            i = j - 2 + j % 2
-            rise = np.abs(full[:, j]) / full[:, i]
-            rise = np.minimum(1.5 * rise ** (1.0 / (j - i)), _REACH)
-            self.reach = np.maximum(self.reach, rise)
-        self.residual, self.gap, self.least = np.full((3, n), np.inf)
-        self.cut = np.zeros((2, n), dtype=bool)
-        self.ends, self.n_panels = np.zeros((n, max(_PANELS) + 1)), np.zeros(n, int)
+        if np.isinf([support.lower, support.upper]).all() and m % 2 == 1:
+            self.n_free = m - 1
+        self.start = self._starting_density(n, m)
+        self.density = self.start[np.arange(n)]
+        self.previous = self.start[np.arange(n)]
+        self.reach = np.tile(_initial_reach(self.moments), (2, 1))
+        self.truncated = np.zeros((2, n), dtype=bool)
+        self.residual = np.full(n, np.inf)
+        self.gap = np.full(n, np.inf)
+        self.least_norm = np.full(n, np.inf)
+        self.ends = np.zeros((n, max(_PANELS) + 1))
+        self.n_panels = np.zeros(n, dtype=int)
 
     @property
-    def flat(self) -> Bools:
-        """Whether levels that must have no probability got what rounding leaves."""
-        return (self.levels is not None) & (self.least < _FLAT)
+    def degenerate(self) -> Bools:
+        """Whether a density can live on fewer levels only, beyond rounding (n,)."""
+        return (self.levels is not None) & (self.least_norm < _FLAT)
+
+    def _starting_density(self, n, m) -> LogPolynomials:
+        """Normal densities, or of one moment exponential ones; uniform on levels."""
+        theta = np.zeros((n, m + 1))
+        if self.levels is None and m > 1:
+            theta[:, 2] = 0.5
+        elif self.levels is None:
+            # uniform where neither end is far away
+            theta[self.upper > 20.0, 1] += 1.0
+            theta[self.lower < -20.0, 1] -= 1.0
+        return LogPolynomials(alpha=np.zeros((n, m)), beta=np.ones((n, m)), theta=theta)
 
     def solve(self, rows: Indices) -> None:
-        """Rounds of a solution and its check, until each row is done or given up."""
-        ends = None
-        for round_, n_panels in enumerate(_PANELS):
-            density = self.found[rows]
-            if self.levels is None:
-                low = np.maximum(self.lower[rows], -self.reach[0, rows])
-                high = np.minimum(self.upper[rows], self.reach[1, rows])
-                ends = adaptive_panels(
-                    [density, self.last[rows]], low, high, ends, n_panels
-                )
-                u, weights = panel_nodes(ends)
-            else:
-                u, weights = self.levels[rows], np.ones(1)
-            log_weights = np.log(np.maximum(weights, 1e-300)) + np.zeros_like(u)
-            *look, error = self._look(density, u, log_weights, rows)
-            lost = ~(error < _LOST)
-            if lost.any():
-                # the grid was too coarse for what came of it; this one is better there
-                density[lost] = self.last[rows[lost]]
-                *look, error = self._look(density, u, log_weights, rows)
-                error[lost] = np.inf  # it may have been solved on this very grid
-            minus_log, psi, basis, values, target = look
-            self.found[rows] = self.last[rows] = density
-            go = np.ones(len(rows), dtype=bool)
-            if round_:
-                self.found.theta[rows, 0] += psi
-                before, self.residual[rows] = self.residual[rows], error
-                self.least[rows] = basis.beta.min(axis=1)
-                bad = np.zeros(len(rows), dtype=bool)
-                if self.levels is None:
-                    bad = self._note(rows, minus_log, ends)
-                # beyond distant modes rounding may leave a little more than enough
-                stuck = (error < 1e-10) & (error > 0.3 * before)
-                left = bad | ~((error <= _GOOD) | stuck)
-                left &= (self.reach[:, rows] <= _REACH).all(axis=0)
-                go = left & ~bad
-            # what the last round solved would go unchecked
-            if go.any() and round_ + 1 < len(_PANELS):
-                features = values[go, 1:].swapaxes(1, 2)
-                self._improve(
-                    rows[go], basis[go], features, log_weights[go], target[go]
-                )
-            if round_:
-                rows, ends = rows[left], None if ends is None else ends[left]
-                if not rows.size:
-                    break
+        """Alternate Newton and its check on another grid, until each row has ended."""
+        ends = self._place_panels(rows, None, _PANELS[0])
+        grid = self._evaluate(rows, ends)
+        unfinished = solvable = np.ones(len(rows), dtype=bool)
+        for n_panels in _PANELS[1:]:
+            self._newton(rows, grid, solvable)
+            rows = rows[unfinished]
+            ends = self._place_panels(rows, ends[unfinished], n_panels)
+            grid = self._evaluate(rows, ends)
+            unfinished, solvable = self._judge(rows, grid, ends)
+            if not unfinished.any():
+                break
+
+    def _place_panels(self, rows, old, n_panels) -> Array:
+        """Ends (R, P + 1) of panels between the cuts, or the levels (R, L)."""
+        if self.levels is not None:
+            return self.levels[rows]
+        low = np.maximum(self.lower[rows], -self.reach[0, rows])
+        high = np.minimum(self.upper[rows], self.reach[1, rows])
+        densities = [self.density[rows], self.previous[rows]]
+        return adaptive_panels(densities, low, high, old, n_panels)
+
+    def _evaluate(self, rows, ends) -> _Grid:
+        """Evaluate the densities on panels, or those before them where these fail."""
+        u = ends
+        log_weights = np.zeros(u.shape)
+        if self.levels is None:
+            u, weights = panel_nodes(ends)
+            log_weights = np.log(np.maximum(weights, 1e-300))
+        density = self.density[rows]
+        grid = self._project(rows, density, u, log_weights)
+        lost = ~(grid.error < _LOST)
+        if lost.any():
+            # the grid was too coarse for what came of it; this one is better there
+            density[lost] = self.previous[rows[lost]]
+            grid = self._project(rows, density, u, log_weights)
+            grid.error[lost] = np.inf  # it may have been solved on this very grid
+        self.density[rows] = density
+        self.previous[rows] = density
+        return grid
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _look(self, density, u, log_weights, rows):
-        """Values on a grid, norm, orthonormal basis, its values and means, misfit."""
-        q = density.bounded(u)
-        top = (log_weights - q).max(axis=1, keepdims=True)
-        mass = np.exp(log_weights - q - top)
+    def _project(self, rows, density, u, log_weights) -> _Grid:
+        """Normalise densities on nodes (R, N), and expand them in their polynomials."""
+        minus_log = density.bounded(u)
+        top = (log_weights - minus_log).max(axis=1, keepdims=True)
+        mass = np.exp(log_weights - minus_log - top)
         total = mass.sum(axis=1, keepdims=True)
-        basis, values = project_log_density(u, mass / total, q, self.moments.shape[1])
-        known = np.column_stack([np.ones(len(rows)), self.moments[rows]])
-        target = (basis.coefficients() @ known[..., None])[:, 1:, 0]
-        # of a density that is far too wide its own polynomials do not tell
-        moved = np.abs(basis.alpha[:, 0] - self.moments[rows, 0])
-        error = np.maximum(np.abs(target).max(axis=1), moved)
-        return q, (top + np.log(total))[:, 0], basis, values, target, error
-
-    def _note(self, rows, minus_log, ends):
-        """Keep the panels; move cuts that were too close, and start again there."""
-        self.ends[rows] = ends[:, -1:]
-        self.ends[rows, : ends.shape[1]] = ends
-        self.n_panels[rows] = ends.shape[1] - 1
-        density, reach = self.found[rows], self.reach[:, rows]
-        for side, (end, limit) in enumerate(
-            ((-reach[0], self.lower), (reach[1], self.upper))
-        ):
-            self.cut[side, rows] = _goes_on(density, minus_log, end, limit[rows])
-        cut = self.cut[:, rows]
-        bad = cut.any(axis=0) & (self.residual[rows] < _SEEN)
-        self.found[rows[bad]] = self.last[rows[bad]] = self.start[rows[bad]]
-        self.reach[:, rows[bad]] *= np.where(cut[:, bad], 2.0, 1.0)
-        return bad
-
-    def _improve(self, rows, basis, features, log_weights, target) -> None:
-        """Solve the dual on the grid of a look."""
-        free = slice(self.free)
-        start = basis.theta[:, 1 : self.free + 1]
-        solution = solve_dual(features[..., free], log_weights, target[:, free], start)
-        lam = solution.natural
-        # highest ones that are nothing: the density is that of fewer moments
-        small = np.logical_and.accumulate(np.abs(lam[:, ::-1]) < _NOTHING, axis=1)
-        basis.theta[:, 0] = solution.log_normaliser
-        basis.theta[:, 1:] = 0.0
-        basis.theta[:, 1 : self.free + 1] = np.where(small[:, ::-1], 0.0, lam)
-        self.found[rows], self.gap[rows] = basis, solution.gap
-
-    def refuse(self, row: int) -> None:
-        """Raise: say why a density was not found."""
-        m = self.moments.shape[1]
-        asked = f"density {row}: {m} moments on {self.support}"
-        if not self._possible(row):
-            raise InfeasibleMomentsError(
-                f"{asked} must lie inside of what is possible there, beyond rounding: "
-                "check them, use fewer, or smooth them towards those of a wider sample"
-            )
-        if self.free < m:
-            why = f"unless the density of {m - 1} moments has the last one too"
-        elif self.cut[:, row].any():
-            far = self.reach[:, row].max() / 2
-            why = f"or a little probability beyond {far:.0f} standard deviations"
-        else:
-            raise NotConvergedError(
-                f"{asked} were matched to {self.residual[row]:.1e} only; use fewer"
-            )
-        raise InfeasibleMomentsError(
-            f"{asked}: under these the entropy has no maximum, {why}; use fewer, or "
-            "bound the support"
+        moments = self.moments[rows]
+        m = moments.shape[1] - 1
+        basis, values = project_log_density(u, mass / total, minus_log, m)
+        target = (basis.coefficients() @ moments[..., None])[:, 1:, 0]
+        # the own polynomials of a density that is far too wide hide a wrong mean
+        mean_error = np.abs(basis.alpha[:, 0] - moments[:, 1])
+        return _Grid(
+            log_weights=log_weights,
+            minus_log=minus_log,
+            log_total=(top + np.log(total))[:, 0],
+            basis=basis,
+            values=values,
+            target=target,
+            error=np.maximum(np.abs(target).max(axis=1), mean_error),
         )
 
-    def _possible(self, row) -> bool:
+    def _judge(self, rows, grid, ends) -> tuple[Bools, Bools]:
+        """Record what the grid says; which rows go on, and which of them to solve."""
+        self.density.theta[rows, 0] += grid.log_total
+        before = self.residual[rows]
+        self.residual[rows] = grid.error
+        self.least_norm[rows] = grid.basis.beta.min(axis=1)
+        restarted = np.zeros(len(rows), dtype=bool)
+        if self.levels is None:
+            self.ends[rows] = ends[:, -1:]
+            self.ends[rows, : ends.shape[1]] = ends
+            self.n_panels[rows] = ends.shape[1] - 1
+            restarted = self._move_cuts(rows, grid.minus_log)
+        # beyond distant modes rounding may leave a little more than enough
+        stalled = (grid.error < 1e-10) & (grid.error > 0.3 * before)
+        done = (grid.error <= _GOOD) | stalled
+        within_reach = (self.reach[:, rows] <= _REACH).all(axis=0)
+        unfinished = (restarted | ~done) & within_reach
+        return unfinished, unfinished & ~restarted
+
+    def _move_cuts(self, rows, minus_log) -> Bools:
+        """Double the distance of cuts with mass beyond; which rows (R,) start again."""
+        density = self.density[rows]
+        below, above = self.reach[:, rows]
+        lower = _has_mass_beyond(density, minus_log, -below, self.lower[rows])
+        upper = _has_mass_beyond(density, minus_log, above, self.upper[rows])
+        truncated = np.stack([lower, upper])
+        self.truncated[:, rows] = truncated
+        restarted = truncated.any(axis=0) & (self.residual[rows] < _NEAR)
+        again = rows[restarted]
+        self.density[again] = self.start[again]
+        self.previous[again] = self.start[again]
+        self.reach[:, again] *= np.where(truncated[:, restarted], 2.0, 1.0)
+        return restarted
+
+    def _newton(self, rows, grid, solvable) -> None:
+        """Solve the dual on a grid, for those of its rows that are solvable."""
+        if not solvable.any():
+            return
+        rows = rows[solvable]
+        basis = grid.basis[solvable]
+        free = slice(1, self.n_free + 1)
+        solution = solve_dual(
+            grid.values[solvable, free].swapaxes(1, 2),
+            grid.log_weights[solvable],
+            grid.target[solvable, : self.n_free],
+            start=basis.theta[:, free],
+        )
+        # highest parameters that are nothing: the density is that of fewer moments
+        small = np.abs(solution.natural) < _NOTHING
+        nothing = np.logical_and.accumulate(small[:, ::-1], axis=1)[:, ::-1]
+        basis.theta[:, 0] = solution.log_normaliser
+        basis.theta[:, 1:] = 0.0
+        basis.theta[:, free] = np.where(nothing, 0.0, solution.natural)
+        self.density[rows] = basis
+        self.gap[rows] = solution.gap
+
+    def raise_failure(self, row: int) -> None:
+        """Raise the error that says why a density was not found."""
+        m = self.moments.shape[1] - 1
+        problem = f"density {row}: {m} moments on {self.support}"
+        if not self._is_feasible(row):
+            raise InfeasibleMomentsError(
+                f"{problem} must lie inside of what is possible there, beyond "
+                "rounding: check them, use fewer, or smooth them towards those of a "
+                "wider sample"
+            )
+        if self.n_free < m:
+            reason = f"unless the density of {m - 1} moments has the last one too"
+        elif self.truncated[:, row].any():
+            distance = self.reach[:, row].max() / 2
+            reason = (
+                f"or a little probability beyond {distance:.0f} standard deviations"
+            )
+        else:
+            raise NotConvergedError(
+                f"{problem} were matched to {self.residual[row]:.1e} only; use fewer"
+            )
+        raise InfeasibleMomentsError(
+            f"{problem}: under these the entropy has no maximum, {reason}; use fewer, "
+            "or bound the support"
+        )
+
+    def _is_feasible(self, row) -> bool:
         """Whether all Hankel matrices are positive definite (Hamburger, Hausdorff)."""
         if self.levels is not None:
-            return bool(self.residual[row] < _SEEN) and not self.flat[row]
-        s, factors = np.concatenate([[1.0], self.moments[row]]), [np.ones(1)]
-        lower, upper = self.lower[row], self.upper[row]
-        if np.isfinite(lower):
-            factors.append([-lower, 1.0])
-        if np.isfinite(upper):
-            factors.append(np.array([upper, -1.0]))
-        if self.support.bounded:
-            factors.append(np.array([-lower * upper, lower + upper, -1.0]))
-        for factor in factors:
-            t = np.correlate(s, factor)
-            i = np.arange((len(t) + 1) // 2)
-            scale = np.sqrt(np.maximum(t[2 * i], 0.0))
-            hankel = t[i + i[:, None]]
-            if scale.min() == 0 or (
-                np.linalg.eigvalsh(hankel / np.outer(scale, scale))[0] < _ROUNDING
-            ):
-                return False
-        return True
+            return bool(self.residual[row] < _NEAR) and not self.degenerate[row]
+        moments = self.moments[row]
+        return all(
+            _is_positive_definite(np.correlate(moments, factor))
+            for factor in _nonnegative_factors(self.lower[row], self.upper[row])
+            if len(factor) <= len(moments)
+        )
+
+
+def _initial_reach(moments: Array) -> Array:
+    """Distances (n,) of the first cuts, from moments E u^0, ..., E u^m (n, m + 1)."""
+    n, n_moments = moments.shape
+    reach = np.full(n, 9.0 if n_moments > 2 else 45.0)
+    for j in range(2, n_moments):
+        # a moment is the even one below it, times a power of the farthest value at most
+        even = j - 2 + j % 2
+        ratio = np.abs(moments[:, j]) / moments[:, even]
+        farthest = np.minimum(1.5 * ratio ** (1.0 / (j - even)), _REACH)
+        reach = np.maximum(reach, farthest)
+    return reach
+
+
+def _nonnegative_factors(lower: float, upper: float) -> list[Array]:
+    """Coefficients, ascending, of 1, u - a, b - u and (u - a)(b - u), of finite ends.
+
+    For a feasible density the moments of each, times squares, are positive.
+    """
+    factors = [np.array([1.0])]
+    if np.isfinite(lower):
+        factors.append(np.array([-lower, 1.0]))
+    if np.isfinite(upper):
+        factors.append(np.array([upper, -1.0]))
+    if np.isfinite(lower) and np.isfinite(upper):
+        factors.append(np.array([-lower * upper, lower + upper, -1.0]))
+    return factors
+
+
+def _is_positive_definite(moments: Array) -> bool:
+    """Whether the Hankel matrix of a sequence is positive definite, beyond rounding."""
+    size = (len(moments) + 1) // 2
+    matrix = hankel(moments[:size], moments[size - 1 : 2 * size - 1])
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
+    if scale.min() == 0:
+        return False
+    eigenvalues = np.linalg.eigvalsh(matrix / np.outer(scale, scale))
+    return bool(eigenvalues[0] >= _ROUNDING)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _goes_on(density, minus_log, end, limit):
-    """Whether a density cut at ``end`` short of its ``limit`` is more than nothing."""
-    found = np.abs(limit) > np.abs(end)
-    end, limit = end[found, None], limit[found, None]
-    far = end * _FAR
-    last = np.where(np.isfinite(limit), limit, far)
-    far = np.where(np.abs(far) < np.abs(limit), far, last)
-    height = density[found](far) - minus_log[found].min(axis=1, keepdims=True)
-    room = 33.0 + density.alpha.shape[1] * np.log(np.abs(far))
-    found[found] = ~(height > room).all(axis=1)
-    return found
+def _has_mass_beyond(
+    density: LogPolynomials, minus_log: Array, cut: Array, end: Array
+) -> Bools:
+    """Whether densities have mass between a cut (R,) and the end (R,) of the support.
+
+    ``minus_log`` (R, N) are values on the near side of the cut.
+    """
+    beyond = np.abs(end) > np.abs(cut)
+    cut = cut[beyond, None]
+    end = end[beyond, None]
+    u = cut * _BEYOND
+    outermost = np.where(np.isfinite(end), end, u)
+    u = np.where(np.abs(u) < np.abs(end), u, outermost)
+    height = density[beyond](u) - minus_log[beyond].min(axis=1, keepdims=True)
+    # e^-33 is below rounding; the power makes up for the length of a tail
+    negligible = 33.0 + density.alpha.shape[1] * np.log(np.abs(u))
+    beyond[beyond] = ~(height > negligible).all(axis=1)
+    return beyond
