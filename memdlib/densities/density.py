@@ -9,15 +9,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Weights
+from memdlib.densities.distribution import Distributions
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
 from memdlib.densities.standard import (
-    refuse_lost,
+    raise_if_rounded,
     standardise_moments,
     standardise_sample,
 )
 from memdlib.densities.support import powers, read_support
-from memdlib.densities.table import Table
 from memdlib.moments import translate_natural
 from memdlib.validation import (
     check_domain,
@@ -140,11 +140,13 @@ class MaxEntDensity(BaseEstimator):
         support = self._read_support(x)
         check_domain(support.contains(x), x, "x", f"not on the support {support}")
         weight = check_sample_weight(sample_weight, x)
-        share, columns = weight / weight.sum(), x.reshape(len(x), -1)
-        standard = standardise_sample(columns, share, self.moments, support)
+        probability = weight / weight.sum()
+        columns = x.reshape(len(x), -1)
+        m = self.moments
+        origin, unit, moments = standardise_sample(columns, probability, m, support)
         with np.errstate(over="ignore"):  # refused in _match
-            raw = [share @ columns**j for j in range(1, self.moments + 1)]
-        return self._match(*standard, np.stack(raw, 1), x.shape[1:], support)
+            raw = np.stack([probability @ columns**j for j in range(1, m + 1)], axis=1)
+        return self._match(moments, origin, unit, raw, x.shape[1:], support)
 
     def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
         """New object with the densities that have given moments.
@@ -170,18 +172,20 @@ class MaxEntDensity(BaseEstimator):
         NotConvergedError
             If the residual stays above ``tol``.
         """
-        support, mu = self._read_support(None), check_real_array(mu, "mu")
+        support = self._read_support(None)
+        mu = check_real_array(mu, "mu")
         m = self.moments
         if mu.ndim == 0 or mu.shape[-1] != m or not mu.size:
             raise ValueError(
-                f"mu has shape {mu.shape}; its last axis must be {m} long, "
-                "and hold one density at least"
+                f"mu has shape {mu.shape}; its last axis must be {m} long, and the "
+                "others hold at least one density"
             )
         if not np.isfinite(mu).all():
             raise ValueError("mu holds a value that is not finite")
-        rows = mu.reshape(-1, m)
-        standard = standardise_moments(rows, support)
-        return clone(self)._match(*standard, rows, mu.shape[:-1], support)
+        raw = mu.reshape(-1, m)
+        origin, unit, moments = standardise_moments(raw, support)
+        density = clone(self)
+        return density._match(moments, origin, unit, raw, mu.shape[:-1], support)
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Log density, or log probability of levels.
@@ -195,9 +199,12 @@ class MaxEntDensity(BaseEstimator):
         ndarray of shape x.shape + (...)
             Nats; -inf outside the support, ``nan`` where x is.
         """
-        table, x = self._fitted, np.asarray(x, dtype=np.float64)
-        flat = np.broadcast_to(x.reshape(-1, 1), (x.size, len(table.origin)))
-        return table.log_density(flat).reshape(x.shape + self.entropy_.shape)[()]
+        distributions = self._fitted
+        x = np.asarray(x, dtype=np.float64)
+        # all densities at each value
+        pairs = np.broadcast_to(x.reshape(-1, 1), (x.size, self.entropy_.size))
+        log_density = distributions.log_density(pairs)
+        return self._unflatten(log_density.reshape(*x.shape, -1))
 
     def pdf(self, x: ArrayLike) -> Array:
         """Density, or probability of levels.
@@ -225,8 +232,9 @@ class MaxEntDensity(BaseEstimator):
         ndarray of shape x.shape + (...)
             ``nan`` where x is.
         """
-        table = self._fitted
-        return self._each(table.probability, np.asarray(x, dtype=np.float64))
+        x = np.asarray(x, dtype=np.float64)[..., None]
+        distributions = self._fitted
+        return self._unflatten(distributions.pairwise(distributions.probability, x))
 
     def ppf(self, q: ArrayLike) -> Array:
         """Quantile: the smallest x up to which the probability is q.
@@ -243,7 +251,9 @@ class MaxEntDensity(BaseEstimator):
         """
         q = np.asarray(q, dtype=np.float64)
         check_domain((q >= 0) & (q <= 1), q, "q", "a probability is from 0 to 1")
-        return self._each(self._fitted.quantile, q)
+        distributions = self._fitted
+        quantiles = distributions.pairwise(distributions.quantile, q[..., None])
+        return self._unflatten(quantiles)
 
     def rvs(
         self,
@@ -262,12 +272,14 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape size + (...)
         """
-        table, random = self._fitted, check_random_state(random_state)
-        asked = () if size is None else np.ravel(np.asarray(size, dtype=object))
-        lengths = tuple(check_integer(n, "size", minimum=0) for n in asked)
-        q = random.random_sample((*lengths, *self.entropy_.shape))
-        # zero would be the end of the support
-        return table.pairwise(table.quantile, np.maximum(q, 2.0**-54), self._rows)
+        distributions = self._fitted
+        random = check_random_state(random_state)
+        sizes = () if size is None else np.ravel(np.asarray(size, dtype=object))
+        lengths = [check_integer(n, "size", minimum=0) for n in sizes]
+        q = random.random_sample((*lengths, self.entropy_.size))
+        # zero would be the lower end of the support
+        q = np.maximum(q, 2.0**-54)
+        return self._unflatten(distributions.pairwise(distributions.quantile, q))
 
     def mean(self) -> Array:
         """Mean of each density.
@@ -276,7 +288,8 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape (...)
         """
-        return self._fitted.sums[1].reshape(self.entropy_.shape)[()]
+        _, mean, _ = self._fitted.sums
+        return self._unflatten(mean)
 
     def std(self) -> Array:
         """Standard deviation of each density.
@@ -285,7 +298,8 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape (...)
         """
-        return self._fitted.sums[2].reshape(self.entropy_.shape)[()]
+        _, _, deviation = self._fitted.sums
+        return self._unflatten(deviation)
 
     def score(
         self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
@@ -304,30 +318,27 @@ class MaxEntDensity(BaseEstimator):
         float
             Nats for each value, averaged over the densities of a batch too.
         """
-        table, columns = self._fitted, np.asarray(x, dtype=np.float64)
-        columns = columns.reshape(len(columns), -1)
-        if columns.shape[1] != len(table.origin):
+        distributions = self._fitted
+        x = np.asarray(x, dtype=np.float64)
+        columns = x.reshape(len(x), -1)
+        n_densities = self.entropy_.size
+        if columns.shape[1] != n_densities:
             raise ValueError(
                 f"x has {columns.shape[1]} columns; give one for each of the "
-                f"{len(table.origin)} densities"
+                f"{n_densities} densities"
             )
         weight = check_sample_weight(sample_weight, columns)
-        each = table.log_density(columns).mean(axis=1)
-        return float((weight / weight.sum()) @ each)
+        log_density = distributions.log_density(columns).mean(axis=1)
+        return float((weight / weight.sum()) @ log_density)
 
     @property
-    def _fitted(self) -> Table:
-        check_is_fitted(self, "_table")
-        return self._table
+    def _fitted(self) -> Distributions:
+        check_is_fitted(self, "_distributions")
+        return self._distributions
 
-    @property
-    def _rows(self):
-        return np.arange(self.entropy_.size).reshape(self.entropy_.shape)
-
-    def _each(self, function, values):
-        """Apply a function of a value and a member to each of both."""
-        values = values.reshape(values.shape + (1,) * self.entropy_.ndim)
-        return self._fitted.pairwise(function, values, self._rows)
+    def _unflatten(self, values):
+        """Values (..., B) of B densities in the shape of the batch."""
+        return values.reshape(values.shape[:-1] + self.entropy_.shape)[()]
 
     def _read_support(self, x):
         """Check the parameters; return the support."""
@@ -353,24 +364,29 @@ class MaxEntDensity(BaseEstimator):
         return support
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _match(self, origin, unit, moments, raw, batch, support):
-        """Find the densities; assign everything that follows from them at the end."""
-        m = raw.shape[1]
+    def _match(self, moments, origin, unit, raw, batch, support):
+        """Find the densities; assign everything that follows from them at the end.
+
+        ``moments`` (B, m) are those of u = (x - origin) / unit, ``raw`` (B, m) those
+        of x about zero, and ``batch`` is the shape in which the B densities are given.
+        """
         density, ends, residual, gap = match(moments, origin, unit, support, self.tol)
-        # of 1, u, ..., u^m, and from there of x - origin and of x
         basis = density.coefficients()
-        lam = (density.theta[:, None] @ basis)[:, 0]
-        scaled = lam[:, 1:] / powers(unit, m)
-        at_zero = lam[:, 0] + (scaled * powers(-origin, m)).sum(axis=1)
-        natural = translate_natural(scaled, origin)
-        refuse_lost(~np.isfinite(natural * raw).all(axis=1), origin, unit)
-        asked = (basis[:, :, 1:] @ moments[..., None])[..., 0] + basis[:, :, 0]
-        entropy = (density.theta * asked).sum(axis=1)
+        lam = (density.theta[:, None] @ basis)[:, 0]  # of 1, u, ..., u^m
+        about_origin = lam[:, 1:] / powers(unit, moments.shape[1])
+        natural = translate_natural(about_origin, origin)
+        raise_if_rounded(~np.isfinite(natural * raw).all(axis=1), origin, unit)
+        at_zero = lam[:, 0] + (about_origin * powers(-origin, raw.shape[1])).sum(axis=1)
         log_unit = 0.0 if support.levels is not None else np.log(unit)
-        self._table = Table(support, origin, unit, density, ends)
-        self.natural_params_ = natural.reshape((*batch, m))
+        # by the orthonormal basis, in which no terms cancel
+        basis_means = (basis[:, :, 1:] @ moments[..., None])[..., 0] + basis[:, :, 0]
+        entropy = (density.theta * basis_means).sum(axis=1)
+        self._distributions = Distributions(
+            support=support, origin=origin, unit=unit, density=density, ends=ends
+        )
+        self.natural_params_ = natural.reshape((*batch, -1))
         self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
-        self.mean_params_ = raw.reshape((*batch, m))
+        self.mean_params_ = raw.reshape((*batch, -1))
         self.entropy_ = (entropy + log_unit).reshape(batch)
         self.residual_ = residual.reshape(batch)
         self.gap_ = gap.reshape(batch)

@@ -23,7 +23,7 @@ from memdlib.densities.polynomials import (
     adaptive_panels,
     project_log_density,
 )
-from memdlib.densities.support import Support, panel_nodes
+from memdlib.densities.support import Support
 
 # Numbers of panels of the rounds, each different from the one before.
 _PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
@@ -163,11 +163,8 @@ class _Search:
 
     def _evaluate(self, rows, ends) -> _Grid:
         """Evaluate the densities on panels, or those before them where these fail."""
-        u = ends
-        log_weights = np.zeros(u.shape)
-        if self.levels is None:
-            u, weights = panel_nodes(ends)
-            log_weights = np.log(np.maximum(weights, 1e-300))
+        u, weights = self.support.nodes(ends)
+        log_weights = np.log(np.maximum(weights, 1e-300))
         density = self.density[rows]
         grid = self._project(rows, density, u, log_weights)
         lost = ~(grid.error < _LOST)

@@ -10,7 +10,7 @@ from scipy.special import roots_legendre
 from memdlib._types import Array, ArrayLike, Bools
 from memdlib.validation import check_integer, check_real_array
 
-# Nodes of a panel.
+# Gauss-Legendre nodes of a panel.
 NODES = 8
 
 
@@ -42,8 +42,10 @@ class Support:
 
     def __str__(self) -> str:
         if self.levels is not None:
-            shown = ", ".join(f"{x:g}" for x in self.levels[:4])
-            return f"the levels {shown}{', ...' if len(self.levels) > 4 else ''}"
+            names = [f"{x:g}" for x in self.levels[:4]]
+            if len(self.levels) > 4:
+                names.append("...")
+            return f"the levels {', '.join(names)}"
         left = "[" if self.lower > -np.inf else "("
         right = "]" if self.upper < np.inf else ")"
         return f"{left}{self.lower:g}, {self.upper:g}{right}"
@@ -55,17 +57,24 @@ class Support:
         return np.isfinite(x) & (x >= self.lower) & (x <= self.upper)
 
     def standardise(self) -> tuple[float, float]:
-        """Middle and half the width of a bounded support."""
+        """Midpoint and half the width of a bounded support."""
         half = (self.upper - self.lower) / 2.0
         return self.lower + half, half
 
     def grid(self, n_nodes: int) -> tuple[Array, Array]:
-        """Nodes in [-1, 1] and log weights of a bounded support; levels exactly."""
-        if self.levels is not None:
-            origin, unit = self.standardise()
-            return (np.array(self.levels) - origin) / unit, np.zeros(len(self.levels))
-        nodes, weights = gauss_legendre(n_nodes)
-        return nodes, np.log(weights)
+        """Nodes in [-1, 1] and log weights for a bounded support; levels exactly."""
+        if self.levels is None:
+            nodes, weights = gauss_legendre(n_nodes)
+            return nodes, np.log(weights)
+        origin, unit = self.standardise()
+        nodes = (np.array(self.levels) - origin) / unit
+        return nodes, np.zeros(len(nodes))
+
+    def nodes(self, ends: Array) -> tuple[Array, Array]:
+        """Nodes and weights (B, N) of panels between ends; levels with weight one."""
+        if self.levels is None:
+            return panel_nodes(ends)
+        return ends, np.ones(ends.shape)
 
 
 def read_support(support: Sequence[float] | Support) -> Support:
