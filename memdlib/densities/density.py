@@ -371,16 +371,15 @@ class MaxEntDensity(BaseEstimator):
         of x about zero, and ``batch`` is the shape in which the B densities are given.
         """
         density, ends, residual, gap = match(moments, origin, unit, support, self.tol)
-        basis = density.coefficients()
-        lam = (density.theta[:, None] @ basis)[:, 0]  # of 1, u, ..., u^m
-        about_origin = lam[:, 1:] / powers(unit, moments.shape[1])
+        lam = density.natural_params()
+        about_origin = lam[:, 1:] / powers(unit, raw.shape[1])
         natural = translate_natural(about_origin, origin)
         raise_if_rounded(~np.isfinite(natural * raw).all(axis=1), origin, unit)
         at_zero = lam[:, 0] + (about_origin * powers(-origin, raw.shape[1])).sum(axis=1)
         log_unit = 0.0 if support.levels is not None else np.log(unit)
-        # by the orthonormal basis, in which no terms cancel
-        basis_means = (basis[:, :, 1:] @ moments[..., None])[..., 0] + basis[:, :, 0]
-        entropy = (density.theta * basis_means).sum(axis=1)
+        # in the orthonormal basis, where no large terms cancel
+        with_zeroth = np.insert(moments, 0, 1.0, axis=1)
+        entropy = (density.theta * density.means(with_zeroth)).sum(axis=1)
         self._distributions = Distributions(
             support=support, origin=origin, unit=unit, density=density, ends=ends
         )

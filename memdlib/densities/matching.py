@@ -127,7 +127,7 @@ class _Search:
         """Whether a density can live on fewer levels only, beyond rounding (n,)."""
         return (self.levels is not None) & (self.least_norm < _FLAT)
 
-    def _starting_density(self, n, m) -> LogPolynomials:
+    def _starting_density(self, n, m):
         """Normal densities, or of one moment exponential ones; uniform on levels."""
         theta = np.zeros((n, m + 1))
         if self.levels is None and m > 1:
@@ -152,7 +152,7 @@ class _Search:
             if not unfinished.any():
                 break
 
-    def _place_panels(self, rows, old, n_panels) -> Array:
+    def _place_panels(self, rows, old, n_panels):
         """Ends (R, P + 1) of panels between the cuts, or the levels (R, L)."""
         if self.levels is not None:
             return self.levels[rows]
@@ -161,7 +161,7 @@ class _Search:
         densities = [self.density[rows], self.previous[rows]]
         return adaptive_panels(densities, low, high, old, n_panels)
 
-    def _evaluate(self, rows, ends) -> _Grid:
+    def _evaluate(self, rows, ends):
         """Evaluate the densities on panels, or those before them where these fail."""
         u, weights = self.support.nodes(ends)
         log_weights = np.log(np.maximum(weights, 1e-300))
@@ -178,16 +178,17 @@ class _Search:
         return grid
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _project(self, rows, density, u, log_weights) -> _Grid:
+    def _project(self, rows, density, u, log_weights):
         """Normalise densities on nodes (R, N), and expand them in their polynomials."""
         minus_log = density.bounded(u)
         top = (log_weights - minus_log).max(axis=1, keepdims=True)
         mass = np.exp(log_weights - minus_log - top)
         total = mass.sum(axis=1, keepdims=True)
         moments = self.moments[rows]
-        m = moments.shape[1] - 1
-        basis, values = project_log_density(u, mass / total, minus_log, m)
-        target = (basis.coefficients() @ moments[..., None])[:, 1:, 0]
+        basis, values = project_log_density(
+            u, mass / total, minus_log, moments.shape[1] - 1
+        )
+        target = basis.means(moments)[:, 1:]
         # the own polynomials of a density that is far too wide hide a wrong mean
         mean_error = np.abs(basis.alpha[:, 0] - moments[:, 1])
         return _Grid(
@@ -200,7 +201,7 @@ class _Search:
             error=np.maximum(np.abs(target).max(axis=1), mean_error),
         )
 
-    def _judge(self, rows, grid, ends) -> tuple[Bools, Bools]:
+    def _judge(self, rows, grid, ends):
         """Record what the grid says; which rows go on, and which of them to solve."""
         self.density.theta[rows, 0] += grid.log_total
         before = self.residual[rows]
@@ -219,7 +220,7 @@ class _Search:
         unfinished = (restarted | ~done) & within_reach
         return unfinished, unfinished & ~restarted
 
-    def _move_cuts(self, rows, minus_log) -> Bools:
+    def _move_cuts(self, rows, minus_log):
         """Double the distance of cuts with mass beyond; which rows (R,) start again."""
         density = self.density[rows]
         below, above = self.reach[:, rows]
@@ -234,7 +235,7 @@ class _Search:
         self.reach[:, again] *= np.where(truncated[:, restarted], 2.0, 1.0)
         return restarted
 
-    def _newton(self, rows, grid, solvable) -> None:
+    def _newton(self, rows, grid, solvable):
         """Solve the dual on a grid, for those of its rows that are solvable."""
         if not solvable.any():
             return
@@ -282,10 +283,10 @@ class _Search:
             "or bound the support"
         )
 
-    def _is_feasible(self, row) -> bool:
+    def _is_feasible(self, row):
         """Whether all Hankel matrices are positive definite (Hamburger, Hausdorff)."""
         if self.levels is not None:
-            return bool(self.residual[row] < _NEAR) and not self.degenerate[row]
+            return self.residual[row] < _NEAR and not self.degenerate[row]
         moments = self.moments[row]
         return all(
             _is_positive_definite(np.correlate(moments, factor))
@@ -294,7 +295,7 @@ class _Search:
         )
 
 
-def _initial_reach(moments: Array) -> Array:
+def _initial_reach(moments):
     """Distances (n,) of the first cuts, from moments E u^0, ..., E u^m (n, m + 1)."""
     n, n_moments = moments.shape
     reach = np.full(n, 9.0 if n_moments > 2 else 45.0)
@@ -307,7 +308,7 @@ def _initial_reach(moments: Array) -> Array:
     return reach
 
 
-def _nonnegative_factors(lower: float, upper: float) -> list[Array]:
+def _nonnegative_factors(lower, upper):
     """Coefficients, ascending, of 1, u - a, b - u and (u - a)(b - u), of finite ends.
 
     For a feasible density the moments of each, times squares, are positive.
@@ -322,21 +323,17 @@ def _nonnegative_factors(lower: float, upper: float) -> list[Array]:
     return factors
 
 
-def _is_positive_definite(moments: Array) -> bool:
+def _is_positive_definite(moments):
     """Whether the Hankel matrix of a sequence is positive definite, beyond rounding."""
     size = (len(moments) + 1) // 2
     matrix = hankel(moments[:size], moments[size - 1 : 2 * size - 1])
-    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
-    if scale.min() == 0:
-        return False
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-100))
     eigenvalues = np.linalg.eigvalsh(matrix / np.outer(scale, scale))
-    return bool(eigenvalues[0] >= _ROUNDING)
+    return eigenvalues[0] >= _ROUNDING
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _has_mass_beyond(
-    density: LogPolynomials, minus_log: Array, cut: Array, end: Array
-) -> Bools:
+def _has_mass_beyond(density, minus_log, cut, end):
     """Whether densities have mass between a cut (R,) and the end (R,) of the support.
 
     ``minus_log`` (R, N) are values on the near side of the cut.
@@ -345,8 +342,7 @@ def _has_mass_beyond(
     cut = cut[beyond, None]
     end = end[beyond, None]
     u = cut * _BEYOND
-    outermost = np.where(np.isfinite(end), end, u)
-    u = np.where(np.abs(u) < np.abs(end), u, outermost)
+    u = np.where(np.abs(u) < np.abs(end), u, end)
     height = density[beyond](u) - minus_log[beyond].min(axis=1, keepdims=True)
     # e^-33 is below rounding; the power makes up for the length of a tail
     negligible = 33.0 + density.alpha.shape[1] * np.log(np.abs(u))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memdlib._types import Array, Indices
+from memdlib._types import Array
 
 # Largest number of Newton steps, and of halvings of one step.
 _MAX_ITERATIONS = 100
@@ -146,8 +146,11 @@ class _NewtonState:
     p: Array  # (B, N)
 
 
-def _newton_step(state: _NewtonState, active: Indices) -> Indices:
-    """Move the active rows by a damped Newton step; return those to move again."""
+def _newton_step(state, active):
+    """Move A rows by a damped Newton step; return the indices of those to go on with.
+
+    ``active`` (A,) are the indices of the rows.
+    """
     features = state.features[active]
     mu = state.mu[active]
     lam = state.lam[active]
@@ -175,29 +178,29 @@ def _newton_step(state: _NewtonState, active: Indices) -> Indices:
     return active[(residual > _EXACT) & improved & (length > 0)]
 
 
-def _dot(a: Array, b: Array) -> Array:
+def _dot(a, b):
     """Inner products (B,) of the rows of two arrays (B, m)."""
     return (a * b).sum(axis=1)
 
 
-def _residual(mu: Array, mean: Array) -> Array:
+def _residual(mu, mean):
     """Largest difference (B,) between the requested moments and those reached."""
     return np.abs(mu - mean).max(axis=1)
 
 
-def _covariance(features: Array, mean: Array, p: Array) -> Array:
+def _covariance(features, mean, p):
     """Covariance (B, m, m) of features (B, N, m) under p (B, N), the dual's Hessian."""
     weighted = p[:, None] * features.swapaxes(-1, -2)
     return weighted @ features - mean[:, :, None] * mean[:, None]
 
 
-def _rounding_error(lam: Array, feature_size: Array) -> Array:
+def _rounding_error(lam, feature_size):
     """Error (B,) of evaluating the dual, in which decreases drown at the optimum."""
     n_terms = lam.shape[1] + 3
     return n_terms * _EPSILON * (1.0 + _dot(np.abs(lam), feature_size))
 
 
-def _newton_direction(hessian: Array, gradient: Array) -> Array:
+def _newton_direction(hessian, gradient):
     """Newton step (B, m) for Hessians (B, m, m) and gradients (B, m).
 
     Steps that are not finite become zero, which the line search takes as the end.
@@ -213,16 +216,7 @@ def _newton_direction(hessian: Array, gradient: Array) -> Array:
     return step
 
 
-def _backtrack(
-    features: Array,
-    log_weights: Array,
-    mu: Array,
-    lam: Array,
-    step: Array,
-    *,
-    limit: Array,
-    slope: Array,
-) -> tuple[Array, Array, Array, Array]:
+def _backtrack(features, log_weights, mu, lam, step, *, limit, slope):
     """Halve each step (B, m) until the dual decreases enough (Armijo's rule).
 
     ``limit`` (B,) is the dual at ``lam``, rounding included, and ``slope`` (B,) its

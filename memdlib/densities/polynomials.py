@@ -66,6 +66,14 @@ class LogPolynomials:
         """Minus the log density at u (B, N), clipped to the range of numbers."""
         return np.clip(np.nan_to_num(self(u)), -_MOST, _MOST)
 
+    def means(self, moments: Array) -> Array:
+        """Means of p_0, ..., p_m for moments E u^0, ..., E u^m, both (B, m + 1)."""
+        return (self.coefficients() @ moments[..., None])[..., 0]
+
+    def natural_params(self) -> Array:
+        """Coefficients (B, m + 1) of 1, u, ..., u^m in minus the log density."""
+        return (self.theta[:, None] @ self.coefficients())[:, 0]
+
     def coefficients(self) -> Array:
         """Coefficients (B, m + 1, m + 1) of 1, u, ..., u^m (last) in p_0, ..., p_m."""
         n_batch, m = self.alpha.shape
@@ -143,7 +151,7 @@ def adaptive_panels(
     return np.array(ends)
 
 
-def _trial_points(low: Array, high: Array, old: Array | None) -> Array:
+def _trial_points(low, high, old):
     """Ascending points (B, T) from low to high (B, 1), denser around zero."""
     points = [
         low + (high - low) * np.linspace(0.0, 1.0, 49),
@@ -154,7 +162,7 @@ def _trial_points(low: Array, high: Array, old: Array | None) -> Array:
     return np.sort(np.concatenate(points, axis=1), axis=1)
 
 
-def _change_of_density(minus_log: Array) -> Array:
+def _change_of_density(minus_log):
     """How much a log density changes and bends between points (B, T), (B, T - 1).
 
     Changes count less where the density is small, and 20 at most.
