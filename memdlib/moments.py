@@ -10,7 +10,7 @@ here and they *add*: over batches, workers, folds, and over "all but class k".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import comb
 
@@ -35,7 +35,7 @@ __all__ = [
 _BLOCK = 2**17
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassMoments:
     """Weighted power sums of every class about a location of its own.
 
@@ -72,69 +72,111 @@ class ClassMoments:
         """Mean parameters E (x - location)^j, of all classes where one is empty."""
         count = self.count
         mean = self.sums / np.where(count > 0, count, 1.0)[..., None]
-        for *pair, k in np.argwhere((count == 0).any(axis=-1)):
-            classes = self._take(tuple(pair))
+        for *before, k in np.argwhere((count == 0).any(axis=-1)):
+            classes = self._take(tuple(before))
             total = classes.count.sum(axis=0)[:, None]
-            everything = classes._about(classes.location[k]).sum(axis=0)
-            everything /= np.where(total > 0, total, 1.0)
+            overall = classes._about(classes.location[k]).sum(axis=0)
+            overall /= np.where(total > 0, total, 1.0)
             empty = (classes.count[k] == 0)[:, None]
-            np.copyto(mean[(*pair, k)], everything, where=empty)
+            np.copyto(mean[(*before, k)], overall, where=empty)
         return mean
 
     @property
     def prior(self) -> Array:
-        """Class shares pi_k of the total weight, shape (..., K)."""
+        """Fractions pi_k of the total weight in each class, shape (..., K)."""
         return self.weight / self.weight.sum(axis=-1, keepdims=True)
 
     def merge(self, other: "ClassMoments") -> "ClassMoments":
-        """Moments of two data sets, of the same shape, together."""
+        """Moments of two data sets together.
+
+        Parameters
+        ----------
+        other : ClassMoments
+            Of the same classes, features and order; else there is a ValueError.
+
+        Returns
+        -------
+        ClassMoments
+            About the locations of ``self``, or of ``other`` where ``self`` is empty.
+        """
         if other.sums.shape != self.sums.shape:
             raise ValueError(
                 f"moments of shape {other.sums.shape} cannot be added to those of "
                 f"shape {self.sums.shape}; classes, features and order must agree"
             )
         location = np.where(self.count > 0, self.location, other.location)
-        weight, count = self.weight + other.weight, self.count + other.count
-        sums = self._about(location) + other._about(location)
-        return type(self)(weight, sums, location, count)
+        return type(self)(
+            weight=self.weight + other.weight,
+            sums=self._about(location) + other._about(location),
+            location=location,
+            count=self.count + other.count,
+        )
 
     def one_vs_rest(self) -> "ClassMoments":
         """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
-        classes = self.split(len(self.weight))
-        rest = leave_one_out(classes)
-        return type(self)(*(
-            np.stack([np.concatenate([getattr(m, name) for m in part])
-                      for part in (classes, rest)], axis=1)
-            for name in vars(self)
-        ))  # fmt: skip
+        others = leave_one_out(self.split(len(self.weight)))
+        weight = np.concatenate([m.weight for m in others])
+        sums = np.concatenate([m.sums for m in others])
+        location = np.concatenate([m.location for m in others])
+        count = np.concatenate([m.count for m in others])
+        return type(self)(
+            weight=np.stack([self.weight, weight], axis=1),
+            sums=np.stack([self.sums, sums], axis=1),
+            location=np.stack([self.location, location], axis=1),
+            count=np.stack([self.count, count], axis=1),
+        )
 
     def reweighted(self, prior: Array) -> "ClassMoments":
-        """Moments of the same classes in other shares (K,) of the same total weight."""
-        count, some = self.count, self.count > 0
-        new = prior[:, None] * count.sum(axis=0) * some
-        sums = (new / np.where(some, count, 1.0))[..., None] * self.sums
-        weight = prior * self.weight.sum() * (self.weight > 0)
-        return type(self)(weight, sums, self.location, new)
+        """Moments of the same classes in other proportions.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (K,)
+            Fractions of the total weight, which stays the same.
+
+        Returns
+        -------
+        ClassMoments
+        """
+        observed = self.count > 0
+        count = prior[:, None] * self.count.sum(axis=0) * observed
+        factor = count / np.where(observed, self.count, 1.0)
+        return type(self)(
+            weight=prior * self.weight.sum() * (self.weight > 0),
+            sums=factor[..., None] * self.sums,
+            location=self.location,
+            count=count,
+        )
 
     def split(self, n_parts: int) -> "list[ClassMoments]":
         """Views of the first K / n_parts classes, of the next, ..."""
-        ends = np.linspace(0, len(self.weight), n_parts + 1).astype(int)
-        return [self._take(slice(first, last)) for first, last in pairwise(ends)]
+        bounds = np.linspace(0, len(self.weight), n_parts + 1).astype(int)
+        return [self._take(slice(first, last)) for first, last in pairwise(bounds)]
 
     def select(self, features: Index) -> "ClassMoments":
         """Moments of some features, given by a mask or by indices."""
-        location, count = self.location[..., features], self.count[..., features]
-        return ClassMoments(self.weight, self.sums[..., features, :], location, count)
+        return type(self)(
+            weight=self.weight,
+            sums=self.sums[..., features, :],
+            location=self.location[..., features],
+            count=self.count[..., features],
+        )
 
     def _take(self, index) -> "ClassMoments":
-        return type(self)(*(part[index] for part in vars(self).values()))
+        """Moments of some classes, given by an index into the leading axes."""
+        return type(self)(
+            weight=self.weight[index],
+            sums=self.sums[index],
+            location=self.location[index],
+            count=self.count[index],
+        )
 
     def _about(self, location: Array) -> Array:
-        """Sums about other locations."""
+        """Sums about other locations (..., K, d)."""
         return translate(self.sums, self.count, self.location - location)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JointMoments(ClassMoments):
     """Weighted sums of x and x x^T of every class; they add like :class:`ClassMoments`.
 
@@ -148,16 +190,19 @@ class JointMoments(ClassMoments):
 
     def select(self, features: Index) -> "JointMoments":
         """Joint moments of some features, given by a mask or by indices."""
-        own = np.arange(self.sums.shape[-2])[features]
-        sums = self.sums[..., own, :][..., np.r_[0, 1 + own]]
-        location, count = self.location[..., own], self.count[..., own]
-        return JointMoments(self.weight, sums, location, count)
+        indices = np.arange(self.n_features)[features]
+        chosen = super().select(indices)
+        # column 0 holds the sums of x, column 1 + s those of the products with x_s
+        columns = np.append(0, 1 + indices)
+        return replace(chosen, sums=chosen.sums[..., columns])
 
     def _about(self, location: Array) -> Array:
+        """Sums about other locations (..., K, d)."""
+        # with x - b = (x - a) + shift: the sum of x, and then that of x x^T
         shift = (self.location - location)[..., None]
         first = self.sums[..., :1]
         moved = first + self.weight[..., None, None] * shift
-        cross = first @ np.swapaxes(shift, -1, -2) + shift @ np.swapaxes(moved, -1, -2)
+        cross = first @ shift.mT + shift @ moved.mT
         return np.concatenate([moved, self.sums[..., 1:] + cross], axis=-1)
 
 
@@ -201,23 +246,24 @@ def class_moments(
     >>> class_moments(X, [0, 0, 1], 2, order=2).weight.tolist()
     [2.0, 1.0]
     """
-    X, codes, weight, total = _read(X, codes, n_classes, sample_weight)
+    X, codes, weight = _prepare(X, codes, sample_weight)
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
     location = np.zeros((n_classes, X.shape[1]))
     if not about_zero:
         location = _locations(X, codes, n_classes)
-    data = X, codes, weight, order
-    sums = _sums(*data, location)
     count = np.broadcast_to(total[:, None], location.shape)
+    sums = _sums(X, codes, weight, order, location)
     if np.isnan(sums).any():
-        X, location, missing = _filled(X, codes, location)
-        count = total[:, None] - _by_class(missing, codes, weight, n_classes)
-        sums = _sums(X, *data[1:], location)
-    lost = ~np.isfinite(sums).all(axis=(0, 2))
-    if lost.any():
+        fill = _fill_sparse if sparse.issparse(X) else _fill_dense
+        X, location, missing = fill(X, codes, location)
+        count = count - _by_class(missing, missing.data, codes, weight, n_classes)
+        sums = _sums(X, codes, weight, order, location)
+    overflowed = ~np.isfinite(sums).all(axis=(0, 2))
+    if overflowed.any():
         raise ValueError(
-            f"the moments of feature {int(lost.argmax())} overflow; rescale it"
+            f"the moments of feature {int(overflowed.argmax())} overflow; rescale it"
         )
-    return ClassMoments(total, sums, location, count)
+    return ClassMoments(weight=total, sums=sums, location=location, count=count)
 
 
 def joint_moments(
@@ -237,7 +283,8 @@ def joint_moments(
     JointMoments
         About a row of each class.
     """
-    X, codes, weight, total = _read(X, codes, n_classes, sample_weight)
+    X, codes, weight = _prepare(X, codes, sample_weight)
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
     sums = np.zeros((n_classes, X.shape[1], X.shape[1] + 1))
     location = _locations(X, codes, n_classes)
     for k, rows in _rows_by_class(codes, n_classes, X.shape[1]):
@@ -246,11 +293,22 @@ def joint_moments(
         sums[k, :, 0] += weighted.sum(axis=0)
         sums[k, :, 1:] += weighted.T @ centred
     count = np.broadcast_to(total[:, None], location.shape)
-    return JointMoments(total, sums, location, count)
+    return JointMoments(weight=total, sums=sums, location=location, count=count)
 
 
 def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
-    """Moments of all parts (two or more) but each, by merges and no subtraction."""
+    """Moments of all parts but each one, by merges and no subtraction.
+
+    Parameters
+    ----------
+    parts : sequence of ClassMoments
+        Two or more, of the same classes, features and order.
+
+    Returns
+    -------
+    list of ClassMoments
+        Entry i holds the moments of all parts but the i-th.
+    """
     merge = type(parts[0]).merge
     before = list(accumulate(parts[:-1], merge))
     after = list(accumulate(parts[:0:-1], merge))[::-1]
@@ -266,7 +324,7 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     sums : ndarray of shape (..., d, m)
         Power sums j = 1..m, or mean parameters.
     weight, shift : ndarray, broadcast against (..., d)
-        Power sum j = 0 (total weight, or 1 for mean parameters); and how far to move.
+        Power sum j = 0 (total weight, or 1 for mean parameters), and the shift.
 
     Returns
     -------
@@ -274,7 +332,8 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     """
     if not np.any(shift):
         return sums
-    moved, powers = np.empty(sums.shape), _powers(shift, sums.shape[-1])
+    moved = np.empty(sums.shape)
+    powers = _powers(shift, sums.shape[-1])
     for j in range(1, sums.shape[-1] + 1):
         moved[..., j - 1] = sums[..., j - 1] + weight * powers[j]
         for i in range(1, j):
@@ -283,11 +342,24 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
 
 
 def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
-    """Natural parameters (..., m) of x, given those of x - location (...)."""
+    """Natural parameters of x, given those of x - location (binomial theorem).
+
+    Parameters
+    ----------
+    lam : array_like of shape (..., m)
+        Natural parameters of the powers of x - location.
+    location : array_like of shape (...)
+
+    Returns
+    -------
+    ndarray of shape (..., m)
+        The constant, which belongs to the log-normaliser, is left out.
+    """
     lam = np.asarray(lam, dtype=np.float64)
-    shift, m = -np.asarray(location, dtype=np.float64), lam.shape[-1]
+    shift = -np.asarray(location, dtype=np.float64)
     if not np.any(shift):
         return lam
+    m = lam.shape[-1]
     powers = _powers(shift, m)
     coefficients = [
         sum(comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1))
@@ -298,100 +370,112 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
 
 def _powers(x, highest):
     """Powers 0, 1, ..., highest of x by multiplication, which is faster than pow."""
-    found = [1.0, x]
-    while len(found) <= highest:
-        found.append(found[-1] * x)
-    return found
+    powers = [1.0, x]
+    while len(powers) <= highest:
+        powers.append(powers[-1] * x)
+    return powers
 
 
-def _read(X, codes, n_classes, weight):
-    """Data without repeated entries, codes, weights, and those of the classes."""
+def _prepare(X, codes, weight):
+    """Data (n, d), in CSR format if sparse, codes (n,) as indices, and weights (n,)."""
     codes = np.asarray(codes).astype(np.intp, casting="same_kind")
-    weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, np.float64)
-    X = sum_duplicates(X)
-    X = X.tocsr().astype(np.float64, copy=False) if sparse.issparse(X) else X
-    return X, codes, weight, np.bincount(codes, weights=weight, minlength=n_classes)
+    if weight is None:
+        weight = np.ones(X.shape[0])
+    if sparse.issparse(X):
+        X = sum_duplicates(X).tocsr().astype(np.float64, copy=False)
+    return X, codes, np.asarray(weight, dtype=np.float64)
 
 
 def _locations(X, codes, n_classes) -> Array:
     """Points (K, d) of the data of each class, about which a constant is zero."""
-    example = np.zeros(n_classes, dtype=np.intp)
-    example[codes] = np.arange(len(codes))
+    last_row = np.zeros(n_classes, dtype=np.intp)
+    last_row[codes] = np.arange(len(codes))
     if not sparse.issparse(X):
-        return np.asarray(X[example], dtype=np.float64)
+        return np.asarray(X[last_row], dtype=np.float64)
     # zero where the class has a row that is not stored, so that it adds nothing
-    stored = _by_class(X != 0, codes, np.ones(len(codes)), n_classes)
-    full = stored == np.bincount(codes, minlength=n_classes)[:, None]
-    return np.where(full & (stored > 0), X[example].toarray(), 0.0)
+    one = np.ones(len(codes))
+    n_nonzero = _by_class(X, X.data != 0, codes, one, n_classes)
+    full = n_nonzero == np.bincount(codes, minlength=n_classes)[:, None]
+    return np.where(full & (n_nonzero > 0), X[last_row].toarray(), 0.0)
 
 
-def _filled(X, codes, location):
-    """Data whose missing cells lie where the powers are about, these, and the cells."""
-    if sparse.issparse(X):
-        row, missing = np.repeat(codes, np.diff(X.indptr)), np.isnan(X.data)
-        some = np.zeros(location.shape)
-        some[row[~missing], X.indices[~missing]] = X.data[~missing]
-        location = np.where(np.isnan(location), some, location)
-        values = np.where(missing, location[row, X.indices], X.data)
-        return (
-            sparse.csr_array((values, X.indices, X.indptr), X.shape),
-            location,
-            sparse.csr_array((missing * 1.0, X.indices, X.indptr), X.shape),
-        )
-    missing, columns = np.isnan(X), np.arange(X.shape[1])
+def _fill_dense(X, codes, location):
+    """Put the location of its class into each missing cell, where it adds nothing.
+
+    Returns the data (n, d), the locations (K, d), which are moved to observed values
+    unless they are zero, and the missing cells as a sparse array of ones.
+    """
+    missing = np.isnan(X)
     if location.any():
-        some = np.nan_to_num(X[missing.argmin(axis=0), columns])
-        location = np.where(np.isnan(location), some, location)  # of no row, too
+        columns = np.arange(X.shape[1])
+        # the first value of the feature, for classes in which it is never observed
+        fallback = np.nan_to_num(X[missing.argmin(axis=0), columns])
+        location = np.where(np.isnan(location), fallback, location)
         for k in np.unique(codes):
             rows = np.flatnonzero(codes == k)
-            own = X[rows[missing[rows].argmin(axis=0)], columns]
-            location[k] = np.where(np.isnan(own), some, own)
+            first = X[rows[missing[rows].argmin(axis=0)], columns]
+            location[k] = np.where(np.isnan(first), fallback, first)
     X = np.where(missing, location[codes], X)
     return X, location, sparse.csr_array(missing * 1.0)
+
+
+def _fill_sparse(X, codes, location):
+    """As :func:`_fill_dense`, for the stored cells of CSR data."""
+    missing = np.isnan(X.data)
+    entry_class = np.repeat(codes, np.diff(X.indptr))
+    observed = np.zeros(location.shape)
+    observed[entry_class[~missing], X.indices[~missing]] = X.data[~missing]
+    location = np.where(np.isnan(location), observed, location)
+    values = np.where(missing, location[entry_class, X.indices], X.data)
+    filled = sparse.csr_array((values, X.indices, X.indptr), X.shape)
+    cells = sparse.csr_array((missing * 1.0, X.indices, X.indptr), X.shape)
+    return filled, location, cells
 
 
 def _rows_by_class(codes, n_classes, d):
     """Yield each class with some of its rows at a time, which stay in the cache."""
     by_class = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
+    bounds = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
     step = max(1, _BLOCK // d)
-    for k, (first, last) in enumerate(pairwise(ends)):
+    for k, (first, last) in enumerate(pairwise(bounds)):
         for start in range(first, last, step):
             yield k, by_class[start : min(start + step, last)]
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _sums(X, codes, weight, order, location) -> Array:
-    """Power sums (K, d, m)."""
-    collect = _sparse_sums if sparse.issparse(X) else _dense_sums
-    return np.stack(collect(X, codes, weight, order, location), axis=-1)
+    """Power sums (K, d, m) about locations (K, d)."""
+    power_sums = _sparse_sums if sparse.issparse(X) else _dense_sums
+    return np.stack(power_sums(X, codes, weight, order, location), axis=-1)
 
 
 def _dense_sums(X, codes, weight, order, location) -> Array:
+    """Power sums (m, K, d) of dense data, by matrix products of blocks of rows."""
     sums = np.zeros((order, *location.shape))
     for k, rows in _rows_by_class(codes, *location.shape):
-        share, power = weight[rows], X[rows].astype(np.float64, copy=False)
-        power -= location[k]
-        centred = power if order < 3 else power.copy()
+        centred = X[rows].astype(np.float64, copy=False)
+        centred -= location[k]
+        power = centred
         for j in range(order):
-            if j:
-                power *= centred  # the last square may take its own place
-            sums[j, k] += share @ power
+            if j > 0:
+                power = power * centred
+            sums[j, k] += weight[rows] @ power
     return sums
 
 
 def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
+    """Power sums, one (K, d) for each power, of the stored cells of CSR data."""
     values = X.data
     if location.any():
         values = values - location[np.repeat(codes, np.diff(X.indptr)), X.indices]
-    powers = (sparse.csr_array((power, X.indices, X.indptr), X.shape)
-              for power in _powers(values, order)[1:])  # fmt: skip
-    return [_by_class(power, codes, weight, len(location)) for power in powers]
+    powers = _powers(values, order)[1:]
+    return [_by_class(X, power, codes, weight, len(location)) for power in powers]
 
 
-def _by_class(X, codes, weight, n_classes) -> Array:
-    """Weighted sums (K, d) of the rows of each class of sparse data."""
-    stored, d = np.diff(X.indptr), X.shape[1]
-    cell = np.repeat(codes * d, stored) + X.indices
-    values = X.data * np.repeat(weight, stored)
-    return np.bincount(cell, values, n_classes * d).reshape(n_classes, d)
+def _by_class(X, values, codes, weight, n_classes) -> Array:
+    """Weighted sums (K, d) over each class of values (nnz,) in the stored cells of X."""
+    d = X.shape[1]
+    n_stored = np.diff(X.indptr)
+    cell = np.repeat(codes * d, n_stored) + X.indices
+    weighted = values * np.repeat(weight, n_stored)
+    return np.bincount(cell, weighted, n_classes * d).reshape(n_classes, d)

@@ -58,15 +58,9 @@ def jensen_shannon_quadrature(
     error = np.empty(len(edges))
     pending = np.arange(len(edges))
     for _ in range(_HALVINGS + 1):
-        n_nodes = (edges.shape[1] - 1) * (_COARSE + _FINE)
-        step = max(1, _BLOCK // (n_nodes * len(weights)))
-        for start in range(0, len(pending), step):
-            features = pending[start : start + step]
-            panels = edges[start : start + step]
-            coarse = _jensen_shannon(log_density, panels, features, weights, _COARSE)
-            fine = _jensen_shannon(log_density, panels, features, weights, _FINE)
-            value[features] = fine
-            error[features] = np.abs(fine - coarse)
+        value[pending], error[pending] = _with_error(
+            log_density, edges, pending, weights
+        )
         missed = error[pending] > tol
         pending = pending[missed]
         edges = edges[missed]
@@ -75,6 +69,20 @@ def jensen_shannon_quadrature(
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
         edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
     return value, error
+
+
+def _with_error(log_density, edges, features, weights) -> Array:
+    """Divergences of features (f,) and their errors, (2, f), from edges (f, B)."""
+    value_error = np.empty((2, len(features)))
+    n_nodes = (edges.shape[1] - 1) * (_COARSE + _FINE)
+    step = max(1, _BLOCK // (n_nodes * len(weights)))
+    for start in range(0, len(features), step):
+        block = slice(start, start + step)
+        panels = log_density, edges[block], features[block], weights
+        coarse = _jensen_shannon(*panels, _COARSE)
+        fine = _jensen_shannon(*panels, _FINE)
+        value_error[:, block] = fine, np.abs(fine - coarse)
+    return value_error
 
 
 def _jensen_shannon(log_density, edges, features, weights, n_nodes) -> Array:
@@ -414,17 +422,14 @@ class MarginalFamily(Family):
         value, error : ndarray of shape (d,)
             Nats, and an estimate of the error.
         """
-        mu = np.asarray(mu, dtype=np.float64)
-        w = np.asarray(weights, dtype=np.float64)
-        mu = mu[w > 0]
-        w = w[w > 0]
+        mu, w, _ = drop_weightless(mu, weights)
         lam = self.natural(mu)
         edges = np.sort(np.concatenate([self.panels(member) for member in mu], axis=1))
 
         def log_density(x, features):
             return self.log_density(x, lam[:, features, None, :])
 
-        return jensen_shannon_quadrature(log_density, edges, w / w.sum())
+        return jensen_shannon_quadrature(log_density, edges, w)
 
     def panels(self, mu: Array) -> Array:
         """Edges of panels for quadrature that cover members and are smooth inside.
@@ -501,6 +506,31 @@ class NonnegativeFamily(MarginalFamily):
         remedy = f"{article} {self.name} density needs a mean above zero"
         check_domain(mu > 0, mu, "mean", f"{remedy}; use smoothing > 0")
         return mu
+
+
+def drop_weightless(
+    mu: ArrayLike, weights: ArrayLike, location: Array | None = None
+) -> tuple[Array, Array, Array | None]:
+    """Members of positive weight, their weights with sum one, and their locations.
+
+    Parameters
+    ----------
+    mu : array_like of shape (K, d, m)
+    weights : array_like of shape (K,)
+    location : ndarray of shape (K, d), default=None
+
+    Returns
+    -------
+    mu : ndarray of shape (K', d, m)
+    weights : ndarray of shape (K',)
+    location : ndarray of shape (K', d) or None
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    positive = w > 0
+    mu = np.asarray(mu, dtype=np.float64)[positive]
+    if location is not None:
+        location = location[positive]
+    return mu, w[positive] / w.sum(), location
 
 
 def smooth_towards_pooled(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
-from memdlib._types import Array, ArrayLike, MatrixLike
+from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import ROUNDING, NonnegativeFamily, smooth_towards_pooled
@@ -42,19 +42,13 @@ class CountFamily(NonnegativeFamily):
         """
         mu = np.asarray(mu, dtype=np.float64)
         lam = self.natural(mu)
-        largest = self.largest_count(mu).max(axis=0)
-        if largest.max() > _LARGEST_COUNT:
-            feature = int(np.argmax(largest))
-            raise ValueError(
-                f"the Jensen-Shannon divergence of feature {feature} needs a sum over "
-                f"{int(largest.max())} counts; rescale it, or rank by js_gm"
-            )
-        value = np.empty(mu.shape[1])
+        n_counts = self._n_counts(mu)
+        value = np.empty(len(n_counts))
         # features of similar range together, so that few cells are of probability zero
-        order = np.argsort(-largest, kind="stable")
+        order = np.argsort(-n_counts, kind="stable")
         start = 0
         while start < len(order):
-            counts = np.arange(largest[order[start]] + 1.0)
+            counts = np.arange(n_counts[order[start]])
             step = max(1, _BLOCK // (len(counts) * len(mu)))
             features = order[start : start + step]
             log_p = self.log_density(counts, lam[:, features, None])
@@ -62,6 +56,17 @@ class CountFamily(NonnegativeFamily):
             value[features] = discrete_jensen_shannon(P, weights)
             start += step
         return value, np.full(len(value), _TAIL)
+
+    def _n_counts(self, mu: Array) -> Indices:
+        """Number of counts (d,) 0, 1, ... that hold the mass of members (K, d, 1)."""
+        largest = self.largest_count(mu).max(axis=0)
+        if largest.max() > _LARGEST_COUNT:
+            feature = int(np.argmax(largest))
+            raise ValueError(
+                f"the Jensen-Shannon divergence of feature {feature} needs a sum over "
+                f"{int(largest[feature])} counts; rescale it, or rank by js_gm"
+            )
+        return largest.astype(np.intp) + 1
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from memdlib.families.base import (
 )
 from memdlib.validation import check_domain
 
-# Panels of exp(-t): what lies beyond the last end has probability exp(-40).
+# Edges of panels for exp(-t): beyond the last lies a probability of exp(-40).
 _PANELS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 18, 22, 26, 32, 40])
 
 
@@ -35,28 +35,39 @@ class Exponential(NonnegativeFamily):
     name: ClassVar[str] = "exponential"
 
     def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters lambda = 1 / mu (..., 1) of means (..., 1) above zero."""
         return 1.0 / self._positive(mu)
 
     def mean(self, lam: ArrayLike) -> Array:
+        """Means 1 / lambda (..., 1) of natural parameters (..., 1) above zero."""
         lam = np.asarray(lam, dtype=np.float64)
         remedy = "exp(-lambda x) is integrable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return 1.0 / lam
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log-normaliser psi(lambda) = -log lambda (...)."""
         return -np.log(np.asarray(lam, dtype=np.float64)[..., 0])
 
     def entropy(self, mu: ArrayLike) -> Array:
+        """Differential entropy 1 + log mu (...), nats."""
         return 1.0 + np.log(self._positive(mu)[..., 0])
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+        """KL(p_1 || p_2) = mu_1 / mu_2 - 1 - log(mu_1 / mu_2) (...), nats."""
         return itakura_saito(self._positive(mu1)[..., 0], self._positive(mu2)[..., 0])
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        mu1, mu2 = self._positive(mu1)[..., 0], self._positive(mu2)[..., 0]
-        return ((mu1 - mu2) / mu1) * ((mu1 - mu2) / mu2)
+    def jeffreys(
+        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+    ) -> Array:
+        """J(p_1, p_2) = (mu_1 - mu_2)^2 / (mu_1 mu_2) (...), nats."""
+        mean1 = self._positive(mu1)[..., 0]
+        mean2 = self._positive(mu2)[..., 0]
+        difference = mean1 - mean2
+        return (difference / mean1) * (difference / mean2)
 
     def panels(self, mu: Array) -> Array:
+        """Edges (d, B) of panels, the same for all members on the scale of the mean."""
         return mu * _PANELS
 
 
@@ -85,56 +96,74 @@ class TruncatedExponential(MarginalFamily):
     n_moments: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        ends = self.a, self.b
-        real = all(isinstance(end, Real) and np.isfinite(end) for end in ends)
-        if not (real and self.a < self.b):
+        numbers = isinstance(self.a, Real) and isinstance(self.b, Real)
+        if not (numbers and np.isfinite([self.a, self.b]).all() and self.a < self.b):
             raise ValueError(
                 f"a={self.a!r}, b={self.b!r} must be finite numbers, a below b"
             )
 
     def natural(self, mu: ArrayLike) -> Array:
-        far, upper = self._nearer_end(mu)
-        return np.where(upper, -1.0, 1.0) * _rate(far) / (self.b - self.a)
+        """Natural parameters (..., 1) of means (..., 1) inside (a, b), by Newton."""
+        distance, from_b = self._nearer_end(mu)
+        return np.where(from_b, -1.0, 1.0) * _rate(distance) / (self.b - self.a)
 
     def mean(self, lam: ArrayLike) -> Array:
-        rate = np.asarray(lam, dtype=np.float64) * (self.b - self.a)
-        return self.a + (self.b - self.a) * _unit_moments(rate)[0]
+        """Means (..., 1) of natural parameters (..., 1) of either sign."""
+        width = self.b - self.a
+        unit_mean, _ = _unit_moments(np.asarray(lam, dtype=np.float64) * width)
+        return self.a + width * unit_mean
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
+        """Log (...) of the integral of exp(-lambda x) over [a, b]."""
         lam = np.asarray(lam, dtype=np.float64)[..., 0]
         width = self.b - self.a
         return np.log(width) + _unit_log_normaliser(lam * width) - lam * self.a
 
     def entropy(self, mu: ArrayLike) -> Array:
-        far = self._nearer_end(mu)[0][..., 0]
-        rate = _rate(far)
-        return np.log(self.b - self.a) + _unit_log_normaliser(rate) + rate * far
+        """Differential entropy (...), nats."""
+        distance, _ = self._nearer_end(mu)
+        distance = distance[..., 0]
+        rate = _rate(distance)
+        unit_entropy = _unit_log_normaliser(rate) + rate * distance
+        return np.log(self.b - self.a) + unit_entropy
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        (far1, upper1), (far2, upper2) = map(self._nearer_end, (mu1, mu2))
-        # seen from the end that the first mean is nearer to, where nothing cancels
-        far1, same = far1[..., 0], (upper1 == upper2)[..., 0]
-        rate1, rate2 = _rate(far1), _rate(far2[..., 0]) * np.where(same, 1.0, -1.0)
+        """KL(p_1 || p_2) (...), nats, never negative.
+
+        With the change of the rate r_1 to r_2, it is psi(r_2) - psi(r_1) + change
+        mean_1, or the remainder of Taylor's theorem for psi, the integral over s in
+        [0, 1] of change^2 (1 - s) variance(r_1 + s change).
+        """
+        distance1, from_b1 = self._nearer_end(mu1)
+        distance2, from_b2 = self._nearer_end(mu2)
+        # both rates from the end that the first mean is nearer to, so that nothing
+        # cancels
+        same_end = (from_b1 == from_b2)[..., 0]
+        distance1 = distance1[..., 0]
+        rate1 = _rate(distance1)
+        rate2 = _rate(distance2[..., 0]) * np.where(same_end, 1.0, -1.0)
         change = rate2 - rate1
-        plain = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1)
-        # Taylor's remainder, a sum of positive terms where the difference cancels
+        psi_change = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1)
+        # where that difference cancels, the integral, whose terms are positive
         nodes, weights = gauss_legendre(24)
-        share = 0.5 * (nodes + 1.0)
-        variance = _unit_moments(rate1[..., None] + share * change[..., None])[1]
-        remainder = change**2 * (variance @ (0.5 * weights * (1.0 - share)))
+        s = 0.5 * (nodes + 1.0)
+        _, variance = _unit_moments(rate1[..., None] + s * change[..., None])
+        remainder = change**2 * (variance @ (0.5 * weights * (1.0 - s)))
         near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
-        return np.where(near, remainder, plain + change * far1)
+        return np.where(near, remainder, psi_change + change * distance1)
 
     def panels(self, mu: Array) -> Array:
-        # towards the heavier end on the scale of the density, evenly beyond
-        far, upper = self._nearer_end(mu)
-        near = np.minimum(_PANELS / np.maximum(_rate(far), 1e-3), 1.0)
-        unit = np.where(upper, 1.0 - near, near)
+        """Edges (d, B): on the scale of the density from its heavier end, and even."""
+        distance, from_b = self._nearer_end(mu)
+        near = np.minimum(_PANELS / np.maximum(_rate(distance), 1e-3), 1.0)
+        unit = np.where(from_b, 1.0 - near, near)
         even = np.broadcast_to(np.linspace(0.0, 1.0, 9), (len(unit), 9))
         return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
 
     def observe(self, X: MatrixLike) -> MatrixLike:
-        low, high = X.min(), X.max()
+        """Return X (n, d); a ValueError names its range if that leaves [a, b]."""
+        low = X.min()
+        high = X.max()
         if low < self.a or high > self.b:
             raise ValueError(
                 f"the data reach from {low} to {high}, beyond the support "
@@ -143,9 +172,28 @@ class TruncatedExponential(MarginalFamily):
         return X
 
     def regularise(
-        self, mu: Array, weight: Array, *, shrinkage: float, smoothing: float
+        self,
+        mu: Array,
+        weight: Array,
+        *,
+        shrinkage: float,
+        smoothing: float,
+        location: Array | None = None,
     ) -> Array:
-        """Add instances at the pooled mean; features at one end get the midpoint."""
+        """Add ``smoothing`` instances at the pooled mean to every class.
+
+        A feature that lies at one end throughout gets the midpoint in every class, so
+        that it carries no information. ``shrinkage`` and ``location`` have no effect.
+
+        Parameters
+        ----------
+        mu, weight, shrinkage, smoothing, location
+            As for :meth:`MarginalFamily.regularise`.
+
+        Returns
+        -------
+        ndarray of shape (..., K, d, 1)
+        """
         smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
         margin = ROUNDING * (self.b - self.a)
         at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
@@ -153,38 +201,41 @@ class TruncatedExponential(MarginalFamily):
         return smooth
 
     def _nearer_end(self, mu: ArrayLike) -> tuple[Array, Bools]:
-        """Distance to the nearer end, as a share of the width; whether it is b."""
+        """Distance (...) to the nearer end, in units of the width; whether it is b."""
         mu = np.asarray(mu, dtype=np.float64)
         remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"
         inside = (mu > self.a) & (mu < self.b)
         check_domain(inside, mu, "mean", f"{remedy}; use smoothing > 0")
-        low, high = mu - self.a, self.b - mu
-        return np.minimum(low, high) / (self.b - self.a), high < low
+        from_a = mu - self.a
+        from_b = self.b - mu
+        return np.minimum(from_a, from_b) / (self.b - self.a), from_b < from_a
 
 
 def _unit_moments(rate: Array) -> tuple[Array, Array]:
-    """Mean and variance of exp(-rate t) on [0, 1]."""
+    """Mean and variance (...) of the density of exp(-rate t) on [0, 1]."""
     size = np.array(np.abs(rate))
-    near = size < 1.0
-    far, half = np.where(near, 1.0, size), np.clip(0.5 * size, 0.5, 300.0)
-    mean = np.array(1.0 / far - 1.0 / np.expm1(np.minimum(far, 700.0)))
-    variance = np.array((1.0 - (half / np.sinh(half)) ** 2) / far**2)
-    # where these cancel
-    total = exprel(-size[near])
-    mean[near] = hyp1f1(2, 3, -size[near]) / (2.0 * total)
-    variance[near] = hyp1f1(3, 4, -size[near]) / (3.0 * total) - mean[near] ** 2
+    small = size < 1.0
+    large = np.where(small, 1.0, size)
+    # the bounds keep expm1 and sinh finite; beyond them both terms have vanished
+    half = np.clip(0.5 * size, 0.5, 300.0)
+    mean = np.array(1.0 / large - 1.0 / np.expm1(np.minimum(large, 700.0)))
+    variance = np.array((1.0 - (half / np.sinh(half)) ** 2) / large**2)
+    # Kummer's functions, where these differences cancel
+    total = exprel(-size[small])
+    mean[small] = hyp1f1(2, 3, -size[small]) / (2.0 * total)
+    variance[small] = hyp1f1(3, 4, -size[small]) / (3.0 * total) - mean[small] ** 2
     return np.where(rate >= 0, mean, 1.0 - mean), variance
 
 
 def _unit_log_normaliser(rate: Array) -> Array:
-    """Logarithm of the integral of exp(-rate t) over [0, 1]."""
+    """Logarithm (...) of the integral of exp(-rate t) over [0, 1]."""
     # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
     return np.log(exprel(-np.abs(rate))) + np.maximum(-rate, 0.0)
 
 
 def _rate(mean: Array) -> Array:
-    """Invert the mean on [0, 1], 1/2 at most, by Newton's method for 1 / mean."""
-    # a convex function of the rate, with the slope variance / mean^2
+    """Rates (...) of means on [0, 1], 1/2 at most, by Newton's method for 1 / mean."""
+    # 1 / mean is a convex function of the rate, with the slope variance / mean^2
     rate = 3.0 * (1.0 / mean - 2.0)
     for _ in range(40):
         current, variance = _unit_moments(rate)

@@ -38,7 +38,7 @@ class MultivariateNormal(Family):
 
     @staticmethod
     def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
-        """Mean parameters of means (..., d) and covariances (..., d, d)."""
+        """Mean parameters (..., d, d + 1) of means (..., d) and covariances."""
         mean = np.asarray(mean, dtype=np.float64)[..., None]
         second = covariance + mean * mean.mT
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
@@ -62,7 +62,7 @@ class MultivariateNormal(Family):
         """Shrink class correlations, and replace variances that are zero.
 
         Correlations are multiplied by 1 - shrinkage; a variance of zero is replaced as
-        in :meth:`memdlib.families.Normal.regularise`, and has none.
+        in :meth:`memdlib.families.Normal.regularise`, and has no correlations.
 
         Parameters
         ----------
@@ -86,41 +86,35 @@ class MultivariateNormal(Family):
         """
         second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
         marginal = np.stack([mu[..., 0], second], axis=-1)
-        regular = Normal().regularise(
+        varies = Normal.class_variance(marginal) > 0
+        marginal = Normal().regularise(
             marginal, weight, shrinkage=float(pooled), smoothing=0.0, location=location
         )
-        variance = Normal.variance(regular)
-        varies = Normal.class_variance(marginal) > 0
-        S = self.covariance(mu) * varies[..., :, None] * varies[..., None, :]
+        variance = Normal.variance(marginal)
+        covariance = _rescale(self.covariance(mu), varies)
         freedom = weight - 1.0
         if pooled:
-            S, variance = np.tensordot(weight / weight.sum(), S, axes=1), variance[0]
+            covariance = np.tensordot(weight / weight.sum(), covariance, axes=1)
+            variance = variance[0]
             freedom = weight.sum() - np.count_nonzero(weight)
-        own = np.diagonal(S, axis1=-2, axis2=-1)
-        scale = 1.0 / np.sqrt(np.where(own > 0, own, np.inf))
-        unit = np.eye(S.shape[-1])
-        correlation = S * scale[..., :, None] * scale[..., None, :] * (1.0 - unit)
-        if shrinkage == "auto":
-            squares = _square_norm(correlation)
-            shrinkage = correlation_intensity(squares, (own > 0).sum(axis=-1), freedom)
-        shrinkage = np.broadcast_to(shrinkage, np.shape(freedom))
-        correlation = (1.0 - shrinkage[..., None, None]) * correlation + unit
-        scale = np.sqrt(variance)
-        covariance = correlation * scale[..., :, None] * scale[..., None, :]
-        return regular[..., 0], covariance, shrinkage
+        correlation, shrinkage = _shrunken_correlation(covariance, shrinkage, freedom)
+        return marginal[..., 0], _rescale(correlation, np.sqrt(variance)), shrinkage
 
     def natural(self, mu: ArrayLike) -> Array:
+        """Natural parameters (..., d, d + 1) of mean parameters (..., d, d + 1)."""
         mu = np.asarray(mu, dtype=np.float64)
         precision = _square(whitening(self.covariance(mu)))
         return np.concatenate([-precision @ mu[..., :1], 0.5 * precision], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
-        centre, W = self._centred(lam)
-        return self.mean_parameters(centre[..., 0], _square(W))
+        """Mean parameters (..., d, d + 1) of natural parameters (..., d, d + 1)."""
+        mean, W = self._mean_and_whitening(lam)
+        return self.mean_parameters(mean[..., 0], _square(W))
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        centre, W = self._centred(lam)
-        square = -(np.asarray(lam)[..., :1] * centre).sum(axis=(-1, -2))
+        """Log-normaliser (...) of natural parameters (..., d, d + 1)."""
+        mean, W = self._mean_and_whitening(lam)
+        square = -(np.asarray(lam)[..., :1] * mean).sum(axis=(-1, -2))
         d = W.shape[-1]
         return 0.5 * square + 0.5 * d * np.log(2.0 * np.pi) + log_determinant(W)
 
@@ -130,82 +124,173 @@ class MultivariateNormal(Family):
         return 0.5 * W.shape[-1] * np.log(2.0 * np.pi * np.e) - log_determinant(W)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """KL(p_1 || p_2), shape (...), in nats, of mean parameters."""
-        W1, W2, shift, change = self._pair(mu1, mu2)
-        change = np.linalg.eigvalsh(W2 @ change @ W2.mT)
-        near = np.abs(change).max(axis=-1) <= 0.5
-        # where trace and log-determinant would cancel: the sum of t - log(1 + t)
-        close = x_minus_log1p(np.where(near[..., None], change, 0.0)).sum(axis=-1)
+        """KL(p_1 || p_2), shape (...), in nats, of mean parameters.
+
+        With the eigenvalues t of Sigma_2^-1 (Sigma_1 - Sigma_2), twice the divergence
+        is the sum of t - log(1 + t) and the squared Mahalanobis distance of the means.
+        """
+        W1, W2, shift, change = self._compare(mu1, mu2)
+        t = np.linalg.eigvalsh(W2 @ change @ W2.mT)
+        near = np.abs(t).max(axis=-1) <= 0.5
+        # where the trace and the log-determinant would cancel
+        close = x_minus_log1p(np.where(near[..., None], t, 0.0)).sum(axis=-1)
         # trace - d less the log determinant of Sigma_2^-1 Sigma_1
         log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
-        far = change.sum(axis=-1) - log_ratio
+        far = t.sum(axis=-1) - log_ratio
         return 0.5 * (np.where(near, close, far) + _square_norm(W2 @ shift))
 
-    def jeffreys(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel."""
-        W1, W2, shift, change = self._pair(mu1, mu2)
+    def jeffreys(
+        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+    ) -> Array:
+        """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel.
+
+        Parameters
+        ----------
+        mu1, mu2 : array_like of shape (..., d, d + 1)
+            Mean parameters.
+        location : array_like of shape (2, ..., d), default=None
+            Points that ``mu1`` and ``mu2`` are taken about; None means the same point.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        W1, W2, shift, change = self._compare(mu1, mu2)
+        if location is not None:
+            shift = (location[0] - location[1])[..., None] + shift
         spread = _square_norm(W2 @ change @ W1.mT)
         return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
 
-    def js_gm(self, mu: ArrayLike, weights: ArrayLike) -> Array:
-        """JS_GM of K members, shape (...), in nats."""
-        mu, w = np.asarray(mu, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        W, W0, shift, change = self._pair(mu, mu[np.argmax(w)])
+    def js_gm(
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        lam: ArrayLike | None = None,
+        location: ArrayLike | None = None,
+    ) -> Array:
+        """JS_GM of K members, shape (...), in nats.
+
+        Parameters
+        ----------
+        mu : array_like of shape (K, ..., d, d + 1)
+            Mean parameters.
+        weights : array_like of shape (K,)
+            Class weights that sum to one.
+        lam : array_like of shape (K, ..., d, d + 1), default=None
+            Ignored.
+        location : array_like of shape (K, ..., d), default=None
+            Points that the members are taken about; None means the same point.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        mu = np.asarray(mu, dtype=np.float64)
+        w = np.asarray(weights, dtype=np.float64)
+        heaviest = np.argmax(w)
+        W, W0, shift, change = self._compare(mu, mu[heaviest])
+        if location is not None:
+            location = np.asarray(location)
+            shift = (location - location[heaviest])[..., None] + shift
         # differences of lambda as products: near-equal members keep their digits
         precision = _square(W)
         quadratic = -0.5 * precision @ change @ _square(W0)
         lam = np.concatenate([-precision @ shift, quadratic], axis=-1)
         mu = self.mean_parameters(shift[..., 0], change)
-        lam = lam - np.einsum("k,k...->...", w, lam)
-        mu = mu - np.einsum("k,k...->...", w, mu)
+        lam = lam - np.tensordot(w, lam, 1)
+        mu = mu - np.tensordot(w, mu, 1)
         return np.maximum(-np.einsum("k,k...ab,k...ab->...", w, lam, mu), 0.0)
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log density of rows (n, d), shape (n, ...), in nats."""
-        lam, x = np.asarray(lam, dtype=np.float64), np.asarray(X, dtype=np.float64)
-        centre, W = self._centred(lam)
-        x = x.reshape(len(x), *[1] * (lam.ndim - 2), -1, 1) - centre
+        lam = np.asarray(lam, dtype=np.float64)
+        x = np.asarray(X, dtype=np.float64)
+        mean, W = self._mean_and_whitening(lam)
+        # rows as columns (n, 1, ..., 1, d, 1), to broadcast against the members
+        x = x.reshape(len(x), *[1] * (lam.ndim - 2), -1, 1) - mean
         square = 2.0 * (x * (lam[..., 1:] @ x)).sum(axis=(-1, -2))
         d = W.shape[-1]
         return -0.5 * (square + d * np.log(2.0 * np.pi)) - log_determinant(W)
 
     @staticmethod
-    def _centred(lam: ArrayLike) -> tuple[Array, Array]:
+    def _mean_and_whitening(lam: ArrayLike) -> tuple[Array, Array]:
         """Mean (..., d, 1), and the whitening matrix of the *precision*."""
         lam = np.asarray(lam, dtype=np.float64)
         W = whitening(lam[..., 1:] + lam[..., 1:].mT)
         return -W.mT @ (W @ lam[..., :1]), W
 
-    def _pair(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
-        """Whitening matrices, and differences of means and covariances."""
-        mu1, mu2 = np.asarray(mu1, dtype=np.float64), np.asarray(mu2, dtype=np.float64)
-        change = mu1 - mu2
-        shift, mean1, mean2 = (m[..., :1] for m in (change, mu1, mu2))
-        square = mean1 @ shift.mT + shift @ mean2.mT
-        W1, W2 = whitening(self.covariance(mu1)), whitening(self.covariance(mu2))
-        return W1, W2, shift, change[..., 1:] - square
+    def _compare(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
+        """Whitening matrices; differences of means (..., d, 1) and of covariances."""
+        mu1 = np.asarray(mu1, dtype=np.float64)
+        mu2 = np.asarray(mu2, dtype=np.float64)
+        difference = mu1 - mu2
+        shift = difference[..., :1]
+        # m_1 m_1^T - m_2 m_2^T from the difference of the means
+        square = mu1[..., :1] @ shift.mT + shift @ mu2[..., :1].mT
+        W1 = whitening(self.covariance(mu1))
+        W2 = whitening(self.covariance(mu2))
+        return W1, W2, shift, difference[..., 1:] - square
 
 
 def whitening(covariance: ArrayLike) -> Array:
-    """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W."""
+    """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W.
+
+    Parameters
+    ----------
+    covariance : array_like of shape (..., d, d)
+
+    Returns
+    -------
+    ndarray of shape (..., d, d)
+        Lower triangular. A ValueError names the first variance, or the first smallest
+        eigenvalue of a correlation matrix, that is not above zero.
+    """
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
     check_variance(variance)
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
     smallest = np.linalg.eigvalsh(correlation)[..., 0]
-    what = "smallest eigenvalue of the correlation matrix"
-    remedy = (
+    check_domain(
+        smallest > S.shape[-1] * ROUNDING,
+        smallest,
+        "smallest eigenvalue of the correlation matrix",
         "a joint normal density needs a positive definite covariance; shrink the "
-        "correlations or drop features that depend on others"
+        "correlations or drop features that depend on others",
     )
-    check_domain(smallest > S.shape[-1] * ROUNDING, smallest, what, remedy)
     return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
 
 
 def log_determinant(W: Array) -> Array:
-    """Log determinant of a lower triangular matrix with a positive diagonal."""
+    """Log determinant (...) of lower triangular W (..., d, d) of positive diagonal."""
     return np.log(np.diagonal(W, axis1=-2, axis2=-1)).sum(axis=-1)
+
+
+def _shrunken_correlation(
+    covariance: Array, shrinkage: float | str, freedom: Array
+) -> tuple[Array, Array]:
+    """Correlations (..., d, d) times 1 - shrinkage, with ones on the diagonal.
+
+    Features without variance have no correlations. The shrinkage in use (...) is
+    returned too; "auto" estimates it with the degrees of freedom (...).
+    """
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    varies = variance > 0
+    unit = np.eye(covariance.shape[-1])
+    correlation = _rescale(
+        covariance, 1.0 / np.sqrt(np.where(varies, variance, np.inf))
+    )
+    correlation *= 1.0 - unit
+    if shrinkage == "auto":
+        squares = _square_norm(correlation)
+        shrinkage = correlation_intensity(squares, varies.sum(axis=-1), freedom)
+    shrinkage = np.broadcast_to(shrinkage, np.shape(freedom))
+    return (1.0 - shrinkage[..., None, None]) * correlation + unit, shrinkage
+
+
+def _rescale(A: Array, scale: Array) -> Array:
+    """D A D (..., d, d) with the diagonal D of scale (..., d)."""
+    return A * scale[..., :, None] * scale[..., None, :]
 
 
 def _square(A: Array) -> Array:

@@ -12,6 +12,7 @@ from memdlib.families.base import (
     MarginalFamily,
     by_feature,
     class_fractions,
+    drop_weightless,
     jensen_shannon_quadrature,
 )
 from memdlib.moments import ClassMoments
@@ -53,9 +54,8 @@ class Normal(MarginalFamily):
 
     def natural(self, mu: ArrayLike) -> Array:
         """Natural parameters (-mean/v, 1/(2 v)) (..., 2) of mu (..., 2); variance v."""
-        mu = np.asarray(mu, dtype=np.float64)
-        variance = self._positive_variance(mu)
-        return np.stack([-mu[..., 0] / variance, 0.5 / variance], axis=-1)
+        mean, variance = self._mean_and_variance(mu)
+        return np.stack([-mean / variance, 0.5 / variance], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
         """Mean parameters (..., 2) of natural parameters (..., 2), lambda_2 > 0."""
@@ -73,15 +73,14 @@ class Normal(MarginalFamily):
 
     def entropy(self, mu: ArrayLike) -> Array:
         """Differential entropy log(2 pi e v) / 2 (...), nats, with the variance v."""
-        return 0.5 * np.log(2.0 * np.pi * np.e * self._positive_variance(mu))
+        _, variance = self._mean_and_variance(mu)
+        return 0.5 * np.log(2.0 * np.pi * np.e * variance)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """KL(p_1 || p_2) (...), nats; the means by their difference, which is exact."""
-        mu1 = np.asarray(mu1, dtype=np.float64)
-        mu2 = np.asarray(mu2, dtype=np.float64)
-        v1 = self._positive_variance(mu1)
-        v2 = self._positive_variance(mu2)
-        shift = mu1[..., 0] - mu2[..., 0]
+        mean1, v1 = self._mean_and_variance(mu1)
+        mean2, v2 = self._mean_and_variance(mu2)
+        shift = mean1 - mean2
         return 0.5 * (itakura_saito(v1, v2) + shift**2 / v2)
 
     @np.errstate(over="ignore")
@@ -102,11 +101,9 @@ class Normal(MarginalFamily):
         ndarray of shape (...)
             Nats; infinite where it overflows.
         """
-        mu1 = np.asarray(mu1, dtype=np.float64)
-        mu2 = np.asarray(mu2, dtype=np.float64)
-        v1 = self._positive_variance(mu1)
-        v2 = self._positive_variance(mu2)
-        shift = mu1[..., 0] - mu2[..., 0]
+        mean1, v1 = self._mean_and_variance(mu1)
+        mean2, v2 = self._mean_and_variance(mu2)
+        shift = mean1 - mean2
         if location is not None:
             shift = (location[0] - location[1]) + shift
         # v1/v2 + v2/v1 - 2 = (v1 - v2)^2 / (v1 v2), a square that cannot cancel
@@ -145,7 +142,7 @@ class Normal(MarginalFamily):
         """
         mu = np.asarray(mu, dtype=np.float64)
         w = np.asarray(weights, dtype=np.float64)
-        variance = self._positive_variance(mu)
+        _, variance = self._mean_and_variance(mu)
         centre = self.centre(mu, w, location)
         square = (centre - np.tensordot(w, centre, 1)) ** 2
         # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
@@ -176,13 +173,9 @@ class Normal(MarginalFamily):
         value, error : ndarray of shape (d,)
             Nats, and an estimate of the error.
         """
-        w = np.asarray(weights, dtype=np.float64)
-        mu = np.asarray(mu, dtype=np.float64)[w > 0]
-        if location is not None:
-            location = location[w > 0]
-        w = w[w > 0]
+        mu, w, location = drop_weightless(mu, weights, location)
         centre = self.centre(mu, w, location)
-        deviation = np.sqrt(self._positive_variance(mu))
+        deviation = np.sqrt(self._mean_and_variance(mu)[1])
         panels = centre[..., None] + deviation[..., None] * _PANELS
         edges = np.sort(np.concatenate(panels, axis=1))
 
@@ -191,7 +184,7 @@ class Normal(MarginalFamily):
             z = (x - centre[:, features, None]) / scale
             return -0.5 * z**2 - np.log(scale * _ROOT_OF_2_PI)
 
-        value, error = jensen_shannon_quadrature(log_density, edges, w / w.sum())
+        value, error = jensen_shannon_quadrature(log_density, edges, w)
         # classes that agree exactly get exactly zero, whatever the rule sums up to
         equal = (centre == centre[0]) & (deviation == deviation[0])
         return np.where(equal.all(axis=0), 0.0, value), error
@@ -329,11 +322,12 @@ class Normal(MarginalFamily):
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
         return differs, _weighted_mean(fraction, centre**2)
 
-    def _positive_variance(self, mu: ArrayLike) -> Array:
-        """Variance (...) of mean parameters (..., 2), checked to be above zero."""
+    def _mean_and_variance(self, mu: ArrayLike) -> tuple[Array, Array]:
+        """Mean and variance (...) of mean parameters (..., 2); a variance > 0."""
+        mu = np.asarray(mu, dtype=np.float64)
         variance = self.variance(mu)
         check_variance(variance)
-        return variance
+        return mu[..., 0], variance
 
 
 def check_variance(variance: Array) -> None:
