@@ -61,7 +61,8 @@ def test_values_whose_squares_are_no_numbers_are_refused(kind):
     for scale in (1.2e99, 1e-100):
         labelled_data(model, kind(X * [1.0, scale]), y, None)
     for factor in (1e100, -1e200, 1e-101, -1e-300):
-        with pytest.raises(ValueError, match="value of feature 1 of X .*: rescale the feature"):
+        message = "value of feature 1 of X .*: rescale the feature"
+        with pytest.raises(ValueError, match=message):
             labelled_data(model, kind(X * [1.0, factor]), y, None)
     assert model.fit(kind(X), y).predict(kind(X * 1e-300)).shape == (4,)
 

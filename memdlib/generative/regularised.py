@@ -17,7 +17,7 @@ import numpy as np
 
 from memdlib._types import Array, ArrayLike
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
-from memdlib.generative.scores import about_best
+from memdlib.generative.scores import recentred_scores
 from memdlib.validation import SHARE
 
 
@@ -138,7 +138,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
             self._covariances.append(_ClassCovariance(rows, self.class_shrinkage))
         linear = pooled.linear()
         self._points = linear.points
-        self._nearest_point = linear.place
+        self._nearest_point = linear.nearest_point
         self._means = [pooled.about(point) for point in linear.points]
         self._low = moments.low
         self._high = moments.high
@@ -147,7 +147,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
 
     def _joint_log_density(self, X):
         X = np.clip(X, self._low, self._high)
-        return about_best(self._scores_about, X, self._nearest_point)
+        return recentred_scores(self._scores_about, X, self._nearest_point)
 
     def _scores_about(self, X, p) -> Array:
         """Log p(x, k) of rows (n, d), (n, K), from their differences to point p.
