@@ -32,30 +32,31 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        One of memdlib that has ``partial_fit``. ``n_features="auto"`` needs all rows at
-        once; give a number or a share.
+        An estimator of memdlib with ``partial_fit``. ``n_features="auto"`` needs all
+        rows at once; give a number or a fraction.
     X : Dask array or data frame of shape (n, d)
-        Blocks of rows may be sparse, of any lengths, or empty.
+        Blocks of rows may be sparse, of any length, or empty.
     y : Dask array or series of shape (n,)
-        Labels, in blocks as X; beside an array X of known lengths in memory or in
-        other blocks, too.
+        Labels, in the same blocks as X. If X is an array of known lengths, they may
+        also be in memory, or in other blocks.
     sample_weight : as y, default=None
         Nonnegative instance weights.
     classes : array-like of shape (K,), default=None
-        Those that occur; None looks for them first.
+        The classes that occur; None looks for them first, in a pass over y.
 
     Returns
     -------
     estimator
-        As its ``fit`` to all rows would leave it, but for rounding. If the fit fails,
-        it is as it was.
+        As its ``fit`` to all rows would leave it, up to rounding. If the fit fails, it
+        stays as it was.
 
     Raises
     ------
     TypeError
         If the estimator has no ``partial_fit``, or X is no Dask collection.
     ValueError
-        As ``partial_fit``; if a class has no row; if labels are not in blocks as X.
+        As ``partial_fit`` does; if a class has no row; if labels are not in the same
+        blocks as X.
 
     Examples
     --------
@@ -65,6 +66,39 @@ def fit(
     >>> fit(MeMdClassifier(n_features=1), X, [0, 0, 1, 1]).order_.tolist()
     [0, 1]
     """
+    _check_fit(estimator, X)
+    # an unfitted copy, so that a failure leaves the estimator as it was
+    worker = clone(estimator)
+    if isinstance(X, da.Array):
+        template = np.empty((0, *X.shape[1:]))
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    else:
+        template = X._meta
+    # feature names and their number come from a block without rows
+    validate_data(worker, template, skip_check_array=True)
+    labels = [_aligned_blocks(X, y)]
+    if sample_weight is not None:
+        labels.append(_aligned_blocks(X, sample_weight))
+    if classes is None:
+        seen = map(dask.delayed(_classes_of_block), *labels)
+        classes = np.concatenate(dask.compute(*seen))
+    classes = np.unique(classes)
+    if len(classes) < 2:
+        raise ValueError(f"classes={classes.tolist()} must hold at least two classes")
+    collect = dask.delayed(partial(_moments_of_block, worker, classes))
+    moments = list(map(collect, _blocks(X), *labels))
+    moments = _merge_in_tree(moments).compute()
+    if moments is None or not moments.weight.all():
+        empty = classes if moments is None else classes[moments.weight == 0]
+        raise ValueError(f"there is no row of class {empty.tolist()[0]!r}")
+    model = worker._estimate(moments, classes)
+    validate_data(estimator, template, skip_check_array=True)
+    estimator._fitted = model
+    return estimator
+
+
+def _check_fit(estimator, X) -> None:
+    """Raise if the estimator cannot be fitted block by block, or X is in memory."""
     if not isinstance(estimator, MomentClassifier):
         raise TypeError(
             f"{type(estimator).__name__} is no estimator of memdlib with partial_fit, "
@@ -78,39 +112,20 @@ def fit(
     estimator._validate_params()
     if getattr(estimator, "n_features", None) == "auto":
         raise ValueError(
-            'n_features="auto" needs all rows at once; give a number or a share, which '
-            "accuracy_curve helps to choose on rows kept apart"
+            'n_features="auto" needs all rows at once; give a number or a fraction, '
+            "which accuracy_curve helps to choose on held-out rows"
         )
-    bare = clone(estimator)
-    if isinstance(X, da.Array):
-        template = np.empty((0, *X.shape[1:]))
-        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    else:
-        template = X._meta
-    validate_data(bare, template, skip_check_array=True)
-    labels = [_beside(X, part) for part in (y, sample_weight) if part is not None]
-    if classes is None:
-        found = map(dask.delayed(_labels), *labels)
-        classes = np.concatenate(dask.compute(*found))
-    classes = np.unique(classes)
-    if len(classes) < 2:
-        raise ValueError(f"classes={classes.tolist()} must hold at least two classes")
-    collect = dask.delayed(partial(_moments, bare, classes))
-    parts = list(map(collect, _blocks(X), *labels))
-    while len(parts) > 1:
-        pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
-        parts = [dask.delayed(_merged)(*pair) for pair in pairs]
-    moments = parts[0].compute()
-    if moments is None or not moments.weight.all():
-        without = classes if moments is None else classes[moments.weight == 0]
-        raise ValueError(f"there is no row of class {without.tolist()[0]!r}")
-    model = bare._estimate(moments, classes)
-    validate_data(estimator, template, skip_check_array=True)
-    estimator._fitted = model
-    return estimator
 
 
-def _beside(X, values):
+def _merge_in_tree(moments):
+    """Delayed moments of all blocks, merged pair by pair as the leaves of a tree."""
+    while len(moments) > 1:
+        pairs = [moments[i : i + 2] for i in range(0, len(moments), 2)]
+        moments = [dask.delayed(_merge)(*pair) for pair in pairs]
+    return moments[0]
+
+
+def _aligned_blocks(X, values):
     """Delayed blocks of labels or weights, as many as those of X."""
     if isinstance(X, da.Array):
         if not dask.is_dask_collection(values):
@@ -126,23 +141,29 @@ def _beside(X, values):
 
 
 def _blocks(values):
-    """Delayed blocks; optimised by itself, each column may be read in others."""
+    """Delayed blocks of rows, one-dimensional."""
+    # not optimised: Dask would do so for each collection by itself, and might read
+    # the columns of a data frame and its labels in different blocks
     return np.ravel(values.to_delayed(optimize_graph=False))
 
 
-def _labels(y, weight=None):
-    """Those of a block that count."""
+def _classes_of_block(y, weight=None):
+    """Labels of a block that occur with positive weight."""
     y = np.asarray(y)
     return np.unique(y if weight is None else y[np.asarray(weight) > 0])
 
 
-def _moments(estimator, classes, X, y, weight=None):
-    """Moments of a block; None if it has no row that counts."""
+def _moments_of_block(estimator, classes, X, y, weight=None):
+    """Moments of a block; None if it has no row of positive weight."""
     if not len(y) or (weight is not None and not np.any(weight)):
         return None
     return estimator._batch_moments(X, y, weight, None, classes)[0]
 
 
-def _merged(first, second=None):
-    """Moments of two blocks together."""
-    return first.merge(second) if first and second else first or second
+def _merge(first, second=None):
+    """Moments of two blocks together; None is a block without rows."""
+    if first is None:
+        return second
+    if second is None:
+        return first
+    return first.merge(second)

@@ -86,8 +86,17 @@ def log_ratio(p: ArrayLike, q: ArrayLike) -> Array:
 def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> Array:
     """Terms q - p + p log(p / q) of a divergence, none of them negative.
 
-    ``q_minus_p`` is the difference of p and q, nonnegative numbers, as exact as the
-    caller knows it. A term is ``inf`` where only q is zero, and 0 where both are.
+    Parameters
+    ----------
+    p, q : array_like
+        Nonnegative numbers.
+    q_minus_p : array_like
+        Their difference, as exactly as the caller knows it.
+
+    Returns
+    -------
+    ndarray
+        ``inf`` where only q is zero, and 0 where both are.
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -100,13 +109,22 @@ def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> Array:
 def itakura_saito(p: ArrayLike, q: ArrayLike) -> Array:
     """Itakura-Saito divergence p / q - 1 - log(p / q) of positive numbers.
 
-    The KL divergence, in nats, of exponential densities with the means p and q, or
-    twice that of centred normal densities with these variances.
+    Parameters
+    ----------
+    p, q : array_like
+
+    Returns
+    -------
+    ndarray
+        The KL divergence, in nats, of exponential densities with the means p and q, or
+        twice that of centred normal densities with these variances.
     """
-    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    p = np.asarray(p, dtype=np.float64)
+    q = np.asarray(q, dtype=np.float64)
     t = (p - q) / q
     near = np.abs(t) <= 0.5
-    return np.where(near, x_minus_log1p(np.where(near, t, 0.0)), t - log_ratio(p, q))
+    close = x_minus_log1p(np.where(near, t, 0.0))
+    return np.where(near, close, t - log_ratio(p, q))
 
 
 def kl(p: ArrayLike, q: ArrayLike) -> Array:
@@ -194,8 +212,8 @@ def jensen_shannon(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     P, w = _mixture(P, weights)
     # mixture - p_k from differences to p_1, so that near-equality keeps its digits
     offset = P - P[..., :1, :]
-    deviation = np.einsum("k,...kc->...c", w, offset)[..., None, :] - offset
-    mixture = np.einsum("k,...kc->...c", w, P)[..., None, :]
+    deviation = _mean(offset, w) - offset
+    mixture = _mean(P, w)
     # a mixture that underflows has nothing to add
     terms = np.where(mixture > 0, kl_terms(P, mixture, deviation), 0.0)
     return np.einsum("k,...kc->...", w, terms)
@@ -234,9 +252,11 @@ def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> 
         return jensen_shannon(P, weights)
     P, w = _mixture(P, weights)
     log_w = np.log(w)[:, None]
-    mixture = np.einsum("k,...kc->...c", w, P)[..., None, :]
+    mixture = _mean(P, w)
     occupied = (P > 0) & (mixture > 0)
-    p, m = np.where(occupied, P, 1.0), np.where(occupied, mixture, 1.0)
+    p = np.where(occupied, P, 1.0)
+    m = np.where(occupied, mixture, 1.0)
+    # ((w p / m)^(q - 1) - 1) / (q - 1), with the limit log(w p / m) at q = 1
     deformed = np.expm1((q - 1.0) * (log_w + log_ratio(p, m))) / (q - 1.0)
     terms = np.where(occupied, P * m ** (q - 1.0) * deformed, 0.0).sum(axis=-1)
     terms = terms - np.expm1((q - 1.0) * log_w[:, 0]) / (q - 1.0)
@@ -275,12 +295,18 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     violated = (occupied & (P == 0).any(axis=-2)).any(axis=-1)
     ratio = log_ratio(P, P[..., :1, :])
     ratio = np.where(np.isfinite(ratio), ratio, 0.0)
-    centred = offset - np.einsum("k,...kc->...c", w, offset)[..., None, :]
+    centred = offset - _mean(offset, w)
     covariance = np.einsum("k,...kc,...kc->...", w, ratio, centred)
     return np.where(violated, np.inf, np.maximum(covariance, 0.0))
 
 
-def _distribution(p: ArrayLike, name: str) -> Array:
+def _mean(P: Array, w: Array) -> Array:
+    """Weighted mean (..., 1, n_cells) over the members of P (..., K, n_cells)."""
+    return np.einsum("k,...kc->...c", w, P)[..., None, :]
+
+
+def _check_distribution(p: ArrayLike, name: str) -> Array:
+    """Return probabilities (..., n_cells) as float64; raise ValueError otherwise."""
     p = check_real_array(p, name)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise ValueError(f"{name} needs at least one cell; got shape {p.shape}")
@@ -297,24 +323,30 @@ def _distribution(p: ArrayLike, name: str) -> Array:
 
 
 def _pair(p, q):
-    """Two distributions, or stacks of them, on the same cells."""
-    p, q = _distribution(p, "p"), _distribution(q, "q")
+    """Check two distributions, or stacks of them, to be on the same cells."""
+    p = _check_distribution(p, "p")
+    q = _check_distribution(q, "q")
     if p.shape[-1] != q.shape[-1]:
-        raise ValueError(f"p of shape {p.shape} and q of {q.shape} have other cells")
+        raise ValueError(
+            f"p of shape {p.shape} and q of shape {q.shape} have different cells"
+        )
     return p, q
 
 
 def _mixture(P, weights):
-    """Check K distributions and their weights; drop those of weight zero."""
-    P = _distribution(P, "P")
+    """Check K distributions and their weights; drop those of weight zero.
+
+    Returns them as (..., K', n_cells) and (K',), the heaviest first.
+    """
+    P = _check_distribution(P, "P")
     if P.ndim < 2:
         raise ValueError(f"P needs shape (..., K, n_cells); got {P.shape}")
     n_classes = P.shape[-2]
     if weights is None:
         return P, np.full(n_classes, 1.0 / n_classes)
-    w = _distribution(weights, "weights")
+    w = _check_distribution(weights, "weights")
     if w.shape != (n_classes,):
         raise ValueError(f"weights has shape {w.shape}; P holds {n_classes} members")
-    # differences to the heaviest, first, keep the digits of small weights
+    # differences to the first member keep the digits of small weights if it is heaviest
     order = np.argsort(-w, kind="stable")[: np.count_nonzero(w)]
     return P[..., order, :], w[order] / w.sum()

@@ -14,7 +14,6 @@ scikit-learn's pairwise conventions; two vectors give one number. The linear ker
 """
 
 import math
-from itertools import pairwise
 from numbers import Real
 
 import numpy as np
@@ -28,11 +27,11 @@ from memdlib.validation import Number, check_choice, check_nonnegative, sum_dupl
 __all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kernel"]
 
 
-# Numbers in a block: two blocks stay in a processor's own cache.
+# Numbers in a block: two blocks stay in the cache of a processor core.
 _BLOCK = 1 << 15
 _ORDERS = Number(Real, 0, 2, "both")
 _SMALLEST = np.finfo(np.float64).tiny
-# Orders this near 1 need more than powers.
+# Orders nearer to 1 than this lose digits in powers alone.
 _NEAR_ONE = 0.1
 
 
@@ -42,7 +41,8 @@ def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_x, n_cells)
-        Rows are distributions: nonnegative, of sum one; others are a ValueError.
+        Rows are distributions, nonnegative and of sum one; a ValueError names a row
+        that is not.
     Y : {array-like, sparse matrix} of shape (n_y, n_cells), default=None
         None means X.
 
@@ -92,18 +92,11 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
     >>> jt_kernel(P, q=0.0).round().tolist()
     [[2.0, 1.0], [1.0, 2.0]]
     """
-    q = _order(q)
-    X, Y, single = _rows(X, Y)
-    for rows, name in ((X, "X"), (Y, "Y")):
-        total = _masses(rows, name)
-        off = np.abs(total - 1.0) > 1e-6
-        if off.any():
-            i = int(off.argmax())
-            raise ValueError(
-                f"row {i} of {name} sums to {total[i]:.8g}, not to 1; divide by that, "
-                "or use weighted_jt_kernel"
-            )
-    return _shaped(_pair_sums(X, Y, q) * 0.5**q, single)
+    q = _check_order(q)
+    X, Y, single = _check_rows(X, Y)
+    _check_distributions(X, "X")
+    _check_distributions(Y, "Y")
+    return _matrix_or_float(_pair_sums(X, Y, q) * 0.5**q, single)
 
 
 def weighted_jt_kernel(
@@ -111,7 +104,7 @@ def weighted_jt_kernel(
 ) -> Array:
     """Weighted Jensen-Tsallis kernels between measures, which need not be normalised.
 
-    With the masses u and v of two measures, their shares pi = (u, v) / (u + v) and the
+    With the masses u and v of two measures, the fractions pi = (u, v) / (u + v) and the
     distributions p and r, version A is S_q(pi) - T_q^pi(p, r), and version B is that
     times (u + v)^q.
 
@@ -122,7 +115,7 @@ def weighted_jt_kernel(
     q : float in [0, 2], default=1.0
         Order.
     version : {"A", "B"}, default="A"
-        A does not change if all measures are multiplied by one number; B is
+        A does not change when all measures are multiplied by the same number; B is
         homogeneous of degree q.
 
     Returns
@@ -144,13 +137,15 @@ def weighted_jt_kernel(
     >>> weighted_jt_kernel(M).round(3).tolist()
     [[0.693, 0.44], [0.44, 0.693]]
     """
-    q, version = _order(q), check_choice(version, "version", ("A", "B"))
-    X, Y, single = _rows(X, Y)
-    u, v = _masses(X, "X"), _masses(Y, "Y")
+    q = _check_order(q)
+    check_choice(version, "version", ("A", "B"))
+    X, Y, single = _check_rows(X, Y)
+    u = _masses(X, "X")
+    v = _masses(Y, "Y")
     K = _pair_sums(X, Y, q)
     if version == "A":
         K /= np.add.outer(u, v) ** q
-    return _shaped(K, single)
+    return _matrix_or_float(K, single)
 
 
 def exponential_js_kernel(
@@ -163,7 +158,7 @@ def exponential_js_kernel(
     X, Y
         As for :func:`js_kernel`.
     t : float >= 0, default=1.0
-        Sharpness, the part of ``gamma`` in other kernels.
+        Sharpness, which plays the part of ``gamma`` in other kernels.
 
     Returns
     -------
@@ -180,36 +175,42 @@ def exponential_js_kernel(
     """
     t = check_nonnegative(t, "t")
     divergence = np.clip(math.log(2.0) - js_kernel(X, Y), 0.0, None)
-    return _shaped(np.exp(-t * divergence), np.ndim(divergence) == 0)
+    return _matrix_or_float(np.exp(-t * divergence), np.ndim(divergence) == 0)
 
 
-def _order(q: float) -> float:
-    """An order that has a kernel."""
+def _check_order(q: float) -> float:
+    """Return an order that has a kernel; raise ValueError otherwise."""
     if _ORDERS.is_satisfied_by(q):
         return float(q)
     raise ValueError(f"q={q!r} must be a number from 0 to 2, or there is no kernel")
 
 
-def _rows(X, Y):
-    """Rows as dense or sparse arrays of one width, and whether they are two vectors."""
+def _check_rows(X, Y):
+    """Rows as dense or CSR arrays of equal width, and whether they are two vectors.
+
+    Without Y, or if it is X, both are the same object.
+    """
     single = np.ndim(X) == 1 and Y is not None and np.ndim(Y) == 1
     if single:
-        X, Y = np.atleast_2d(X), np.atleast_2d(Y)
+        X = np.atleast_2d(X)
+        Y = np.atleast_2d(Y)
     same = Y is None or Y is X
     X, Y = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
     any_sparse = sparse.issparse(X) or sparse.issparse(Y)
     kind = sparse.csr_array if any_sparse else np.ascontiguousarray
-    X, Y = (sum_duplicates(kind(rows, dtype=np.float64)) for rows in (X, Y))
-    return X, X if same else Y, single
+    X = sum_duplicates(kind(X, dtype=np.float64))
+    if same:
+        return X, X, single
+    return X, sum_duplicates(kind(Y, dtype=np.float64)), single
 
 
-def _shaped(K: Array, single: bool):
-    """A matrix, or its one entry."""
+def _matrix_or_float(K: Array, single: bool):
+    """The matrix K, or its only entry, of two vectors, as a float."""
     return float(np.squeeze(K)) if single else K
 
 
 def _masses(rows, name: str) -> Array:
-    """Sums of the rows, which must be measures."""
+    """Sums (n,) of rows (n, n_cells), checked to be measures of positive mass."""
     check_non_negative(rows, f"{name} of a kernel between measures")
     total = rows.sum(axis=1)
     if not (total > 0).all():
@@ -217,58 +218,80 @@ def _masses(rows, name: str) -> Array:
     return total
 
 
-def _deformed_log(s, q: float, out=None, zeros: bool = True):
-    """Factor of s in F_q(s) of :func:`_pair_sums`; finite where s is zero."""
-    L = np.maximum(s, _SMALLEST, out=out) if zeros else s
-    # a root takes a fraction of the time of a power
-    if q in (0.5, 1.5):
-        L = np.sqrt(L, out=out)
-        return L if q > 1.0 else np.reciprocal(L, out=L)
-    L = np.log(L, out=out)
-    if q == 1.0:
-        return L
-    power = np.expm1 if abs(q - 1.0) < _NEAR_ONE else np.exp
-    return power(np.multiply(L, q - 1.0, out=L), out=L)
+def _check_distributions(rows, name: str) -> None:
+    """Raise ValueError, naming the first row (n_cells,) whose sum is not one."""
+    total = _masses(rows, name)
+    off = np.abs(total - 1.0) > 1e-6
+    if off.any():
+        i = int(off.argmax())
+        raise ValueError(
+            f"row {i} of {name} sums to {total[i]:.8g}, not to 1; divide by that, "
+            "or use weighted_jt_kernel"
+        )
 
 
 def _pair_sums(X, Y, q: float) -> Array:
-    """Sum over the cells of f_q for every pair of rows."""
-    # It is F_q(a + b) - F_q(a) - F_q(b), where F_q(s) is s log s for q = 1; else it is
-    # this, over q - 1, with F_q(s) = s^q, less s near 1: what is linear drops out, and
-    # is taken off where it would leave but few digits.
+    """Sums (n_x, n_y) over the cells of f_q, for every pair of rows.
+
+    They are sums of F(a + b) - F(a) - F(b), with F(s) = s log s for q = 1 and F(s) =
+    s^q / (q - 1) otherwise. A linear term of F drops out: near q = 1 it is taken off
+    beforehand, as F(s) = s (s^(q - 1) - 1) / (q - 1), which keeps the digits.
+    """
     if q == 2.0:
         K = 2.0 * (X @ Y.T)
         return K.toarray() if sparse.issparse(K) else K
     K = _sparse_sums(X, Y, q) if sparse.issparse(X) else _dense_sums(X, Y, q)
     if Y is X:
         K = np.triu(K) + np.triu(K, 1).T
-    return np.maximum(K if q == 1.0 else K / (q - 1.0), 0.0)
+    if q != 1.0:
+        K /= q - 1.0
+    return np.maximum(K, 0.0)
 
 
 def _dense_sums(X: Array, Y: Array, q: float) -> Array:
-    """The sums above the diagonal, if Y is X, or all, in blocks."""
-    n_x, (n_y, d), zeros = len(X), Y.shape, not (X.all() or Y.all())
-    K = np.zeros((n_x, n_y))
-    width = min(n_y, max(1, _BLOCK // d))
-    room = np.empty((2, width, d))
-    for i in range(n_x):
-        for j in range(i if Y is X else 0, n_y, width):
-            other = Y[j : j + width]
-            total, rest = room[:, : len(other)]
-            np.add(X[i], other, out=total)
-            logs = _deformed_log(total, q, rest, zeros)
-            np.vecdot(total, logs, out=K[i, j : j + width])
-    own_x, own_y = (np.vecdot(rows, _deformed_log(rows, q)) for rows in (X, Y))
-    return K - own_x[:, None] - own_y
+    """Sums for all pairs of dense rows; if Y is X, only at and above the diagonal."""
+    n_y, d = Y.shape
+    K = np.zeros((len(X), n_y))
+    width = max(1, _BLOCK // d)
+    zeros = not (X.all() or Y.all())
+    for i in range(len(X)):
+        for start in range(i if Y is X else 0, n_y, width):
+            block = slice(start, start + width)
+            total = X[i] + Y[block]
+            K[i, block] = np.vecdot(total, _factor(total, q, zeros))
+    K -= np.vecdot(X, _factor(X, q))[:, None]
+    return K - np.vecdot(Y, _factor(Y, q))
 
 
 def _sparse_sums(X, Y, q: float) -> Array:
-    """The same over common cells only: the others add nothing."""
-    columns, K = sparse.csc_array(Y), np.empty((X.shape[0], Y.shape[0]))
-    for i, (first, last) in enumerate(pairwise(X.indptr)):
-        common = columns[:, X.indices[first:last]]
-        a, b = X.data[first:last].repeat(np.diff(common.indptr)), common.data
-        whole, *parts = (s * _deformed_log(s, q) for s in (a + b, a, b))
-        value = whole - parts[0] - parts[1]
-        K[i] = np.bincount(common.indices, value, minlength=K.shape[1])
+    """Sums for all pairs of sparse rows over common cells: the others add nothing."""
+    columns = sparse.csc_array(Y)
+    K = np.empty((X.shape[0], Y.shape[0]))
+    for i in range(X.shape[0]):
+        stored = slice(X.indptr[i], X.indptr[i + 1])
+        common = columns[:, X.indices[stored]]
+        a = X.data[stored].repeat(np.diff(common.indptr))
+        b = common.data
+        terms = (a + b) * _factor(a + b, q) - a * _factor(a, q) - b * _factor(b, q)
+        K[i] = np.bincount(common.indices, terms, minlength=len(K[i]))
     return K
+
+
+def _factor(s: Array, q: float, zeros: bool = True) -> Array:
+    """Factor F(s) / s of :func:`_pair_sums`, times q - 1 unless q = 1.
+
+    It is finite where s is zero, if there may be zeros.
+    """
+    if zeros:
+        s = np.maximum(s, _SMALLEST)
+    # a root takes a fraction of the time of a power
+    if q == 1.5:
+        return np.sqrt(s)
+    if q == 0.5:
+        return 1.0 / np.sqrt(s)
+    log_s = np.log(s)
+    if q == 1.0:
+        return log_s
+    if abs(q - 1.0) < _NEAR_ONE:
+        return np.expm1((q - 1.0) * log_s)
+    return np.exp((q - 1.0) * log_s)

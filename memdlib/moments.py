@@ -473,7 +473,7 @@ def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
 
 
 def _by_class(X, values, codes, weight, n_classes) -> Array:
-    """Weighted sums (K, d) over each class of values (nnz,) of the stored cells."""
+    """Weighted sums (K, d) by class of values (nnz,) in the stored cells of X."""
     d = X.shape[1]
     n_stored = np.diff(X.indptr)
     cell = np.repeat(codes * d, n_stored) + X.indices
