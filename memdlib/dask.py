@@ -150,7 +150,9 @@ def _blocks(values):
 def _classes_of_block(y, weight=None):
     """Labels of a block that occur with positive weight."""
     y = np.asarray(y)
-    return np.unique(y if weight is None else y[np.asarray(weight) > 0])
+    if weight is not None:
+        y = y[np.asarray(weight) > 0]
+    return np.unique(y)
 
 
 def _moments_of_block(estimator, classes, X, y, weight=None):

@@ -177,7 +177,8 @@ def jeffreys(p: ArrayLike, q: ArrayLike) -> Array:
     0.274653
     """
     p, q = _pair(p, q)
-    return ((p - q) * log_ratio(p, q)).sum(axis=-1)
+    terms = (p - q) * log_ratio(p, q)
+    return terms.sum(axis=-1)
 
 
 def jensen_shannon(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
@@ -258,9 +259,9 @@ def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> 
     m = np.where(occupied, mixture, 1.0)
     # ((w p / m)^(q - 1) - 1) / (q - 1), with the limit log(w p / m) at q = 1
     deformed = np.expm1((q - 1.0) * (log_w + log_ratio(p, m))) / (q - 1.0)
-    terms = np.where(occupied, P * m ** (q - 1.0) * deformed, 0.0).sum(axis=-1)
-    terms = terms - np.expm1((q - 1.0) * log_w[:, 0]) / (q - 1.0)
-    return np.einsum("k,...k->...", w, terms)
+    terms = np.where(occupied, P * m ** (q - 1.0) * deformed, 0.0)
+    of_weights = np.expm1((q - 1.0) * log_w[:, 0]) / (q - 1.0)
+    return np.einsum("k,...k->...", w, terms.sum(axis=-1) - of_weights)
 
 
 def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
@@ -291,18 +292,21 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     """
     P, w = _mixture(P, weights)
     offset = P - P[..., :1, :]
-    occupied = (P > 0).any(axis=-2)
-    violated = (occupied & (P == 0).any(axis=-2)).any(axis=-1)
+    # cells that one class has and another lacks
+    present = (P > 0).any(axis=-2)
+    absent = (P == 0).any(axis=-2)
+    infinite = (present & absent).any(axis=-1)
     ratio = log_ratio(P, P[..., :1, :])
     ratio = np.where(np.isfinite(ratio), ratio, 0.0)
     centred = offset - _mean(offset, w)
     covariance = np.einsum("k,...kc,...kc->...", w, ratio, centred)
-    return np.where(violated, np.inf, np.maximum(covariance, 0.0))
+    return np.where(infinite, np.inf, np.maximum(covariance, 0.0))
 
 
 def _mean(P: Array, w: Array) -> Array:
     """Weighted mean (..., 1, n_cells) over the members of P (..., K, n_cells)."""
-    return np.einsum("k,...kc->...c", w, P)[..., None, :]
+    mean = np.einsum("k,...kc->...c", w, P)
+    return mean[..., None, :]
 
 
 def _check_distribution(p: ArrayLike, name: str) -> Array:
@@ -348,5 +352,6 @@ def _mixture(P, weights):
     if w.shape != (n_classes,):
         raise ValueError(f"weights has shape {w.shape}; P holds {n_classes} members")
     # differences to the first member keep the digits of small weights if it is heaviest
-    order = np.argsort(-w, kind="stable")[: np.count_nonzero(w)]
+    order = np.argsort(-w, kind="stable")
+    order = order[: np.count_nonzero(w)]
     return P[..., order, :], w[order] / w.sum()

@@ -96,11 +96,15 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
     X, Y, single = _check_rows(X, Y)
     _check_distributions(X, "X")
     _check_distributions(Y, "Y")
-    return _matrix_or_float(_pair_sums(X, Y, q) * 0.5**q, single)
+    K = _pair_sums(X, Y, q) * 0.5**q
+    return _matrix_or_float(K, single)
 
 
 def weighted_jt_kernel(
-    X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0, version: str = "A"
+    X: ArrayLike,
+    Y: ArrayLike | None = None,
+    q: float = 1.0,
+    version: str = "A",
 ) -> Array:
     """Weighted Jensen-Tsallis kernels between measures, which need not be normalised.
 
@@ -174,8 +178,9 @@ def exponential_js_kernel(
            [0.65, 0.25, 1.  ]])
     """
     t = check_nonnegative(t, "t")
-    divergence = np.clip(math.log(2.0) - js_kernel(X, Y), 0.0, None)
-    return _matrix_or_float(np.exp(-t * divergence), np.ndim(divergence) == 0)
+    divergence = np.maximum(math.log(2.0) - js_kernel(X, Y), 0.0)
+    kernel = np.exp(-t * divergence)
+    return _matrix_or_float(kernel, single=kernel.ndim == 0)
 
 
 def _check_order(q: float) -> float:
@@ -194,14 +199,15 @@ def _check_rows(X, Y):
     if single:
         X = np.atleast_2d(X)
         Y = np.atleast_2d(Y)
-    same = Y is None or Y is X
-    X, Y = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
+    X, Y = check_pairwise_arrays(X, Y, accept_sparse="csr")
+    same = Y is X
     any_sparse = sparse.issparse(X) or sparse.issparse(Y)
     kind = sparse.csr_array if any_sparse else np.ascontiguousarray
     X = sum_duplicates(kind(X, dtype=np.float64))
     if same:
         return X, X, single
-    return X, sum_duplicates(kind(Y, dtype=np.float64)), single
+    Y = sum_duplicates(kind(Y, dtype=np.float64))
+    return X, Y, single
 
 
 def _matrix_or_float(K: Array, single: bool):
@@ -259,8 +265,9 @@ def _dense_sums(X: Array, Y: Array, q: float) -> Array:
             block = slice(start, start + width)
             total = X[i] + Y[block]
             K[i, block] = np.vecdot(total, _factor(total, q, zeros))
-    K -= np.vecdot(X, _factor(X, q))[:, None]
-    return K - np.vecdot(Y, _factor(Y, q))
+    of_x = np.vecdot(X, _factor(X, q))
+    of_y = np.vecdot(Y, _factor(Y, q))
+    return K - of_x[:, None] - of_y
 
 
 def _sparse_sums(X, Y, q: float) -> Array:
@@ -272,7 +279,10 @@ def _sparse_sums(X, Y, q: float) -> Array:
         common = columns[:, X.indices[stored]]
         a = X.data[stored].repeat(np.diff(common.indptr))
         b = common.data
-        terms = (a + b) * _factor(a + b, q) - a * _factor(a, q) - b * _factor(b, q)
+        total = a + b
+        terms = total * _factor(total, q)
+        terms -= a * _factor(a, q)
+        terms -= b * _factor(b, q)
         K[i] = np.bincount(common.indices, terms, minlength=len(K[i]))
     return K
 

@@ -141,22 +141,22 @@ class ClassMoments:
         observed = self.count > 0
         count = prior[:, None] * self.count.sum(axis=0) * observed
         factor = count / np.where(observed, self.count, 1.0)
-        return type(self)(
-            weight=prior * self.weight.sum() * (self.weight > 0),
-            sums=factor[..., None] * self.sums,
-            location=self.location,
-            count=count,
-        )
+        weight = prior * self.weight.sum() * (self.weight > 0)
+        sums = factor[..., None] * self.sums
+        return replace(self, weight=weight, sums=sums, count=count)
 
     def split(self, n_parts: int) -> "list[ClassMoments]":
         """Views of the first K / n_parts classes, of the next, ..."""
         bounds = np.linspace(0, len(self.weight), n_parts + 1).astype(int)
-        return [self._take(slice(first, last)) for first, last in pairwise(bounds)]
+        parts = []
+        for first, last in pairwise(bounds):
+            parts.append(self._take(slice(first, last)))
+        return parts
 
     def select(self, features: Index) -> "ClassMoments":
         """Moments of some features, given by a mask or by indices."""
-        return type(self)(
-            weight=self.weight,
+        return replace(
+            self,
             sums=self.sums[..., features, :],
             location=self.location[..., features],
             count=self.count[..., features],
@@ -203,7 +203,8 @@ class JointMoments(ClassMoments):
         first = self.sums[..., :1]
         moved = first + self.weight[..., None, None] * shift
         cross = first @ shift.mT + shift @ moved.mT
-        return np.concatenate([moved, self.sums[..., 1:] + cross], axis=-1)
+        second = self.sums[..., 1:] + cross
+        return np.concatenate([moved, second], axis=-1)
 
 
 def class_moments(
@@ -267,7 +268,11 @@ def class_moments(
 
 
 def joint_moments(
-    X: Array, codes: ArrayLike, n_classes: int, *, sample_weight: Weights = None
+    X: Array,
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    sample_weight: Weights = None,
 ) -> JointMoments:
     """Collect the sums of x and x x^T of every class in one pass.
 
@@ -395,8 +400,9 @@ def _locations(X, codes, n_classes) -> Array:
     # zero where the class has a row that is not stored, so that it adds nothing
     one = np.ones(len(codes))
     n_nonzero = _by_class(X, X.data != 0, codes, one, n_classes)
-    full = n_nonzero == np.bincount(codes, minlength=n_classes)[:, None]
-    return np.where(full & (n_nonzero > 0), X[last_row].toarray(), 0.0)
+    n_rows = np.bincount(codes, minlength=n_classes)
+    full = (n_nonzero == n_rows[:, None]) & (n_nonzero > 0)
+    return np.where(full, X[last_row].toarray(), 0.0)
 
 
 def _fill_dense(X, codes, location):
@@ -409,11 +415,13 @@ def _fill_dense(X, codes, location):
     if location.any():
         columns = np.arange(X.shape[1])
         # the first value of the feature, for classes in which it is never observed
-        fallback = np.nan_to_num(X[missing.argmin(axis=0), columns])
+        first_row = missing.argmin(axis=0)
+        fallback = np.nan_to_num(X[first_row, columns])
         location = np.where(np.isnan(location), fallback, location)
         for k in np.unique(codes):
             rows = np.flatnonzero(codes == k)
-            first = X[rows[missing[rows].argmin(axis=0)], columns]
+            first_row = rows[missing[rows].argmin(axis=0)]
+            first = X[first_row, columns]
             location[k] = np.where(np.isnan(first), fallback, first)
     X = np.where(missing, location[codes], X)
     return X, location, sparse.csr_array(missing * 1.0)
@@ -423,8 +431,9 @@ def _fill_sparse(X, codes, location):
     """As :func:`_fill_dense`, for the stored cells of CSR data."""
     missing = np.isnan(X.data)
     entry_class = np.repeat(codes, np.diff(X.indptr))
+    known = ~missing
     observed = np.zeros(location.shape)
-    observed[entry_class[~missing], X.indices[~missing]] = X.data[~missing]
+    observed[entry_class[known], X.indices[known]] = X.data[known]
     location = np.where(np.isnan(location), observed, location)
     values = np.where(missing, location[entry_class, X.indices], X.data)
     filled = sparse.csr_array((values, X.indices, X.indptr), X.shape)
@@ -439,7 +448,8 @@ def _rows_by_class(codes, n_classes, d):
     step = max(1, _BLOCK // d)
     for k, (first, last) in enumerate(pairwise(bounds)):
         for start in range(first, last, step):
-            yield k, by_class[start : min(start + step, last)]
+            stop = min(start + step, last)
+            yield k, by_class[start:stop]
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -467,7 +477,8 @@ def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
     """Power sums, one (K, d) for each power, of the stored cells of CSR data."""
     values = X.data
     if location.any():
-        values = values - location[np.repeat(codes, np.diff(X.indptr)), X.indices]
+        entry_class = np.repeat(codes, np.diff(X.indptr))
+        values = values - location[entry_class, X.indices]
     powers = _powers(values, order)[1:]
     return [_by_class(X, power, codes, weight, len(location)) for power in powers]
 
@@ -478,4 +489,5 @@ def _by_class(X, values, codes, weight, n_classes) -> Array:
     n_stored = np.diff(X.indptr)
     cell = np.repeat(codes * d, n_stored) + X.indices
     weighted = values * np.repeat(weight, n_stored)
-    return np.bincount(cell, weighted, n_classes * d).reshape(n_classes, d)
+    sums = np.bincount(cell, weighted, minlength=n_classes * d)
+    return sums.reshape(n_classes, d)

@@ -236,7 +236,10 @@ class Family(ABC):
         return np.maximum(psi_change + linear, 0.0)
 
     def jeffreys(
-        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu1: ArrayLike,
+        mu2: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> Array:
         """Jeffreys divergence J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2).
 
@@ -409,7 +412,10 @@ class MarginalFamily(Family):
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
     def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Jensen-Shannon divergence of K members, by quadrature or by summation.
 
@@ -429,7 +435,8 @@ class MarginalFamily(Family):
         """
         mu, w, _ = drop_weightless(mu, weights)
         lam = self.natural(mu)
-        edges = np.sort(np.concatenate([self.panels(member) for member in mu], axis=1))
+        edges = np.concatenate([self.panels(member) for member in mu], axis=1)
+        edges.sort(axis=1)
 
         def log_density(x, features):
             return self.log_density(x, lam[:, features, None, :])
@@ -472,7 +479,10 @@ class NonnegativeFamily(MarginalFamily):
         return X
 
     def jeffreys(
-        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu1: ArrayLike,
+        mu2: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> Array:
         """J(p_1, p_2) (...), nats, as a sum of terms that are never negative."""
         return self.kl(mu1, mu2) + self.kl(mu2, mu1)
@@ -565,14 +575,17 @@ def smooth_towards_pooled(
     total = count.sum(axis=-3, keepdims=True)
     if not smoothing:
         return mu.copy(), pooled, total
-    smooth = count / (count + smoothing) * mu
-    smooth += smoothing / (count + smoothing) * pooled
+    total_count = count + smoothing
+    smooth = count / total_count * mu
+    smooth += smoothing / total_count * pooled
     return smooth, pooled, total
 
 
 def by_feature(weight: Array, mu: Array) -> Array:
     """Weights (..., K) or (..., K, d) so shaped that they broadcast to (..., K, d)."""
-    return weight if weight.ndim == mu.ndim - 1 else weight[..., None]
+    if weight.ndim == mu.ndim - 1:
+        return weight
+    return weight[..., None]
 
 
 def class_fractions(count: Array) -> Array:

@@ -34,7 +34,10 @@ class CountFamily(NonnegativeFamily):
         """Count (...) beyond which members mu (..., 1) have probability 1e-17."""
 
     def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Jensen-Shannon divergence (d,) of K members, by summation, and its error.
 
@@ -117,8 +120,8 @@ class Poisson(CountFamily):
         # P(X >= mean + t) <= exp(-t^2 / (2 mean + 2 t / 3))
         mean = mu[..., 0]
         bound = -np.log(_TAIL)
-        excess = bound / 3.0 + np.sqrt(bound**2 / 9.0 + 2.0 * bound * mean)
-        return np.ceil(mean + excess)
+        root = np.sqrt(bound**2 / 9.0 + 2.0 * bound * mean)
+        return np.ceil(mean + (bound / 3.0 + root))
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,8 @@ class Geometric(CountFamily):
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         """Log-normaliser psi(lambda) = -log(1 - exp(-lambda)) (...)."""
-        return -np.log(-np.expm1(-np.asarray(lam, dtype=np.float64)[..., 0]))
+        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        return -np.log(-np.expm1(-lam))
 
     def entropy(self, mu: ArrayLike) -> Array:
         """Entropy log(1 + mu) + mu log(1 + 1/mu) (...), nats."""
@@ -160,13 +164,18 @@ class Geometric(CountFamily):
         mean2 = self._positive(mu2)[..., 0]
         # a count is the number of heads before the first tail: the divergence is that
         # of the coins, of bias q, times the number of tosses expected, 1 + mean_1
-        heads = mean2 / (1.0 + mean2) * (1.0 + mean1)
-        tails = itakura_saito(1.0 + mean1, 1.0 + mean2)
-        return kl_terms(mean1, heads, (mean2 - mean1) / (1.0 + mean2)) + tails
+        n_tosses1 = 1.0 + mean1
+        n_tosses2 = 1.0 + mean2
+        heads2 = mean2 / n_tosses2 * n_tosses1
+        heads_change = (mean2 - mean1) / n_tosses2
+        heads = kl_terms(mean1, heads2, heads_change)
+        tails = itakura_saito(n_tosses1, n_tosses2)
+        return heads + tails
 
     def largest_count(self, mu: Array) -> Array:
         """Count (...) from the tail q^x of members mu (..., 1)."""
-        return np.ceil(-np.log(_TAIL) / self.natural(mu)[..., 0])
+        lam = self.natural(mu)[..., 0]
+        return np.ceil(-np.log(_TAIL) / lam)
 
 
 class TwoOutcomeFamily(NonnegativeFamily):
@@ -200,12 +209,15 @@ class TwoOutcomeFamily(NonnegativeFamily):
         return first + second
 
     def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
         theta = _probability(mu)
-        P = np.stack([theta, 1.0 - theta], axis=-1).swapaxes(0, 1)
-        value = discrete_jensen_shannon(P, weights)
+        P = np.stack([theta, 1.0 - theta], axis=-1)
+        value = discrete_jensen_shannon(P.swapaxes(0, 1), weights)
         return value, np.zeros_like(value)
 
 
@@ -226,12 +238,15 @@ class Bernoulli(TwoOutcomeFamily):
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         """Log-normaliser psi(lambda) = log(1 + exp(-lambda)) (...)."""
-        return np.logaddexp(0.0, -np.asarray(lam, dtype=np.float64)[..., 0])
+        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        return np.logaddexp(0.0, -lam)
 
     def observe(self, X: MatrixLike) -> MatrixLike:
         """Presence [x > 0] of X (n, d), float64; a value below zero is a ValueError."""
         X = super().observe(X).astype(np.float64)
-        return X.sign() if sparse.issparse(X) else np.sign(X)
+        if sparse.issparse(X):
+            return X.sign()
+        return np.sign(X)
 
     def regularise(
         self,
@@ -326,7 +341,12 @@ class Binomial(TwoOutcomeFamily):
         """
         if mu.shape[-2] == 1:
             return np.full(mu.shape, 0.5)
-        return _word_probabilities(mu, weight, smoothing)
+        return Multinomial().regularise(
+            mu,
+            weight,
+            shrinkage=shrinkage,
+            smoothing=smoothing,
+        )
 
 
 class ProbabilityVectorFamily(NonnegativeFamily):
@@ -359,7 +379,10 @@ class ProbabilityVectorFamily(NonnegativeFamily):
         return kl_terms(p1, p2, p2 - p1).sum(axis=-1)
 
     def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
         p = np.asarray(mu, dtype=np.float64)
@@ -367,7 +390,8 @@ class ProbabilityVectorFamily(NonnegativeFamily):
         # mixture - p from differences to p_1, so that near-equality keeps its digits
         offset = p - p[:1]
         change = np.tensordot(w, offset, 1) - offset
-        value = np.tensordot(w, kl_terms(p, p + change, change), 1).sum(axis=-1)
+        terms = kl_terms(p, p + change, change)
+        value = np.tensordot(w, terms, 1).sum(axis=-1)
         return value, np.zeros_like(value)
 
 
@@ -420,7 +444,16 @@ class Multinomial(ProbabilityVectorFamily):
         ndarray of shape (..., K, d, 1)
             Probabilities, of sum one over the features.
         """
-        return _word_probabilities(mu, weight, smoothing)
+        theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
+        length = theta.sum(axis=-2, keepdims=True)
+        # in documents without words, each word is as probable as any other
+        np.copyto(theta, 1.0, where=length == 0)
+        n_words = mu.shape[-2]
+        theta /= np.where(length > 0, length, n_words)
+        uniform_fraction = smoothing / (total + smoothing)
+        theta *= 1.0 - uniform_fraction
+        theta += uniform_fraction / n_words
+        return theta
 
 
 @dataclass(frozen=True)
@@ -441,8 +474,10 @@ class Categorical(ProbabilityVectorFamily):
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log probability of the levels X (...) under parameters (..., m), in nats."""
         level = np.asarray(X, dtype=np.intp)[..., None]
-        lam = np.broadcast_to(lam, (*level.shape[:-1], np.shape(lam)[-1]))
-        return -np.take_along_axis(lam, level, axis=-1)[..., 0]
+        n_levels = np.shape(lam)[-1]
+        lam = np.broadcast_to(lam, (*level.shape[:-1], n_levels))
+        lam_of_level = np.take_along_axis(lam, level, axis=-1)
+        return -lam_of_level[..., 0]
 
 
 def _probability(mu: ArrayLike) -> Array:
@@ -450,18 +485,4 @@ def _probability(mu: ArrayLike) -> Array:
     theta = np.asarray(mu, dtype=np.float64)[..., 0]
     valid = (theta >= 0) & (theta <= 1)
     check_domain(valid, theta, "mean", "a probability lies between 0 and 1")
-    return theta
-
-
-def _word_probabilities(mu: Array, weight: Array, smoothing: float) -> Array:
-    """Smoothed probabilities (..., K, d, 1) of mean counts; see Multinomial."""
-    theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
-    length = theta.sum(axis=-2, keepdims=True)
-    # documents without any word: each word is as probable as any other
-    np.copyto(theta, 1.0, where=length == 0)
-    length = np.where(length > 0, length, mu.shape[-2])
-    uniform_fraction = smoothing / (total + smoothing)
-    theta /= length
-    theta *= 1.0 - uniform_fraction
-    theta += uniform_fraction / mu.shape[-2]
     return theta

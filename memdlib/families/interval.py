@@ -55,10 +55,15 @@ class Exponential(NonnegativeFamily):
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """KL(p_1 || p_2) = mu_1 / mu_2 - 1 - log(mu_1 / mu_2) (...), nats."""
-        return itakura_saito(self._positive(mu1)[..., 0], self._positive(mu2)[..., 0])
+        mean1 = self._positive(mu1)[..., 0]
+        mean2 = self._positive(mu2)[..., 0]
+        return itakura_saito(mean1, mean2)
 
     def jeffreys(
-        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu1: ArrayLike,
+        mu2: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> Array:
         """J(p_1, p_2) = (mu_1 - mu_2)^2 / (mu_1 mu_2) (...), nats."""
         mean1 = self._positive(mu1)[..., 0]
@@ -105,7 +110,8 @@ class TruncatedExponential(MarginalFamily):
     def natural(self, mu: ArrayLike) -> Array:
         """Natural parameters (..., 1) of means (..., 1) inside (a, b), by Newton."""
         distance, from_b = self._nearer_end(mu)
-        return np.where(from_b, -1.0, 1.0) * _rate(distance) / (self.b - self.a)
+        sign = np.where(from_b, -1.0, 1.0)
+        return sign * _rate(distance) / (self.b - self.a)
 
     def mean(self, lam: ArrayLike) -> Array:
         """Means (..., 1) of natural parameters (..., 1) of either sign."""
@@ -117,7 +123,8 @@ class TruncatedExponential(MarginalFamily):
         """Log (...) of the integral of exp(-lambda x) over [a, b]."""
         lam = np.asarray(lam, dtype=np.float64)[..., 0]
         width = self.b - self.a
-        return np.log(width) + _unit_log_normaliser(lam * width) - lam * self.a
+        unit = _unit_log_normaliser(lam * width)
+        return np.log(width) + unit - lam * self.a
 
     def entropy(self, mu: ArrayLike) -> Array:
         """Differential entropy (...), nats."""
@@ -125,7 +132,8 @@ class TruncatedExponential(MarginalFamily):
         distance = distance[..., 0]
         rate = _rate(distance)
         unit_entropy = _unit_log_normaliser(rate) + rate * distance
-        return np.log(self.b - self.a) + unit_entropy
+        width = self.b - self.a
+        return np.log(width) + unit_entropy
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """KL(p_1 || p_2) (...), nats, never negative.
@@ -141,24 +149,29 @@ class TruncatedExponential(MarginalFamily):
         same_end = (from_b1 == from_b2)[..., 0]
         distance1 = distance1[..., 0]
         rate1 = _rate(distance1)
-        rate2 = _rate(distance2[..., 0]) * np.where(same_end, 1.0, -1.0)
+        rate2 = _rate(distance2[..., 0])
+        rate2 = np.where(same_end, rate2, -rate2)
         change = rate2 - rate1
         psi_change = _unit_log_normaliser(rate2) - _unit_log_normaliser(rate1)
         # where that difference cancels, the integral, whose terms are positive
         nodes, weights = gauss_legendre(24)
         s = 0.5 * (nodes + 1.0)
         _, variance = _unit_moments(rate1[..., None] + s * change[..., None])
-        remainder = change**2 * (variance @ (0.5 * weights * (1.0 - s)))
-        near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
+        integral = variance @ (0.5 * weights * (1.0 - s))
+        remainder = change**2 * integral
+        larger_rate = np.maximum(rate1, rate2)
+        near = np.abs(change) <= np.maximum(1.0, 0.5 * larger_rate)
         return np.where(near, remainder, psi_change + change * distance1)
 
     def panels(self, mu: Array) -> Array:
         """Edges (d, B): on the scale of the density from its heavier end, and even."""
         distance, from_b = self._nearer_end(mu)
-        near = np.minimum(_PANELS / np.maximum(_rate(distance), 1e-3), 1.0)
-        unit = np.where(from_b, 1.0 - near, near)
-        even = np.broadcast_to(np.linspace(0.0, 1.0, 9), (len(unit), 9))
-        return self.a + (self.b - self.a) * np.concatenate([unit, even], axis=1)
+        rate = np.maximum(_rate(distance), 1e-3)
+        scaled = np.minimum(_PANELS / rate, 1.0)
+        scaled = np.where(from_b, 1.0 - scaled, scaled)
+        even = np.tile(np.linspace(0.0, 1.0, 9), (len(scaled), 1))
+        edges = np.concatenate([scaled, even], axis=1)
+        return self.a + (self.b - self.a) * edges
 
     def observe(self, X: MatrixLike) -> MatrixLike:
         """Return X (n, d); a ValueError names its range if that leaves [a, b]."""
@@ -218,19 +231,25 @@ def _unit_moments(rate: Array) -> tuple[Array, Array]:
     large = np.where(small, 1.0, size)
     # the bounds keep expm1 and sinh finite; beyond them both terms have vanished
     half = np.clip(0.5 * size, 0.5, 300.0)
-    mean = np.array(1.0 / large - 1.0 / np.expm1(np.minimum(large, 700.0)))
-    variance = np.array((1.0 - (half / np.sinh(half)) ** 2) / large**2)
+    growth = np.expm1(np.minimum(large, 700.0))
+    mean = np.array(1.0 / large - 1.0 / growth)
+    ratio = half / np.sinh(half)
+    variance = np.array((1.0 - ratio**2) / large**2)
     # Kummer's functions, where these differences cancel
-    total = exprel(-size[small])
-    mean[small] = hyp1f1(2, 3, -size[small]) / (2.0 * total)
-    variance[small] = hyp1f1(3, 4, -size[small]) / (3.0 * total) - mean[small] ** 2
+    t = -size[small]
+    total = exprel(t)
+    small_mean = hyp1f1(2, 3, t) / (2.0 * total)
+    second = hyp1f1(3, 4, t) / (3.0 * total)
+    mean[small] = small_mean
+    variance[small] = second - small_mean**2
     return np.where(rate >= 0, mean, 1.0 - mean), variance
 
 
 def _unit_log_normaliser(rate: Array) -> Array:
     """Logarithm (...) of the integral of exp(-rate t) over [0, 1]."""
     # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
-    return np.log(exprel(-np.abs(rate))) + np.maximum(-rate, 0.0)
+    integral = exprel(-np.abs(rate))
+    return np.log(integral) + np.maximum(-rate, 0.0)
 
 
 def _rate(mean: Array) -> Array:
@@ -239,7 +258,8 @@ def _rate(mean: Array) -> Array:
     rate = 3.0 * (1.0 / mean - 2.0)
     for _ in range(40):
         current, variance = _unit_moments(rate)
-        step = (1.0 / current - 1.0 / mean) * current**2 / variance
+        excess = 1.0 / current - 1.0 / mean
+        step = excess * current**2 / variance
         rate = np.maximum(rate - step, 0.0)
         if (np.abs(step) <= 4e-16 * (1.0 + rate)).all():
             break

@@ -48,7 +48,8 @@ class MultivariateNormal(Family):
     def covariance(mu: ArrayLike) -> Array:
         """Covariance E x x^T - (E x)(E x)^T, (..., d, d), of mean parameters."""
         mu = np.asarray(mu, dtype=np.float64)
-        return mu[..., 1:] - mu[..., :1] * mu[..., :1].mT
+        mean = mu[..., :1]
+        return mu[..., 1:] - mean * mean.mT
 
     def regularise(
         self,
@@ -104,7 +105,8 @@ class MultivariateNormal(Family):
         """Natural parameters (..., d, d + 1) of mean parameters (..., d, d + 1)."""
         mu = np.asarray(mu, dtype=np.float64)
         precision = _square(whitening(self.covariance(mu)))
-        return np.concatenate([-precision @ mu[..., :1], 0.5 * precision], axis=-1)
+        linear = -precision @ mu[..., :1]
+        return np.concatenate([linear, 0.5 * precision], axis=-1)
 
     def mean(self, lam: ArrayLike) -> Array:
         """Mean parameters (..., d, d + 1) of natural parameters (..., d, d + 1)."""
@@ -113,15 +115,15 @@ class MultivariateNormal(Family):
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         """Log-normaliser (...) of natural parameters (..., d, d + 1)."""
-        mean, W = self._mean_and_whitening(lam)
-        square = -(np.asarray(lam)[..., :1] * mean).sum(axis=(-1, -2))
-        d = W.shape[-1]
-        return 0.5 * square + 0.5 * d * np.log(2.0 * np.pi) + log_determinant(W)
+        # phi(0) = 0, so that log p(0) = -psi
+        origin = np.zeros((1, np.shape(lam)[-2]))
+        return -self.log_density(origin, lam)[0]
 
     def entropy(self, mu: ArrayLike) -> Array:
         """Differential entropy, shape (...), in nats."""
         W = whitening(self.covariance(mu))
-        return 0.5 * W.shape[-1] * np.log(2.0 * np.pi * np.e) - log_determinant(W)
+        d = W.shape[-1]
+        return 0.5 * d * np.log(2.0 * np.pi * np.e) - log_determinant(W)
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
         """KL(p_1 || p_2), shape (...), in nats, of mean parameters.
@@ -137,10 +139,14 @@ class MultivariateNormal(Family):
         # trace - d less the log determinant of Sigma_2^-1 Sigma_1
         log_ratio = 2.0 * (log_determinant(W2) - log_determinant(W1))
         far = t.sum(axis=-1) - log_ratio
-        return 0.5 * (np.where(near, close, far) + _square_norm(W2 @ shift))
+        covariances = np.where(near, close, far)
+        return 0.5 * (covariances + _square_norm(W2 @ shift))
 
     def jeffreys(
-        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu1: ArrayLike,
+        mu2: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> Array:
         """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel.
 
@@ -158,8 +164,9 @@ class MultivariateNormal(Family):
         W1, W2, shift, change = self._compare(mu1, mu2)
         if location is not None:
             shift = (location[0] - location[1])[..., None] + shift
-        spread = _square_norm(W2 @ change @ W1.mT)
-        return 0.5 * (spread + _square_norm(W1 @ shift) + _square_norm(W2 @ shift))
+        covariances = _square_norm(W2 @ change @ W1.mT)
+        means = _square_norm(W1 @ shift) + _square_norm(W2 @ shift)
+        return 0.5 * (covariances + means)
 
     def js_gm(
         self,
@@ -199,7 +206,8 @@ class MultivariateNormal(Family):
         mu = self.mean_parameters(shift[..., 0], change)
         lam = lam - np.tensordot(w, lam, 1)
         mu = mu - np.tensordot(w, mu, 1)
-        return np.maximum(-np.einsum("k,k...ab,k...ab->...", w, lam, mu), 0.0)
+        covariance = np.einsum("k,k...ab,k...ab->...", w, lam, mu)
+        return np.maximum(-covariance, 0.0)
 
     def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
         """Log density of rows (n, d), shape (n, ...), in nats."""
@@ -207,17 +215,20 @@ class MultivariateNormal(Family):
         x = np.asarray(X, dtype=np.float64)
         mean, W = self._mean_and_whitening(lam)
         # rows as columns (n, 1, ..., 1, d, 1), to broadcast against the members
-        x = x.reshape(len(x), *[1] * (lam.ndim - 2), -1, 1) - mean
+        n, d = x.shape
+        leading = [1] * (lam.ndim - 2)
+        x = x.reshape(n, *leading, d, 1) - mean
         square = 2.0 * (x * (lam[..., 1:] @ x)).sum(axis=(-1, -2))
-        d = W.shape[-1]
         return -0.5 * (square + d * np.log(2.0 * np.pi)) - log_determinant(W)
 
     @staticmethod
     def _mean_and_whitening(lam: ArrayLike) -> tuple[Array, Array]:
         """Mean (..., d, 1), and the whitening matrix of the *precision*."""
         lam = np.asarray(lam, dtype=np.float64)
-        W = whitening(lam[..., 1:] + lam[..., 1:].mT)
-        return -W.mT @ (W @ lam[..., :1]), W
+        quadratic = lam[..., 1:]
+        W = whitening(quadratic + quadratic.mT)
+        mean = -W.mT @ (W @ lam[..., :1])
+        return mean, W
 
     def _compare(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
         """Whitening matrices; differences of means (..., d, 1) and of covariances."""
@@ -263,7 +274,8 @@ def whitening(covariance: ArrayLike) -> Array:
 
 def log_determinant(W: Array) -> Array:
     """Log determinant (...) of lower triangular W (..., d, d) of positive diagonal."""
-    return np.log(np.diagonal(W, axis1=-2, axis2=-1)).sum(axis=-1)
+    diagonal = np.diagonal(W, axis1=-2, axis2=-1)
+    return np.log(diagonal).sum(axis=-1)
 
 
 def _shrunken_correlation(

@@ -44,7 +44,8 @@ class Normal(MarginalFamily):
     def mean_parameters(mean: ArrayLike, variance: ArrayLike) -> Array:
         """Mean parameters (E x, E x^2), shape (..., 2), of a mean and a variance."""
         mean = np.asarray(mean, dtype=np.float64)
-        return np.stack(np.broadcast_arrays(mean, variance + mean**2), axis=-1)
+        second = variance + mean**2
+        return np.stack(np.broadcast_arrays(mean, second), axis=-1)
 
     @staticmethod
     def variance(mu: ArrayLike) -> Array:
@@ -60,16 +61,18 @@ class Normal(MarginalFamily):
     def mean(self, lam: ArrayLike) -> Array:
         """Mean parameters (..., 2) of natural parameters (..., 2), lambda_2 > 0."""
         lam = np.asarray(lam, dtype=np.float64)
+        quadratic = lam[..., 1]
         remedy = "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0"
-        check_domain(lam[..., 1] > 0, lam[..., 1], "lambda_2", remedy)
-        variance = 0.5 / lam[..., 1]
+        check_domain(quadratic > 0, quadratic, "lambda_2", remedy)
+        variance = 0.5 / quadratic
         return self.mean_parameters(-lam[..., 0] * variance, variance)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
         """Log-normaliser lambda_1^2 / (4 lambda_2) + log(pi / lambda_2) / 2 (...)."""
         lam = np.asarray(lam, dtype=np.float64)
-        square = lam[..., 0] ** 2 / (4.0 * lam[..., 1])
-        return square + 0.5 * np.log(np.pi / lam[..., 1])
+        linear = lam[..., 0]
+        quadratic = lam[..., 1]
+        return linear**2 / (4.0 * quadratic) + 0.5 * np.log(np.pi / quadratic)
 
     def entropy(self, mu: ArrayLike) -> Array:
         """Differential entropy log(2 pi e v) / 2 (...), nats, with the variance v."""
@@ -85,7 +88,10 @@ class Normal(MarginalFamily):
 
     @np.errstate(over="ignore")
     def jeffreys(
-        self, mu1: ArrayLike, mu2: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu1: ArrayLike,
+        mu2: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> Array:
         """Jeffreys divergence J(p_1, p_2), a sum of squares that cannot cancel.
 
@@ -151,11 +157,15 @@ class Normal(MarginalFamily):
         centred = change - np.tensordot(w, change, 1)
         total = change / variance * (centred / v_0)
         total += (square + np.tensordot(w, square, 1)) / variance
-        return 0.5 * np.maximum(np.tensordot(w, total, 1), 0.0)
+        js_gm = 0.5 * np.tensordot(w, total, 1)
+        return np.maximum(js_gm, 0.0)
 
     @np.errstate(over="ignore")
     def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
+        self,
+        mu: ArrayLike,
+        weights: ArrayLike,
+        location: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """Jensen-Shannon divergence of K members, by quadrature.
 
@@ -177,7 +187,8 @@ class Normal(MarginalFamily):
         centre = self.centre(mu, w, location)
         deviation = np.sqrt(self._mean_and_variance(mu)[1])
         panels = centre[..., None] + deviation[..., None] * _PANELS
-        edges = np.sort(np.concatenate(panels, axis=1))
+        edges = np.concatenate(panels, axis=1)
+        edges.sort(axis=1)
 
         def log_density(x, features):
             scale = deviation[:, features, None]
@@ -274,11 +285,14 @@ class Normal(MarginalFamily):
         variance = self.class_variance(mu)
         within = _weighted_mean(fraction, variance)
         varies = (within > 0) & (count > 0)
-        ratio = np.where(varies, variance / np.where(within > 0, within, 1.0), 1.0)
+        ratio = variance / np.where(within > 0, within, 1.0)
+        ratio = np.where(varies, ratio, 1.0)
         distance = ((ratio - 1.0) ** 2).sum()
         noise = 2.0 * (1.0 - fraction) / (count + 2.0) * ratio**2
-        noise = noise.sum(where=varies)
-        return float(noise / distance) if distance > noise else 1.0
+        total_noise = noise.sum(where=varies)
+        if distance > total_noise:
+            return float(total_noise / distance)
+        return 1.0
 
     @classmethod
     def class_variance(cls, mu: Array) -> Array:
@@ -342,4 +356,5 @@ def check_variance(variance: Array) -> None:
 
 def _weighted_mean(fraction: Array, values: Array) -> Array:
     """Means (..., 1, d) over the classes of values (..., K, d), by their fractions."""
-    return np.einsum("...kd,...kd->...d", fraction, values)[..., None, :]
+    mean = np.einsum("...kd,...kd->...d", fraction, values)
+    return mean[..., None, :]
