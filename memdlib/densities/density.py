@@ -288,8 +288,7 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape (...)
         """
-        _, mean, _ = self._fitted.sums
-        return self._unflatten(mean)
+        return self._unflatten(self._fitted.mean)
 
     def std(self) -> Array:
         """Standard deviation of each density.
@@ -298,8 +297,7 @@ class MaxEntDensity(BaseEstimator):
         -------
         ndarray of shape (...)
         """
-        _, _, deviation = self._fitted.sums
-        return self._unflatten(deviation)
+        return self._unflatten(self._fitted.deviation)
 
     def score(
         self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
@@ -370,7 +368,8 @@ class MaxEntDensity(BaseEstimator):
         ``moments`` (B, m) are those of u = (x - origin) / unit, ``raw`` (B, m) those
         of x about zero, and ``batch`` is the shape in which the B densities are given.
         """
-        density, ends, residual, gap = match(moments, origin, unit, support, self.tol)
+        distributions, residual, gap = match(moments, origin, unit, support, self.tol)
+        density = distributions.density
         lam = density.natural_params()
         about_origin = lam[:, 1:] / powers(unit, raw.shape[1])
         natural = translate_natural(about_origin, origin)
@@ -380,9 +379,7 @@ class MaxEntDensity(BaseEstimator):
         # in the orthonormal basis, where no large terms cancel
         with_zeroth = np.insert(moments, 0, 1.0, axis=1)
         entropy = (density.theta * density.means(with_zeroth)).sum(axis=1)
-        self._distributions = Distributions(
-            support=support, origin=origin, unit=unit, density=density, ends=ends
-        )
+        self._distributions = distributions
         self.natural_params_ = natural.reshape((*batch, -1))
         self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
         self.mean_params_ = raw.reshape((*batch, -1))

@@ -9,7 +9,7 @@ from scipy.optimize.elementwise import find_root
 
 from memdlib._types import Array, Indices
 from memdlib.densities.polynomials import LogPolynomials
-from memdlib.densities.support import NODES, Support, panel_nodes
+from memdlib.densities.support import NODES, Support
 
 # Panels handled at a time.
 _BLOCK = 2**18
@@ -26,6 +26,8 @@ class Distributions:
     density : LogPolynomials
     ends : ndarray of shape (B, P + 1)
         Ends of panels, in units u; on levels, the levels themselves.
+    mean, deviation : ndarray of shape (B,)
+        Of x.
     """
 
     support: Support
@@ -33,13 +35,16 @@ class Distributions:
     unit: Array
     density: LogPolynomials
     ends: Array
+    mean: Array
+    deviation: Array
 
     @cached_property
-    def sums(self) -> tuple[Array, Array, Array]:
-        """Probability (B, P + 1) up to ends or below levels; mean, deviation (B,)."""
-        blocks = [self._sum(rows) for rows in self._blocks(len(self.ends))]
-        cumulative, mean, deviation = map(np.concatenate, zip(*blocks, strict=True))
-        return cumulative, self.origin + self.unit * mean, self.unit * deviation
+    def cumulative(self) -> Array:
+        """Probability (B, P + 1) up to ends of panels, or below levels."""
+        blocks = self._blocks(len(self.ends))
+        mass = [self._panel_mass(self.ends[rows], rows) for rows in blocks]
+        cumulative = np.pad(np.concatenate(mass).cumsum(axis=1), ((0, 0), (1, 0)))
+        return cumulative / cumulative[:, -1:]
 
     def log_density(self, x: Array) -> Array:
         """Log density of each member at x (N, B)."""
@@ -54,23 +59,23 @@ class Distributions:
 
     def probability(self, x: Array, rows: Indices) -> Array:
         """Probability of values up to x, for pairs of x (R,) and members (R,)."""
-        cumulative, _, _ = self.sums
         if self.support.levels is not None:
             n_below = np.searchsorted(self.support.levels, x, side="right")
-            probability = cumulative[rows, n_below]
+            probability = self.cumulative[rows, n_below]
         else:
             ends = self.ends[rows]
             u = (x - self.origin[rows]) / self.unit[rows]
             u = np.clip(u, ends[:, 0], ends[:, -1])
             panel = (ends[:, 1:-1] <= u[:, None]).sum(axis=1)
+            before = self.cumulative[rows, panel]
             within = self._mass(self.ends[rows, panel], u, rows)
-            probability = np.clip(cumulative[rows, panel] + within, 0.0, 1.0)
+            probability = np.clip(before + within, 0.0, 1.0)
         return np.where(np.isnan(x), np.nan, probability)
 
     def quantile(self, q: Array, rows: Indices) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
-        cumulative, _, _ = self.sums
-        panel = (cumulative[rows, 1:-1] < q[:, None]).sum(axis=1)
+        cumulative = self.cumulative[rows]
+        panel = (cumulative[:, 1:-1] < q[:, None]).sum(axis=1)
         if self.support.levels is not None:
             return np.array(self.support.levels)[panel]
 
@@ -79,7 +84,7 @@ class Distributions:
 
         left = self.ends[rows, panel]
         right = self.ends[rows, panel + 1]
-        missing = q - cumulative[rows, panel]
+        missing = q - self.cumulative[rows, panel]
         root = find_root(excess, (left, right), args=(left, missing, rows))
         # by rounding the mass of a panel may fall short of what is missing
         u = np.where(root.success, root.x, right)
@@ -98,24 +103,19 @@ class Distributions:
             result.flat[block] = function(values.flat[block], rows.flat[block])
         return result
 
-    def _sum(self, rows):
-        """Probability up to ends or below levels, mean and deviation of u for rows."""
-        u, weights = self.support.nodes(self.ends[rows])
-        mass = weights * np.exp(-self.density[rows](u))
-        mass /= mass.sum(axis=1, keepdims=True)
-        mean = (u * mass).sum(axis=1)
-        variance = ((u - mean[:, None]) ** 2 * mass).sum(axis=1)
-        if self.support.levels is None:
-            mass = mass.reshape(len(u), -1, NODES).sum(axis=2)
-        cumulative = np.pad(mass.cumsum(axis=1), ((0, 0), (1, 0)))
-        return cumulative / cumulative[:, -1:], mean, np.sqrt(variance)
-
     def _blocks(self, n):
         """Slices of n members or values, each of a limited number of panels."""
         step = max(1, _BLOCK // self.ends.shape[1])
         return [slice(start, start + step) for start in range(0, n, step)]
 
     def _mass(self, low, high, rows):
-        """Mass of members (R,) between ends (R,) inside of one panel."""
-        u, weights = panel_nodes(np.stack([low, high], axis=1))
-        return (weights * np.exp(-self.density[rows](u))).sum(axis=1)
+        """Mass of members (R,) between two values (R,) of u inside of a panel."""
+        return self._panel_mass(np.stack([low, high], axis=1), rows)[:, 0]
+
+    def _panel_mass(self, ends, rows):
+        """Mass of members (R,) on panels between ends (R, P + 1), or on levels."""
+        u, weights = self.support.nodes(ends)
+        mass = weights * np.exp(-self.density[rows](u))
+        if self.support.levels is None:
+            mass = mass.reshape(len(u), -1, NODES).sum(axis=2)
+        return mass

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import hankel
 
-from memdlib._types import Array, Bools, Indices
+from memdlib._types import Array, Indices
+from memdlib.densities.distribution import Distributions
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
     NotConvergedError,
@@ -50,11 +51,10 @@ _BLOCK = 2**12
 
 def match(
     moments: Array, origin: Array, unit: Array, support: Support, tol: float
-) -> tuple[LogPolynomials, Array, Array, Array]:
-    """Densities of largest entropy with given moments (n, m) of u.
+) -> tuple[Distributions, Array, Array]:
+    """Distributions of largest entropy with given moments (n, m) of u.
 
-    Returns the densities, the ends of their panels in units u (the levels themselves,
-    on levels), residuals (n,) and duality gaps (n,). Raises if a density fails.
+    Also returns residuals (n,) and duality gaps (n,). Raises if a density fails.
     """
     search = _Search(moments, origin, unit, support)
     for start in range(0, len(moments), _BLOCK):
@@ -65,8 +65,17 @@ def match(
         search.raise_failure(int(np.argmax(failed)))
     ends = search.levels
     if ends is None:
-        ends = search.ends[:, : search.n_panels.max() + 1]
-    return search.density, ends, search.residual, search.gap
+        ends = search.ends[:, : search.n_ends]
+    distributions = Distributions(
+        support=support,
+        origin=origin,
+        unit=unit,
+        density=search.density,
+        ends=ends,
+        mean=origin + unit * search.mean,
+        deviation=unit * search.deviation,
+    )
+    return distributions, search.residual, search.gap
 
 
 @dataclass(eq=False)
@@ -91,9 +100,10 @@ class _Grid:
 class _Search:
     """State of the search for n densities.
 
-    ``density`` is the latest of each row, ``previous`` that of the round before;
-    ``reach`` (2, n) are the distances of the cuts below and above zero, ``truncated``
-    (2, n) says which of them have mass beyond.
+    ``density`` is the latest of each row, ``previous`` that of the round before, and
+    ``ends`` those of its panels. ``reach`` (2, n) are the distances of the cuts below
+    and above zero; ``truncated`` (2, n) says which of them have mass beyond, and
+    ``degenerate`` (n,) which densities live on fewer levels only, beyond rounding.
     """
 
     def __init__(
@@ -107,36 +117,37 @@ class _Search:
         self.levels = None
         if support.levels is not None:
             self.levels = (np.array(support.levels) - origin[:, None]) / unit[:, None]
-        self.n_free = m
-        # on the line the highest of an odd number of parameters is zero
-        if np.isinf([support.lower, support.upper]).all() and m % 2 == 1:
-            self.n_free = m - 1
-        self.start = self._starting_density(n, m)
-        self.density = self.start[np.arange(n)]
-        self.previous = self.start[np.arange(n)]
+        self.m = m
+        self.density = self._starting_density(np.arange(n))
+        self.previous = self._starting_density(np.arange(n))
         self.reach = np.tile(_initial_reach(self.moments), (2, 1))
         self.truncated = np.zeros((2, n), dtype=bool)
         self.residual = np.full(n, np.inf)
-        self.gap = np.full(n, np.inf)
-        self.least_norm = np.full(n, np.inf)
-        self.ends = np.zeros((n, max(_PANELS) + 1))
-        self.n_panels = np.zeros(n, dtype=int)
+        self.gap = np.empty(n)
+        self.mean = np.empty(n)
+        self.deviation = np.empty(n)
+        self.degenerate = np.zeros(n, dtype=bool)
+        self.ends = np.empty((n, max(_PANELS) + 1))
+        self.n_ends = 0
 
     @property
-    def degenerate(self) -> Bools:
-        """Whether a density can live on fewer levels only, beyond rounding (n,)."""
-        return (self.levels is not None) & (self.least_norm < _FLAT)
+    def n_free(self) -> int:
+        """Parameters to solve for: on the line the highest of an odd number is zero."""
+        on_line = np.isinf([self.support.lower, self.support.upper]).all()
+        return self.m - self.m % 2 if on_line else self.m
 
-    def _starting_density(self, n, m):
+    def _starting_density(self, rows):
         """Normal densities, or of one moment exponential ones; uniform on levels."""
-        theta = np.zeros((n, m + 1))
-        if self.levels is None and m > 1:
+        theta = np.zeros((len(rows), self.m + 1))
+        if self.levels is None and self.m > 1:
             theta[:, 2] = 0.5
         elif self.levels is None:
             # uniform where neither end is far away
-            theta[self.upper > 20.0, 1] += 1.0
-            theta[self.lower < -20.0, 1] -= 1.0
-        return LogPolynomials(alpha=np.zeros((n, m)), beta=np.ones((n, m)), theta=theta)
+            theta[self.upper[rows] > 20.0, 1] += 1.0
+            theta[self.lower[rows] < -20.0, 1] -= 1.0
+        # the polynomials 1, u, ..., u^m
+        alpha = np.zeros((len(rows), self.m))
+        return LogPolynomials(alpha=alpha, beta=np.ones_like(alpha), theta=theta)
 
     def solve(self, rows: Indices) -> None:
         """Alternate Newton and its check on another grid, until each row has ended."""
@@ -185,9 +196,7 @@ class _Search:
         mass = np.exp(log_weights - minus_log - top)
         total = mass.sum(axis=1, keepdims=True)
         moments = self.moments[rows]
-        basis, values = project_log_density(
-            u, mass / total, minus_log, moments.shape[1] - 1
-        )
+        basis, values = project_log_density(u, mass / total, minus_log, self.m)
         target = basis.means(moments)[:, 1:]
         # the own polynomials of a density that is far too wide hide a wrong mean
         mean_error = np.abs(basis.alpha[:, 0] - moments[:, 1])
@@ -206,19 +215,27 @@ class _Search:
         self.density.theta[rows, 0] += grid.log_total
         before = self.residual[rows]
         self.residual[rows] = grid.error
-        self.least_norm[rows] = grid.basis.beta.min(axis=1)
-        restarted = np.zeros(len(rows), dtype=bool)
+        self.mean[rows] = grid.basis.alpha[:, 0]
+        self.deviation[rows] = grid.basis.beta[:, 0]
         if self.levels is None:
-            self.ends[rows] = ends[:, -1:]
-            self.ends[rows, : ends.shape[1]] = ends
-            self.n_panels[rows] = ends.shape[1] - 1
+            self._keep_ends(rows, ends)
             restarted = self._move_cuts(rows, grid.minus_log)
+        else:
+            self.degenerate[rows] = grid.basis.beta.min(axis=1) < _FLAT
+            restarted = np.zeros(len(rows), dtype=bool)
         # beyond distant modes rounding may leave a little more than enough
         stalled = (grid.error < 1e-10) & (grid.error > 0.3 * before)
         done = (grid.error <= _GOOD) | stalled
         within_reach = (self.reach[:, rows] <= _REACH).all(axis=0)
         unfinished = (restarted | ~done) & within_reach
         return unfinished, unfinished & ~restarted
+
+    def _keep_ends(self, rows, ends):
+        """Keep the ends (R, P + 1) of panels; those with fewer get some of no width."""
+        n_ends = ends.shape[1]
+        self.n_ends = max(self.n_ends, n_ends)
+        self.ends[rows] = ends[:, -1:]
+        self.ends[rows, :n_ends] = ends
 
     def _move_cuts(self, rows, minus_log):
         """Double the distance of cuts with mass beyond; which rows (R,) start again."""
@@ -230,8 +247,9 @@ class _Search:
         self.truncated[:, rows] = truncated
         restarted = truncated.any(axis=0) & (self.residual[rows] < _NEAR)
         again = rows[restarted]
-        self.density[again] = self.start[again]
-        self.previous[again] = self.start[again]
+        start = self._starting_density(again)
+        self.density[again] = start
+        self.previous[again] = start
         self.reach[:, again] *= np.where(truncated[:, restarted], 2.0, 1.0)
         return restarted
 
@@ -241,11 +259,12 @@ class _Search:
             return
         rows = rows[solvable]
         basis = grid.basis[solvable]
-        free = slice(1, self.n_free + 1)
+        n_free = self.n_free
+        free = slice(1, n_free + 1)
         solution = solve_dual(
             grid.values[solvable, free].swapaxes(1, 2),
             grid.log_weights[solvable],
-            grid.target[solvable, : self.n_free],
+            grid.target[solvable, :n_free],
             start=basis.theta[:, free],
         )
         # highest parameters that are nothing: the density is that of fewer moments
@@ -259,7 +278,7 @@ class _Search:
 
     def raise_failure(self, row: int) -> None:
         """Raise the error that says why a density was not found."""
-        m = self.moments.shape[1] - 1
+        m = self.m
         problem = f"density {row}: {m} moments on {self.support}"
         if not self._is_feasible(row):
             raise InfeasibleMomentsError(
