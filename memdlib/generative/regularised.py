@@ -155,9 +155,9 @@ class RegularisedMeMdClassifier(PooledClassifier):
         These have all digits for the classes whose mean is near to that point.
         """
         z = self._root((X - self._points[p]) / self._deviations)
-        scores = np.empty((len(X), len(self.classes_)))
-        for k, covariance in enumerate(self._covariances):
-            square = covariance.squared_distance(z - self._means[p][k])
-            scores[:, k] = -0.5 * (square + covariance.log_determinant)
+        squares = []
+        for mean, covariance in zip(self._means[p], self._covariances, strict=True):
+            square = covariance.squared_distance(z - mean)
+            squares.append(square + covariance.log_determinant)
         with np.errstate(divide="ignore"):  # a class of prior zero
-            return np.log(self.class_prior_) + scores
+            return np.log(self.class_prior_) - 0.5 * np.transpose(squares)
