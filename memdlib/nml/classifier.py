@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import BayesClassifier, all_or_nothing
 from memdlib.nml.boundary import on_boundary
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import NONNEGATIVE, checked_data, count_features, labelled_data
@@ -186,6 +186,6 @@ def _level_evidence(selector, prior, smoothing) -> Array:
                 "log-odds; give a positive number"
             )
         basis = orthonormal_basis(model)
-        logits = basis @ suprema(model, basis, n, k)[1]
+        logits = basis @ max_log_likelihoods(model, basis, n, k)[1]
         found[np.ix_(here, model.order)] = logits.T - prior_logit
     return found

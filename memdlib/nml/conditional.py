@@ -23,7 +23,7 @@ from memdlib.nml.checks import (
 )
 from memdlib.nml.codelength import Codelength, ComplexityEstimate
 from memdlib.nml.complexity import METHODS, N_DRAWS, OF_MANY, complexities
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.validation import check_choice, check_integer
 
@@ -196,7 +196,9 @@ def conditional_error(
         inside = np.flatnonzero(~on_boundary(model, k, n))
         if inside.size:
             n, k = n[:, inside], k[:, inside]
-            reached[inside] = suprema(model, orthonormal_basis(model), n, k)[0]
+            reached[inside] = max_log_likelihoods(
+                model, orthonormal_basis(model), n, k
+            )[0]
         found[here] = fixed * math.log(2.0) - reached
     # neither below zero by rounding, nor -0.0
     found = np.maximum(found, 0.0) + 0.0

@@ -23,7 +23,7 @@ from scipy.stats import binom, qmc
 
 from memdlib._types import Array
 from memdlib.nml.boundary import complexity_bounds, on_boundary
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
 
 # Sets of levels that the second side mixes at most.
@@ -93,7 +93,7 @@ class _Sides:
         ones, theta = np.hstack([ones, other[:, inside]]), theta[:, inside]
         if not ones.shape[1]:
             return np.empty(0)
-        top = suprema(self.model, basis, counts, ones)[1]
+        top = max_log_likelihoods(self.model, basis, counts, ones)[1]
         logits = basis @ top
         # P(k) over the density of k on side A
         log_a = _log_excess(counts, ones, logits)

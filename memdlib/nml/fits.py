@@ -1,243 +1,344 @@
 """Maximum likelihood of many label counts at a time, one case a column.
 
-Full Newton steps in one orthonormal basis settle nearly all interior label counts, the
-first steps in single precision. A damped search goes on from there until each case has
-a certificate of its own: a Newton step gives expected counts that are feasible for the
-dual problem, and the quadratic form of the step bounds how far the supremum is.
+Full Newton steps in one orthonormal basis settle nearly all interior label counts:
+their last step is so short that the expansion of the likelihood around it is exact. A
+damped Newton search solves the few that are left, until each case has a certificate of
+its own: a Newton step gives expected counts that are feasible for the dual problem, and
+the quadratic form of the step bounds the distance to the supremum.
 
-Label counts on the boundary have no finite maximum and are not for this module.
+In this module ``ones`` has shape (L, B): the labels 1 at each of L levels, in each of B
+cases. ``counts``, the samples at each level, has shape (L, 1) if it is the same in all
+cases, and (L, B) otherwise. Label counts on the boundary have no finite maximum and are
+not for this module.
 """
 
-from copy import copy
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy.special import expit
 
-from memdlib._types import Array, Indices
+from memdlib._types import Array, Bools, Indices
 from memdlib.nml.level_model import LevelModel, UncertifiedError
 
 # Cases at a time: their arrays stay in the cache of a core.
-_BATCH = 8192
-# Sum of w d^4 at which the expansion is exact to about 2e-14.
+_BATCH = 4096
+# Full Newton steps of every case, and further ones of the cases that these leave.
+_FULL_STEPS = 4
+_MORE_FULL_STEPS = 6
+# Sum of w d^4 at which the expansion around a step d is exact to about 2e-14.
 _SETTLED = 1e-13
 # Added to the weight w, which vanishes where a step has gone to infinity.
-_LEAST = 1e-6
-# Rough steps, further ones in the first pass, and in the second.
-_ROUGH, _FIRST, _SECOND = 3, 2, 6
-# Duality gap, in nats, that ends a search, and steps after which it is given up.
-_CLOSED, _STEPS = 1e-13, 100
-# Largest gap that counts, in nats, and what rounding adds to it for a sample.
-_LARGEST_GAP, _GAP_A_SAMPLE = 1e-9, 1.5e-14
-# Logarithm of a weight below which a level has no part in a step.
-_LEAST_LOG = -600.0
-# Factor of a step that lowers the likelihood, and how often it is taken.
-_CUT, _CUTS = 0.25, 60
+_LEAST_WEIGHT = 1e-6
+# Duality gap, in nats, that ends the damped search, and its most steps.
+_CLOSED_GAP = 1e-13
+_DAMPED_STEPS = 100
+# Factor of a damped step that lowers the likelihood, and how often it is applied.
+_BACKTRACKING_FACTOR = 0.25
+_BACKTRACKINGS = 60
+# Largest duality gap accepted, in nats, and what rounding adds to it per sample.
+_LARGEST_GAP = 1e-9
+_GAP_PER_SAMPLE = 1.5e-14
+# Logarithm of the weight below which a level has no influence on a step.
+_LEAST_LOG_WEIGHT = -600.0
 
 
-def suprema(
+def max_log_likelihoods(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, float]:
-    """Suprema (B,), coefficients (p, B) of the maxima, and a bound of the errors."""
-    value, state, rest = _full_steps(_FullSteps(counts, basis), ones)
-    if not rest.size:
-        return value, state, _SETTLED
-    n, k = np.broadcast_to(counts, ones.shape)[:, rest], ones[:, rest]
-    value[rest], state[:, rest], gap = _search(model, basis, n, k)
-    wrong = np.flatnonzero(~(gap <= _LARGEST_GAP + _GAP_A_SAMPLE * n.sum(axis=0)))
-    if wrong.size:
-        first = [part[:, wrong[0]].astype(np.int64).tolist() for part in (k, n)]
+    """Maximise the likelihood of each column of interior label counts.
+
+    Parameters
+    ----------
+    model : LevelModel
+    basis : ndarray of shape (L, p)
+        Its orthonormal basis.
+    counts : ndarray of shape (L, 1) or (L, B)
+        Samples at each level; not necessarily those of the model, nor integers.
+    ones : ndarray of shape (L, B)
+        Labels 1 among them, which need not be integers.
+
+    Returns
+    -------
+    value : ndarray of shape (B,)
+        Largest log-likelihoods, in nats.
+    coefficients : ndarray of shape (p, B)
+        Where they are attained: the logits are ``basis @ coefficients``.
+    error : float
+        Bound of the error of each value.
+
+    Raises
+    ------
+    UncertifiedError
+        If a maximum cannot be certified.
+    """
+    value, coefficients, unsettled = _full_newton(basis, counts, ones)
+    if not unsettled.size:
+        return value, coefficients, _SETTLED
+    counts = np.broadcast_to(counts, ones.shape)[:, unsettled]
+    ones = ones[:, unsettled]
+    found = _damped_newton(model, basis, counts, ones)
+    value[unsettled], coefficients[:, unsettled], gap = found
+    uncertain = ~(gap <= _LARGEST_GAP + _GAP_PER_SAMPLE * counts.sum(axis=0))
+    if uncertain.any():
+        first = uncertain.argmax()
         raise UncertifiedError(
-            f"the labels {first[0]} of levels with {first[1]} samples have no certain "
+            f"the labels {ones[:, first].astype(np.int64).tolist()} of levels with "
+            f"{counts[:, first].astype(np.int64).tolist()} samples have no certain "
             "fit; join levels that are close, or use even values or fewer moments"
         )
-    return value, state, max(_SETTLED, float(gap.max()))
+    return value, coefficients, max(_SETTLED, float(gap.max()))
 
 
-class _FullSteps:
-    """Newton's method in one basis for all cases, in numbers of one kind."""
-
-    def __init__(
-        self, counts: Array, basis: Array, kind: DTypeLike = np.float64
-    ) -> None:
-        self.counts, self.basis = counts.astype(kind), basis.astype(kind)
-        # not in single precision, where products warn by chance on some processors
-        self.total = (basis.T @ counts).astype(kind)
-        # of columns i >= j, one row each: weighted sums are one product
-        i, j = np.tril_indices(basis.shape[1])
-        self.products = np.ascontiguousarray((self.basis[:, i] * self.basis[:, j]).T)
-
-    def of(self, cases: slice | Indices) -> "_FullSteps":
-        """The same method for some of the cases."""
-        if self.counts.shape[1] == 1:
-            return self
-        part = copy(self)
-        part.counts, part.total = self.counts[:, cases], self.total[:, cases]
-        return part
-
-    def begin(self, ones: Array) -> Array:
-        """Coefficients of a least-squares fit to smoothed logits of the labels."""
-        first, second = ones + 0.3, self.counts - ones + 0.3
-        weight = first * second / (self.counts + 0.6)
-        right = self.basis.T @ (weight * np.log(first / second))
-        return _solve(self.products @ weight, right)
-
-    def step(self, state: Array, target: Array) -> tuple[Array, ...]:
-        """Change of the coefficients; 1 - probability, and weights."""
-        q = np.exp(self.basis @ state)
-        q += 1.0
-        np.reciprocal(q, out=q)
-        other = self.counts * q
-        gradient = self.basis.T @ other
-        weight = np.subtract(other, other * q, out=other)
-        gradient += target
-        gradient -= self.total
-        return _solve(self.products @ weight, gradient), q, weight
-
-
-def _full_steps(form: _FullSteps, ones: Array) -> tuple[Array, Array, Indices]:
-    """Suprema, coefficients, and the cases that full steps did not settle."""
-    target = form.basis.T @ ones
-    value, state = np.empty(target.shape[1]), np.empty_like(target)
-    late = [np.empty(0, dtype=np.intp)]
-    rough = _FullSteps(form.counts, form.basis, np.float32)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
-        for at in range(0, value.size, _BATCH):
-            here = slice(at, at + _BATCH)
-            aim, quick = target[:, here].astype(np.float32), rough.of(here)
-            start = moved = quick.begin(ones[:, here].astype(np.float32))
-            for _ in range(_ROUGH):
-                moved = moved + quick.step(moved, aim)[0]
-            # what overflows in single precision starts where it was
-            moved = np.where(np.isfinite(moved).all(axis=0), moved, start)
-            value[here], state[:, here], rest = _settle(
-                form.of(here), target[:, here], moved.astype(np.float64), _FIRST
-            )
-            late.append(at + rest)
-        # stragglers of all batches together: few columns cost as much as many
-        rest = np.concatenate(late)
-        value[rest], state[:, rest], still = _settle(
-            form.of(rest), target[:, rest], state[:, rest], _SECOND
-        )
-    return value, state, rest[still]
-
-
-def _settle(
-    form: _FullSteps, target: Array, start: Array, n_steps: int
+def _full_newton(
+    basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, Indices]:
-    """Full steps from a start, until the expansion around the last one is exact."""
-    value, state = np.empty(start.shape[1]), start
-    active = np.arange(value.size)
-    for _ in range(n_steps):
-        if not active.size:
-            break
-        change, q, weight = form.step(start, target)
-        reached = _dot(target, start) + _dot(form.counts, np.log(q))
-        move = form.basis @ change
-        square = move * move
-        weight *= square
-        remainder = _dot(weight, square) + _LEAST * _dot(square, square)
-        left = np.flatnonzero(~((remainder < _SETTLED) & np.isfinite(reached)))
-        # Newton's step gains sum w d^2 / 2, the third derivative corrects it
-        move *= 1.0 - 2.0 * q
-        gain = 0.5 * weight.sum(axis=0) + _dot(weight, move) / 6.0
-        change += start
-        if active.size == value.size:
-            value, state = reached + gain, change
-        else:
-            value[active], state[:, active] = reached + gain, change
-        active, form = active[left], form.of(left)
-        start, target = change.take(left, axis=1), target.take(left, axis=1)
-    return value, state, active
+    """Log-likelihoods (B,), coefficients (p, B), and the cases that are not settled."""
+    n_cases = ones.shape[1]
+    products = _column_products(basis)
+    value = np.empty(n_cases)
+    coefficients = np.empty((basis.shape[1], n_cases))
+    settled = np.zeros(n_cases, dtype=bool)
+    # a case whose steps go to infinity is left to the damped search
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        for start in range(0, n_cases, _BATCH):
+            batch = slice(start, start + _BATCH)
+            n = _columns(counts, batch)
+            k = ones[:, batch]
+            first = _smoothed_fit(basis, products, n, k)
+            found = _newton_steps(basis, products, n, k, first, _FULL_STEPS)
+            value[batch], coefficients[:, batch], settled[batch] = found
+        # those left of all batches together: few columns cost as much as many
+        left = np.flatnonzero(~settled)
+        found = _newton_steps(
+            basis,
+            products,
+            _columns(counts, left),
+            ones[:, left],
+            coefficients[:, left],
+            _MORE_FULL_STEPS,
+        )
+        value[left], coefficients[:, left], settled[left] = found
+    return value, coefficients, np.flatnonzero(~settled)
 
 
-def _search(
+def _columns(counts: Array, cases: slice | Indices) -> Array:
+    """Samples at each level in some of the cases; one column stands for all cases."""
+    return counts if counts.shape[1] == 1 else counts[:, cases]
+
+
+def _newton_steps(
+    basis: Array,
+    products: Array,
+    counts: Array,
+    ones: Array,
+    coefficients: Array,
+    n_steps: int,
+) -> tuple[Array, Array, Bools]:
+    """Take full Newton steps, and tell which cases the last of them settles.
+
+    Returns the log-likelihoods (B,) and coefficients (p, B) after the last step, and
+    whether the expansion of the log-likelihood around that step is exact.
+    """
+    zeros = counts - ones
+    for _ in range(n_steps - 1):
+        logits = basis @ coefficients
+        step, _, _ = _newton_step(basis, products, counts, zeros, logits)
+        coefficients = coefficients + step
+    logits = basis @ coefficients
+    step, failure, weight = _newton_step(basis, products, counts, zeros, logits)
+    before = _column_dot(ones, logits) + _column_dot(counts, np.log(failure))
+    change = basis @ step
+    square = change * change
+    curvature = weight * square
+    # Newton's step gains sum w d^2 / 2, the third derivative corrects it
+    gain = 0.5 * curvature.sum(axis=0)
+    gain += _column_dot(curvature, change * (1.0 - 2.0 * failure)) / 6.0
+    remainder = _column_dot(curvature, square)
+    remainder += _LEAST_WEIGHT * _column_dot(square, square)
+    settled = (remainder < _SETTLED) & np.isfinite(before)
+    return before + gain, coefficients + step, settled
+
+
+def _newton_step(
+    basis: Array, products: Array, counts: Array, zeros: Array, logits: Array
+) -> tuple[Array, Array, Array]:
+    """Step of the coefficients (p, B), P(0) (L, B), and weights n P(0) P(1) (L, B)."""
+    # in place, as fresh memory for each operation costs more than the arithmetic
+    failure = np.exp(logits)
+    failure += 1.0
+    np.reciprocal(failure, out=failure)
+    weight = counts * failure
+    gradient = basis.T @ (weight - zeros)
+    weight -= weight * failure
+    return _solve_each(products @ weight, gradient), failure, weight
+
+
+def _smoothed_fit(basis: Array, products: Array, counts: Array, ones: Array) -> Array:
+    """Coefficients (p, B) of a least-squares fit to smoothed logits of the labels."""
+    smoothed_ones = ones + 0.3
+    smoothed_zeros = counts - ones + 0.3
+    logits = np.log(smoothed_ones / smoothed_zeros)
+    weight = smoothed_ones * smoothed_zeros / (counts + 0.6)
+    return _solve_each(products @ weight, basis.T @ (weight * logits))
+
+
+def _column_products(basis: Array) -> Array:
+    """Products of the columns i >= j of the basis, (p (p + 1) / 2, L).
+
+    Times weights (L, B) these are the lower triangles of the B weighted Gram matrices.
+    """
+    pairs = _triangle(basis.shape[1])
+    return np.array([basis[:, i] * basis[:, j] for i, j in pairs])
+
+
+def _triangle(p: int) -> list[tuple[int, int]]:
+    """Rows i and columns j <= i of a symmetric matrix."""
+    return [(i, j) for i in range(p) for j in range(i + 1)]
+
+
+def _solve_each(triangles: Array, right: Array) -> Array:
+    """Solve B positive definite systems, given by the lower triangles of matrices.
+
+    ``triangles`` (p (p + 1) / 2, B) holds one entry of all matrices in each row and is
+    overwritten; ``right`` and the solution have shape (p, B). The factors L D L^T are
+    found entry by entry, for all systems at once.
+    """
+    p = len(right)
+    solution = right.copy()
+    lower = dict(zip(_triangle(p), triangles, strict=True))
+    for j in range(p):
+        inverse_pivot = 1.0 / lower[j, j]
+        for i in range(j + 1, p):
+            factor = lower[i, j] * inverse_pivot
+            for k in range(j + 1, i + 1):
+                lower[i, k] -= factor * lower[k, j]
+            solution[i] -= factor * solution[j]
+        lower[j, j] = inverse_pivot
+    for j in reversed(range(p)):
+        for k in range(j + 1, p):
+            solution[j] -= lower[k, j] * solution[k]
+        solution[j] *= lower[j, j]
+    return solution
+
+
+def _damped_newton(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, Array]:
-    """Damped Newton steps: log-likelihoods, coefficients, and gaps that are left."""
+    """Log-likelihoods (B,), coefficients (p, B), and the duality gaps left (B,)."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        state = _FullSteps(counts, basis).begin(ones)
-    state = np.where(np.isfinite(state).all(axis=0), state, 0.0)
-    gap, active = np.full(ones.shape[1], np.inf), np.arange(ones.shape[1])
-    for _ in range(_STEPS):
-        n, k, logits = counts[:, active], ones[:, active], basis @ state[:, active]
-        mean, other = n * expit(logits), n * expit(-logits)
-        residual = k / n * other - (1.0 - k / n) * mean
-        move = _step(model, n, logits, residual)
-        change = basis.T @ (model.counts[:, None] * move)
-        shift = mean * expit(-logits) * move
-        feasible = ((mean + shift >= 0.0) & (shift <= other)).all(axis=0)
-        gap[active] = np.where(feasible, _dot(shift, move), np.inf)
-        left = gap[active] > _CLOSED
-        if not left.any():
+        coefficients = _smoothed_fit(basis, _column_products(basis), counts, ones)
+    coefficients[:, ~np.isfinite(coefficients).all(axis=0)] = 0.0
+    gap = np.full(ones.shape[1], np.inf)
+    for _ in range(_DAMPED_STEPS):
+        active = np.flatnonzero(gap > _CLOSED_GAP)
+        if not active.size:
             break
-        active, change, n, k = active[left], change[:, left], n[:, left], k[:, left]
-        before, length = _value(n, k, logits[:, left]), np.ones(active.size)
-        for _ in range(_CUTS):
-            moved = state[:, active] + length * change
-            short = ~(_value(n, k, basis @ moved) >= before - 1e-14 * abs(before))
-            if not short.any():
-                break
-            length[short] *= _CUT
-        state[:, active] = moved
-    return _value(counts, ones, basis @ state), state, gap
+        n = counts[:, active]
+        k = ones[:, active]
+        before = coefficients[:, active]
+        change = _newton_change(model, n, k, basis @ before)
+        gap[active] = _duality_gap(n, basis @ before, change)
+        # the basis is orthonormal under the counts of the model
+        direction = basis.T @ (model.counts[:, None] * change)
+        coefficients[:, active] = _backtrack(basis, n, k, before, direction)
+    return _log_likelihood(counts, ones, basis @ coefficients), coefficients, gap
 
 
-def _step(model: LevelModel, counts: Array, logits: Array, residual: Array) -> Array:
-    """Change of the logits by a Newton step for those at p levels of large weight."""
-    # Each of these pivots, weighted Leja points, is where the polynomial that vanishes
-    # at those before is largest, so that small weights elsewhere cost no digits.
-    size, x = np.abs(logits), model.values / np.abs(model.values).max()
+def _duality_gap(counts: Array, logits: Array, change: Array) -> Array:
+    """Bound (B,) of what the log-likelihoods at the logits are below their suprema.
+
+    The expected labels after a Newton step, to first order, have the moments of the
+    observed ones; if they are possible at every level they are feasible for the dual
+    problem, and the step's quadratic form is the gap. Elsewhere there is no bound.
+    """
+    expected_ones = counts * expit(logits)
+    expected_zeros = counts * expit(-logits)
+    shift = expected_ones * expit(-logits) * change
+    feasible = ((expected_ones + shift >= 0.0) & (shift <= expected_zeros)).all(axis=0)
+    return np.where(feasible, _column_dot(shift, change), np.inf)
+
+
+def _backtrack(
+    basis: Array, counts: Array, ones: Array, coefficients: Array, direction: Array
+) -> Array:
+    """Coefficients after steps, each shortened until it lowers no likelihood."""
+    before = _log_likelihood(counts, ones, basis @ coefficients)
+    length = np.ones(len(before))
+    for _ in range(_BACKTRACKINGS):
+        moved = coefficients + length * direction
+        value = _log_likelihood(counts, ones, basis @ moved)
+        too_long = ~(value >= before - 1e-14 * abs(before))
+        if not too_long.any():
+            break
+        length[too_long] *= _BACKTRACKING_FACTOR
+    return moved
+
+
+def _newton_change(
+    model: LevelModel, counts: Array, ones: Array, logits: Array
+) -> Array:
+    """Change of the logits (L, B) by a Newton step, however unequal the weights are.
+
+    The step is found in the basis of Lagrange's polynomials at p pivots, the levels of
+    large weight. In this basis small weights elsewhere cost no digits.
+    """
+    size = np.abs(logits)
     log_weight = np.log(counts) - size - 2.0 * np.log1p(np.exp(-size))
-    score = 0.5 * np.maximum(log_weight, _LEAST_LOG)
-    root, pivots = np.exp(score), np.empty((model.dimension, size.shape[1]), np.intp)
-    with np.errstate(divide="ignore"):
-        log_distance = np.log(np.abs(x[:, None] - x))
-    if not model.intercept:
-        score = score + np.log(np.abs(x))[:, None]
-    for row in pivots:
-        row[:] = score.argmax(axis=0)
-        score = score + log_distance[:, row]
-    at, own = x[pivots], np.take_along_axis(root, pivots, axis=0)
-    # Lagrange's polynomials over the roots of the weights, at the pivots exactly 0 or 1
-    lagrange = (
-        np.ones((len(x), *at.shape)) if model.intercept else x[:, None, None] / at
-    )
-    for i, j in permutations(range(len(at)), 2):
-        lagrange[:, i] *= (x[:, None] - at[j]) / (at[i] - at[j])
-    lagrange = np.moveaxis(lagrange / own, 2, 0)
-    scaled = lagrange * root.T[:, :, None]
+    log_root_weight = 0.5 * np.maximum(log_weight, _LEAST_LOG_WEIGHT)
+    root_weight = np.exp(log_root_weight)
+    x = model.values / np.abs(model.values).max()
+    pivots = _weighted_leja_points(x, log_root_weight, model)
+    # each over the root weight of its pivot, for a matrix of entries of like size
+    lagrange = _lagrange_polynomials(x, pivots, model.intercept)
+    lagrange = lagrange / np.take_along_axis(root_weight, pivots, axis=0)
+    lagrange = np.moveaxis(lagrange, 2, 0)
+    # expected zeros and ones, each in its digits, where one of them may be tiny
+    frequency = ones / counts
+    residual = frequency * (counts * expit(-logits))
+    residual -= (1.0 - frequency) * (counts * expit(logits))
+    scaled = lagrange * root_weight.T[:, :, None]
     gradient = lagrange.swapaxes(1, 2) @ residual.T[:, :, None]
     step = np.linalg.solve(scaled.swapaxes(1, 2) @ scaled, gradient)
     return (lagrange @ step)[:, :, 0].T
 
 
-def _value(counts: Array, ones: Array, logits: Array) -> Array:
-    """Log-likelihood, a sum of terms of one sign."""
-    ones_cost = ones * np.logaddexp(0.0, -logits)
-    return -(ones_cost + (counts - ones) * np.logaddexp(0.0, logits)).sum(axis=0)
+def _weighted_leja_points(x: Array, log_root_weight: Array, model: LevelModel) -> Array:
+    """Indices (p, B) of p levels of large weight that are far from each other.
+
+    Each is where the polynomial that vanishes at those before it, times the root of
+    the weight, is largest.
+    """
+    with np.errstate(divide="ignore"):
+        log_distance = np.log(np.abs(x[:, None] - x))
+    score = log_root_weight
+    if not model.intercept:
+        score = score + np.log(np.abs(x))[:, None]
+    pivots = np.empty((model.dimension, score.shape[1]), dtype=np.intp)
+    for i in range(model.dimension):
+        pivots[i] = score.argmax(axis=0)
+        score = score + log_distance[:, pivots[i]]
+    return pivots
 
 
-def _dot(first: Array, second: Array) -> Array:
+def _lagrange_polynomials(x: Array, pivots: Array, intercept: bool) -> Array:
+    """Polynomials of the model (L, p, B), at the p pivots exactly 0 or 1."""
+    nodes = x[pivots]
+    if intercept:
+        lagrange = np.ones((len(x), *nodes.shape))
+    else:
+        lagrange = x[:, None, None] / nodes
+    for i, j in permutations(range(len(nodes)), 2):
+        lagrange[:, i] *= (x[:, None] - nodes[j]) / (nodes[i] - nodes[j])
+    return lagrange
+
+
+def _log_likelihood(counts: Array, ones: Array, logits: Array) -> Array:
+    """Log-likelihoods (B,) at the logits (L, B), sums of terms of one sign."""
+    loss = ones * np.logaddexp(0.0, -logits)
+    loss += (counts - ones) * np.logaddexp(0.0, logits)
+    return -loss.sum(axis=0)
+
+
+def _column_dot(first: Array, second: Array) -> Array:
     """Sum of the products of each column, without holding them."""
     return np.einsum("lb,lb->b", first, second)
-
-
-def _solve(packed: Array, right: Array) -> Array:
-    """Solve positive definite systems, one a column, by L D L^T of packed rows."""
-    size, solution = len(right), right.copy()
-    row = [i * (i + 1) // 2 for i in range(size)]
-    for j in range(size):
-        inverse = 1.0 / packed[row[j] + j]
-        for i in range(j + 1, size):
-            ratio = packed[row[i] + j] * inverse
-            for k in range(j + 1, i + 1):
-                packed[row[i] + k] -= ratio * packed[row[k] + j]
-            solution[i] -= ratio * solution[j]
-        packed[row[j] + j] = inverse
-    for j in reversed(range(size)):
-        for k in range(j + 1, size):
-            solution[j] -= packed[row[k] + j] * solution[k]
-        solution[j] *= packed[row[j] + j]
-    return solution

@@ -22,7 +22,7 @@ from memdlib.nml.boundary import (
     saturated_complexity,
     saturated_rounding,
 )
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
 
 Integers = NDArray[np.int64]
@@ -53,7 +53,7 @@ def exact_complexity(model: LevelModel, way: str) -> tuple[float, float]:
     basis, counts = orthonormal_basis(model), model.counts[:, None]
     total, doubt, n_terms = 0.0, 0.0, 0
     for ones, terms in (_by_statistic if way == "table" else _by_counts)(model):
-        value, _, gap = suprema(model, basis, counts, ones)
+        value, _, gap = max_log_likelihoods(model, basis, counts, ones)
         terms += value
         total += float(np.exp(terms, out=terms).sum())
         doubt, n_terms = max(doubt, gap), n_terms + value.size

@@ -5,31 +5,33 @@ import pytest
 
 from memdlib.nml import fits
 from memdlib.nml.boundary import on_boundary
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import UncertifiedError, level_model, orthonormal_basis
 
 
 def best(model, ones):
-    """Suprema, logits of the maxima, and the doubt about them."""
+    """Largest log-likelihoods, logits of the maxima, and the bound of the errors."""
     basis = orthonormal_basis(model)
-    value, state, doubt = suprema(model, basis, model.counts[:, None], ones)
-    return value, basis @ state, doubt
+    value, coefficients, error = max_log_likelihoods(
+        model, basis, model.counts[:, None], ones
+    )
+    return value, basis @ coefficients, error
 
 
-def search(model, ones):
-    """What the damped search alone finds."""
+def damped_newton(model, ones):
+    """What the damped Newton search alone finds."""
     counts = np.broadcast_to(model.counts[:, None], ones.shape)
-    return fits._search(model, orthonormal_basis(model), counts, ones)
+    return fits._damped_newton(model, orthonormal_basis(model), counts, ones)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_search_cut_short_tells_what_it_may_miss(monkeypatch, steps):
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)
     ones = interior(model)
-    value, _, gap = search(model, ones)
+    value, _, gap = damped_newton(model, ones)
     assert gap.max() < 1e-12
-    monkeypatch.setattr(fits, "_STEPS", steps)
-    short, _, gap = search(model, ones)
+    monkeypatch.setattr(fits, "_DAMPED_STEPS", steps)
+    short, _, gap = damped_newton(model, ones)
     assert (value - short).max() > 1e-9
     assert (gap >= value - short - 1e-12).all()
 
@@ -55,8 +57,8 @@ def interior(model):
 def test_every_fit_of_uneven_levels_has_its_certificate(counts, m, values, intercept):
     model = level_model(np.array(counts), np.array(values), m, intercept)
     ones = interior(model)
-    value, logits, doubt = best(model, ones)
-    assert doubt < 2e-13
+    value, logits, error = best(model, ones)
+    assert error < 2e-13
     mirrored = best(model, model.counts[:, None] - ones)[0]
     np.testing.assert_allclose(mirrored, value, rtol=0, atol=2e-12)
     cost = ones * np.logaddexp(0, -logits)
@@ -65,7 +67,7 @@ def test_every_fit_of_uneven_levels_has_its_certificate(counts, m, values, inter
 
 
 def test_what_cannot_be_certified_is_refused(monkeypatch):
-    monkeypatch.setattr(fits, "_STEPS", 1)
+    monkeypatch.setattr(fits, "_DAMPED_STEPS", 1)
     model = level_model(np.array([6, 6, 6]), np.array(FAR), 2, False)
     with pytest.raises(UncertifiedError, match="join levels that are close"):
         best(model, interior(model))
