@@ -1,19 +1,20 @@
-"""Calibration: how sure scores may be, learnt from rows held out.
+"""Calibration: how confident scores may be, learnt from held-out rows.
 
-Scores s_jik of model j, row i and class k are log posteriors up to a constant a row, or
-anything else that grows with them. Of all posteriors p whose mean scores are those of
-the true classes, the ones of maximum entropy are p_ik proportional to
-exp(sum_j beta_j s_jik): one Lagrange multiplier a score. A row may come from elsewhere
-with probability epsilon = 1 / (2 (n + 1)), which is what n rows say of something that
-none of them showed [1]_, so the posteriors are
+Scores s_jik of model j, row i and class k are log posteriors up to a constant per row,
+or anything else that grows with them. Among all posteriors p whose mean scores equal
+those of the true classes, the posteriors of maximum entropy are p_ik proportional to
+exp(sum_j beta_j s_jik), with one Lagrange multiplier per score. With probability
+epsilon = 1 / (2 (n + 1)) a row comes from elsewhere: that is the estimate for an event
+that none of n rows has shown [1]_. The posteriors are therefore
 
     q_ik = (1 - epsilon) p_ik + epsilon / K,
 
-when they are fitted and when they are used, and the multipliers make least
+both in the fit and in prediction, and the multipliers minimise
 
     F(beta) = - sum_i w_i log q_{i,y_i} + (log a)^2 / 2,
 
-a the sum of the multipliers in units of those that are expected before any row is seen.
+where a is the sum of the multipliers, each in units of the value that is expected
+before any row has been seen.
 
 .. [1] Krichevsky & Trofimov, The performance of universal encoding, IEEE Transactions
    on Information Theory 27 (1981).
@@ -32,25 +33,28 @@ from sklearn.exceptions import ConvergenceWarning
 from memdlib._types import Array, ArrayLike, Weights
 from memdlib.validation import check_positive, check_real_array, check_sample_weight
 
-# Largest derivative of F by a log multiplier, nats a row, that counts as none.
+# Derivatives of F by a log multiplier up to this size, in nats per row, count as zero.
 _TOLERANCE = 1e-6
 
-# Stands for minus infinity.
+# Logarithms of the multipliers, in their units, at which the search may start.
+_STARTS = (-4.0, -2.0, 0.0, 2.0, 4.0)
+
+# Stands for minus infinity, whose product with a derivative of zero is NaN.
 _IMPOSSIBLE = -1e100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
-    """Fitted multipliers, and the share of rows that no score foresees.
+    """Fitted multipliers, and the weight of the uniform posteriors.
 
     Parameters
     ----------
     multipliers : ndarray of shape (m,)
-        beta, above zero; the inverse of a temperature where there is one score.
+        beta, above zero; with a single score, the inverse of a temperature.
     uniform_share : float
-        epsilon = 1 / (2 (n + 1)), n the weight of the rows.
+        epsilon = 1 / (2 (n + 1)), where n is the total weight of the rows.
     log_loss : float
-        Of the rows, nats a row.
+        Mean of - log q on the rows of the fit, in nats per row.
     """
 
     multipliers: Array
@@ -58,11 +62,12 @@ class Calibration:
     log_loss: float
 
     def log_posterior(self, scores: Sequence[ArrayLike]) -> Array:
-        """Log posteriors, mixed with the uniform ones.
+        """Calibrated log posteriors, mixed with the uniform posteriors.
 
         Parameters
         ----------
         scores : sequence of m array-like of shape (n, K)
+            In the order and the units of the fit.
 
         Returns
         -------
@@ -70,7 +75,7 @@ class Calibration:
         """
         S = np.asarray(scores, dtype=np.float64)
         log_p = log_softmax(np.tensordot(self.multipliers, S, 1), axis=1)
-        return _mixed(log_p, self.uniform_share, S.shape[2])
+        return _mix_with_uniform(log_p, self.uniform_share, S.shape[2])
 
 
 def fit_calibration(
@@ -80,20 +85,21 @@ def fit_calibration(
     *,
     lead: float | None = 3.0,
 ) -> Calibration:
-    """Multipliers of several scores of the same classes, from rows held out.
+    """Fit the multipliers of several scores of the same classes to held-out rows.
 
     Parameters
     ----------
     scores : sequence of m array-like of shape (n, K)
-        Each in any unit, of rows that they were not fitted to; minus infinity for an
-        impossible class.
+        Each in any unit, of rows that its model was not fitted to; minus infinity for
+        an impossible class.
     codes : array-like of int, shape (n,)
         Class indices.
     sample_weight : array-like of shape (n,), default=None
-        Weight 2 means the row twice.
+        Weights of the rows; weight 2 means that the row occurs twice.
     lead : float > 0 or None, default=3.0
-        Nats by which the first class of the median row leads the second, if the rows do
-        not say otherwise. None: scores are log posteriors, multipliers of one.
+        Expected log odds of the first class against the second in the median row, in
+        nats, unless the rows say otherwise. None: scores are log posteriors, whose
+        expected multipliers are one.
 
     Returns
     -------
@@ -102,7 +108,7 @@ def fit_calibration(
     Raises
     ------
     ValueError
-        If shapes do not agree, a class index is none or a score is not a number.
+        If shapes do not agree, a class index is out of range or a score is invalid.
 
     Warns
     -----
@@ -111,96 +117,139 @@ def fit_calibration(
 
     Notes
     -----
-    F is not convex, as no loss is that is bounded. L-BFGS in the logarithms of the
-    multipliers starts at the best of five values of each.
+    F is not convex, as no bounded loss is. L-BFGS in the logarithms of the multipliers
+    starts at the best point of a grid with five values of each.
 
     Examples
     --------
-    One row in five is wrong: the odds become about four.
+    One row in five is wrong, so that the odds become about four.
 
     >>> scores = np.array([[9.0, 0.0], [0.0, 9.0]] * 50)
     >>> codes = np.where(np.arange(100) % 5, [0, 1] * 50, [1, 0] * 50)
-    >>> found = fit_calibration([scores], codes)
-    >>> float(np.exp(9 * found.multipliers[0]).round(2))
+    >>> calibration = fit_calibration([scores], codes)
+    >>> float(np.exp(9 * calibration.multipliers[0]).round(2))
     4.18
     """
-    S, codes = _checked(scores, codes)
+    S, codes = _check_scores(scores, codes)
     weight = check_sample_weight(sample_weight, codes)
-    m, n, K = S.shape
-    share, size, own = 0.5 / (1.0 + weight.sum()), max(1.0, weight.sum()), np.arange(n)
-    unit = np.ones(m)
     if lead is not None:
         lead = check_positive(lead, "lead")
-        unit = np.array([lead / (_median_lead(part, weight) or lead) for part in S])
-    S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE) * unit[:, None, None]
-
-    def objective(v):
-        """F and its gradient in the logarithms of the multipliers in their units."""
-        T = np.exp(v)[:, None, None] * S
-        log_p = log_softmax(T.sum(axis=0), axis=1)
-        log_q = _mixed(log_p[own, codes], share, K)
-        foreseen = weight * np.exp(np.log1p(-share) + log_p[own, codes] - log_q)
-        change = T[:, own, codes] - np.einsum("jik,ik->ji", T, np.exp(log_p))
-        log_a = np.logaddexp.reduce(v)
-        slope = log_a * np.exp(v - log_a) - change @ foreseen
-        return (0.5 * log_a**2 - weight @ log_q) / size, slope / size
-
-    starts = map(np.array, product((-4.0, -2.0, 0.0, 2.0, 4.0), repeat=m))
-    found = minimize(
-        objective,
-        min(starts, key=lambda v: objective(v)[0]),
+    expected = np.array([_expected_multiplier(score, weight, lead) for score in S])
+    S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE)
+    S *= expected[:, None, None]
+    uniform_share = float(0.5 / (1.0 + weight.sum()))
+    data = (S, codes, weight, uniform_share)
+    starts = [np.array(log_a) for log_a in product(_STARTS, repeat=len(S))]
+    optimum = minimize(
+        _objective,
+        min(starts, key=lambda log_a: _objective(log_a, *data)[0]),
+        args=data,
         jac=True,
         method="L-BFGS-B",
         options={"gtol": 1e-2 * _TOLERANCE, "ftol": 0.0, "maxls": 50},
     )
-    gradient = np.abs(found.jac).max()
+    gradient = np.abs(optimum.jac).max()
     if gradient > _TOLERANCE:
         warnings.warn(
-            f"a derivative is {gradient:.1e} nats a row after {found.nit} steps: bring "
-            "the scores to one scale",
+            f"a derivative is {gradient:.1e} nats per row after {optimum.nit} steps: "
+            "bring the scores to the same scale",
             ConvergenceWarning,
             stacklevel=2,
         )
-    log_loss = found.fun * size - 0.5 * np.logaddexp.reduce(found.x) ** 2
-    multipliers = np.exp(found.x) * unit
-    return Calibration(multipliers, float(share), float(log_loss / weight.sum()))
+    loss, _ = _loss(optimum.x, *data)
+    return Calibration(
+        multipliers=np.exp(optimum.x) * expected,
+        uniform_share=uniform_share,
+        log_loss=float(loss / weight.sum()),
+    )
 
 
-def _mixed(log_p: Array, share: float, n_classes: int) -> Array:
-    """Logarithm of a mixture with a share of uniform posteriors."""
-    with np.errstate(divide="ignore"):
-        return np.logaddexp(np.log1p(-share) + log_p, np.log(share / n_classes))
+def _objective(log_a, S, codes, weight, uniform_share):
+    """F and its gradient (m,) in the logarithms of the multipliers, per row.
+
+    ``log_a`` (m,) and ``S`` (m, n, K) are in units of the expected multipliers;
+    ``codes`` and ``weight`` are of shape (n,).
+    """
+    loss, gradient = _loss(log_a, S, codes, weight, uniform_share)
+    log_sum = np.logaddexp.reduce(log_a)
+    penalty_gradient = log_sum * np.exp(log_a - log_sum)
+    n_rows = max(1.0, weight.sum())
+    return (
+        (0.5 * log_sum**2 + loss) / n_rows,
+        (penalty_gradient + gradient) / n_rows,
+    )
 
 
-def _median_lead(S: Array, weight: Array) -> float:
-    """Weighted median of the lead of the first class over the second; else its mean."""
-    second, first = np.partition(S, -2, axis=1)[:, -2:].T
+def _loss(log_a, S, codes, weight, uniform_share):
+    """First term of F, - sum_i w_i log q_{i,y_i}, and its gradient (m,)."""
+    rows = np.arange(len(codes))
+    scaled = np.exp(log_a)[:, None, None] * S
+    log_p = log_softmax(scaled.sum(axis=0), axis=1)
+    log_p_true = log_p[rows, codes]
+    log_q_true = _mix_with_uniform(log_p_true, uniform_share, S.shape[2])
+    # d log q / d log p: the posterior probability that the row is not from elsewhere
+    from_model = np.exp(np.log1p(-uniform_share) + log_p_true - log_q_true)
+    mean_score = np.einsum("jik,ik->ji", scaled, np.exp(log_p))
+    slopes = scaled[:, rows, codes] - mean_score  # d log p / d log_a
+    return -(weight @ log_q_true), -(slopes @ (weight * from_model))
+
+
+def _mix_with_uniform(log_p, uniform_share, n_classes) -> Array:
+    """Logarithm of a mixture of posteriors (any shape) with uniform ones."""
+    with np.errstate(divide="ignore"):  # a share of zero, of calibrations not fitted
+        log_uniform = np.log(uniform_share / n_classes)
+    return np.logaddexp(np.log1p(-uniform_share) + log_p, log_uniform)
+
+
+def _expected_multiplier(score, weight, lead) -> float:
+    """Multiplier that brings the log odds of the median row to ``lead``.
+
+    The log odds of a row of the score (n, K) are those of its first class against its
+    second. Rows with a single possible class do not count. If the weighted median is
+    zero, the mean takes its place. The multiplier is one if that is zero too, or if
+    ``lead`` is None.
+    """
+    second, first = np.partition(score, -2, axis=1)[:, -2:].T
     known = second > -np.inf
-    if not known.any():
-        return 0.0
-    lead, weight = (first - second)[known], weight[known]
-    order = np.argsort(lead)
-    upto = np.cumsum(weight[order]) / weight.sum()
-    # weights add up to one half within rounding: then the mean of both sides
-    sides = np.searchsorted(upto, [0.5 - 1e-9, 0.5 + 1e-9])
-    return float(lead[order][sides].mean() or np.average(lead, weights=weight))
+    if lead is None or not known.any():
+        return 1.0
+    log_odds = first[known] - second[known]
+    weight = weight[known]
+    # where the weights add up to one half within rounding, the mean of both neighbours
+    middle = np.quantile(
+        log_odds, [0.5 - 1e-9, 0.5 + 1e-9], weights=weight, method="inverted_cdf"
+    )
+    typical = middle.mean() or np.average(log_odds, weights=weight)
+    return lead / typical if typical > 0 else 1.0
 
 
-def _checked(scores, codes):
-    """Scores (m, n, K) and class indices as arrays."""
-    parts = [check_real_array(part, f"scores[{j}]") for j, part in enumerate(scores)]
-    codes, shapes = np.asarray(codes), [part.shape for part in parts]
-    shape = shapes[0] if len(set(shapes)) == 1 else ()
-    if len(shape) != 2 or shape[1] < 2 or codes.shape != shape[:1] or not codes.size:
+def _check_scores(scores, codes):
+    """Scores as an array (m, n, K), and class indices (n,); ValueError if not valid."""
+    arrays = [check_real_array(score, f"scores[{j}]") for j, score in enumerate(scores)]
+    codes = np.asarray(codes)
+    shapes = [array.shape for array in arrays]
+    n_classes = max((shape[-1] for shape in shapes if shape), default=0)
+    agree = codes.ndim == 1 and set(shapes) == {(codes.size, n_classes)}
+    if not agree or codes.size == 0 or n_classes < 2:
         raise ValueError(
             f"scores of shapes {shapes} and codes of shape {codes.shape}: give one or "
-            "more (n, K), all alike, and (n,), one row and two classes at least"
+            "more scores (n, K), all alike, and codes (n,), with at least one row and "
+            "two classes"
         )
-    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= shape[1]:
-        raise ValueError(f"codes must be integers from 0 to {shape[1] - 1}")
-    S = np.stack(parts)
-    bad = np.isnan(S) | (S == np.inf) | (S.max(axis=2, keepdims=True) == -np.inf)
-    if bad.any():
-        j, i, k = np.argwhere(bad)[0]
-        raise ValueError(f"scores[{j}][{i}, {k}] = {S[j, i, k]} is no score")
+    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes:
+        raise ValueError(f"codes must be integers from 0 to {n_classes - 1}")
+    S = np.stack(arrays)
+    _check_values(S)
     return S, codes
+
+
+def _check_values(S) -> None:
+    """Raise ValueError if a score (m, n, K) is no number, or a row has no class."""
+    no_class = S.max(axis=2, keepdims=True) == -np.inf
+    invalid = np.isnan(S) | (S == np.inf) | no_class
+    if invalid.any():
+        j, i, k = np.argwhere(invalid)[0]
+        raise ValueError(
+            f"scores[{j}][{i}, {k}] = {S[j, i, k]}: give finite numbers, or -inf for "
+            "impossible classes, but not for all classes of a row"
+        )

@@ -129,7 +129,7 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
         ([[[0.0, 1.0]]], [0, 1], r"scores of shapes \[\(1, 2\)\]"),
         ([[0.0, 1.0]], [0, 1], r"scores of shapes \[\(2,\)\]"),
         ([[[0.0, 1.0]], [[0.0]]], [0], "all alike"),
-        ([[[0.0]]], [0], "two classes at least"),
+        ([[[0.0]]], [0], "at least one row and two classes"),
         ([], [0], "give one or more"),
         ([np.zeros((0, 2))], [], "one row"),
     ],
