@@ -1,9 +1,10 @@
-"""A mixture of candidates, calibrated and weighted by training rows held out.
+"""A mixture of candidate classifiers, calibrated and weighted on held-out rows.
 
-Correlations help on one data set and mislead on the next, and so do preparations of the
-samples; to choose is to be wrong now and then. All candidates score the same held-out
-rows and are calibrated on them. Then each row may come from each of the models, a
-latent class, and the weights of the classes are those of maximum likelihood.
+Modelling correlations helps on one data set and hurts on the next, and so does
+preprocessing; choosing a single candidate is sometimes wrong. Here all candidates
+score the same held-out rows and are calibrated on them. The mixture then treats the
+candidate that generates a row as a latent class, and the weights of these latent
+classes are those of maximum likelihood.
 """
 
 import math
@@ -22,7 +23,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from threadpoolctl import threadpool_limits
 
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import BayesClassifier, all_or_nothing
@@ -31,16 +31,19 @@ from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
 from memdlib.validation import POSITIVE, Number, Words, labelled_data
 
-# Of more rows than this about so many are held out.
-_MANY = 10_000
+# About this many rows are held out at most; more would cost time and change little.
+_MAX_HELD_OUT = 10_000
 
-# Numbers in X; smaller data are done sooner with one thread of BLAS. Of more, from so
-# many columns on, fewer rows are held out.
-_SMALL, _WIDE, _MANY_WIDE = 1_000_000, 250, 1_000
+# X is large if it holds more numbers than this in at least so many columns. With
+# ``wide``, slow candidates are then skipped and fewer rows are held out.
+_LARGE_SIZE = 1_000_000
+_LARGE_COLUMNS = 250
+_MAX_HELD_OUT_OF_LARGE = 1_000
 
-# Of a value that stands alone: as many times as far from the median as any other, in a
-# feature of rows enough to tell.
-_FAR, _LEAST_ROWS = 30.0, 20
+# A value is an outlier if it lies this many times as far from the median of its
+# feature as any other value. Fewer rows than _MIN_ROWS_FOR_OUTLIERS cannot tell.
+_OUTLIER_RATIO = 30.0
+_MIN_ROWS_FOR_OUTLIERS = 20
 
 _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
@@ -49,117 +52,149 @@ _DEFAULT = (
 _CLASS_SHARES = "class shares"
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Models that begin with the same steps, which are taken once for all."""
+@dataclass(eq=False)
+class SharedSteps:
+    """Models that begin with the same transformers, which are fitted only once.
+
+    Parameters
+    ----------
+    steps : list of transformers
+        Applied to X one after the other; empty for models that take X as it is.
+    models : list of classifiers
+        All are fitted to what the last step returns.
+    """
 
     steps: list[Any]
-    models: dict[str, Any]
+    models: list[Any]
 
-    def fit(self, X, y, weight) -> "_Group":
+    def fit(self, X, y, weight) -> "SharedSteps":
+        """Fitted copies of the steps and models: X (n, d), y (n,), weight (n,)."""
         steps = []
         for step in self.steps:
-            steps.append(_fit(step, X, y, weight))
-            X = steps[-1].transform(X)
-        models = {key: _fit(model, X, y, weight) for key, model in self.models.items()}
-        return _Group(steps, models)
+            fitted_step = _fit_copy(step, X, y, weight)
+            X = fitted_step.transform(X)
+            steps.append(fitted_step)
+        models = [_fit_copy(model, X, y, weight) for model in self.models]
+        return SharedSteps(steps=steps, models=models)
 
-    def scores(self, X) -> dict[str, Array]:
+    def class_scores(self, X) -> list[Array]:
+        """Scores (n, K) of the rows of X (n, d), one array per fitted model."""
         for step in self.steps:
             X = step.transform(X)
-        return {key: _class_scores(model, X) for key, model in self.models.items()}
+        return [_class_scores(model, X) for model in self.models]
 
-    def divergences(self) -> dict[str, Array]:
-        """Nats of the columns of X by models whose first steps keep them apart."""
-        learnt = [step for step in reversed(self.steps) if get_tags(step).requires_fit]
-        found = {}
-        for key, model in self.models.items():
-            apart = all(hasattr(step, "sum_by_column") for step in learnt)
-            if apart and hasattr(model, "feature_divergences_"):
-                found[key] = model.feature_divergences_
-                for step in learnt:
-                    found[key] = step.sum_by_column(found[key])
-        return found
+    def held_out_scores(self, X, y, weight, train, test) -> list[Array]:
+        """Scores of the rows ``test`` from models fitted to the rows ``train``."""
+        fitted = self.fit(X[train], y[train], weight[train])
+        return fitted.class_scores(X[test])
 
-    def held_out(self, X, y, weight, train, test) -> dict[str, Array]:
-        return self.fit(X[train], y[train], weight[train]).scores(X[test])
+    def apply_stateless_steps(self, X) -> "tuple[SharedSteps, Any]":
+        """Apply leading steps that learn nothing; return the remainder and new X.
 
-    def without_fixed_steps(self, X) -> "tuple[_Group, Any]":
-        """The group without first steps that learn nothing, and X after these."""
+        Such steps give the same result in every fold, so one application is enough.
+        """
         steps = list(self.steps)
         while steps and not get_tags(steps[0]).requires_fit:
             X = steps.pop(0).transform(X)
-        return _Group(steps, self.models), X
+        return SharedSteps(steps=steps, models=self.models), X
+
+    def pipeline(self, j: int) -> Any:
+        """Model j after the steps, if there are any."""
+        if not self.steps:
+            return self.models[j]
+        return make_pipeline(*self.steps, self.models[j])
+
+    def feature_divergences(self, j: int) -> Array | None:
+        """Divergences (d,) of the columns of X in nats by model j, if it has any.
+
+        A step that learns must be able to add up, by ``sum_by_column``, what it made of
+        each column; steps that learn nothing are taken to keep the columns.
+        """
+        divergences = getattr(self.models[j], "feature_divergences_", None)
+        learnt = [step for step in self.steps if get_tags(step).requires_fit]
+        for step in reversed(learnt):
+            if divergences is None or not hasattr(step, "sum_by_column"):
+                return None
+            divergences = step.sum_by_column(divergences)
+        return divergences
 
 
 class MixtureClassifier(BayesClassifier):
-    """Candidates calibrated and mixed, by training rows held out.
+    """Mixture of candidate classifiers, calibrated and weighted on held-out rows.
 
-    With the calibrated posteriors q_j of the candidates those of the mixture are
-    p(k | x) = sum_j w_j q_j(k | x). They are averaged with the class shares by Bayes'
-    rule: rows held out that the mixture foresees better by L nats in all give it the
-    odds exp(L - margin).
+    If q_j are the calibrated posteriors of the candidates, those of the mixture are
+    p(k | x) = sum_j w_j q_j(k | x). Bayes' rule then averages the mixture with the
+    class shares: if its log-likelihood of the held-out labels is higher by L nats in
+    all, its odds against the class shares are exp(L - margin).
 
     Parameters
     ----------
     estimators : list of (str, classifier or list of classifiers), default=None
-        Names and candidates: classifiers whose ``fit`` takes ``sample_weight``, or
-        pipelines that end in one; the scores of several are calibrated together. None
-        takes "correlated" (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and
-        "shrunken" (:class:`memdlib.MeMdClassifier` with shrunken class variances).
+        Names and candidates. A candidate is a classifier whose ``fit`` takes
+        ``sample_weight``, a pipeline that ends in one, or a list of these, whose scores
+        are calibrated together. None stands for "correlated"
+        (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and "shrunken"
+        (:class:`memdlib.MeMdClassifier` with shrunken class variances).
     cv : int >= 2, default=5
-        Stratified folds. Of more than 10,000 rows about 10,000 are held out, in fewer
-        folds. The only row of a class is always a training row.
+        Number of stratified folds. With more than 10,000 rows, fewer of the folds are
+        held out, about 10,000 rows in all. The only row of a class is always a training
+        row.
     lead : float > 0 or None, default=3.0
-        Of :func:`memdlib.generative.fit_calibration`: nats, or None for log posteriors
-        that need no temperature as a rule. Products of thousands of densities are far
-        too sure; models of few features may be right.
+        The ``lead`` of :func:`memdlib.generative.fit_calibration`: nats, or None for
+        log posteriors that usually need no temperature. Products of thousands of
+        densities are far too confident; models of few features may be right.
     margin : float, default=5.0
-        Nats by which rows held out must be foreseen better than by the class shares, to
-        be believed as much; weights and calibrations were fitted to them.
+        Nats by which the mixture must predict the held-out rows better than the class
+        shares do to get the same weight. It makes up for weights and calibrations that
+        were fitted to these rows.
     random_state : int, RandomState or None, default=None
-        Draws the folds, and what candidates draw.
+        Seed of the folds, and of candidates that draw random numbers.
     n_jobs : int or None, default=None
-        Folds that are held out at the same time, in processes of joblib.
+        Number of folds fitted in parallel, in joblib's processes.
     verbose : int, default=0
-        Above zero, a line for each candidate.
+        Above zero, print one line per candidate.
     class_weight : None, "balanced" or dict, default=None
-        Factors of the weights of rows: posteriors and class shares are those of the
-        weighted rows.
+        Factors of the row weights by class; posteriors and class shares are those of
+        the weighted rows.
     wide : list of str or None, default=None
-        Names of the candidates that can pay their time where X holds more than a
-        million numbers in 250 columns or more. Others are then left out, and about
-        1,000 rows held out. None: no difference is made.
+        Names of the candidates that are fast enough for an X of more than a million
+        numbers in 250 columns or more. For such an X, the other candidates are skipped
+        and about 1,000 rows are held out. None makes no distinction.
 
     Attributes
     ----------
     classes_, class_prior_ : ndarray of shape (K,)
+        Class labels, and their shares of the row weights.
     named_estimators_ : dict of str to classifier or list of classifiers
-        Those that have a weight, fitted to all rows.
+        The candidates with a positive weight, fitted to all rows.
     calibrations_ : dict of str to Calibration
         Of all candidates.
     cv_results_ : dict of str to ndarray of shape (number of candidates + 1,)
-        "name", the class shares last; "log_loss" (nats a row, calibrated) and
-        "accuracy" on held-out rows; "weight", zero for those left out.
+        "name", with the class shares last; "log_loss" (nats per row, calibrated) and
+        "accuracy" on held-out rows; "weight", zero for candidates that are left out.
     left_out_ : list of str
-        Candidates that could not pay their time.
+        Candidates that were skipped because X is large.
     feature_importances_ : ndarray of shape (d,)
-        Nats of each column, by which the classes differ beyond what other columns say:
-        mean over the candidates that have ``feature_divergences_``, by their weights.
+        Divergence of the classes in each column, beyond what other columns say, in
+        nats: the weighted mean over the candidates with ``feature_divergences_``.
     duality_gap_ : float
-        How far the weights may be from the best ones, nats a row.
+        Upper bound on how far the weights are from the best ones, in nats per row.
     n_features_in_ : int
+        Number of columns of X.
 
     See Also
     --------
-    memdlib.make_memd : the candidates that we recommend, by the kind of data.
+    memdlib.make_memd : The recommended candidates for each kind of data.
 
     Notes
     -----
-    In the weights one row counts that all candidates share; one that holds less than a
-    row is left out, unless all do. With too few rows to hold any out, the first
-    candidate is taken as it is. Candidates that begin with the same steps share them;
-    those that learn nothing (scikit-learn's tag ``requires_fit``) are taken once.
+    The weights are fitted to the held-out rows and one additional row, which all
+    candidates share equally. A candidate whose weight amounts to less than one row is
+    left out, unless all of them are. If there are too few rows to hold any out, the
+    first candidate gets all the weight, uncalibrated.
+
+    Candidates that begin with equal steps share them. Steps that learn nothing
+    (scikit-learn's tag ``requires_fit``) are applied once, not once per fold.
 
     Examples
     --------
@@ -214,12 +249,12 @@ class MixtureClassifier(BayesClassifier):
 
     @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
-        """Weight the candidates by held-out rows, and fit them to all.
+        """Weight the candidates on held-out rows, and fit them to all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Sparse if all candidates take it.
+            Training data; sparse if all candidates take it.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -227,176 +262,214 @@ class MixtureClassifier(BayesClassifier):
 
         Returns
         -------
-        self
+        self : MixtureClassifier
 
         Raises
         ------
         ValueError
-            On a single class, or a parameter out of range.
+            If there is only one class, or a parameter is out of range.
 
         Warns
         -----
         UserWarning
-            If candidates that take values as they are hold more than half the weight,
-            and one value lies thirty times as far from the median of its feature as any
-            other: means and variances are then those of that row.
+            If candidates without preprocessing hold more than half of the weight, and
+            one value lies more than thirty times as far from the median of its feature
+            as any other: that row then determines means and variances.
         """
-        estimators = _checked(self.estimators or _DEFAULT)
+        estimators = _check_estimators(self.estimators or _DEFAULT)
         X, codes, weight, classes = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
-        wide = self.wide is not None and X.size > _SMALL and X.shape[1] >= _WIDE
-        kept = {n: m for n, m in estimators.items() if not wide or n in self.wide}
-        self.left_out_ = [name for name in estimators if name not in kept]
-        if self.left_out_ and self.verbose:
-            print("left out, too dear:", *self.left_out_, sep="\n")
-        rng = check_random_state(self.random_state)
-        groups, candidates = _grouped(kept, rng.randint(2**31 - 1))
-        self.classes_, y = classes, classes[codes]
+        self.classes_ = classes
         self.class_prior_ = np.bincount(codes, weight) / weight.sum()
-        names = np.array([*candidates, _CLASS_SHARES])
-        unknown = np.full(len(names), np.nan)
-        self.cv_results_ = {"name": names, "log_loss": unknown, "accuracy": unknown}
-        self.cv_results_["weight"], self.duality_gap_ = np.eye(len(names))[0], 0.0
-        self.calibrations_ = {
-            name: Calibration(np.ones(len(keys)), 0.0, np.nan)
-            for name, keys in candidates.items()
-        }
-        with threadpool_limits(1 if X.size < _SMALL else None, "blas"):
-            splits = _splits(codes, self.cv, rng, _MANY_WIDE if wide else _MANY)
-            if splits:
-                rows = np.concatenate([test for _, test in splits])
-                scores = self._held_out(groups, X, y, weight, splits)
-                self._weigh(candidates, scores, codes[rows], weight[rows])
-            shares = self.cv_results_["weight"][:-1]
-            raw = {key for group in groups if not group.steps for key in group.models}
-            if shares @ [raw.issuperset(keys) for keys in candidates.values()] > 0.5:
-                _warn_of_lone_values(X, getattr(self, "feature_names_in_", None))
-            pairs = zip(candidates.items(), shares, strict=True)
-            self._candidates = dict(pair for pair, share in pairs if share > 0)
-            used = {key for keys in self._candidates.values() for key in keys}
-            self._groups = []
-            for group in groups:
-                models = {key: m for key, m in group.models.items() if key in used}
-                if models:
-                    group = _Group(group.steps, models).fit(X, y, weight)
-                    self._groups.append(group)
+        max_held_out = self._skip_slow_candidates(estimators, X)
+
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 1)  # of what the candidates draw
+        splits = _held_out_splits(codes, self.cv, rng, max_held_out)
+        if splits:
+            self._cross_validate(estimators, seed, X, codes, weight, splits)
+        else:
+            self._take_first(estimators)
+
+        self._refit(estimators, seed, X, codes, weight)
+        weight_without_steps = sum(
+            share
+            for name, share in self._weights.items()
+            if all(len(_steps(model)) == 1 for model in estimators[name])
+        )
+        if weight_without_steps > 0.5:
+            _warn_of_outlier(X, getattr(self, "feature_names_in_", None))
         return self
 
-    def _held_out(self, groups, X, y, weight, splits) -> dict[str, Array]:
-        """Scores of the rows held out, by all models."""
-        scores = {}
-        for group in groups:
-            rest, Z = group.without_fixed_steps(X)
-            work = (delayed(rest.held_out)(Z, y, weight, *split) for split in splits)
-            parts = Parallel(n_jobs=self.n_jobs)(work)
-            for key in rest.models:
-                scores[key] = np.concatenate([part[key] for part in parts])
-        return scores
-
-    def _weigh(self, candidates, scores, own, share) -> None:
-        """Calibrate and weight the candidates by rows of these classes and weights."""
-        log_q, hits = [], []
-        for name, keys in candidates.items():
-            parts = [scores[key] for key in keys]
-            found = fit_calibration(parts, own, share, lead=self.lead)
-            self.calibrations_[name], log_p = found, found.log_posterior(parts)
-            log_q.append(log_p[np.arange(len(own)), own])
-            hits.append(log_p.argmax(axis=1) == own)
+    def _skip_slow_candidates(self, estimators, X) -> int:
+        """Remove candidates too slow for X; return how many rows to hold out."""
+        self.left_out_ = []
+        is_large = X.size > _LARGE_SIZE and X.shape[1] >= _LARGE_COLUMNS
+        if self.wide is None or not is_large:
+            return _MAX_HELD_OUT
+        self.left_out_ = [name for name in estimators if name not in self.wide]
+        for name in self.left_out_:
+            del estimators[name]
             if self.verbose:
-                rate = np.average(hits[-1], weights=share)
-                print(f"{name}: {rate:.2%}, {found.log_loss:.4f} nats")
-        log_q = np.array([*log_q, np.log(self.class_prior_)[own]])
-        hits.append(own == self.class_prior_.argmax())
-        weights, self.duality_gap_ = _weights_of_a_row_or_more(
-            log_q, share, self.margin
-        )
-        self.cv_results_ |= {
-            "log_loss": -np.average(log_q, axis=1, weights=share),
-            "accuracy": np.average(hits, axis=1, weights=share),
+                print(f"{name}: skipped, too slow for so large an X")
+        return _MAX_HELD_OUT_OF_LARGE
+
+    def _cross_validate(self, estimators, seed, X, codes, weight, splits) -> None:
+        """Calibrate and weight the candidates on the test rows of the splits."""
+        y = self.classes_[codes]
+        shared_steps, positions = _share_steps(estimators, seed)
+        scores = []
+        for shared in shared_steps:
+            remaining, Z = shared.apply_stateless_steps(X)
+            by_fold = Parallel(n_jobs=self.n_jobs)(
+                delayed(remaining.held_out_scores)(Z, y, weight, train, test)
+                for train, test in splits
+            )
+            by_model = zip(*by_fold, strict=True)
+            scores.append([np.concatenate(folds) for folds in by_model])
+        test = np.concatenate([test for _, test in splits])
+        self.calibrations_ = {}
+        log_posteriors = []
+        for name in estimators:
+            model_scores = [scores[i][j] for i, j in positions[name]]
+            calibration = fit_calibration(
+                model_scores, codes[test], weight[test], lead=self.lead
+            )
+            self.calibrations_[name] = calibration
+            log_posteriors.append(calibration.log_posterior(model_scores))
+        self._evaluate(log_posteriors, codes[test], weight[test])
+
+    def _evaluate(self, log_posteriors, codes, weight) -> None:
+        """Weight the candidates by log posteriors (n, K) of rows of known classes."""
+        log_prior = np.tile(np.log(self.class_prior_), (len(codes), 1))
+        log_posteriors = [*log_posteriors, log_prior]
+        rows = np.arange(len(codes))
+        log_q = np.array([log_p[rows, codes] for log_p in log_posteriors])
+        correct = [log_p.argmax(axis=1) == codes for log_p in log_posteriors]
+        log_loss = -np.average(log_q, axis=1, weights=weight)
+        accuracy = np.average(correct, axis=1, weights=weight)
+        weights, self.duality_gap_ = select_weights(log_q, weight, self.margin)
+        self.cv_results_ = {
+            "name": np.array([*self.calibrations_, _CLASS_SHARES]),
+            "log_loss": log_loss,
+            "accuracy": accuracy,
             "weight": weights,
         }
+        if self.verbose:
+            for j, name in enumerate(self.calibrations_):
+                print(f"{name}: {accuracy[j]:.2%}, {log_loss[j]:.4f} nats per row")
+
+    def _take_first(self, estimators) -> None:
+        """Give the first candidate all the weight, where no row can be held out."""
+        self.calibrations_ = {
+            name: Calibration(
+                multipliers=np.ones(len(models)), uniform_share=0.0, log_loss=np.nan
+            )
+            for name, models in estimators.items()
+        }
+        self.duality_gap_ = 0.0
+        names = np.array([*estimators, _CLASS_SHARES])
+        unknown = np.full(len(names), np.nan)
+        self.cv_results_ = {
+            "name": names,
+            "log_loss": unknown,
+            "accuracy": unknown,
+            "weight": np.eye(len(names))[0],
+        }
+
+    def _refit(self, estimators, seed, X, codes, weight) -> None:
+        """Fit the candidates with a positive weight to all rows."""
+        weights = zip(estimators, self.cv_results_["weight"][:-1], strict=True)
+        self._weights = {name: w for name, w in weights if w > 0}
+        used = {name: estimators[name] for name in self._weights}
+        shared_steps, self._positions = _share_steps(used, seed)
+        y = self.classes_[codes]
+        self._shared_steps = [shared.fit(X, y, weight) for shared in shared_steps]
 
     @property
     def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
-        """Candidates that have a weight, fitted to all rows."""
+        """Candidates with a positive weight, fitted to all rows."""
         check_is_fitted(self)
-        models = {}
-        for group in self._groups:
-            for key, model in group.models.items():
-                whole = make_pipeline(*group.steps, model)
-                models[key] = whole if group.steps else model
-        found = {n: [models[key] for key in k] for n, k in self._candidates.items()}
-        return {n: part if len(part) > 1 else part[0] for n, part in found.items()}
+        estimators = {}
+        for name, positions in self._positions.items():
+            models = [self._shared_steps[i].pipeline(j) for i, j in positions]
+            estimators[name] = models if len(models) > 1 else models[0]
+        return estimators
 
     @property
     def feature_importances_(self) -> Array:
-        """Nats of each column, (d,)."""
+        """Divergence of the classes in each column in nats, (d,)."""
         check_is_fitted(self)
-        if not self._candidates:
+        if not self._weights:  # the class shares have all the weight
             return np.zeros(self.n_features_in_)
-        known = {}
-        for group in self._groups:
-            known |= group.divergences()
-        shares = self.cv_results_["weight"][:-1]
-        pairs = zip(shares[shares > 0], self._candidates.values(), strict=True)
-        told = [(share, known[k]) for share, (k, *_) in pairs if k in known]
-        if not told:
+        divergences = []
+        weights = []
+        for name, weight in self._weights.items():
+            i, j = self._positions[name][0]
+            of_columns = self._shared_steps[i].feature_divergences(j)
+            if of_columns is not None:
+                divergences.append(of_columns)
+                weights.append(weight)
+        if not divergences:
             raise AttributeError(
-                "no candidate has nats of columns: DivergenceRanker has"
+                "no candidate has divergences of the columns of X; "
+                "use DivergenceRanker, which does"
             )
-        shares, nats = zip(*told, strict=True)
-        return np.average(nats, axis=0, weights=shares)
+        return np.average(divergences, axis=0, weights=weights)
 
     def _joint_log_density(self, X):
-        scores = {}
-        for group in self._groups:
-            scores |= group.scores(X)
-        parts = [
-            self.calibrations_[name].log_posterior([scores[key] for key in keys])
-            for name, keys in self._candidates.items()
-        ]
-        weights = self.cv_results_["weight"]
-        if weights[-1] > 0:
-            parts.append(np.tile(np.log(self.class_prior_), (X.shape[0], 1)))
-        weights = weights[weights > 0][:, None, None]
-        return np.logaddexp.reduce(np.log(weights) + parts, axis=0)
+        scores = [shared.class_scores(X) for shared in self._shared_steps]
+        log_terms = []
+        for name, weight in self._weights.items():
+            model_scores = [scores[i][j] for i, j in self._positions[name]]
+            log_posterior = self.calibrations_[name].log_posterior(model_scores)
+            log_terms.append(np.log(weight) + log_posterior)
+        prior_weight = self.cv_results_["weight"][-1]
+        if prior_weight > 0:
+            log_prior = np.log(prior_weight) + np.log(self.class_prior_)
+            log_terms.append(np.tile(log_prior, (X.shape[0], 1)))
+        return np.logaddexp.reduce(log_terms, axis=0)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        input_tags = []
         try:
-            models = [m for _, c in self.estimators or _DEFAULT for m in _models(c)]
-            parts = [get_tags(model).input_tags for model in models]
+            for _, candidate in self.estimators or _DEFAULT:
+                for model in _models(candidate):
+                    input_tags.append(get_tags(model).input_tags)
         except (AttributeError, TypeError, ValueError):
-            return tags  # fit says what is wrong
-        tags.input_tags.sparse = all(part.sparse for part in parts)
-        tags.input_tags.positive_only = any(part.positive_only for part in parts)
+            return tags  # tags never raise; fit says what is wrong
+        tags.input_tags.sparse = all(tag.sparse for tag in input_tags)
+        tags.input_tags.positive_only = any(tag.positive_only for tag in input_tags)
         return tags
 
 
 def mixture_weights(
     log_q: Array, counts: Array, tol: float = 1e-5, max_iter: int = 10_000
 ) -> tuple[Array, float]:
-    """Weights that make labels of rows held out most probable, and their gap, nats.
+    """Maximum-likelihood weights of the candidates, and a bound on their gap in nats.
 
-    With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i, F(w) = (sum_i c_i log p_i + sum_j
-    log(w_j) / J) / N is concave. A step of expectation-maximisation multiplies the
+    ``log_q`` (n, J) holds the log posteriors of the true classes, ``counts`` (n,) the
+    weights of the rows. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i, the objective
+    F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N is concave: its last term is one
+    row that all candidates share. A step of expectation-maximisation multiplies the
     weights by the slopes of F, and no F is larger by more than the logarithm of the
     largest slope (Lindsay, Annals of Statistics 11, 1983).
     """
     J = log_q.shape[1]
     q = np.vstack([np.exp(log_q - log_q.max(axis=1, keepdims=True)), np.eye(J)])
-    share = np.append(counts, np.full(J, 1.0 / J)) / (1.0 + counts.sum())
+    fractions = np.append(counts, np.full(J, 1.0 / J)) / (1.0 + counts.sum())
     weights = np.full(J, 1.0 / J)
     for _ in range(max_iter):
-        slopes = (share / (q @ weights)) @ q
+        slopes = (fractions / (q @ weights)) @ q
         gap = float(np.log(slopes.max()))
         if gap <= tol:
             break
         weights = weights * slopes
     else:
         warnings.warn(
-            f"the weights are within {gap:.1e} nats a row of the best ones after "
+            f"the weights are within {gap:.1e} nats per row of the best ones after "
             f"max_iter={max_iter} steps, not within tol={tol:g}",
             ConvergenceWarning,
             stacklevel=2,
@@ -404,102 +477,183 @@ def mixture_weights(
     return weights, max(gap, 0.0)
 
 
-def _weights_of_a_row_or_more(log_q, counts, margin) -> tuple[Array, float]:
-    """Of candidates, and of the class shares, whose log posteriors come last."""
-    found, gap = mixture_weights(log_q[:-1].T, counts)
-    row = 1.0 / (1.0 + counts.sum())
-    weights = np.where(found < min(row, found.max()), 0.0, found)
+def select_weights(log_q, counts, margin) -> tuple[Array, float]:
+    """Weights (J + 1,) of the candidates and of the class shares, and the gap of EM.
+
+    ``log_q`` (J + 1, n) holds the log posteriors of the true classes, those of the
+    class shares in the last row; ``counts`` (n,) are the weights of the n rows.
+    """
+    weights, gap = mixture_weights(log_q[:-1].T, counts)
+    one_row = 1.0 / (1.0 + counts.sum())
+    # the largest weight stays, even where all are below one row
+    weights = np.where(weights < min(one_row, weights.max()), 0.0, weights)
     weights /= weights.sum()
-    mixed = np.log(np.exp(log_q[:-1]).T @ weights)
-    rest = float(expit(margin - counts @ (mixed - log_q[-1])))
-    rest = 0.0 if rest < row else 1.0 if rest > 1.0 - row else rest
-    return np.append((1.0 - rest) * weights, rest), gap
+    mixture_log_q = np.log(np.exp(log_q[:-1]).T @ weights)
+    log_likelihood_ratio = counts @ (mixture_log_q - log_q[-1])
+    prior_weight = float(expit(margin - log_likelihood_ratio))
+    if prior_weight < one_row:
+        prior_weight = 0.0
+    elif prior_weight > 1.0 - one_row:
+        prior_weight = 1.0
+    return np.append((1.0 - prior_weight) * weights, prior_weight), gap
 
 
-def _checked(estimators) -> dict[str, list[Any]]:
-    """The models of each candidate, or ValueError if there are no such."""
-    found = {}
+def _check_estimators(estimators):
+    """The models of each candidate by its name; ValueError if any is not valid."""
+    models_by_name = {}
     for pair in estimators:
-        well = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-        models = _models(pair[1]) if well else []
-        takes = [
-            has_fit_parameter(_steps(model)[-1], "sample_weight") for model in models
-        ]
-        if not takes or not all(takes):
+        models = []
+        if isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str):
+            models = _models(pair[1])
+        classifiers = [_steps(model)[-1] for model in models]
+        takes_weight = [has_fit_parameter(c, "sample_weight") for c in classifiers]
+        if not models or not all(takes_weight):
             raise ValueError(
                 f"estimators holds {pair!r}; give pairs of a name and a classifier "
                 "whose fit takes sample_weight, a pipeline that ends in one, or a list "
                 "of these"
             )
-        found[pair[0]] = models
-    if len({*found, _CLASS_SHARES}) <= len(estimators):
+        models_by_name[pair[0]] = models
+    if _CLASS_SHARES in models_by_name or len(models_by_name) < len(estimators):
         names = [name for name, _ in estimators]
-        raise ValueError(f"estimators has the names {names}: each must be another")
-    return found
+        raise ValueError(
+            f"estimators has the names {names}: they must be unique, and none may be "
+            f"{_CLASS_SHARES!r}"
+        )
+    return models_by_name
 
 
 def _models(candidate) -> list[Any]:
-    return candidate if isinstance(candidate, list) else [candidate]
+    """The models of a candidate, which is a model or a list of models."""
+    if isinstance(candidate, list):
+        return candidate
+    return [candidate]
 
 
 def _steps(model) -> list[Any]:
-    return [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    """The steps of a pipeline, the classifier last; a model alone is its only step."""
+    if isinstance(model, Pipeline):
+        return [step for _, step in model.steps]
+    return [model]
 
 
-def _grouped(estimators, seed: int) -> tuple[list[_Group], dict[str, list[str]]]:
-    """Copies of all models, which draw the same whenever fitted, and keys to them."""
-    groups, candidates = {}, {name: [] for name in estimators}
+def _share_steps(estimators, seed):
+    """Copies of all models, grouped by the steps that they begin with.
+
+    ``estimators`` maps names to lists of models. Returns a list of SharedSteps, and for
+    each name a list of (i, j), one per model: it is model j of the i-th SharedSteps.
+    Every ``random_state`` is set to ``seed``, so that equal steps and models draw the
+    same numbers whenever they are fitted.
+    """
+    shared_steps = []
+    positions = {name: [] for name in estimators}
     for name, models in estimators.items():
         for model in clone(models):
-            params = [p.split("__") for p in model.get_params()]
-            seeds = ["__".join(p) for p in params if p[-1] == "random_state"]
-            model.set_params(**dict.fromkeys(seeds, seed))
-            *steps, last = _steps(model)
-            start = repr([(type(step), step.get_params()) for step in steps])
-            key = start + repr((type(last), last.get_params()))
-            groups.setdefault(start, _Group(steps, {})).models[key] = last
-            candidates[name].append(key)
-    return list(groups.values()), candidates
+            for parameter in model.get_params():
+                if parameter.split("__")[-1] == "random_state":
+                    model.set_params(**{parameter: seed})
+            *steps, classifier = _steps(model)
+            i = _find_equal([shared.steps for shared in shared_steps], steps)
+            if i == len(shared_steps):
+                shared_steps.append(SharedSteps(steps=steps, models=[]))
+            shared = shared_steps[i]
+            j = _find_equal(shared.models, classifier)
+            if j == len(shared.models):
+                shared.models.append(classifier)
+            positions[name].append((i, j))
+    return shared_steps, positions
 
 
-def _fit(model, X, y, weight):
-    takes = has_fit_parameter(model, "sample_weight")
-    with warnings.catch_warnings():  # what a candidate is worth is measured here
+def _find_equal(items, item) -> int:
+    """Position of the first item that equals this one, or the number of items."""
+    for i, other in enumerate(items):
+        if _are_equal(other, item):
+            return i
+    return len(items)
+
+
+def _are_equal(a, b) -> bool:
+    """Whether two estimators, lists of them or parameters are certainly equal.
+
+    Their ``repr`` does not tell, as NumPy shortens long arrays in it. In doubt the
+    answer is False: steps are then fitted twice, which costs time but is not wrong.
+    """
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_are_equal, a, b))
+    if isinstance(a, dict):
+        return _are_equal(list(a.items()), list(b.items()))
+    if isinstance(a, BaseEstimator):  # unfitted, so that it holds its parameters alone
+        return _are_equal(vars(a), vars(b))
+    try:
+        if isinstance(a, np.ndarray):
+            return a.dtype == b.dtype and np.array_equal(a, b)
+        return bool(a == b)
+    except (TypeError, ValueError):  # frames and sparse matrices compare by cell
+        return False
+
+
+def _fit_copy(estimator, X, y, weight):
+    """A copy of a step or model fitted to X (n, d), with weights if it takes them."""
+    takes_weight = has_fit_parameter(estimator, "sample_weight")
+    fit_params = {"sample_weight": weight} if takes_weight else {}
+    with warnings.catch_warnings():
+        # MeMdClassifier warns of low accuracy, which is measured here in any case
         warnings.filterwarnings("ignore", "accuracy is", UserWarning)
-        return clone(model).fit(X, y, **({"sample_weight": weight} if takes else {}))
+        return clone(estimator).fit(X, y, **fit_params)
 
 
 def _class_scores(model, X) -> Array:
-    """One column of scores a class."""
+    """Scores (n, K) of the rows of X: log posteriors, or else a decision function."""
     if hasattr(model, "predict_log_proba"):
         return model.predict_log_proba(X)
     score = model.decision_function(X)
-    return np.column_stack([0.0 * score, score]) if score.ndim == 1 else score
+    if score.ndim == 1:  # of two classes, that of the second
+        return np.column_stack([0.0 * score, score])
+    return score
 
 
-def _splits(codes, cv: int, rng, many: int) -> list[tuple[NDArray, NDArray]]:
-    """Training rows of all classes, and rows held out, about so many at most."""
+def _held_out_splits(codes, cv, rng, max_held_out):
+    """Training rows, of all classes, and test rows of each fold that is held out.
+
+    So many of the ``cv`` stratified folds are held out that the test rows are about
+    ``max_held_out`` at most. The list is empty if all classes have a single row.
+    """
     fold, n_folds = held_out_folds(codes, cv, rng)
-    n_folds = math.ceil(n_folds * min(1.0, many / len(codes)))
-    return [
-        (np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)
-    ]
+    n_folds = math.ceil(n_folds * min(1.0, max_held_out / len(codes)))
+    splits = []
+    for f in range(n_folds):
+        train = np.flatnonzero(fold != f)
+        test = np.flatnonzero(fold == f)
+        splits.append((train, test))
+    return splits
 
 
-def _warn_of_lone_values(X: Array, names: NDArray[Any] | None) -> None:
-    """Warn of one value far beyond all others of a feature that varies."""
-    if sparse.issparse(X) or len(X) < _LEAST_ROWS:
+def _warn_of_outlier(X, names) -> None:
+    """Warn if one value of X (n, d) lies far beyond all others of its feature.
+
+    Features are looked at only if they vary: where more than half of the rows have the
+    median, as in indicators of rare events, a single other value is no accident.
+    """
+    if sparse.issparse(X) or len(X) < _MIN_ROWS_FOR_OUTLIERS:
         return
-    far = np.abs(X - np.median(X, axis=0))
-    second, first = np.partition(far, (-2, -1), axis=0)[-2:]
-    lone = np.flatnonzero((np.median(far, axis=0) > 0) & (first > _FAR * second))
-    for j in lone[:1]:
-        i, feature = far[:, j].argmax(), j if names is None else repr(names[j])
-        warnings.warn(
-            f"row {i} holds {X[i, j]:.6g} in feature {feature}"
-            f", more than {_FAR:g} times as far from its median as any other row: "
-            "correct it, leave the row out, or bound it first "
-            "(sklearn.preprocessing.QuantileTransformer)",
-            UserWarning,
-            stacklevel=4,
-        )
+    distance = np.abs(X - np.median(X, axis=0))
+    second, largest = np.partition(distance, (-2, -1), axis=0)[-2:]
+    varies = np.median(distance, axis=0) > 0
+    features = np.flatnonzero(varies & (largest > _OUTLIER_RATIO * second))
+    if not features.size:
+        return
+    j = features[0]
+    i = distance[:, j].argmax()
+    feature = j if names is None else repr(names[j])
+    warnings.warn(
+        f"row {i} holds {X[i, j]:.6g} in feature {feature}, more than "
+        f"{_OUTLIER_RATIO:g} times as far from its median as any other row: "
+        "correct it, leave the row out, or bound it first "
+        "(sklearn.preprocessing.QuantileTransformer)",
+        UserWarning,
+        stacklevel=4,  # the line that calls fit
+    )

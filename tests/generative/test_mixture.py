@@ -191,6 +191,35 @@ def test_steps_in_common_are_taken_once():
     assert taken == [len(X)] * (1 + any(name.endswith("after") for name in chosen))
 
 
+def test_steps_that_differ_within_a_long_array_are_not_shared():
+    """NumPy prints an array of more than a thousand numbers without its middle."""
+    rng = np.random.default_rng(2)
+    y = np.arange(60) % 2
+    X = 0.1 * rng.normal(size=(60, 1500))
+    X[:, 700] += y  # the only column in which the classes differ
+    factors = np.ones((3, 1500))
+    factors[2, 700] = 0.0
+    calls = []
+
+    def multiply(X, by):
+        calls.append(by[700])
+        return X * by
+
+    steps = [FunctionTransformer(multiply, kw_args={"by": row}) for row in factors]
+    candidates = [
+        ("all", make_pipeline(steps[0], RidgeClassifier(1.0))),
+        ("all, less bias", make_pipeline(steps[1], RidgeClassifier(0.1))),
+        ("without", make_pipeline(steps[2], RidgeClassifier(1.0))),
+    ]
+    clf = MixtureClassifier(candidates, random_state=0).fit(X, y)
+    table = clf.cv_results_
+    log_loss = dict(zip(table["name"], table["log_loss"], strict=True))
+    assert log_loss["all"] < 0.3
+    assert log_loss["without"] > 0.6
+    assert calls[:2] == [1.0, 0.0]  # equal arrays are still shared
+    assert calls[2:] == [1.0]  # in the fit to all rows
+
+
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 1, 1), (2, 1), (6, 1, 2), (9, 3, 1, 1)])
 def test_classes_of_few_rows(sizes):
     y = np.repeat(np.arange(len(sizes)), sizes)
@@ -207,7 +236,7 @@ def test_of_many_rows_some_are_held_out(monkeypatch):
     X, y, _, _ = wine()
     shares = []
     for most in (len(y), 50, 10):
-        monkeypatch.setattr(generative.mixture, "_MANY", most)
+        monkeypatch.setattr(generative.mixture, "_MAX_HELD_OUT", most)
         clf = MixtureClassifier([PLAIN], random_state=1).fit(X, y)
         shares.append(clf.calibrations_["plain"].uniform_share)
     held_out = 0.5 / np.array(shares) - 1

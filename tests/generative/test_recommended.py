@@ -292,13 +292,13 @@ def test_wide_tables_leave_out_what_they_cannot_pay(monkeypatch, capsys):
     y = np.arange(300) % 2
     X = rng.normal(size=(300, 60))
     X[:, 0] += 2 * y
-    monkeypatch.setattr(mixture, "_SMALL", 1000)
-    monkeypatch.setattr(mixture, "_WIDE", 50)
-    monkeypatch.setattr(mixture, "_MANY_WIDE", 60)
+    monkeypatch.setattr(mixture, "_LARGE_SIZE", 1000)
+    monkeypatch.setattr(mixture, "_LARGE_COLUMNS", 50)
+    monkeypatch.setattr(mixture, "_MAX_HELD_OUT_OF_LARGE", 60)
     wide = make_memd("table", random_state=0, verbose=1).fit(X, y)["memd"]
     names = [name for name, _ in wide.estimators]
     assert wide.left_out_ == [name for name in names if name not in wide.wide]
-    assert "left out, too dear:\nregularised" in capsys.readouterr().out
+    assert "regularised, 0.6, 0.5: skipped, too slow" in capsys.readouterr().out
     assert wide.cv_results_["name"].tolist() == [*wide.wide, "class shares"]
     assert wide.calibrations_["linear"].uniform_share == 0.5 / 61
     every = make_memd("table", random_state=0, wide=None, cv=2).fit(X, y)["memd"]

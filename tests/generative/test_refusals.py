@@ -25,8 +25,8 @@ CASES = [
     (MixtureClassifier(["naive"]), "estimators holds 'naive'; give pairs"),
     (MixtureClassifier([("a", KNeighborsClassifier())]), "fit takes sample_weight"),
     (MixtureClassifier([("a", [])]), "estimators holds"),
-    (MixtureClassifier([PLAIN, PLAIN]), "each must be another"),
-    (MixtureClassifier([("class shares", PLAIN[1])]), "each must be another"),
+    (MixtureClassifier([PLAIN, PLAIN]), "they must be unique"),
+    (MixtureClassifier([("class shares", PLAIN[1])]), "they must be unique"),
 ]
 
 
