@@ -77,7 +77,7 @@ def test_it_declares_its_packages_and_the_extras(wheel):
     project = declared()
     expected = requirements(project["dependencies"])
     names = {Requirement(item).name for item in project["dependencies"]}
-    assert names == {"numpy", "scipy", "scikit-learn", "threadpoolctl"}
+    assert names == {"numpy", "scipy", "scikit-learn"}
     for extra in project["optional-dependencies"]:
         expected |= requirements(in_extra(extra), f"; extra == '{extra}'")
     assert requirements(about.get_all("Requires-Dist")) == expected
