@@ -1,12 +1,10 @@
-"""What all estimators share: Bayes' rule, and fits that are all or nothing.
+"""What classifiers share: Bayes' rule, and attributes of the model that a fit builds.
 
-A fit builds one finished object and assigns it last, so that a failure leaves the
-estimator as it was and prediction never looks at a constructor parameter again.
+A fit builds one finished object and assigns it last: prediction never looks at a
+constructor parameter again.
 """
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
-from functools import wraps
 from operator import attrgetter
 from typing import Any
 
@@ -82,23 +80,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Joint log densities (n, K) of rows that a user passes."""
         check_is_fitted(self)
         return self._joint_log_density(checked_data(self, X, reset=False))
-
-
-def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing."""
-
-    @wraps(method)
-    def wrapped(self, *args, **kwargs):
-        self._validate_params()
-        before = vars(self).copy()
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:  # an interruption too
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return wrapped
 
 
 def fitted(name: str) -> Any:

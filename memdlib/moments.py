@@ -253,12 +253,13 @@ def class_moments(
     if not about_zero:
         location = _locations(X, codes, n_classes)
     count = np.broadcast_to(total[:, None], location.shape)
-    sums = _sums(X, codes, weight, order, location)
+    power_sums = _sparse_sums if sparse.issparse(X) else _dense_sums
+    sums = power_sums(X, codes, weight, order, location)
     if np.isnan(sums).any():
         fill = _fill_sparse if sparse.issparse(X) else _fill_dense
         X, location, missing = fill(X, codes, location)
         count = count - _by_class(missing, missing.data, codes, weight, n_classes)
-        sums = _sums(X, codes, weight, order, location)
+        sums = power_sums(X, codes, weight, order, location)
     overflowed = ~np.isfinite(sums).all(axis=(0, 2))
     if overflowed.any():
         raise ValueError(
@@ -365,12 +366,11 @@ def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
     if not np.any(shift):
         return lam
     m = lam.shape[-1]
-    powers = _powers(shift, m)
-    coefficients = [
-        sum(comb(j, i) * powers[j - i] * lam[..., j - 1] for j in range(i, m + 1))
-        for i in range(1, m + 1)
-    ]
-    return np.stack(coefficients, axis=-1)
+    moved = np.zeros(np.broadcast_shapes(lam.shape, (*shift.shape, m)))
+    for i in range(1, m + 1):
+        for j in range(i, m + 1):
+            moved[..., i - 1] += comb(j, i) * shift ** (j - i) * lam[..., j - 1]
+    return moved
 
 
 def _powers(x, highest):
@@ -453,15 +453,9 @@ def _rows_by_class(codes, n_classes, d):
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _sums(X, codes, weight, order, location) -> Array:
-    """Power sums (K, d, m) about locations (K, d)."""
-    power_sums = _sparse_sums if sparse.issparse(X) else _dense_sums
-    return np.stack(power_sums(X, codes, weight, order, location), axis=-1)
-
-
 def _dense_sums(X, codes, weight, order, location) -> Array:
-    """Power sums (m, K, d) of dense data, by matrix products of blocks of rows."""
-    sums = np.zeros((order, *location.shape))
+    """Power sums (K, d, m) of dense data, by matrix products of blocks of rows."""
+    sums = np.zeros((*location.shape, order))
     for k, rows in _rows_by_class(codes, *location.shape):
         centred = X[rows].astype(np.float64, copy=False)
         centred -= location[k]
@@ -469,18 +463,20 @@ def _dense_sums(X, codes, weight, order, location) -> Array:
         for j in range(order):
             if j > 0:
                 power = power * centred
-            sums[j, k] += weight[rows] @ power
+            sums[k, :, j] += weight[rows] @ power
     return sums
 
 
-def _sparse_sums(X, codes, weight, order, location) -> list[Array]:
-    """Power sums, one (K, d) for each power, of the stored cells of CSR data."""
+@np.errstate(over="ignore", invalid="ignore")
+def _sparse_sums(X, codes, weight, order, location) -> Array:
+    """Power sums (K, d, m) of the stored cells of CSR data."""
     values = X.data
     if location.any():
         entry_class = np.repeat(codes, np.diff(X.indptr))
         values = values - location[entry_class, X.indices]
     powers = _powers(values, order)[1:]
-    return [_by_class(X, power, codes, weight, len(location)) for power in powers]
+    sums = [_by_class(X, power, codes, weight, len(location)) for power in powers]
+    return np.stack(sums, axis=-1)
 
 
 def _by_class(X, values, codes, weight, n_classes) -> Array:

@@ -6,11 +6,14 @@ be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
@@ -83,6 +86,27 @@ COUNT = Number(Integral, 1)
 _LEAST = 1e-100
 _MOST = 1e100
 _MOST_INSTANCES = 2.0**53
+
+
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing.
+
+    Without it a failed fit would leave ``n_features_in_`` of data that it refused.
+    """
+
+    @wraps(method)
+    def wrapped(self, *args, **kwargs):
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
+        before = vars(self).copy()
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:  # an interruption too
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return wrapped
 
 
 def checked_data(
@@ -194,7 +218,10 @@ def labelled_data(
     classes : ndarray of shape (K,)
         Distinct labels, ascending.
     """
-    X, y = checked_data(estimator, X, _as_integers(y), reset=reset)
+    nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if nullable is not None and not y.isna().any():
+        y = y.to_numpy(nullable)  # integers of pandas stay integers
+    X, y = checked_data(estimator, X, y, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X)
     kept = weight > 0
@@ -209,16 +236,8 @@ def labelled_data(
         )
     if class_weight is not None:
         weight = weight * _weight_of_class(class_weight, classes, y, weight)[codes]
-        _check_range(weight, "sample_weight * class_weight")
+        weight = check_sample_weight(weight, X, "sample_weight * class_weight")
     return X, codes, weight, classes
-
-
-def _as_integers(y: ArrayLike) -> ArrayLike:
-    """Labels of a nullable pandas type as those of NumPy: integers stay integers."""
-    numpy_dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if numpy_dtype is None or y.isna().any():
-        return y
-    return y.to_numpy(numpy_dtype)
 
 
 def _weight_of_class(class_weight, classes, y, weight) -> Array:
@@ -226,11 +245,12 @@ def _weight_of_class(class_weight, classes, y, weight) -> Array:
     weights = compute_class_weight(
         class_weight, classes=classes, y=y, sample_weight=weight
     )
-    k = int(weights.argmin())
-    if not weights[k] > 0:
+    valid = (weights > 0) & np.isfinite(weights)
+    if not valid.all():
+        k = int(valid.argmin())
         raise ValueError(
             f"class_weight gives class {classes.tolist()[k]!r} the weight "
-            f"{weights[k]}; weights of classes must be above zero"
+            f"{weights[k]}; weights of classes must be finite and above zero"
         )
     return weights
 
@@ -298,23 +318,19 @@ def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
     raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
 
 
-def check_sample_weight(sample_weight: Weights, X: MatrixLike) -> Array:
+def check_sample_weight(
+    sample_weight: Weights, X: MatrixLike, name: str = "sample_weight"
+) -> Array:
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
     Weights are counts of instances, which smoothing compares with one: they are never
-    rescaled, and their sum ends where one instance more would be lost in rounding.
+    rescaled. Their sum may not be so large that rounding would lose one more instance.
     """
     weight = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    _check_range(weight, "sample_weight")
-    return weight
-
-
-def _check_range(weight: Array, name: str) -> None:
-    """Raise if a weight or the sum of all is out of range."""
     smallest = weight.min(where=weight > 0, initial=np.inf)
     largest = weight.max()
     # the largest first, as the sum may overflow; NaN is no valid weight either
@@ -325,6 +341,7 @@ def _check_range(weight: Array, name: str) -> None:
             f"instances, zero or from {_LEAST:g}, of which there may be "
             f"{_MOST_INSTANCES:.6g} in all: divide them by their mean"
         )
+    return weight
 
 
 def sum_duplicates(X: MatrixLike) -> MatrixLike:
@@ -342,6 +359,13 @@ def _checked(value, name, rule, said):
     if not rule.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {said}")
     return value
+
+
+def check_real(value: float, name: str, interval: Number) -> float:
+    """Return a number of an interval as float; raise ValueError otherwise."""
+    if not interval.is_satisfied_by(value):
+        raise ValueError(f"{name}={value!r} must be {interval}")
+    return float(value)
 
 
 def check_unit_interval(value: float, name: str) -> float:

@@ -3,7 +3,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted, log_posterior
+from memdlib.estimator import BayesClassifier, fitted, log_posterior
+from memdlib.validation import all_or_nothing
 
 
 class Columns(BayesClassifier):

@@ -18,8 +18,15 @@ from sklearn.utils import Tags
 
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
-from memdlib.estimator import BayesClassifier, all_or_nothing
-from memdlib.validation import COUNT, NONNEGATIVE, POSITIVE, Words, labelled_data
+from memdlib.estimator import BayesClassifier
+from memdlib.validation import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
+    Words,
+    all_or_nothing,
+    labelled_data,
+)
 
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
 

@@ -14,7 +14,6 @@ from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from memdlib._types import Array, ArrayLike, Bools, Indices, MatrixLike, Weights
-from memdlib.estimator import all_or_nothing
 from memdlib.families import MarginalFamily, get, names
 from memdlib.families.base import ROUNDING
 from memdlib.generative.pooled import PooledMoments
@@ -23,7 +22,13 @@ from memdlib.generative.ranking import (
     DivergenceRanker,
     RankedSelector,
 )
-from memdlib.validation import UNIT, Words, count_features, labelled_data
+from memdlib.validation import (
+    UNIT,
+    Words,
+    all_or_nothing,
+    count_features,
+    labelled_data,
+)
 
 Columns = Callable[[int], Array]
 

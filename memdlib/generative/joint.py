@@ -14,14 +14,20 @@ import numpy as np
 from sklearn.utils import Tags
 
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
-from memdlib.estimator import all_or_nothing, finite_scores, fitted
+from memdlib.estimator import finite_scores, fitted
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.memd import MarginalModel, MomentClassifier
 from memdlib.generative.scores import LinearScores, MarginalScores
 from memdlib.moments import JointMoments, joint_moments
-from memdlib.validation import UNIT, Words, labelled_batch, labelled_data
+from memdlib.validation import (
+    UNIT,
+    Words,
+    all_or_nothing,
+    labelled_batch,
+    labelled_data,
+)
 
 COVARIANCES = ("full", "pooled", "diagonal")
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
 from memdlib.families import MarginalFamily, get
 from memdlib.moments import ClassMoments, class_moments
-from memdlib.validation import check_nonnegative, check_unit_interval
+from memdlib.validation import NONNEGATIVE, UNIT, check_real
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
 
@@ -66,6 +66,8 @@ class ClassMarginals:
     ----------
     shrinkage : float
         The shrinkage in use, also where "auto" was asked for.
+    mean_params, natural_params : ndarray of shape (K, d, m)
+        Parameters about the locations of the moments.
 
     Examples
     --------
@@ -89,14 +91,10 @@ class ClassMarginals:
             shrinkage = family.choose_shrinkage(moments.mean, moments.count)
         self.moments = moments
         self.family = family
-        self.shrinkage = check_unit_interval(shrinkage, "shrinkage")
-        self.smoothing = check_nonnegative(smoothing, "smoothing")
+        self.shrinkage = check_real(shrinkage, "shrinkage", UNIT)
+        self.smoothing = check_real(smoothing, "smoothing", NONNEGATIVE)
         self.prior = moments.prior if prior is None else prior
-
-    @cached_property
-    def mean_params(self) -> Array:
-        """Mean parameters about the locations of the moments, shape (K, d, m)."""
-        return self._regularise(self.moments)
+        self.mean_params = self._regularise(moments)
 
     @cached_property
     def natural_params(self) -> Array:
@@ -147,10 +145,17 @@ class ClassMarginals:
             )
         if divergence == "js":
             value = self._jensen_shannon()
-        elif divergence == "js_gm":
-            value = self._js_gm()
         elif len(self.prior) == 2:
-            value = self._jeffreys_of_two()
+            mu1, mu2 = self.mean_params
+            value = self.family.jeffreys(mu1, mu2, location=self.moments.location)
+            if divergence == "js_gm":
+                value = self.prior.prod() * value
+        elif divergence == "js_gm":
+            # a family that translates takes differences of means and variances instead
+            lam = None if self.family.translates else self.natural_params
+            value = self.family.js_gm(
+                self.mean_params, self.prior, lam=lam, location=self.moments.location
+            )
         else:
             value = self._jeffreys_one_vs_rest()
         if not self.family.translates:
@@ -169,21 +174,6 @@ class ClassMarginals:
         )
         _warn_of_errors(value, error)
         return value
-
-    def _js_gm(self) -> Array:
-        """JS_GM (d,); for two classes it is J, times the product of the priors."""
-        if len(self.prior) == 2:
-            return self.prior.prod() * self._jeffreys_of_two()
-        # a family that translates takes differences of means and variances instead
-        lam = None if self.family.translates else self.natural_params
-        return self.family.js_gm(
-            self.mean_params, self.prior, lam=lam, location=self.moments.location
-        )
-
-    def _jeffreys_of_two(self) -> Array:
-        """J (d,) of two classes."""
-        mu1, mu2 = self.mean_params
-        return self.family.jeffreys(mu1, mu2, location=self.moments.location)
 
     def _jeffreys_one_vs_rest(self) -> Array:
         """J of each class and its complement, averaged by the prior, (d,)."""

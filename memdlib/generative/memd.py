@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
-from memdlib.estimator import BayesClassifier, all_or_nothing, fitted
+from memdlib.estimator import BayesClassifier, fitted
 from memdlib.generative.grouped import (
     GroupedMarginals,
     GroupedMoments,
@@ -32,10 +31,8 @@ from memdlib.generative.marginals import ClassMarginals, FamilySpec, common_fami
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
-    RankedSelector,
+    FamilySelector,
     collect_moments,
-    column_names,
-    describe_input,
     make_marginals,
     rank,
 )
@@ -44,6 +41,7 @@ from memdlib.moments import ClassMoments, leave_one_out, translate, translate_na
 from memdlib.validation import (
     Number,
     Words,
+    all_or_nothing,
     check_priors,
     count_features,
     labelled_batch,
@@ -247,7 +245,7 @@ def smallest_best(grid: Indices, accuracy: Array) -> int:
     return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
 
 
-class MeMdClassifier(RankedSelector, MomentClassifier):
+class MeMdClassifier(FamilySelector, MomentClassifier):
     """Maximum-entropy Bayes classifier on the features that discriminate most.
 
     Parameters
@@ -459,23 +457,11 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         if self.n_features == "auto":
             self._fitted = self._fit_validated(X, codes, weight, classes)
         else:
-            moments = self._class_moments(X, codes, len(classes), weight)
+            moments = collect_moments(self, X, codes, len(classes), weight)
             self._fitted = self._estimate(moments, classes)
         if sample_weight is None and self.class_weight is None:
             self._warn_of_single_rows()
         return self
-
-    def _class_moments(self, X, codes, n_classes, weight, known_families=None):
-        """Class moments of validated data."""
-        return collect_moments(
-            self.family,
-            X,
-            codes,
-            n_classes,
-            weight,
-            names=column_names(self),
-            known=known_families,
-        )
 
     def _estimate(self, moments, classes, n_features=None) -> RankedModel:
         """The model of moments: marginals, divergences, order, and scores.
@@ -483,17 +469,20 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         ``n_features`` is how many features are used; None takes the parameter of the
         estimator, and all features where that is "auto".
         """
-        if n_features is None:
-            spec = None if self.n_features == "auto" else self.n_features
-            n_features = count_features(spec, moments.n_features, "n_features")
-        prior = check_priors(self.priors, len(classes))
-        marginals = make_marginals(
-            moments, self.family, self.shrinkage, self.smoothing, prior
-        )
+        prior = self.priors
+        if prior is not None:
+            prior = check_priors(prior, len(classes))
+        scores_type = self._scores_type
+        if isinstance(moments, GroupedMoments):
+            scores_type = GroupedScores
+        marginals = make_marginals(self, moments, prior)
         try:
             divergences = marginals.divergences(self.divergence)
             order = rank(divergences)
-            scores = self._scores_by(marginals, order[:n_features])
+            if n_features is None:
+                spec = None if self.n_features == "auto" else self.n_features
+                n_features = count_features(spec, len(order), "n_features")
+            scores = scores_type.of(marginals, order[:n_features])
         except NOT_FOUND as error:
             raise _named_failure(error, marginals, classes) from error
         return RankedModel(
@@ -505,25 +494,19 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             n_selected=n_features,
         )
 
-    def _scores_by(self, marginals, features) -> Scores:
-        """Scores by some features, in that order."""
-        if isinstance(marginals, GroupedMarginals):
-            return GroupedScores.of(marginals, features)
-        return self._scores_type.of(marginals, features)
-
     def _fit_validated(self, X, codes, weight, classes) -> RankedModel:
         """The model of the smallest size of highest accuracy on held-out rows."""
         grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
         if not n_held_out:
             return self._estimate(
-                self._class_moments(X, codes, len(classes), weight), classes
+                collect_moments(self, X, codes, len(classes), weight), classes
             )
         # one pass over X collects the moments of every class in every fold, and the
         # moments of several folds are their sum
         n_folds = fold.max() + 1
         cell = fold * len(classes) + codes
-        cells = self._class_moments(X, cell, n_folds * len(classes), weight)
+        cells = collect_moments(self, X, cell, n_folds * len(classes), weight)
         fold_moments = cells.split(n_folds)
         training_moments = leave_one_out(fold_moments)
         correct_weight = np.zeros(len(grid))
@@ -565,7 +548,8 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
             known_classes,
             class_weight=self.class_weight,
         )
-        moments = self._class_moments(X, codes, len(classes), weight, known_families)
+        n_classes = len(classes)
+        moments = collect_moments(self, X, codes, n_classes, weight, known_families)
         return moments, classes
 
     def _families_of_batches_before(self):
@@ -614,19 +598,13 @@ class MeMdClassifier(RankedSelector, MomentClassifier):
         class_codes = np.where(known, np.searchsorted(self.classes_, labels), -1)
         grid = size_grid(n_features_grid, X.shape[1])
         model = self._fitted
-        scores = self._scores_by(model.marginals, model.order[: grid[-1]])
+        scores = type(model.scores).of(model.marginals, model.order[: grid[-1]])
         correct = scores.correct_weight(X, class_codes[codes], weight, grid)
         return grid, correct / weight.sum()
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = describe_input(super().__sklearn_tags__(), self.family)
-        # continuous test data mean little to a family of counts
-        tags.classifier_tags.poor_score = tags.input_tags.positive_only
-        return tags
-
     def _warn_of_single_rows(self):
         """Warn of classes that have no variance of their own."""
-        single = self._fitted.moments.weight == 1
+        single = self._fitted.marginals.moments.weight == 1
         if single.any() and "normal" in self.families_ and self.shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(

@@ -25,11 +25,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
-from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.estimator import BayesClassifier
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
-from memdlib.validation import POSITIVE, Number, Words, labelled_data
+from memdlib.validation import POSITIVE, Number, Words, all_or_nothing, labelled_data
 
 # About this many rows are held out at most; more would cost time and change little.
 _MAX_HELD_OUT = 10_000

@@ -20,11 +20,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from memdlib._types import Array, ArrayLike, Indices, NDArray, Weights
-from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.estimator import BayesClassifier
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
-from memdlib.validation import UNIT, Words, check_priors, labelled_data
+from memdlib.validation import UNIT, Words, all_or_nothing, check_priors, labelled_data
 
 
 @dataclass(frozen=True, eq=False)

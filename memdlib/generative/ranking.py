@@ -5,7 +5,6 @@ is the ranking by marginal divergence, so one number per feature is all that is 
 data -> moments -> class marginals -> divergences -> order.
 """
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib._types import (
     Array,
     ArrayLike,
-    Estimator,
     Indices,
     MatrixLike,
     NDArray,
     Weights,
 )
-from memdlib.estimator import all_or_nothing
 from memdlib.families.base import MarginalFamily
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
@@ -45,6 +42,7 @@ from memdlib.validation import (
     SHARE,
     UNIT,
     Words,
+    all_or_nothing,
     count_features,
     labelled_data,
 )
@@ -60,48 +58,46 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
 
 
 def collect_moments(
-    spec: FamilySpec,
+    estimator: "FamilySelector",
     X: MatrixLike,
     codes: Indices,
     n_classes: int,
     weight: Array,
-    *,
-    names: Sequence[Any],
     known: tuple[MarginalFamily, ...] | None = None,
 ) -> ClassMoments | GroupedMoments:
-    """Class moments of X (n, d), grouped if columns have families of their own.
+    """Class moments of X, grouped if columns have families of their own.
 
     Parameters
     ----------
-    spec : str, MarginalFamily, dict or sequence
-        The ``family`` of an estimator.
+    estimator : FamilySelector
+        Its ``family`` says which moments, and it has seen X.
     X : {ndarray, csr_array} of shape (n, d)
     codes : ndarray of int, shape (n,)
     n_classes : int
     weight : ndarray of shape (n,)
-    names : sequence of length d
-        Of the columns.
     known : tuple of MarginalFamily, default=None
         Families of the columns in the batches before.
     """
-    family = common_family(spec)
+    family = common_family(estimator.family)
     if family is not None:
         return family_moments(family, X, codes, n_classes, weight)
-    families = column_families(spec, X, names, known)
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1])).tolist()
+    families = column_families(estimator.family, X, names, known)
     return GroupedMoments.of(X, codes, n_classes, weight, families, names)
 
 
 def make_marginals(
+    estimator: "FamilySelector",
     moments: ClassMoments | GroupedMoments,
-    spec: FamilySpec,
-    shrinkage: float | str,
-    smoothing: float,
     prior: Array | None = None,
 ) -> ClassMarginals | GroupedMarginals:
-    """Class marginals that follow from what :func:`collect_moments` gives."""
+    """Class marginals of collected moments, as an estimator regularises them."""
+    shrinkage = estimator.shrinkage
+    smoothing = estimator.smoothing
     if isinstance(moments, GroupedMoments):
         return GroupedMarginals.of(moments, shrinkage, smoothing, prior)
-    return ClassMarginals(moments, common_family(spec), shrinkage, smoothing, prior)
+    family = common_family(estimator.family)
+    return ClassMarginals(moments, family, shrinkage, smoothing, prior)
 
 
 def rank(divergences: Array) -> Indices:
@@ -112,13 +108,6 @@ def rank(divergences: Array) -> Indices:
     falls = descending[1:] < (1.0 - 1e-12) * descending[:-1]
     tie_group = np.append(0, np.cumsum(falls))
     return order[np.lexsort((order, tie_group))]
-
-
-def column_names(estimator: Estimator) -> Sequence[Any]:
-    """Names of the columns that an estimator has seen, or their numbers."""
-    return getattr(
-        estimator, "feature_names_in_", np.arange(estimator.n_features_in_)
-    ).tolist()
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):
@@ -145,7 +134,31 @@ class RankedSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-class DivergenceRanker(RankedSelector):
+class FamilySelector(RankedSelector):
+    """Selector by class marginals, whose ``family`` says which data it takes."""
+
+    family: FamilySpec
+    shrinkage: float | str
+    smoothing: float
+
+    def __sklearn_tags__(self) -> Tags:
+        # not RankedSelector's, which sets no more than the target
+        tags = super(RankedSelector, self).__sklearn_tags__()
+        try:
+            family = common_family(self.family)
+        except ValueError:  # an unknown family, which fit refuses; tags never raise
+            family = None
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = not isinstance(family, Multinomial | Binomial)
+        tags.input_tags.positive_only = family is not None and family.nonnegative
+        if tags.classifier_tags is not None:
+            # continuous test data mean little to a family of counts
+            tags.classifier_tags.poor_score = tags.input_tags.positive_only
+        return tags
+
+
+class DivergenceRanker(FamilySelector):
     """Select the features whose class marginals diverge most.
 
     Parameters
@@ -225,32 +238,9 @@ class DivergenceRanker(RankedSelector):
         """
         X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        moments = collect_moments(
-            self.family,
-            X,
-            codes,
-            len(self.classes_),
-            weight,
-            names=column_names(self),
-        )
-        marginals = make_marginals(moments, self.family, self.shrinkage, self.smoothing)
+        moments = collect_moments(self, X, codes, len(self.classes_), weight)
+        marginals = make_marginals(self, moments)
         self.families_ = marginals.families
         self.feature_divergences_ = marginals.divergences(self.divergence)
         self.order_ = rank(self.feature_divergences_)
         return self
-
-    def __sklearn_tags__(self) -> Tags:
-        return describe_input(super().__sklearn_tags__(), self.family)
-
-
-def describe_input(tags: Tags, spec: FamilySpec) -> Tags:
-    """Set the input tags that follow from the family."""
-    try:
-        family = common_family(spec)
-    except ValueError:  # an unknown family, which fit refuses; tags never raise
-        family = None
-    input_tags = tags.input_tags
-    input_tags.sparse = True
-    input_tags.allow_nan = not isinstance(family, Multinomial | Binomial)
-    input_tags.positive_only = family is not None and family.nonnegative
-    return tags

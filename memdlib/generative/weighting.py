@@ -14,10 +14,16 @@ from sklearn.utils.validation import (
 )
 
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
-from memdlib.estimator import all_or_nothing
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
-from memdlib.validation import NONNEGATIVE, POSITIVE, Words, checked_data, labelled_data
+from memdlib.validation import (
+    NONNEGATIVE,
+    POSITIVE,
+    Words,
+    all_or_nothing,
+    checked_data,
+    labelled_data,
+)
 
 
 class DivergenceWeighter(

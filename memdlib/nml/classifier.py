@@ -8,12 +8,18 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Indices, NDArray
-from memdlib.estimator import BayesClassifier, all_or_nothing
+from memdlib.estimator import BayesClassifier
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
-from memdlib.validation import NONNEGATIVE, checked_data, count_features, labelled_data
+from memdlib.validation import (
+    NONNEGATIVE,
+    all_or_nothing,
+    checked_data,
+    count_features,
+    labelled_data,
+)
 
 
 class NMLClassifier(BayesClassifier):

@@ -13,8 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, Indices, NDArray
-from memdlib.estimator import all_or_nothing
-from memdlib.validation import COUNT, Words, checked_data
+from memdlib.validation import COUNT, Words, all_or_nothing, checked_data
 
 QUANTISER_CONSTRAINTS = {
     "n_bins": [COUNT],

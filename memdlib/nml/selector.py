@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils import ClassifierTags, Tags
 
 from memdlib._types import Array, ArrayLike, NDArray
-from memdlib.estimator import all_or_nothing
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.conditional import count_levels, feature_codelengths
 from memdlib.nml.multinomial import multinomial_codelength
@@ -16,6 +15,7 @@ from memdlib.nml.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
 from memdlib.validation import (
     COUNT,
     Words,
+    all_or_nothing,
     check_integer,
     count_features,
     labelled_data,

@@ -11,7 +11,6 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
-from memdlib.estimator import all_or_nothing
 from memdlib.topics.counts import as_counts
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
@@ -20,7 +19,7 @@ from memdlib.topics.scores import (
     log_likelihoods,
     posterior_divergences,
 )
-from memdlib.validation import Words, checked_data, labelled_data
+from memdlib.validation import Words, all_or_nothing, checked_data, labelled_data
 
 
 class Kind(NamedTuple):

@@ -31,7 +31,6 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from memdlib._types import Array, MatrixLike, Weights
-from memdlib.estimator import all_or_nothing
 from memdlib.topics.counts import (
     as_counts,
     cell_probabilities,
@@ -44,6 +43,7 @@ from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
     SHARE,
+    all_or_nothing,
     check_sample_weight,
     checked_data,
 )

@@ -47,8 +47,14 @@ def test_automatic_shrinkage_of_constants_is_all_and_of_counts_none():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"shrinkage": 1.5}, r"shrinkage=1\.5 must be a number between 0 and 1"),
-        ({"smoothing": -1.0}, r"smoothing=-1\.0 must be a finite number"),
+        (
+            {"shrinkage": 1.5},
+            r"shrinkage=1\.5 must be a float in the range \[0.0, 1.0\]",
+        ),
+        (
+            {"smoothing": -1.0},
+            r"smoothing=-1\.0 must be a float in the range \[0.0, inf\)",
+        ),
     ],
 )
 def test_bad_options_are_named(options, message):
