@@ -69,30 +69,24 @@ def fit(
     _check_fit(estimator, X)
     # an unfitted copy, so that a failure leaves the estimator as it was
     worker = clone(estimator)
-    if isinstance(X, da.Array):
-        template = np.empty((0, *X.shape[1:]))
-        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    else:
-        template = X._meta
-    # feature names and their number come from a block without rows
-    validate_data(worker, template, skip_check_array=True)
+    X, no_rows = _whole_rows(X)
+    # sets the number and the names of the features
+    validate_data(worker, no_rows, skip_check_array=True)
     labels = [_aligned_blocks(X, y)]
     if sample_weight is not None:
         labels.append(_aligned_blocks(X, sample_weight))
     if classes is None:
-        seen = map(dask.delayed(_classes_of_block), *labels)
-        classes = np.concatenate(dask.compute(*seen))
+        of_blocks = map(dask.delayed(_classes_of_block), *labels)
+        classes = np.concatenate(dask.compute(*of_blocks))
     classes = np.unique(classes)
     if len(classes) < 2:
         raise ValueError(f"classes={classes.tolist()} must hold at least two classes")
     collect = dask.delayed(partial(_moments_of_block, worker, classes))
     moments = list(map(collect, _blocks(X), *labels))
     moments = _merge_in_tree(moments).compute()
-    if moments is None or not moments.weight.all():
-        empty = classes if moments is None else classes[moments.weight == 0]
-        raise ValueError(f"there is no row of class {empty.tolist()[0]!r}")
+    _check_classes(moments, classes)
     model = worker._estimate(moments, classes)
-    validate_data(estimator, template, skip_check_array=True)
+    validate_data(estimator, no_rows, skip_check_array=True)
     estimator._fitted = model
     return estimator
 
@@ -115,6 +109,21 @@ def _check_fit(estimator, X) -> None:
             'n_features="auto" needs all rows at once; give a number or a fraction, '
             "which accuracy_curve helps to choose on held-out rows"
         )
+
+
+def _check_classes(moments, classes) -> None:
+    """Raise, naming the first class without rows of positive weight."""
+    empty = classes if moments is None else classes[moments.weight == 0]
+    if len(empty):
+        raise ValueError(f"there is no row of class {empty.tolist()[0]!r}")
+
+
+def _whole_rows(X):
+    """X in blocks of whole rows, and an array or data frame of its columns, (0, d)."""
+    if not isinstance(X, da.Array):
+        return X, X._meta
+    whole = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    return whole, np.empty((0, *X.shape[1:]))
 
 
 def _merge_in_tree(moments):

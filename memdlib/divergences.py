@@ -252,16 +252,21 @@ def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> 
     if q == 1:
         return jensen_shannon(P, weights)
     P, w = _mixture(P, weights)
-    log_w = np.log(w)[:, None]
+    log_w = np.log(w)
+
+    def log_q(logarithm):
+        """Deformed logarithm (x^(q - 1) - 1) / (q - 1), given log x."""
+        return np.expm1((q - 1.0) * logarithm) / (q - 1.0)
+
     mixture = _mean(P, w)
     occupied = (P > 0) & (mixture > 0)
     p = np.where(occupied, P, 1.0)
     m = np.where(occupied, mixture, 1.0)
-    # ((w p / m)^(q - 1) - 1) / (q - 1), with the limit log(w p / m) at q = 1
-    deformed = np.expm1((q - 1.0) * (log_w + log_ratio(p, m))) / (q - 1.0)
-    terms = np.where(occupied, P * m ** (q - 1.0) * deformed, 0.0)
-    of_weights = np.expm1((q - 1.0) * log_w[:, 0]) / (q - 1.0)
-    return np.einsum("k,...k->...", w, terms.sum(axis=-1) - of_weights)
+    log_posterior = log_w[:, None] + log_ratio(p, m)
+    terms = p * m ** (q - 1.0) * log_q(log_posterior)
+    terms = np.where(occupied, terms, 0.0)
+    difference = terms.sum(axis=-1) - log_q(log_w)
+    return np.einsum("k,...k->...", w, difference)
 
 
 def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:

@@ -256,34 +256,42 @@ def _pair_sums(X, Y, q: float) -> Array:
 
 def _dense_sums(X: Array, Y: Array, q: float) -> Array:
     """Sums for all pairs of dense rows; if Y is X, only at and above the diagonal."""
+    n_x = len(X)
     n_y, d = Y.shape
-    K = np.zeros((len(X), n_y))
+    K = np.zeros((n_x, n_y))
     width = max(1, _BLOCK // d)
     zeros = not (X.all() or Y.all())
-    for i in range(len(X)):
-        for start in range(i if Y is X else 0, n_y, width):
+    for i in range(n_x):
+        first = i if Y is X else 0
+        for start in range(first, n_y, width):
             block = slice(start, start + width)
             total = X[i] + Y[block]
-            K[i, block] = np.vecdot(total, _factor(total, q, zeros))
+            factor = _factor(total, q, zeros)
+            K[i, block] = np.vecdot(total, factor)
     of_x = np.vecdot(X, _factor(X, q))
     of_y = np.vecdot(Y, _factor(Y, q))
-    return K - of_x[:, None] - of_y
+    K -= of_x[:, None]
+    K -= of_y
+    return K
 
 
 def _sparse_sums(X, Y, q: float) -> Array:
     """Sums for all pairs of sparse rows over common cells: the others add nothing."""
+    n_x = X.shape[0]
+    n_y = Y.shape[0]
     columns = sparse.csc_array(Y)
-    K = np.empty((X.shape[0], Y.shape[0]))
-    for i in range(X.shape[0]):
+    K = np.empty((n_x, n_y))
+    for i in range(n_x):
         stored = slice(X.indptr[i], X.indptr[i + 1])
         common = columns[:, X.indices[stored]]
-        a = X.data[stored].repeat(np.diff(common.indptr))
+        n_common = np.diff(common.indptr)
+        a = X.data[stored].repeat(n_common)
         b = common.data
         total = a + b
         terms = total * _factor(total, q)
         terms -= a * _factor(a, q)
         terms -= b * _factor(b, q)
-        K[i] = np.bincount(common.indices, terms, minlength=len(K[i]))
+        K[i] = np.bincount(common.indices, terms, minlength=n_y)
     return K
 
 

@@ -59,18 +59,6 @@ class Exponential(NonnegativeFamily):
         mean2 = self._positive(mu2)[..., 0]
         return itakura_saito(mean1, mean2)
 
-    def jeffreys(
-        self,
-        mu1: ArrayLike,
-        mu2: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> Array:
-        """J(p_1, p_2) = (mu_1 - mu_2)^2 / (mu_1 mu_2) (...), nats."""
-        mean1 = self._positive(mu1)[..., 0]
-        mean2 = self._positive(mu2)[..., 0]
-        difference = mean1 - mean2
-        return (difference / mean1) * (difference / mean2)
-
     def panels(self, mu: Array) -> Array:
         """Edges (d, B) of panels, the same for all members on the scale of the mean."""
         return mu * _PANELS
@@ -159,8 +147,7 @@ class TruncatedExponential(MarginalFamily):
         _, variance = _unit_moments(rate1[..., None] + s * change[..., None])
         integral = variance @ (0.5 * weights * (1.0 - s))
         remainder = change**2 * integral
-        larger_rate = np.maximum(rate1, rate2)
-        near = np.abs(change) <= np.maximum(1.0, 0.5 * larger_rate)
+        near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
         return np.where(near, remainder, psi_change + change * distance1)
 
     def panels(self, mu: Array) -> Array:
@@ -226,23 +213,24 @@ class TruncatedExponential(MarginalFamily):
 
 def _unit_moments(rate: Array) -> tuple[Array, Array]:
     """Mean and variance (...) of the density of exp(-rate t) on [0, 1]."""
-    size = np.array(np.abs(rate))
+    size = np.abs(rate)
     small = size < 1.0
     large = np.where(small, 1.0, size)
     # the bounds keep expm1 and sinh finite; beyond them both terms have vanished
     half = np.clip(0.5 * size, 0.5, 300.0)
     growth = np.expm1(np.minimum(large, 700.0))
-    mean = np.array(1.0 / large - 1.0 / growth)
+    mean = np.asarray(1.0 / large - 1.0 / growth)
     ratio = half / np.sinh(half)
-    variance = np.array((1.0 - ratio**2) / large**2)
+    variance = np.asarray((1.0 - ratio**2) / large**2)
     # Kummer's functions, where these differences cancel
     t = -size[small]
     total = exprel(t)
-    small_mean = hyp1f1(2, 3, t) / (2.0 * total)
+    first = hyp1f1(2, 3, t) / (2.0 * total)
     second = hyp1f1(3, 4, t) / (3.0 * total)
-    mean[small] = small_mean
-    variance[small] = second - small_mean**2
-    return np.where(rate >= 0, mean, 1.0 - mean), variance
+    mean[small] = first
+    variance[small] = second - first**2
+    mean = np.where(rate >= 0, mean, 1.0 - mean)
+    return mean, variance
 
 
 def _unit_log_normaliser(rate: Array) -> Array:

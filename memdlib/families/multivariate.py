@@ -89,7 +89,11 @@ class MultivariateNormal(Family):
         marginal = np.stack([mu[..., 0], second], axis=-1)
         varies = Normal.class_variance(marginal) > 0
         marginal = Normal().regularise(
-            marginal, weight, shrinkage=float(pooled), smoothing=0.0, location=location
+            marginal,
+            weight,
+            shrinkage=float(pooled),
+            smoothing=0.0,
+            location=location,
         )
         variance = Normal.variance(marginal)
         covariance = _rescale(self.covariance(mu), varies)
@@ -99,7 +103,8 @@ class MultivariateNormal(Family):
             variance = variance[0]
             freedom = weight.sum() - np.count_nonzero(weight)
         correlation, shrinkage = _shrunken_correlation(covariance, shrinkage, freedom)
-        return marginal[..., 0], _rescale(correlation, np.sqrt(variance)), shrinkage
+        covariance = _rescale(correlation, np.sqrt(variance))
+        return marginal[..., 0], covariance, shrinkage
 
     def natural(self, mu: ArrayLike) -> Array:
         """Natural parameters (..., d, d + 1) of mean parameters (..., d, d + 1)."""
@@ -201,11 +206,12 @@ class MultivariateNormal(Family):
             shift = (location - location[heaviest])[..., None] + shift
         # differences of lambda as products: near-equal members keep their digits
         precision = _square(W)
+        linear = -precision @ shift
         quadratic = -0.5 * precision @ change @ _square(W0)
-        lam = np.concatenate([-precision @ shift, quadratic], axis=-1)
+        lam = np.concatenate([linear, quadratic], axis=-1)
+        lam -= np.tensordot(w, lam, 1)
         mu = self.mean_parameters(shift[..., 0], change)
-        lam = lam - np.tensordot(w, lam, 1)
-        mu = mu - np.tensordot(w, mu, 1)
+        mu -= np.tensordot(w, mu, 1)
         covariance = np.einsum("k,k...ab,k...ab->...", w, lam, mu)
         return np.maximum(-covariance, 0.0)
 

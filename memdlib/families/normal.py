@@ -150,13 +150,15 @@ class Normal(MarginalFamily):
         w = np.asarray(weights, dtype=np.float64)
         _, variance = self._mean_and_variance(mu)
         centre = self.centre(mu, w, location)
-        square = (centre - np.tensordot(w, centre, 1)) ** 2
+        centre = centre - np.tensordot(w, centre, 1)
+        square = centre**2
+        mean_square = np.tensordot(w, square, 1)
         # 1/v - 1/v_0 = -(v - v_0) / (v v_0), before it rounds
         v_0 = variance[np.argmax(w)]
         change = variance - v_0
         centred = change - np.tensordot(w, change, 1)
         total = change / variance * (centred / v_0)
-        total += (square + np.tensordot(w, square, 1)) / variance
+        total += (square + mean_square) / variance
         js_gm = 0.5 * np.tensordot(w, total, 1)
         return np.maximum(js_gm, 0.0)
 
