@@ -13,6 +13,7 @@ from memdlib.densities.distribution import Distributions
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
 from memdlib.densities.standard import (
+    power_moments,
     raise_if_rounded,
     standardise_moments,
     standardise_sample,
@@ -145,7 +146,7 @@ class MaxEntDensity(BaseEstimator):
         m = self.moments
         origin, unit, moments = standardise_sample(columns, probability, m, support)
         with np.errstate(over="ignore"):  # refused in _match
-            raw = np.stack([probability @ columns**j for j in range(1, m + 1)], axis=1)
+            raw = power_moments(columns, probability, m)
         return self._match(moments, origin, unit, raw, x.shape[1:], support)
 
     def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
@@ -370,20 +371,28 @@ class MaxEntDensity(BaseEstimator):
         """
         distributions, residual, gap = match(moments, origin, unit, support, self.tol)
         density = distributions.density
-        lam = density.natural_params()
-        about_origin = lam[:, 1:] / powers(unit, raw.shape[1])
-        natural = translate_natural(about_origin, origin)
+        psi, natural = _in_units_of_x(density.natural_params(), origin, unit)
         raise_if_rounded(~np.isfinite(natural * raw).all(axis=1), origin, unit)
-        at_zero = lam[:, 0] + (about_origin * powers(-origin, raw.shape[1])).sum(axis=1)
-        log_unit = 0.0 if support.levels is not None else np.log(unit)
         # in the orthonormal basis, where no large terms cancel
-        with_zeroth = np.insert(moments, 0, 1.0, axis=1)
-        entropy = (density.theta * density.means(with_zeroth)).sum(axis=1)
+        means = density.means(np.insert(moments, 0, 1.0, axis=1))
+        entropy = (density.theta * means).sum(axis=1)
+        log_unit = 0.0 if support.levels is not None else np.log(unit)
         self._distributions = distributions
         self.natural_params_ = natural.reshape((*batch, -1))
-        self.log_normaliser_ = (at_zero + log_unit).reshape(batch)
+        self.log_normaliser_ = (psi + log_unit).reshape(batch)
         self.mean_params_ = raw.reshape((*batch, -1))
         self.entropy_ = (entropy + log_unit).reshape(batch)
         self.residual_ = residual.reshape(batch)
         self.gap_ = gap.reshape(batch)
         return self
+
+
+def _in_units_of_x(lam, origin, unit):
+    """Log normaliser (B,) and natural parameters (B, m) of x = origin + unit u.
+
+    From those of u, lambda_0 first (B, m + 1), both of the same base measure.
+    """
+    m = lam.shape[1] - 1
+    about_origin = lam[:, 1:] / powers(unit, m)
+    psi = lam[:, 0] + (about_origin * powers(-origin, m)).sum(axis=1)
+    return psi, translate_natural(about_origin, origin)

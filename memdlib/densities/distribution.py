@@ -61,16 +61,15 @@ class Distributions:
         """Probability of values up to x, for pairs of x (R,) and members (R,)."""
         if self.support.levels is not None:
             n_below = np.searchsorted(self.support.levels, x, side="right")
-            probability = self.cumulative[rows, n_below]
-        else:
-            ends = self.ends[rows]
-            u = (x - self.origin[rows]) / self.unit[rows]
-            u = np.clip(u, ends[:, 0], ends[:, -1])
-            panel = (ends[:, 1:-1] <= u[:, None]).sum(axis=1)
-            before = self.cumulative[rows, panel]
-            within = self._mass(self.ends[rows, panel], u, rows)
-            probability = np.clip(before + within, 0.0, 1.0)
-        return np.where(np.isnan(x), np.nan, probability)
+            return np.where(np.isnan(x), np.nan, self.cumulative[rows, n_below])
+        ends = self.ends[rows]
+        u = (x - self.origin[rows]) / self.unit[rows]
+        u = np.clip(u, ends[:, 0], ends[:, -1])
+        panel = (ends[:, 1:-1] <= u[:, None]).sum(axis=1)
+        before = self.cumulative[rows, panel]
+        within = self._mass(self.ends[rows, panel], u, rows)
+        # NaN stays NaN
+        return np.clip(before + within, 0.0, 1.0)
 
     def quantile(self, q: Array, rows: Indices) -> Array:
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""

@@ -110,16 +110,19 @@ class _Search:
         self, moments: Array, origin: Array, unit: Array, support: Support
     ) -> None:
         n, m = moments.shape
-        self.moments = np.column_stack([np.ones(n), moments])  # E u^0, ..., E u^m
+        # E u^0, ..., E u^m
+        self.moments = np.insert(moments, 0, 1.0, axis=1)
         self.support = support
+        self.m = m
         self.lower = (support.lower - origin) / unit
         self.upper = (support.upper - origin) / unit
         self.levels = None
         if support.levels is not None:
-            self.levels = (np.array(support.levels) - origin[:, None]) / unit[:, None]
-        self.m = m
-        self.density = self._starting_density(np.arange(n))
-        self.previous = self._starting_density(np.arange(n))
+            from_origin = np.array(support.levels) - origin[:, None]
+            self.levels = from_origin / unit[:, None]
+        every_row = np.arange(n)
+        self.density = self._starting_density(every_row)
+        self.previous = self._starting_density(every_row)
         self.reach = np.tile(_initial_reach(self.moments), (2, 1))
         self.truncated = np.zeros((2, n), dtype=bool)
         self.residual = np.full(n, np.inf)
@@ -212,9 +215,11 @@ class _Search:
 
     def _judge(self, rows, grid, ends):
         """Record what the grid says; which rows go on, and which of them to solve."""
+        error = grid.error
+        # beyond distant modes rounding may leave a little more than enough
+        stalled = (error < 1e-10) & (error > 0.3 * self.residual[rows])
+        self.residual[rows] = error
         self.density.theta[rows, 0] += grid.log_total
-        before = self.residual[rows]
-        self.residual[rows] = grid.error
         self.mean[rows] = grid.basis.alpha[:, 0]
         self.deviation[rows] = grid.basis.beta[:, 0]
         if self.levels is None:
@@ -223,12 +228,11 @@ class _Search:
         else:
             self.degenerate[rows] = grid.basis.beta.min(axis=1) < _FLAT
             restarted = np.zeros(len(rows), dtype=bool)
-        # beyond distant modes rounding may leave a little more than enough
-        stalled = (grid.error < 1e-10) & (grid.error > 0.3 * before)
-        done = (grid.error <= _GOOD) | stalled
         within_reach = (self.reach[:, rows] <= _REACH).all(axis=0)
-        unfinished = (restarted | ~done) & within_reach
-        return unfinished, unfinished & ~restarted
+        finished = stalled | (error <= _GOOD)
+        solvable = within_reach & ~finished & ~restarted
+        unfinished = solvable | (within_reach & restarted)
+        return unfinished, solvable
 
     def _keep_ends(self, rows, ends):
         """Keep the ends (R, P + 1) of panels; those with fewer get some of no width."""
@@ -246,12 +250,15 @@ class _Search:
         truncated = np.stack([lower, upper])
         self.truncated[:, rows] = truncated
         restarted = truncated.any(axis=0) & (self.residual[rows] < _NEAR)
-        again = rows[restarted]
-        start = self._starting_density(again)
-        self.density[again] = start
-        self.previous[again] = start
-        self.reach[:, again] *= np.where(truncated[:, restarted], 2.0, 1.0)
+        self._restart(rows[restarted])
         return restarted
+
+    def _restart(self, rows):
+        """Start again with truncated sides of rows cut at twice the distance."""
+        self.reach[:, rows] *= np.where(self.truncated[:, rows], 2.0, 1.0)
+        start = self._starting_density(rows)
+        self.density[rows] = start
+        self.previous[rows] = start
 
     def _newton(self, rows, grid, solvable):
         """Solve the dual on a grid, for those of its rows that are solvable."""

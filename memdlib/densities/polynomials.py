@@ -77,16 +77,21 @@ class LogPolynomials:
     def coefficients(self) -> Array:
         """Coefficients (B, m + 1, m + 1) of 1, u, ..., u^m (last) in p_0, ..., p_m."""
         n_batch, m = self.alpha.shape
-        basis = np.zeros((n_batch, m + 1, m + 1))
-        basis[:, 0, 0] = 1.0
+        previous = np.zeros((n_batch, m + 1))
+        current = np.tile(np.eye(1, m + 1), (n_batch, 1))
+        beta_before = 0.0
+        rows = [current]
         for j in range(m):
-            following = basis[:, j + 1]
-            following[:, 1:] = basis[:, j, :-1]
-            following -= self.alpha[:, [j]] * basis[:, j]
-            if j > 0:
-                following -= self.beta[:, [j - 1]] * basis[:, j - 1]
-            following /= self.beta[:, [j]]
-        return basis
+            alpha = self.alpha[:, [j]]
+            beta = self.beta[:, [j]]
+            # a polynomial times u; its last coefficient is still zero
+            times_u = np.roll(current, 1, axis=1)
+            following = times_u - alpha * current - beta_before * previous
+            previous = current
+            current = following / beta
+            beta_before = beta
+            rows.append(current)
+        return np.stack(rows, axis=1)
 
 
 def project_log_density(

@@ -27,8 +27,13 @@ def standardise_sample(
         variance = np.where(constant, 0.0, probability @ (columns - mean) ** 2)
     unit = _unit(mean, variance, m, support)
     u = (columns - mean) / unit
-    moments = [probability @ u**j for j in range(1, m + 1)]
-    return mean, unit, np.stack(moments, axis=1)
+    return mean, unit, power_moments(u, probability, m)
+
+
+def power_moments(columns: Array, probability: Array, m: int) -> Array:
+    """Moments E x, ..., E x^m (B, m) of columns (n, B) under probabilities (n,)."""
+    moments = [probability @ columns**j for j in range(1, m + 1)]
+    return np.stack(moments, axis=1)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # refused

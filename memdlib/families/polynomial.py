@@ -14,6 +14,7 @@ from memdlib.families.base import MarginalFamily, smooth_towards_pooled
 from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
 
+# Gauss-Legendre nodes on an interval.
 _NODES = 512
 
 
@@ -52,27 +53,32 @@ class Polynomial(MarginalFamily):
         object.__setattr__(self, "support", tuple(map(float, self.support)))
 
     def natural(self, mu: ArrayLike) -> Array:
-        # on use: no other family needs it
+        # imported on use: no other family needs it
         from memdlib.densities.density import MaxEntDensity
 
-        return (
-            MaxEntDensity(self.n_moments, self.support).from_moments(mu).natural_params_
-        )
+        density = MaxEntDensity(self.n_moments, self._support)
+        return density.from_moments(mu).natural_params_
 
     def mean(self, lam: ArrayLike) -> Array:
-        features, log_mass, _ = self._grid(lam)
         origin, unit = self._support.standardise()
-        mean = softmax(log_mass, axis=-1) @ features
-        return translate(mean * powers(unit, self.n_moments), np.ones(1), origin)
+        u, _ = self._support.grid(_NODES)
+        p = softmax(self._log_mass(lam), axis=-1)
+        about_origin = p @ powers(u, self.n_moments) * powers(unit, self.n_moments)
+        return translate(about_origin, np.ones(1), origin)
 
     def log_normaliser(self, lam: ArrayLike) -> Array:
-        _, log_mass, constant = self._grid(lam)
-        return logsumexp(log_mass, axis=-1) + constant
+        lam = np.asarray(lam, dtype=np.float64)
+        origin, unit = self._support.standardise()
+        at_origin = (lam * powers(origin, self.n_moments)).sum(axis=-1)
+        log_unit = 0.0 if self._support.levels is not None else np.log(unit)
+        return logsumexp(self._log_mass(lam), axis=-1) - at_origin + log_unit
 
     def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
-        lam1, lam2 = self.natural(mu1), self.natural(mu2)
-        p = softmax(self._grid(lam1)[1], axis=-1)
-        ratio = self._grid(0.0 * lam1)[1] - self._grid(lam1 - lam2)[1]
+        lam1 = self.natural(mu1)
+        lam2 = self.natural(mu2)
+        p = softmax(self._log_mass(lam1), axis=-1)
+        # r = log p_2 / p_1, up to a constant: from the difference, before it is summed
+        ratio = self._exponent(lam1 - lam2)
         with np.errstate(over="ignore"):
             ratio = ratio - np.log1p((p * np.expm1(ratio)).sum(axis=-1, keepdims=True))
             # E (exp(r) - 1 - r) = -E r: terms that are never negative
@@ -94,18 +100,19 @@ class Polynomial(MarginalFamily):
 
     def observe(self, X: MatrixLike) -> MatrixLike:
         stored = sparse.coo_array(X)
-        values, feature = stored.data, stored.coords[1]
-        # zeros are not stored
-        thin = np.flatnonzero(np.bincount(feature, minlength=X.shape[1]) < X.shape[0])
-        values = np.append(values, np.zeros(thin.size))
-        feature = np.append(feature, thin)
+        n_stored = np.bincount(stored.coords[1], minlength=X.shape[1])
+        # zeros are not stored: one more value of each feature that has any
+        with_zeros = np.flatnonzero(n_stored < X.shape[0])
+        values = np.append(stored.data, np.zeros(with_zeros.size))
+        features = np.append(stored.coords[1], with_zeros)
         outside = ~(self._support.contains(values) | np.isnan(values))
         if outside.any():
+            first = np.argmax(outside)
             raise ValueError(
-                f"feature {feature[outside][0]} holds the value "
-                f"{values[outside][0]}, which is not on the support "
-                f"{self._support}; give a support that holds all values, or bring the "
-                "feature to an interval with MinMaxScaler(clip=True)"
+                f"feature {features[first]} holds the value {values[first]}, which is "
+                f"not on the support {self._support}; give a support that holds all "
+                "values, or bring the feature to an interval with "
+                "MinMaxScaler(clip=True)"
             )
         return X
 
@@ -118,24 +125,28 @@ class Polynomial(MarginalFamily):
         smoothing: float,
         location=None,
     ) -> Array:
-        """Add instances at the pooled moments, and mix with the uniform law."""
+        """Add instances at the pooled moments, and mix with the uniform density."""
         smooth, _, total = smooth_towards_pooled(mu, weight, smoothing)
-        share = smoothing / (total + smoothing)
-        return (1.0 - share) * smooth + share * self.mean(np.zeros(self.n_moments))
+        uniform_weight = smoothing / (total + smoothing)
+        uniform = self.mean(np.zeros(self.n_moments))
+        return (1.0 - uniform_weight) * smooth + uniform_weight * uniform
 
     @property
     def _support(self):
         support = self.support if len(self.support) == 2 else list(self.support)
         return read_support(support)
 
-    def _grid(self, lam):
-        """Powers of u = (x - origin) / unit at nodes, log masses, change of psi."""
-        u, log_weights = self._support.grid(_NODES)
+    def _log_mass(self, lam):
+        """Log masses of the nodes (..., N), up to constants."""
+        _, log_weights = self._support.grid(_NODES)
+        return log_weights - self._exponent(lam)
+
+    def _exponent(self, lam):
+        """The term lambda . phi(x) at the nodes (..., N), up to constants.
+
+        In powers of u = (x - origin) / unit, on [-1, 1], where these keep their digits.
+        """
         origin, unit = self._support.standardise()
-        features = powers(u, self.n_moments)
-        lam = np.asarray(lam, dtype=np.float64)
-        standard = translate_natural(lam, -origin) * powers(unit, self.n_moments)
-        constant = -(lam * powers(origin, self.n_moments)).sum(axis=-1)
-        if self._support.levels is None:
-            constant = constant + np.log(unit)
-        return features, log_weights - standard @ features.T, constant
+        u, _ = self._support.grid(_NODES)
+        scaled = translate_natural(lam, -origin) * powers(unit, self.n_moments)
+        return scaled @ powers(u, self.n_moments).T
