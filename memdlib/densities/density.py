@@ -1,4 +1,4 @@
-"""Maximum-entropy densities of any number of moments, many at a time."""
+"""Maximum-entropy densities with any number of moments, many at a time."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -30,46 +30,48 @@ from memdlib.validation import (
 
 
 class MaxEntDensity(BaseEstimator):
-    """Density of largest entropy among those with given power moments on a support.
+    """Maximum-entropy density with given power moments on a support.
 
-    p(x) = exp(-lambda_0 - lambda_1 x - ... - lambda_m x^m). The natural parameters
-    lambda solve the convex dual by a damped Newton method, in polynomials that are
-    orthonormal under the density [3]_, for any number of moment vectors in one call.
+    Its form is p(x) = exp(-lambda_0 - lambda_1 x - ... - lambda_m x^m) [1]_. The natural
+    parameters lambda solve the convex dual problem by a damped Newton method, in
+    polynomials that are orthonormal under the density [3]_, for any number of moment
+    vectors in one call.
 
     Parameters
     ----------
     moments : int, default=2
-        Number m of power moments.
+        Number m of power moments E x, ..., E x^m.
     support : tuple (a, b), list or array of levels, Support, or "levels"
         A tuple of two numbers is the interval [a, b]; an end, or both, may be infinite.
         A list, an array or a longer tuple is a finite set of levels; ``"levels"`` are
         the values that occur in the sample. Default: the real line.
     tol : float, default=1e-8
-        Largest residual to accept.
+        Largest residual that is accepted.
 
     Attributes
     ----------
     natural_params_, mean_params_ : ndarray of shape (..., m)
-        lambda, in the units of x, and the moments asked for.
+        The natural parameters lambda, in the units of x, and the requested moments.
     log_normaliser_ : ndarray of shape (...)
-        lambda_0 = psi(lambda).
+        lambda_0 = psi(lambda), in nats.
     entropy_ : ndarray of shape (...)
-        Nats; differential entropy, or entropy of the levels.
+        Differential entropy, or entropy of the probabilities of levels, in nats.
     residual_, gap_ : ndarray of shape (...)
-        Certificates: largest difference between moments of the density and those asked
-        for, of polynomials that are orthonormal under the density itself, on nodes that
-        the solver has not used; and duality gap, in nats.
+        Certificates. The residual is the largest difference between the moments of the
+        density and the requested ones, for polynomials that are orthonormal under the
+        density itself, on nodes that the solver has not used. The duality gap is in
+        nats.
 
     Notes
     -----
     On a half-line, and on the real line with even m, the entropy has no maximum under m
-    moments if and only if the density of m - 1 (on the line m - 2) moments has the
-    first m - 1 of them and a smaller m-th moment than the one asked for (skewness 0 and
-    kurtosis above 3, for example) [2]_. If that density has the m-th moment as well, to
-    rounding, it is the answer, with zero for the parameters beyond its own. On the real
-    line with odd m there is no other answer. All the rest is an error here. Next to
-    moments without a maximum the density has a small mode far out, which is found up to
-    some 150 standard deviations away (with eight moments, some 30).
+    moments if and only if the density with m - 1 (on the line m - 2) moments has the
+    first m - 1 of them and a smaller m-th moment than the requested one (skewness 0 and
+    kurtosis above 3, for example) [2]_. If that density also has the m-th moment, up to
+    rounding, it is the solution, with zeros for the parameters beyond its own. On the
+    real line with odd m there is no other solution. All other cases raise an error.
+    Close to moments without a maximum, the density has a small mode far out, which is
+    found up to about 150 standard deviations away (with eight moments, about 30).
 
     References
     ----------
@@ -109,15 +111,15 @@ class MaxEntDensity(BaseEstimator):
     def fit(
         self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
     ) -> Self:
-        """Match the moments of a sample: also the maximum-likelihood fit.
+        """Match the moments of a sample, which is also the maximum-likelihood fit.
 
         Parameters
         ----------
         x : array_like of shape (n,) or (n, B)
-            Finite values on the support; each column has a density of its own.
+            Finite values on the support; each column gets its own density.
         y : ignored
         sample_weight : array_like of shape (n,), default=None
-            Nonnegative weights.
+            Nonnegative weights; None means one for each value.
 
         Returns
         -------
@@ -129,9 +131,9 @@ class MaxEntDensity(BaseEstimator):
             If a value is not finite or lies outside the support.
         InfeasibleMomentsError
             If the moments of the sample lie on the boundary (a constant sample, or m
-            moments of m/2 distinct values), or the entropy has no maximum.
+            moments of m/2 distinct values), or if the entropy has no maximum.
         RoundedMomentsError, NotConvergedError
-            As :meth:`from_moments`.
+            As in :meth:`from_moments`.
         """
         x = check_real_array(x, "x")
         if x.ndim not in (1, 2) or not x.size:
@@ -150,26 +152,28 @@ class MaxEntDensity(BaseEstimator):
         return self._match(moments, origin, unit, raw, x.shape[1:], support)
 
     def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
-        """New object with the densities that have given moments.
+        """Return a new object with the densities that have given moments.
 
         Parameters
         ----------
         mu : array_like of shape (..., m)
-            E x, ..., E x^m; the leading axes run over densities.
+            Moments E x, ..., E x^m about zero; the leading axes run over densities.
 
         Returns
         -------
         MaxEntDensity
-            With the same parameters; this one stays as it is.
+            With the same parameters; this object is not changed.
 
         Raises
         ------
+        ValueError
+            If ``mu`` has another shape, or holds values that are not finite.
         InfeasibleMomentsError
-            If no density on the support has these moments, or the entropy has no
+            If no density on the support has these moments, or if the entropy has no
             maximum.
         RoundedMomentsError
-            If rounding the moments about zero, or the range of numbers, leaves the
-            density in doubt: bring x to a mean of zero and a scale of order one.
+            If rounding of the moments about zero, or overflow, leaves the density in
+            doubt: bring x to a mean of zero and a scale of order one.
         NotConvergedError
             If the residual stays above ``tol``.
         """
@@ -182,7 +186,7 @@ class MaxEntDensity(BaseEstimator):
                 "others hold at least one density"
             )
         if not np.isfinite(mu).all():
-            raise ValueError("mu holds a value that is not finite")
+            raise ValueError("mu holds a value that is not finite; remove its density")
         raw = mu.reshape(-1, m)
         origin, unit, moments = standardise_moments(raw, support)
         density = clone(self)
@@ -198,7 +202,7 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape x.shape + (...)
-            Nats; -inf outside the support, ``nan`` where x is.
+            In nats; -inf outside the support, NaN where x is NaN.
         """
         distributions = self._fitted
         x = np.asarray(x, dtype=np.float64)
@@ -231,14 +235,14 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape x.shape + (...)
-            ``nan`` where x is.
+            NaN where x is NaN.
         """
         x = np.asarray(x, dtype=np.float64)[..., None]
         distributions = self._fitted
         return self._unflatten(distributions.pairwise(distributions.probability, x))
 
     def ppf(self, q: ArrayLike) -> Array:
-        """Quantile: the smallest x up to which the probability is q.
+        """Quantile, the smallest x with probability q of values up to x.
 
         Parameters
         ----------
@@ -248,7 +252,12 @@ class MaxEntDensity(BaseEstimator):
         Returns
         -------
         ndarray of shape q.shape + (...)
-            The ends of the support at 0 and 1; among levels the lowest at 0.
+            The ends of the support at 0 and 1; on levels, the lowest one at 0.
+
+        Raises
+        ------
+        ValueError
+            If a probability is outside [0, 1].
         """
         q = np.asarray(q, dtype=np.float64)
         check_domain((q >= 0) & (q <= 1), q, "q", "a probability is from 0 to 1")
@@ -261,12 +270,12 @@ class MaxEntDensity(BaseEstimator):
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> Array:
-        """Draw independent values by inverting the distribution function.
+        """Draw independent values by inversion of the distribution function.
 
         Parameters
         ----------
         size : int or tuple of int, default=None
-            None draws one of each density.
+            Number or shape of draws from each density; None draws one.
         random_state : int, RandomState instance or None, default=None
 
         Returns
@@ -303,19 +312,19 @@ class MaxEntDensity(BaseEstimator):
     def score(
         self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
     ) -> float:
-        """Mean log likelihood of a sample, for a search over the number of moments.
+        """Mean log-likelihood of a sample, for a search over the number of moments.
 
         Parameters
         ----------
         x : array_like of shape (n,), (n, 1) or (n, B)
-            A column for each density of the batch.
+            One column for each density of the batch.
         y : ignored
         sample_weight : array_like of shape (n,), default=None
 
         Returns
         -------
         float
-            Nats for each value, averaged over the densities of a batch too.
+            Nats per value, averaged over the densities of a batch as well.
         """
         distributions = self._fitted
         x = np.asarray(x, dtype=np.float64)

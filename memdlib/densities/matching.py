@@ -289,12 +289,12 @@ class _Search:
         problem = f"density {row}: {m} moments on {self.support}"
         if not self._is_feasible(row):
             raise InfeasibleMomentsError(
-                f"{problem} must lie inside of what is possible there, beyond "
-                "rounding: check them, use fewer, or smooth them towards those of a "
-                "wider sample"
+                f"{problem} must lie inside the set of possible moments, by more than "
+                "rounding error: check them, use fewer, or smooth them towards those "
+                "of a larger sample"
             )
         if self.n_free < m:
-            reason = f"unless the density of {m - 1} moments has the last one too"
+            reason = f"unless the density with {m - 1} moments has the last one too"
         elif self.truncated[:, row].any():
             distance = self.reach[:, row].max() / 2
             reason = (
@@ -302,10 +302,10 @@ class _Search:
             )
         else:
             raise NotConvergedError(
-                f"{problem} were matched to {self.residual[row]:.1e} only; use fewer"
+                f"{problem} were matched only to {self.residual[row]:.1e}; use fewer"
             )
         raise InfeasibleMomentsError(
-            f"{problem}: under these the entropy has no maximum, {reason}; use fewer, "
+            f"{problem}: the entropy has no maximum under these, {reason}; use fewer, "
             "or bound the support"
         )
 

@@ -65,9 +65,9 @@ def raise_if_rounded(lost: Bools, mean: Array, unit: Array) -> None:
     if lost.any():
         row = np.argmax(lost)
         raise RoundedMomentsError(
-            f"density {row}: powers of x of mean {mean[row]:g} and spread "
-            f"{unit[row]:g} round away what tells the density; bring x to a mean of "
-            "zero and a scale of order one, or call fit(x)"
+            f"density {row}: powers of x, with mean {mean[row]:g} and scale "
+            f"{unit[row]:g}, lose to rounding the digits that determine the density; "
+            "bring x to a mean of zero and a scale of order one, or call fit(x)"
         )
 
 
@@ -89,7 +89,8 @@ def _unit(mean, variance, m, support):
         with_variance = f" and variance {variance[row]:g}" if m > 1 else ""
         raise InfeasibleMomentsError(
             f"density {row}: no density on {support} has mean {mean[row]:g}"
-            f"{with_variance}: the mean must lie strictly inside, the variance be "
-            "positive, beyond rounding, and below that of the two ends"
+            f"{with_variance}: the mean must lie strictly inside, and the variance "
+            "must be positive, by more than rounding error, and below that of a law on "
+            "the two ends; check the moments, or smooth them"
         )
     return np.sqrt(variance) if m > 1 else np.minimum(below, above)
