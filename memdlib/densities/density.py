@@ -32,9 +32,9 @@ from memdlib.validation import (
 class MaxEntDensity(BaseEstimator):
     """Maximum-entropy density with given power moments on a support.
 
-    Its form is p(x) = exp(-lambda_0 - lambda_1 x - ... - lambda_m x^m) [1]_. The natural
-    parameters lambda solve the convex dual problem by a damped Newton method, in
-    polynomials that are orthonormal under the density [3]_, for any number of moment
+    It has the form p(x) = exp(-lambda_0 - lambda_1 x - ... - lambda_m x^m) [1]_. The
+    natural parameters lambda solve the convex dual problem by a damped Newton method,
+    in polynomials that are orthonormal under the density [3]_, for any number of moment
     vectors in one call.
 
     Parameters
