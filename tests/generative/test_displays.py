@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from memdlib import DivergenceRanker, GreedyGaussianRanker, MeMdClassifier
 from memdlib.generative import AccuracyCurveDisplay, RankingDisplay
+from memdlib.nml import NMLClassifier
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +53,16 @@ def test_the_curve_that_is_drawn_is_the_accuracy_curve(before):
         assert shown.line_.get_linewidth() == 3
         assert shown.ax_ is ax and shown.figure_ is ax.figure
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features", "accuracy")
+
+
+def test_the_curve_of_another_classifier_is_drawn():
+    X, y = iris()
+    X, y = X[y < 2], y[y < 2]
+    model = NMLClassifier(n_moments=2, n_bins=3).fit(X, y)
+    n_features, accuracy = model.accuracy_curve(X, y)
+    shown = AccuracyCurveDisplay.from_estimator(model, X, y)
+    assert shown.line_.get_xdata().tolist() == n_features.tolist() == [1, 2, 3, 4]
+    assert shown.line_.get_ydata().tolist() == accuracy.tolist()
 
 
 @pytest.mark.parametrize(

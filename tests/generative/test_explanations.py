@@ -1,13 +1,17 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from memdlib import ConditionalMaxEntClassifier, JointMaxEntClassifier, MeMdClassifier
@@ -92,6 +96,53 @@ def test_rows_without_words_and_impossible_classes():
     found = model.decision_function(X)[:, [0, 2]]
     total = base + values.sum(axis=1)
     assert_allclose(total, found[:, 1] - found.mean(axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_frames_are_explained_as_arrays_are(library):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rows = X.to_numpy()
+    expected = contributions(MeMdClassifier(n_features=3).fit(rows, y), rows, 1)
+    table = library.DataFrame({name: X[name].to_numpy() for name in X})
+    model = MeMdClassifier(n_features=3).fit(table, y)
+    found = contributions(model, table, 1)  # a warning of names would be an error
+    assert found[0] == expected[0]
+    assert_array_equal(found[1], expected[1])
+
+
+COLOURS = pd.DataFrame(
+    {"colour": ["red", "blue", "red", "green", "green", "blue"], "size": np.arange(6.0)}
+)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        COLOURS,
+        COLOURS.astype({"colour": "category"}),
+        COLOURS.astype({"size": "Int64"}),
+        COLOURS[["size", "colour"]],
+        pl.DataFrame(COLOURS.to_dict("list")),
+    ],
+    ids=["strings", "categories", "nullable", "other order", "polars"],
+)
+def test_pipelines_that_take_strings_are_explained(X):
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["colour"]),
+        (SimpleImputer(), ["size"]),
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(X, [0, 0, 1, 1, 1, 0])
+    expected = model.decision_function(X)
+    # of no colour and of a size that is missing, which the mean stands in for
+    intercept, slope = model[-1].intercept_[0], model[-1].coef_[0, -1]
+    base, values = contributions(model, X, 1)
+    assert base == pytest.approx(intercept + slope * 2.5)
+    assert_allclose(base + values.sum(axis=1), expected)
+    row = COLOURS.loc[2, X.columns].tolist()
+    base, values = contributions(model, X, 1, row)
+    assert base == pytest.approx(expected[2])
+    assert_allclose(base + values.sum(axis=1), expected)
+    assert not values[2].any()
 
 
 def test_what_cannot_be_explained_is_named():

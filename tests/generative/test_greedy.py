@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.utils import get_tags
 
 from memdlib import (
     DivergenceRanker,
@@ -110,3 +111,21 @@ def test_a_feature_that_depends_on_others_in_one_class_is_left_out():
     order, gains = greedy_gaussian(lambda s: S[:, s], variance, mean, prior, 4)
     assert len(order) == len(gains) == 3 and 2 in order
     assert np.isfinite(gains).all() and (gains >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "family", ["auto", "categorical", "nope", ["normal"] * 4, {0: "poisson"}], ids=str
+)
+def test_families_by_column_are_refused_before_the_fit(family):
+    ranker = GreedyInformationRanker(family=family)
+    with pytest.raises(ValueError, match=r"'family' parameter .*'normal'.* Got "):
+        ranker.fit([["no number"]], None)
+    assert vars(ranker).keys() == ranker.get_params().keys()
+
+
+@pytest.mark.parametrize("family", ["normal", "poisson", "auto", {0: "poisson"}])
+def test_tags_say_that_only_numbers_are_taken(family):
+    tags = get_tags(GreedyInformationRanker(family=family)).input_tags
+    assert not (tags.categorical or tags.string or tags.allow_nan)
+    assert tags.sparse
+    assert tags.positive_only == (family == "poisson")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -122,3 +123,15 @@ def test_labels_are_not_looked_at_without_divergence():
         assert tags.target_tags.required is (power > 0)
         assert tags.input_tags.sparse and tags.input_tags.positive_only
         assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_output_is_an_array_where_frames_are_asked_for(library):
+    X, y = text()
+    plain = DivergenceWeighter().fit_transform(X, y)
+    with sklearn.config_context(transform_output=library):
+        weighter = DivergenceWeighter()
+        found = weighter.fit_transform(X, y)
+        assert isinstance(weighter.transform(X.toarray()), np.ndarray)
+    assert isinstance(found, sparse.csr_array)
+    assert_array_equal(found.toarray(), plain.toarray())
