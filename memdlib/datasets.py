@@ -228,7 +228,8 @@ def simulate_text_counts(
     )
 
 
-def _check_at_most(value: int, name: str, limit: int, limit_name: str) -> None:
+def _check_at_most(value, name, limit, limit_name):
+    """Raise ValueError unless a number is at most another one."""
     if value > limit:
         raise ValueError(f"{name}={value} must be at most {limit_name}={limit}")
 
@@ -248,7 +249,7 @@ def _gaussian_parameters(rng, informative, n_classes, separation):
     return means, variances
 
 
-def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+def _gaussian_jeffreys(means, variances):
     """Jeffreys divergence (K, K, d) of N(m1, v1) and N(m2, v2), in nats.
 
     Takes means and variances (K, d) and compares each pair of rows.
@@ -261,7 +262,7 @@ def _gaussian_jeffreys(means: np.ndarray, variances: np.ndarray) -> np.ndarray:
     return 0.5 * (by_variances + by_means)
 
 
-def _word_probabilities(n_words, words, n_classes, lift) -> np.ndarray:
+def _word_probabilities(n_words, words, n_classes, lift):
     """Probability of each word in each class (K, d).
 
     It is the same in all classes but for the informative ``words`` (n_informative,),
@@ -284,7 +285,7 @@ def _word_probabilities(n_words, words, n_classes, lift) -> np.ndarray:
     return probabilities / (np.delete(background, words).sum() + informative_mass)
 
 
-def _draw_documents(rng, y, lengths, probabilities) -> csr_array:
+def _draw_documents(rng, y, lengths, probabilities):
     """Word counts (n, d) of documents with given classes (n,) and lengths (n,)."""
     n_classes, n_words = probabilities.shape
     classes = np.repeat(y, lengths)
@@ -298,12 +299,12 @@ def _draw_documents(rng, y, lengths, probabilities) -> csr_array:
     return csr_array((ones, (documents, tokens)), shape=(len(y), n_words))
 
 
-def _permuted_columns(rng, values, n_columns) -> np.ndarray:
+def _permuted_columns(rng, values, n_columns):
     """Columns that each hold the values (K,) in random order: (K, n_columns)."""
     return rng.permuted(np.tile(values[:, None], n_columns), axis=0)
 
 
-def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
+def _normalised(weights, n_classes):
     """Class weights divided by their sum, (n_classes,); equal ones for None."""
     if weights is None:
         return np.full(n_classes, 1.0 / n_classes)
@@ -315,7 +316,7 @@ def _normalised(weights: Sequence[float] | None, n_classes: int) -> np.ndarray:
     return values / values.sum()
 
 
-def _labels(rng, class_prior, n_samples) -> np.ndarray:
+def _labels(rng, class_prior, n_samples):
     """Labels in random order; class sizes are rounded by the largest remainders."""
     ideal = class_prior * n_samples
     sizes = np.floor(ideal).astype(np.int64)
@@ -330,7 +331,7 @@ def _labels(rng, class_prior, n_samples) -> np.ndarray:
     return rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
 
 
-def _bunch(X, y, feature, **truth) -> Bunch:
+def _bunch(X, y, feature, **truth):
     """Bunch of data and truth, with features named by a word and a number."""
     return Bunch(
         X=X,

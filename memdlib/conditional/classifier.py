@@ -5,7 +5,7 @@ Among all conditional distributions with the observed moments of x_j [c = k] and
 
     p(c | x) = exp(-lambda_c . phi(x)) / Z(x),    phi(x) = (1, x_1, ..., x_d),
 
-and its dual is the log-likelihood. Three ways lead to the same optimum.
+and its dual is the log-likelihood. Three solvers reach the same optimum.
 """
 
 import warnings
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import add_dummy_feature
 from sklearn.utils import Tags
 
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
@@ -35,52 +36,54 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     """Discriminative maximum entropy (DME), also known as softmax regression.
 
     The conditional distribution of largest entropy whose moments E x_j [c = k] and
-    E [c = k] are those of the training rows; with ``l2`` above zero they are met up to
+    E [c = k] equal those of the training rows; with ``l2`` above zero they agree up to
     ``l2`` times the coefficient.
 
     Parameters
     ----------
     solver : {"lbfgs", "gis", "iis"}, default="lbfgs"
-        "lbfgs", a quasi-Newton method; generalised ("gis") or improved ("iis")
-        iterative scaling, which reach the same optimum slowly, and are there to be
-        seen.
+        "lbfgs" is a quasi-Newton method. Generalised ("gis") and improved ("iis")
+        iterative scaling reach the same optimum slowly; they are included for study.
     l2 : float >= 0, default=1.0
         Penalty l2 / 2 times the squared coefficients, on the scale of the total
         log-likelihood: 1 / C of :class:`sklearn.linear_model.LogisticRegression` (for
         two classes, whose coefficients are here of opposite sign and half the size,
-        2 / C). 0 is plain maximum entropy, which has no optimum where classes are
-        linearly separable.
+        2 / C). 0 is plain maximum entropy, which has no optimum if classes are linearly
+        separable.
     fit_intercept : bool, default=True
-        Whether the shares of the classes, E [c = k], are among the moments. Their
+        Whether the class frequencies, E [c = k], are among the moments. Their
         parameters, the intercepts, are not penalised.
-    tol : float, default=1e-6
-        Largest difference between expected and observed moments to stop at, for
-        features scaled to order one and weights of sum one; above zero.
+    tol : float > 0, default=1e-6
+        Stop when no expected moment differs from the observed one by more than this,
+        for features scaled to order one and weights that sum to one.
     max_iter : int, default=None
-        None takes 1000 steps for "lbfgs", 50000 for the others.
+        Largest number of steps; None is 1000 for "lbfgs", 50000 for the others.
     class_weight : dict or "balanced", default=None
-        Factors of the instance weights, {class: above zero}, 1 where there is none.
+        Factors of the instance weights, {class: factor > 0}, 1 for other classes.
         "balanced" makes the total weights of all classes equal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
+        Class labels.
     coef_ : ndarray of shape (K, d)
-        Of sum zero over the classes, also for two.
+        Coefficients, which sum to zero over the classes, also for two classes.
     intercept_ : ndarray of shape (K,)
-        Of sum zero; zero without ``fit_intercept``.
+        Intercepts, which sum to zero; zero without ``fit_intercept``.
     natural_params_ : ndarray of shape (K, d + 1)
         lambda in p(c | x) = exp(-lambda_c . (1, x)) / Z(x): minus the intercepts and
         coefficients.
-    history_ : ndarray of shape (steps + 1,)
+    history_ : ndarray of shape (n_iter_ + 1,)
         Penalised negative log-likelihood per unit of weight, in nats, at the start and
         after each step.
     n_iter_ : int
+        Number of steps.
     moment_residual_ : float
-        Certificate: what ``tol`` bounds.
+        Certificate: the difference that ``tol`` bounds.
     n_features_in_ : int
+        Number of features seen in :meth:`fit`.
     feature_names_in_ : ndarray of shape (d,)
-        Only when X has string column names.
+        Only if X has column names that are all strings.
 
     References
     ----------
@@ -133,13 +136,13 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
-        """Match the moments.
+        """Fit the model by matching the moments.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite. For "gis" and "iis" nonnegative if sparse or without intercept;
-            otherwise it is shifted.
+            Finite. For "gis" and "iis" it must be nonnegative if it is sparse or if
+            there is no intercept; otherwise it is shifted.
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
@@ -152,30 +155,34 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         Warns
         -----
         ConvergenceWarning
-            If the moments are not matched to ``tol``, or means far apart (of dense X)
-            or, without an intercept, far from zero hide that; or if ``l2`` is zero and
-            classes are separable, even some of them only: no optimum exists.
+            If the moments are not matched to ``tol``, or if class means far apart (for
+            dense X) or, without an intercept, far from zero conceal that; or if ``l2``
+            is zero and classes are separable, even if only some of them are: then there
+            is no optimum.
         """
-        X, codes, weight, classes = labelled_data(
+        X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
-        first = int(self.fit_intercept)
+        Z, shift, scale = _design_matrix(
+            X,
+            weight,
+            fit_intercept=self.fit_intercept,
+            nonnegative=self.solver != "lbfgs",
+            l2=self.l2,
+        )
+        penalty = self.l2 / scale / scale
+        if self.fit_intercept:
+            penalty = np.append(0.0, penalty)
+        dual = ConditionalDual.of(Z, codes, len(self.classes_), weight, penalty)
         max_iter = self.max_iter or MAX_ITERATIONS[self.solver]
-        Z, shift, scale = _in_order_one(X, weight, first, self.l2, self.solver)
-        penalty = np.concatenate([np.zeros(first), self.l2 / scale / scale])
-        dual = ConditionalDual.of(Z, codes, len(classes), weight, penalty)
-        found = solve(dual, self.solver, self.tol, max_iter)
-        coef = found.theta[:, first:] / scale
-        intercept = found.theta[:, :first].sum(axis=1) - coef @ shift
-        self.classes_, self.coef_ = classes, coef - coef.mean(axis=0)
-        self.intercept_ = intercept - intercept.mean()
-        self.natural_params_ = 0.0 - np.column_stack([self.intercept_, self.coef_])
-        self.history_ = found.history
-        self.n_iter_ = len(found.history) - 1
-        self.moment_residual_ = found.residual
-        text = self._shortfall(dual, codes, found)
-        if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        optimum = solve(dual, self.solver, self.tol, max_iter)
+        self._set_parameters(optimum.theta, shift, scale)
+        self.history_ = optimum.history
+        self.n_iter_ = len(optimum.history) - 1
+        self.moment_residual_ = optimum.residual
+        message = self._convergence_message(dual, codes, optimum)
+        if message:
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -187,74 +194,125 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         """Log p(c | x) up to what is common to all classes, (n, K)."""
         return X @ self.coef_.T + self.intercept_
 
-    def _shortfall(self, dual, codes, found):
-        """What to know about where the solver stopped; empty if all is well."""
-        doubt = self.l2 == 0 and not has_optimum(dual, codes, found)
-        if found.residual > self.tol:
-            remedy = "; if classes are linearly separable, l2=0 has no optimum" * doubt
-            return (
-                f"solver={self.solver!r} matched the moments to {found.residual:.1e} "
-                f"only; raise max_iter or tol, or use a larger l2{remedy}"
+    def _set_parameters(self, theta, shift, scale):
+        """Set the parameters for X from theta (K, m) for the design matrix."""
+        coef = theta[:, -len(scale) :] / scale
+        intercept = -coef @ shift
+        if self.fit_intercept:
+            intercept += theta[:, 0]
+        self.coef_ = coef - coef.mean(axis=0)
+        self.intercept_ = intercept - intercept.mean()
+        # Adding zero turns -0.0 into 0.0.
+        self.natural_params_ = 0.0 - np.column_stack([self.intercept_, self.coef_])
+
+    def _convergence_message(self, dual, codes, optimum):
+        """The warning that the optimum calls for; empty if all is well."""
+        may_be_separable = self.l2 == 0 and not has_optimum(dual, codes, optimum)
+        if optimum.residual > self.tol:
+            message = (
+                f"solver={self.solver!r} matched the moments to {optimum.residual:.1e} "
+                "only; raise max_iter or tol, or use a larger l2"
             )
-        if doubt:
+            if may_be_separable:
+                message += "; if classes are linearly separable, l2=0 has no optimum"
+            return message
+        if may_be_separable:
             return (
                 "classes seem to be linearly separable, at least in part: without a "
                 "penalty there is no optimum then; use l2 > 0, or a smaller tol"
             )
-        hidden = _hidden_misfit(dual, codes, found.theta, self.fit_intercept)
-        if hidden > self.tol:
-            remedies = "fit_intercept=True, or StandardScaler", "QuantileTransformer"
+        misfit = _relative_misfit(dual, codes, optimum.theta, self.fit_intercept)
+        if misfit > self.tol:
+            remedy = "fit_intercept=True, or StandardScaler"
+            if self.fit_intercept:
+                remedy = "QuantileTransformer"
             return (
-                "means far apart, or from zero, hide how the features vary, which was "
-                f"matched to {hidden**0.5:.1e} only; use {remedies[self.fit_intercept]}"
+                "means far apart, or far from zero, conceal how the features vary, "
+                f"which was matched to {misfit**0.5:.1e} only; use {remedy}"
             )
         return ""
 
 
-def _hidden_misfit(dual, codes, theta, intercept):
-    """Square of the misfit of the moments in units of diag(v) + m m'."""
-    gradient, mean = dual.evaluate(theta)[1], dual.share @ dual.Z
-    variance = np.maximum(dual.share @ dual.Z**2 - mean**2, np.finfo(np.float64).eps)
-    if intercept:
+def _relative_misfit(dual, codes, theta, fit_intercept):
+    """Largest squared misfit of the moments of a class, relative to their spread.
+
+    The gradient g (K, m) is measured by g' (diag(v) + m m')^-1 g for variances v and
+    means m of the features: within classes and from their means if there is an
+    intercept, else of all instances and from zero.
+    """
+    _, gradient, _ = dual.evaluate(theta)
+    if fit_intercept:
         if sparse.issparse(dual.Z):
             return 0.0
-        rest = dual.Z - (dual.observed / dual.observed[:, :1])[codes]
-        variance, mean = dual.share @ rest**2, 0.0 * mean
-    # constants hide nothing
+        # The first feature is constant, so that its moments are the class frequencies.
+        class_means = dual.observed / dual.observed[:, :1]
+        variance = dual.share @ (dual.Z - class_means[codes]) ** 2
+        mean = np.zeros_like(variance)
+    else:
+        mean = dual.share @ dual.Z
+        variance = dual.share @ dual.Z**2 - mean**2
+        variance = np.maximum(variance, np.finfo(np.float64).eps)
+    # A constant feature conceals nothing.
     variance = np.where(variance > 1e-30, variance, 1.0) + dual.penalty
-    # by Sherman's and Morrison's formula, for means m and variances v
-    along = (gradient * mean / variance).sum(axis=1) ** 2
+    # The inverse by the formula of Sherman and Morrison.
     misfit = (gradient**2 / variance).sum(axis=1)
-    return (misfit - along / (1.0 + (mean**2 / variance).sum())).max()
+    along_mean = (gradient * mean / variance).sum(axis=1)
+    correction = along_mean**2 / (1.0 + (mean**2 / variance).sum())
+    return (misfit - correction).max()
 
 
-def _in_order_one(X, weight, intercept, l2, solver):
-    """Features (X - shift) / scale after a column of ones for an intercept."""
-    thin, nonnegative = sparse.issparse(X), solver != "lbfgs"
-    if nonnegative and (thin or not intercept) and X.min() < 0:
+def _design_matrix(X, weight, *, fit_intercept, nonnegative, l2):
+    """Features (X - shift) / scale of order one, after a column of ones if asked for.
+
+    Features are shifted if there is an intercept, by their minima if the design matrix
+    must be ``nonnegative``, else by their means. The scale is their maximum or root
+    mean square, and at least that of the penalty. Returns the design matrix (n, d or
+    d + 1), dense or csr as X is, with shift (d,) and scale (d,).
+    """
+    is_sparse = sparse.issparse(X)
+    if nonnegative and (is_sparse or not fit_intercept) and X.min() < 0:
         raise ValueError(
             "Negative values in data: iterative scaling shifts dense features with an "
             'intercept only; use solver="lbfgs"'
         )
-    share, shift = weight / weight.sum(), np.zeros(X.shape[1])
-    X = sparse.csr_array(X, dtype=np.float64) if thin else X.astype(np.float64)
-    if intercept:
-        shift = _dense(X.min(axis=0)) if nonnegative else share @ X
-    if thin and not nonnegative:
-        # one that is zero for half of the weight has a variance of half its mean square
-        shift[share @ (X != 0) <= 0.5] = 0.0
-    ones = np.ones((len(weight), 1))
-    X = X - (sparse.csr_array(ones) @ sparse.csr_array(shift[None]) if thin else shift)
-    scale = _dense(X.max(axis=0)) if nonnegative else np.sqrt(share @ X**2)
-    # what varies by rounding alone is constant
+    X = sparse.csr_array(X, dtype=np.float64) if is_sparse else X.astype(np.float64)
+    share = weight / weight.sum()
+    shift = np.zeros(X.shape[1])
+    if fit_intercept:
+        shift = _shift(X, share, nonnegative)
+        X = _minus_row(X, shift)
+    scale = _to_dense(X.max(axis=0)) if nonnegative else np.sqrt(share @ X**2)
+    # A feature that varies by rounding alone is constant.
     scale[scale <= 1e-12 * np.abs(shift)] = 0.0
-    # diagonal entries of the Hessian are then at most 1/4, whatever the penalty
+    # Diagonal entries of the Hessian are then at most 1/4, whatever the penalty.
     scale = np.hypot(scale, 2.0 * np.sqrt(l2 / weight.sum()))
     scale[scale == 0] = 1.0
-    X = X @ sparse.diags_array(1.0 / scale) if thin else X / scale
-    Z = (sparse if thin else np).hstack([ones[:, :intercept], X])
-    return (Z.tocsr() if thin else Z), shift, scale
+    Z = X.multiply(1.0 / scale).tocsr() if is_sparse else X / scale
+    if fit_intercept:
+        Z = add_dummy_feature(Z)
+    return Z, shift, scale
 
 
-def _dense(row):
+def _shift(X, share, nonnegative):
+    """What is subtracted from the features of X (n, d): their minima or means (d,)."""
+    if nonnegative:
+        return _to_dense(X.min(axis=0))
+    mean = share @ X
+    if sparse.issparse(X):
+        # To stay sparse, a feature that is zero for half of the weight is not shifted.
+        # Its variance is at least half of its mean square.
+        mean[share @ (X != 0) <= 0.5] = 0.0
+    return mean
+
+
+def _minus_row(X, row):
+    """X (n, d) minus a row (d,), which stays sparse if X is."""
+    if not sparse.issparse(X):
+        return X - row
+    ones = sparse.csr_array(np.ones((X.shape[0], 1)))
+    return X - ones @ sparse.csr_array(row[None])
+
+
+def _to_dense(row):
+    """A row (d,), as an array also if it is sparse."""
     return row.toarray() if sparse.issparse(row) else row

@@ -4,7 +4,8 @@ With observed moments o_k = E phi(x) [c = k] and scores theta_k . phi(x), the du
 
     sum_i w_i log sum_k exp(theta_k . phi(x_i)) - sum_k theta_k . o_k + penalty,
 
-whose gradient is what the moments lack. Minus theta is lambda of the book.
+whose gradient is the difference between expected and observed moments. Minus theta is
+lambda of the book.
 """
 
 from dataclasses import dataclass
@@ -22,11 +23,12 @@ from memdlib.conditional.iterative_scaling import (
     varying_step,
 )
 
-# Where separable classes leave the certificate of an optimum, a log-odds moves by one.
+# Largest change of a log-odds for which an optimum is certified: for separable classes
+# some log-odds would have to change by one.
 _LARGEST_MOVE = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConditionalDual:
     """Penalised negative log-likelihood of softmax regression, per unit of weight.
 
@@ -35,11 +37,11 @@ class ConditionalDual:
     Z : ndarray or csr of shape (n, m)
         Features phi.
     share : ndarray of shape (n,)
-        Instance weights, of sum one.
+        Instance weights, which sum to one.
     observed : ndarray of shape (K, m)
         Observed moments E phi_j [c = k].
     penalty : ndarray of shape (m,)
-        Coefficients of the squared parameters, times two.
+        Twice the coefficients of the squared parameters.
     """
 
     Z: Array
@@ -56,27 +58,31 @@ class ConditionalDual:
         weight: Array,
         penalty: Array,
     ) -> "ConditionalDual":
-        """Collect the observed moments of labelled data.
+        """Compute the observed moments of labelled data.
 
         Parameters
         ----------
         Z : ndarray or csr of shape (n, m)
         codes : ndarray of shape (n,)
-            Class indices, of ``n_classes``.
+            Class indices, below ``n_classes``.
+        n_classes : int
         weight : ndarray of shape (n,)
+            Instance weights.
         penalty : ndarray of shape (m,)
-            That of the total log-likelihood.
+            Twice the coefficients of the squared parameters in the penalty on the
+            total log-likelihood.
 
         Returns
         -------
         ConditionalDual
         """
         share = weight / weight.sum()
-        member = share[:, None] * np.eye(n_classes)[codes]
-        return cls(Z, share, (Z.T @ member).T, penalty / weight.sum())
+        membership = share[:, None] * np.eye(n_classes)[codes]
+        observed = (Z.T @ membership).T
+        return cls(Z, share, observed, penalty=penalty / weight.sum())
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
-        """Value, gradient and class shares at scores Z theta^T.
+        """Value, gradient and weighted class probabilities at scores Z theta^T.
 
         Parameters
         ----------
@@ -85,9 +91,9 @@ class ConditionalDual:
         Returns
         -------
         value : float
-            Nats, per unit of weight.
+            In nats per unit of weight.
         gradient : ndarray of shape (K, m)
-            Expected minus observed moments, plus the part of the penalty.
+            Expected minus observed moments, plus the derivative of the penalty.
         shares : ndarray of shape (n, K)
             Weight of each instance times its class probabilities.
         """
@@ -101,15 +107,15 @@ class ConditionalDual:
 
 
 class Optimum(NamedTuple):
-    """Where a solver stopped: theta (K, m), values on the way, largest gradient."""
+    """Where a solver stopped."""
 
-    theta: Array
-    history: Array
-    residual: float
+    theta: Array  # (K, m)
+    history: Array  # value at the start and after each step, in nats
+    residual: float  # largest absolute entry of the gradient
 
 
 def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Optimum:
-    """Minimise the dual from zero.
+    """Minimise the dual, starting from zero.
 
     Parameters
     ----------
@@ -117,72 +123,113 @@ def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Opti
         With nonnegative features for "gis" and "iis".
     solver : {"lbfgs", "gis", "iis"}
     tol : float
-        Residual to stop at.
+        Stop at a residual of at most this.
     max_iter : int
 
     Returns
     -------
     Optimum
     """
-    theta = np.zeros_like(dual.observed)
-    value, gradient, shares = dual.evaluate(theta)
-    history = [value]
     if solver == "lbfgs":
-
-        def function(flat):
-            value, gradient, _ = dual.evaluate(flat.reshape(theta.shape))
-            return value, gradient.ravel()
-
-        def note(intermediate_result):
-            history.append(intermediate_result.fun)
-
-        options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0}
-        how = {"jac": True, "method": "L-BFGS-B", "callback": note, "options": options}
-        found = minimize(function, theta.ravel(), **how)
-        theta, gradient = found.x.reshape(theta.shape), found.jac
-    else:
-        sizes = feature_sums(dual.Z)
-        while np.abs(gradient).max() > tol and len(history) <= max_iter:
-            expected = gradient + dual.observed - dual.penalty * theta
-            equations = dual.observed, expected, theta, dual.penalty
-            if solver == "gis":
-                theta = theta + constant_step(sizes[0].max(), *equations)
-            else:
-                theta = theta + varying_step(dual.Z, sizes, shares, *equations)
-            value, gradient, shares = dual.evaluate(theta)
-            history.append(value)
-    return Optimum(theta, np.array(history), float(np.abs(gradient).max()))
+        return _quasi_newton(dual, tol, max_iter)
+    return _iterative_scaling(dual, solver, tol, max_iter)
 
 
-def has_optimum(dual: ConditionalDual, codes: Indices, found: Optimum) -> bool:
+def _quasi_newton(dual, tol, max_iter):
+    """Minimise the dual by L-BFGS."""
+    shape = dual.observed.shape
+
+    def value_and_gradient(flat):
+        value, gradient, _ = dual.evaluate(flat.reshape(shape))
+        return value, gradient.ravel()
+
+    start = np.zeros(dual.observed.size)
+    history = [value_and_gradient(start)[0]]
+    result = minimize(
+        value_and_gradient,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=lambda intermediate_result: history.append(intermediate_result.fun),
+        # Only the residual decides: ftol=0 is never reached.
+        options={"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0},
+    )
+    residual = float(np.abs(result.jac).max())
+    return Optimum(result.x.reshape(shape), np.array(history), residual)
+
+
+def _iterative_scaling(dual, solver, tol, max_iter):
+    """Minimise the dual by generalised ("gis") or improved ("iis") scaling."""
+    sizes = feature_sums(dual.Z)
+    theta = np.zeros_like(dual.observed)
+    history = []
+    while True:
+        value, gradient, probabilities = dual.evaluate(theta)
+        history.append(value)
+        residual = float(np.abs(gradient).max())
+        if residual <= tol or len(history) > max_iter:
+            return Optimum(theta, np.array(history), residual)
+        expected = gradient + dual.observed - dual.penalty * theta
+        equations = (dual.observed, expected, theta, dual.penalty)
+        if solver == "gis":
+            step = constant_step(sizes[0].max(), *equations)
+        else:
+            step = varying_step(dual.Z, sizes, probabilities, *equations)
+        theta = theta + step
+
+
+def has_optimum(dual: ConditionalDual, codes: Indices, optimum: Optimum) -> bool:
     """Certify that the unpenalised dual has a minimum: that classes are not separable.
 
-    It has one if and only if some conditional distribution of positive probabilities
-    has the observed moments exactly. One is looked for next to the one found: the
-    probabilities q of the classes other than the own are multiplied by 1 - a . u, where
-    a are the features of the own class less those of the other, and u is the weighted
-    least-squares solution of a . u = 1, whose residuals meet the moments.
+    It has one if and only if some conditional distribution with positive probabilities
+    has exactly the observed moments. Such a distribution is sought next to the fitted
+    one: the probabilities q of the classes other than the true one are multiplied by
+    1 - a . u, where a are the features of the true class minus those of the other, and
+    u is the weighted least-squares solution of a . u = 1, whose residuals meet the
+    moments.
+
+    Parameters
+    ----------
+    dual : ConditionalDual
+    codes : ndarray of shape (n,)
+        Class indices.
+    optimum : Optimum
+
+    Returns
+    -------
+    bool
     """
-    shares = dual.evaluate(found.theta)[2]
-    rows = np.arange(len(codes))
-    shares[rows, codes] = 0.0
-    root = np.sqrt(shares)
+    _, _, probabilities = dual.evaluate(optimum.theta)
+    probabilities[np.arange(len(codes)), codes] = 0.0
+    root = np.sqrt(probabilities)
 
-    def margins(u):
-        scores = dual.Z @ u.reshape(found.theta.shape).T
-        return scores[rows, codes][:, None] - scores
+    def weighted_margins(theta):
+        return (root * _margins(dual.Z, codes, theta)).ravel()
 
-    def moments(residual):
-        excess = -root * residual.reshape(root.shape)
-        excess[rows, codes] = -excess.sum(axis=1)
-        return (dual.Z.T @ excess).T.ravel()
+    def weighted_moments(residual):
+        return _moments_of_margins(dual.Z, codes, root * residual.reshape(root.shape))
 
-    def weighted(u):
-        return (root * margins(u)).ravel()
-
-    shape = root.size, found.theta.size
-    operator = LinearOperator(shape, weighted, moments, dtype=np.float64)
+    operator = LinearOperator(
+        (root.size, dual.observed.size),
+        weighted_margins,
+        weighted_moments,
+        dtype=np.float64,
+    )
     u, *_ = lsmr(operator, root.ravel(), atol=0, btol=0, conlim=0, maxiter=1000)
-    move = margins(u)
-    unmet = np.abs(moments(root * (1.0 - move))).max()
-    return bool(unmet <= 1e-3 * found.residual + 1e-16 and move.max() <= _LARGEST_MOVE)
+    move = _margins(dual.Z, codes, u)
+    unmet = np.abs(weighted_moments(root * (1.0 - move))).max()
+    meets_moments = unmet <= 1e-3 * optimum.residual + 1e-16
+    return bool(meets_moments and move.max() <= _LARGEST_MOVE)
+
+
+def _margins(Z, codes, theta):
+    """Score of the true class minus that of each class, (n, K), for flat theta."""
+    scores = Z @ theta.reshape(-1, Z.shape[1]).T
+    return scores[np.arange(len(codes)), codes][:, None] - scores
+
+
+def _moments_of_margins(Z, codes, weight):
+    """Moments (K m,) of margins with weights (n, K): the adjoint of ``_margins``."""
+    excess = -weight
+    excess[np.arange(len(codes)), codes] = -excess.sum(axis=1)
+    return (Z.T @ excess).T.ravel()

@@ -1,14 +1,14 @@
-"""Generalised and improved iterative scaling, step by step, penalised or not.
+"""Steps of generalised and improved iterative scaling, with or without a penalty.
 
-Both raise a lower bound of the log-likelihood that falls apart into one equation for
+Both maximise a lower bound on the log-likelihood that separates into one equation for
 each parameter: with O and E the observed and expected totals of a nonnegative feature
 and f(x) the sum of all features of an instance, the change delta of a parameter v
 solves
 
     O - sum_i e_i exp(delta f(x_i)) - penalty (v + delta) = 0,    sum_i e_i = E.
 
-Generalised scaling puts the largest f in the place of every f(x_i), which gives delta
-in closed form; improved scaling solves the equation as it stands.
+Generalised scaling replaces every f(x_i) by the largest, which gives delta in closed
+form; improved scaling solves the equation itself.
 """
 
 import numpy as np
@@ -17,14 +17,18 @@ from scipy.special import wrightomega
 
 from memdlib._types import Array, MatrixLike
 
-# An observed or expected total below this share of all weight counts as this share: the
-# parameter of a feature that a class never shows has no finite optimum.
-_LEAST = 1e-12
+# Observed or expected totals below this fraction of the total weight are raised to it:
+# the parameter of a feature that a class never shows has no finite optimum.
+_SMALLEST_TOTAL = 1e-12
 _NEWTON_STEPS = 60
+# Range of logarithms whose exponentials neither overflow nor underflow.
+_LARGEST_LOG = 600.0
+# Floor of sums by which is divided, and whose logarithm is taken.
+_TINY = 1e-300
 
 
 def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
-    """Sums f(x_i) of the features of the instances, and their range for each feature.
+    """Sum f(x_i) of the features of each instance, and its range for each feature.
 
     Parameters
     ----------
@@ -35,33 +39,38 @@ def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
     -------
     rows : ndarray of shape (n,)
     smallest, largest : ndarray of shape (m,)
-        Over the instances that show the feature; 1 where none does.
+        Over the instances in which the feature is not zero; 1 if there are none.
     """
     rows = np.asarray(Z.sum(axis=1), dtype=np.float64).ravel()
     instance, feature = Z.nonzero()
-    smallest, largest = np.full(Z.shape[1], np.inf), np.zeros(Z.shape[1])
+    smallest = np.full(Z.shape[1], np.inf)
+    largest = np.zeros(Z.shape[1])
     np.minimum.at(smallest, feature, rows[instance])
     np.maximum.at(largest, feature, rows[instance])
-    shown = largest > 0
-    return rows, np.where(shown, smallest, 1.0), np.where(shown, largest, 1.0)
+    absent = largest == 0
+    smallest[absent] = 1.0
+    largest[absent] = 1.0
+    return rows, smallest, largest
 
 
 def constant_step(
     size: float | Array, observed: Array, expected: Array, value: Array, penalty: Array
 ) -> Array:
-    """Change of the parameters where the features of all instances sum to ``size``.
+    """Change of the parameters if the features of every instance sum to ``size``.
 
     Parameters
     ----------
     size : float or ndarray of shape (m,)
-        Sum of the features of an instance, or an upper bound of it: what is missing is
-        a feature whose parameter stays zero. One for all equations, or one for each.
+        Sum of the features of an instance, or an upper bound on it: the difference is
+        a further feature whose parameter stays zero. One for all equations, or one for
+        each feature.
     observed, expected : ndarray of shape (K, m)
-        Totals of the features, as shares of all weight.
+        Totals of the features, as fractions of the total weight.
     value : ndarray of shape (K, m)
-        The parameters now.
+        Current parameters.
     penalty : ndarray of shape (m,)
-        Derivative of the penalty, divided by the parameter, as a share of all weight.
+        Derivative of the penalty divided by the parameter, as a fraction of the total
+        weight.
 
     Returns
     -------
@@ -72,7 +81,7 @@ def constant_step(
     .. [1] Darroch, Ratcliff, Generalized iterative scaling for log-linear models,
        Annals of Mathematical Statistics 43 (1972).
     .. [2] Curran, Clark, Investigating GIS and smoothing for maximum entropy taggers,
-       EACL 2003, on the correction feature that is not needed.
+       EACL 2003, on why no correction feature is needed.
     .. [3] Chen, Rosenfeld, A Gaussian prior for smoothing maximum entropy models, 1999.
 
     Examples
@@ -81,19 +90,22 @@ def constant_step(
     >>> constant_step(1.0, 0.4 * one, 0.2 * one, one, np.zeros(1)).round(6).tolist()
     [[0.693147]]
     """
-    log_expected = np.log(np.maximum(expected, _LEAST))
-    plain = (np.log(np.maximum(observed, _LEAST)) - log_expected) / size
-    penalised = np.broadcast_to(penalty > 0, observed.shape)
+    log_expected = np.log(np.maximum(expected, _SMALLEST_TOTAL))
+    log_observed = np.log(np.maximum(observed, _SMALLEST_TOTAL))
+    unpenalised_step = (log_observed - log_expected) / size
+    penalised = penalty > 0
     r = np.where(penalised, penalty, 1.0)
-    # O - E exp(size delta) - r (v + delta) = 0 by Wright's omega, which cannot overflow
-    without = observed / r - value
+    # O - E exp(size delta) - r (v + delta) = 0 is solved by Wright's omega function,
+    # which cannot overflow: delta = limit - omega / size, with the solution for E = 0.
+    limit = observed / r - value
     log_ratio = np.log(size / r)
-    omega = wrightomega(log_expected + log_ratio + size * without)
-    # omega + log(omega) is its argument: where the penalty is slight, omega and the
-    # argument are huge, and their difference would have no digits left
-    slight = np.log(np.maximum(omega, 1.0)) - log_ratio - log_expected
-    step = np.where(omega > 1.0, slight / size, without - omega / size)
-    return np.where(penalised, step, plain)
+    omega = wrightomega(log_expected + log_ratio + size * limit)
+    # omega + log(omega) equals its argument: for a small penalty omega and the argument
+    # are huge, and their difference would have no digits left.
+    log_omega = np.log(np.maximum(omega, 1.0))
+    step_for_large_omega = (log_omega - log_ratio - log_expected) / size
+    step = np.where(omega > 1.0, step_for_large_omega, limit - omega / size)
+    return np.where(penalised, step, unpenalised_step)
 
 
 def varying_step(
@@ -105,7 +117,7 @@ def varying_step(
     value: Array,
     penalty: Array,
 ) -> Array:
-    """Change of the parameters where the features of the instances sum to f(x_i).
+    """Change of the parameters if the features of the instances sum to f(x_i).
 
     Parameters
     ----------
@@ -114,7 +126,8 @@ def varying_step(
     sizes : tuple of ndarray
         :func:`feature_sums` of ``Z``.
     share : ndarray of shape (n, K)
-        Weight of each instance, as a share of all, times its class probabilities.
+        Weight of each instance, as a fraction of the total, times its class
+        probabilities.
     observed, expected, value, penalty
         As in :func:`constant_step`.
 
@@ -134,40 +147,58 @@ def varying_step(
     >>> varying_step(Z, feature_sums(Z), share, *equations).round(6).tolist()
     [[0.693147]]
     """
-    # every f(x_i) lies between two constants, and so does the solution
-    ends = [constant_step(f, observed, expected, value, penalty) for f in sizes[1:]]
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    target = np.where(penalty > 0, observed, np.maximum(observed, _LEAST))
-    Z, delta = sparse.coo_array(Z), high
+    # The solution lies between those for the smallest and the largest f(x_i).
+    _, smallest, largest = sizes
+    for_smallest = constant_step(smallest, observed, expected, value, penalty)
+    for_largest = constant_step(largest, observed, expected, value, penalty)
+    low = np.minimum(for_smallest, for_largest)
+    high = np.maximum(for_smallest, for_largest)
+    target = np.where(penalty > 0, observed, np.maximum(observed, _SMALLEST_TOTAL))
+    Z = sparse.coo_array(Z)
+    delta = high
     for _ in range(_NEWTON_STEPS):
-        log_total, size = _log_sums(Z, sizes, share, delta)
-        left = target - penalty * (value + delta)
-        total = np.exp(np.clip(log_total, -600.0, 600.0))
-        # Both sums and their logarithms are convex: from the right Newton's method
-        # stays there in either form, and the longer step is the better one. The sums
-        # alone may be too large to be moved from, or to be written down.
-        step = (left - total) / (total * size + penalty)
-        positive = np.where(left > 0, left, 1.0)
-        relative = (np.log(positive) - log_total) / (size + penalty / positive)
-        step = np.where(left > 0, np.minimum(step, relative), step)
+        log_total, slope = _log_totals(Z, sizes, share, delta)
+        allowed = target - penalty * (value + delta)
+        step = _newton_step(log_total, slope, allowed, penalty)
         moved = np.clip(delta + step, low, high)
-        done = np.abs(moved - delta) <= 1e-13 * (1.0 + np.abs(delta))
+        converged = np.abs(moved - delta) <= 1e-13 * (1.0 + np.abs(delta))
         delta = moved
-        if done.all():
+        if converged.all():
             break
     return delta
 
 
-def _log_sums(Z, sizes, share, delta):
-    """Log sum_i e_i exp(delta f(x_i)) and its derivative by delta, each (K, m)."""
-    found = np.empty((2, *delta.shape))
+def _newton_step(log_total, slope, allowed, penalty):
+    """Newton's step towards total(delta) = allowed(delta), for arrays (K, m).
+
+    ``slope`` is the derivative of ``log_total``; that of ``allowed`` is -``penalty``.
+    """
+    total = np.exp(np.clip(log_total, -_LARGEST_LOG, _LARGEST_LOG))
+    step = (allowed - total) / (total * slope + penalty)
+    # Both the total and its logarithm are convex: from the right, Newton's method stays
+    # there in either form, and the longer step is the better one. The total alone may
+    # be too large for a step to move it, or to be represented.
+    positive = np.where(allowed > 0, allowed, 1.0)
+    log_step = (np.log(positive) - log_total) / (slope + penalty / positive)
+    return np.where(allowed > 0, np.minimum(step, log_step), step)
+
+
+def _log_totals(Z, sizes, share, delta):
+    """Log sum_i e_i exp(delta f(x_i)) and its derivative in delta, each (K, m)."""
+    row_sums, smallest, largest = sizes
     row, feature = Z.coords
-    rows = sizes[0][row]
-    top = np.maximum(delta * sizes[1], delta * sizes[2])
-    for k, (change, shift) in enumerate(zip(delta, top, strict=True)):
-        power = change[feature] * rows - shift[feature]
-        grown = share[row, k] * Z.data * np.exp(power)
-        for order, weight in enumerate((grown, grown * rows)):
-            found[order, k] = np.bincount(feature, weight, minlength=Z.shape[1])
-    total = np.maximum(found[0], 1e-300)
-    return np.log(total) + top, np.maximum(found[1] / total, 1e-300)
+    sums = row_sums[row]
+    n_features = Z.shape[1]
+    # The largest exponent of each parameter, subtracted against overflow.
+    shift = np.maximum(delta * smallest, delta * largest)
+    total = np.empty_like(delta)
+    moment = np.empty_like(delta)
+    for k in range(len(delta)):
+        exponent = delta[k, feature] * sums
+        exponent -= shift[k, feature]
+        weight = share[row, k] * Z.data
+        term = weight * np.exp(exponent)
+        total[k] = np.bincount(feature, term, minlength=n_features)
+        moment[k] = np.bincount(feature, term * sums, minlength=n_features)
+    total = np.maximum(total, _TINY)
+    return np.log(total) + shift, np.maximum(moment / total, _TINY)

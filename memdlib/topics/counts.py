@@ -56,6 +56,10 @@ def log_terms(counts: sparse.csr_array, probability: Array) -> Array:
 
 def ratios(counts: sparse.csr_array, probability: Array) -> sparse.csr_array:
     """The table of C / P, with zero where P is zero."""
-    quotient = np.zeros(probability.shape)
-    np.divide(counts.data, probability, out=quotient, where=probability > 0)
-    return with_values(counts, quotient)
+    return with_values(counts, divide_or_zero(counts.data, probability))
+
+
+def divide_or_zero(numerator: Array, denominator: Array) -> Array:
+    """Quotients, with zero where a nonnegative denominator is zero."""
+    quotient = np.zeros_like(numerator)
+    return np.divide(numerator, denominator, out=quotient, where=denominator > 0)

@@ -254,10 +254,9 @@ def _feasible_topics(X, n_topics: int) -> int:
     """
     counts = as_counts(X)
     words = set(counts.indices)
-    documents = set()
-    for start, stop in pairwise(counts.indptr):
-        document = slice(start, stop)
-        key = counts.indices[document].tobytes() + counts.data[document].tobytes()
-        documents.add(key)
-    documents.discard(b"")
+    documents = {
+        counts.indices[start:stop].tobytes() + counts.data[start:stop].tobytes()
+        for start, stop in pairwise(counts.indptr)
+        if stop > start
+    }
     return max(1, min(n_topics, len(words), len(documents)))

@@ -58,7 +58,7 @@ class EMResult(NamedTuple):
     theta: Array  # P(z | d), (n_documents, n_topics)
     words: Array  # P(w | z), (n_words, n_topics)
     history: Array  # objective at the start and after each step, in nats
-    gaps: tuple[float, float]  # bounds on the nats to gain by other theta, other words
+    gaps: Array  # bounds on the nats to gain by other theta, and by other words, (2,)
 
 
 def em(
@@ -109,11 +109,8 @@ def _objective_and_gradients(counts, theta, words, *, beta, smoothing):
 
     The gradients have the shapes (n_documents, n_topics) and (n_words, n_topics).
     """
-    theta_power = theta
-    words_power = words
-    if beta < 1:
-        theta_power = theta**beta
-        words_power = words**beta
+    theta_power = theta**beta
+    words_power = words**beta
     probability = cell_probabilities(counts, theta_power, words_power)
     quotient = ratios(counts, probability)
     objective = log_terms(counts, probability).sum() / beta
@@ -128,7 +125,7 @@ def _objective_and_gradients(counts, theta, words, *, beta, smoothing):
     return objective, theta_gradient, words_gradient
 
 
-def _derivative_of_power(x: Array, beta: float) -> Array:
+def _derivative_of_power(x, beta):
     """Derivative x^(beta - 1) of x^beta / beta; zero where x is, as x stays zero."""
     return np.power(x, beta - 1.0, out=np.zeros_like(x), where=x > 0)
 
@@ -153,7 +150,7 @@ def _gaps(counts, words, theta_gradient, words_gradient, smoothing):
     theta_gap = math.fsum(document_counts * np.log(largest_in_theta))
     words_gap = math.fsum(word_counts * np.log(largest_in_words))
     # Rounding alone makes them negative.
-    return max(theta_gap, 0.0), max(words_gap, 0.0)
+    return np.maximum([theta_gap, words_gap], 0.0)
 
 
 _MAX_STEPS = 100
@@ -201,30 +198,26 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     known = components[topics].any(axis=0)
     words = np.ascontiguousarray(components[topics][:, known].T)
     counts = as_counts(counts)[:, known]
-    theta = np.tile(prior, (counts.shape[0], 1))
-    gap = np.zeros(counts.shape[0])
-    largest_gap_per_count = 0.0
-    for d in np.flatnonzero(np.diff(counts.indptr)):
+    length = counts.sum(axis=1)
+    theta = np.tile(prior, (len(length), 1))
+    gap_per_count = np.zeros(len(length))
+    for d in np.flatnonzero(length):
         document = slice(counts.indptr[d], counts.indptr[d + 1])
-        number = counts.data[document]
-        length = number.sum()
-        theta[d, topics], gap_per_count = _max_likelihood_topics(
-            number / length, words[counts.indices[document]]
+        theta[d, topics], gap_per_count[d] = _max_likelihood_topics(
+            counts.data[document] / length[d], words[counts.indices[document]]
         )
-        gap[d] = length * gap_per_count
-        largest_gap_per_count = max(largest_gap_per_count, gap_per_count)
-    if largest_gap_per_count > _TOLERANCE:
+    largest = gap_per_count.max(initial=0.0)
+    if largest > _TOLERANCE:
         warnings.warn(
-            "the topics of a document are certified to "
-            f"{largest_gap_per_count:.1e} nats per count only; drop the rarest words, "
-            "or use smoothing in PLSA",
+            f"the topics of a document are certified to {largest:.1e} nats per count "
+            "only; drop the rarest words, or use smoothing in PLSA",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return theta, gap
+    return theta, length * gap_per_count
 
 
-def _max_likelihood_topics(frequency: Array, words: Array) -> tuple[Array, float]:
+def _max_likelihood_topics(frequency, words):
     """Topics theta that maximise sum_w frequency_w log (words @ theta)_w.
 
     Takes relative frequencies (n_words,) and Q^T (n_words, n_topics) of the words of
@@ -276,7 +269,7 @@ def _newton_directions(hessian, gradient, theta, slack):
     return theta_step, slack_step, failed
 
 
-def _step_length(x: Array, step: Array) -> float:
+def _step_length(x, step):
     """Longest step, at most 1, that keeps all entries of x (n_topics,) above zero."""
     falling = step < 0
     to_boundary = (-x[falling] / step[falling]).min(initial=np.inf)
@@ -428,7 +421,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         best = max(results, key=lambda result: result.history[-1])
         self._set_topics(best, counts, columns)
-        self._set_log_likelihood(best, counts)
+        self._set_likelihood(best, counts)
         last_gain = (best.history[-1] - best.history[-2]) / counts.sum()
         if last_gain > self.tol:
             warnings.warn(
@@ -498,7 +491,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def _set_topics(self, result, counts, columns):
-        """Set the attributes that describe the topics, and how EM reached them."""
+        """Set the attributes that describe the topics."""
         length = counts.sum(axis=1)
         total = length.sum()
         topic_counts = length @ result.theta
@@ -509,30 +502,27 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.topic_counts_ = total * self.topic_prior_ + added
         self.components_ = np.zeros((self.n_topics, self.n_features_in_))
         self.components_[:, columns] = result.words.T
-        self.history_ = result.history + _log_likelihood_of_lengths(length)
-        self.n_iter_ = len(result.history) - 1
-        self.gaps_ = np.array(result.gaps) / total
 
-    def _set_log_likelihood(self, result, counts):
-        """Set the log-likelihood and the attributes that follow from it."""
+    def _set_likelihood(self, result, counts):
+        """Set the log-likelihood, and how EM reached it and what is left to gain."""
         length = counts.sum(axis=1)
+        total = length.sum()
+        # log P(w, d) is log P(w | d) + log P(d), and P(d) the share of a document.
+        of_lengths = xlogy(length, length / total).sum()
         probability = cell_probabilities(counts, result.theta, result.words)
-        log_likelihood = log_terms(counts, probability).sum()
-        log_likelihood += _log_likelihood_of_lengths(length)
+        log_likelihood = log_terms(counts, probability).sum() + of_lengths
         n_words = np.count_nonzero(counts.sum(axis=0))
-        n_free = self.n_topics * (len(length) + n_words - 2)
+        n_conditional = self.n_topics * (len(length) + n_words - 2)
+        self.history_ = result.history + of_lengths
+        self.n_iter_ = len(result.history) - 1
+        self.gaps_ = result.gaps / total
         self.log_likelihood_ = float(log_likelihood)
-        self.n_parameters_ = self.n_topics - 1 + n_free
-        penalty = 0.5 * self.n_parameters_ * float(np.log(length.sum()))
-        self.bic_ = penalty - self.log_likelihood_
+        self.n_parameters_ = self.n_topics - 1 + n_conditional
+        penalty = 0.5 * self.n_parameters_ * np.log(total)
+        self.bic_ = float(penalty - log_likelihood)
 
 
-def _log_likelihood_of_lengths(length: Array) -> float:
-    """The term sum C log P(d) of sum C log P(w, d), in nats."""
-    return xlogy(length, length / length.sum()).sum()
-
-
-def _occupied_counts(X, weight: Array, n_topics: int, every_word: bool):
+def _occupied_counts(X, weight, n_topics, every_word):
     """Weighted counts of the rows and columns that hold any, and these columns.
 
     Takes X (n, n_features) and weights (n,); ``every_word`` keeps the other columns.

@@ -19,6 +19,7 @@ from memdlib.families import get
 from memdlib.families.base import MarginalFamily
 from memdlib.topics.counts import (
     cell_probabilities,
+    divide_or_zero,
     log_terms,
     ratios,
     scale_rows,
@@ -54,7 +55,9 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     [-3.271]
     """
     documents = _fold_in(model, X)
-    return with_values(documents.counts, documents.log_terms).sum(axis=1)
+    counts = documents.counts
+    terms = log_terms(counts, documents.probability)
+    return with_values(counts, terms).sum(axis=1)
 
 
 def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
@@ -90,9 +93,7 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
     [[3.0, 5.951, 1.506]]
     """
     documents = _fold_in(model, X)
-    prior = model.topic_prior_
-    in_prior = np.zeros(documents.theta.shape)
-    np.divide(documents.expected_counts(), prior, out=in_prior, where=prior > 0)
+    in_prior = divide_or_zero(documents.expected_counts(), model.topic_prior_)
     in_words = [scale_rows(documents.ratios, theta) for theta in documents.theta.T]
     score = sparse.hstack([sparse.csr_array(in_prior), *in_words], format="csr")
     return score if sparse.issparse(X) else score.toarray()
@@ -159,8 +160,7 @@ def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
     documents = _fold_in(model, X)
     entropy, prior, fit = documents.free_energy()
     mass = model.topic_counts_
-    growth = np.zeros(documents.theta.shape)  # m_z / M_z
-    np.divide(documents.expected_counts(), mass, out=growth, where=mass > 0)
+    growth = divide_or_zero(documents.expected_counts(), mass)  # m_z / M_z
     cost = np.zeros_like(growth)
     for z in np.flatnonzero(mass > 0):
         # m_zw / (M_z Q_zw)
@@ -238,8 +238,8 @@ class _FoldedDocuments(NamedTuple):
     model: PLSA
     counts: sparse.csr_array  # c_w, (n, n_features)
     theta: Array  # P(z | d), (n, n_topics)
+    probability: Array  # P_w of the stored counts
     ratios: sparse.csr_array  # c_w / P_w
-    log_terms: Array  # c_w log P_w of the stored counts
 
     def expected_counts(self) -> Array:
         """Expected counts m_z of each topic in each document, (n, n_topics)."""
@@ -253,7 +253,7 @@ class _FoldedDocuments(NamedTuple):
         words = -self.theta * (self.ratios @ xlogy(Q, Q).T)
         # log q_zw = log theta_z + log Q_zw - log P_w, whose expectations are minus the
         # two terms above, and this:
-        log_probability = self.log_terms / self.counts.data
+        log_probability = np.log(self.probability)
         weighted = with_values(self.ratios, log_probability * self.ratios.data)
         log_evidence = self.theta * (weighted @ Q.T)
         return -prior - words - log_evidence, prior, words
@@ -277,6 +277,6 @@ def _fold_in(model: PLSA, X: MatrixLike) -> _FoldedDocuments:
         model=model,
         counts=counts,
         theta=theta,
+        probability=probability,
         ratios=ratios(counts, probability),
-        log_terms=log_terms(counts, probability),
     )
