@@ -20,7 +20,7 @@ from memdlib.densities.moment_problem import (
 )
 from memdlib.nml.checks import check_counts, check_finite, check_shape
 from memdlib.nml.codelength import Codelength
-from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
+from memdlib.nml.level_model import LevelModel, integer_ratios, orthonormal_basis
 from memdlib.validation import check_integer
 
 # Types held at a time, and moment vectors given to the dual in one batch.
@@ -204,7 +204,7 @@ def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
 
 def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
     """Types, one for each moment vector, and log numbers of sequences that have it."""
-    units = multiples(tuple((levels - levels[0]).tolist()))
+    units = integer_ratios(tuple((levels - levels[0]).tolist()))
     if units is None or n * float(units[-1]) ** n_moments >= _EXACT:
         units = None
     types, log_number = np.zeros((1, 0)), np.zeros(1)

@@ -9,7 +9,7 @@ from memdlib._types import Array, NDArray
 from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import LevelModel, UncertifiedError
-from memdlib.nml.sums import exact_complexity, exact_way
+from memdlib.nml.sums import exact_complexity, exact_method
 
 METHODS = ("auto", "exact", "monte-carlo")
 # Suprema that an exact sum may need, some seconds, or at any price, some hours; draws.
@@ -28,7 +28,7 @@ def complexities(
     """Log complexity of each model in nats, its uncertainty, and how it was found."""
     # exact sums are found once, however many draws others take
     most = {"exact": _MOST, "auto": most_terms, "monte-carlo": 0}[method]
-    draws = ((0, 0) if exact_way(m)[1] <= most else (n_draws, seed) for m in models)
+    draws = ((0, 0) if exact_method(m)[1] <= most else (n_draws, seed) for m in models)
     found = [solve(_key(m), method, *how) for m, how in zip(models, draws, strict=True)]
     return tuple(np.array(part) for part in zip(*found, strict=True))
 
@@ -38,7 +38,7 @@ def solve(key, method, n_draws, seed) -> tuple[float, float, str]:
     """An exact sum, or so many draws; every number is between its bounds."""
     counts, values = np.array(key[0]), np.array(key[1])
     model = LevelModel(counts, values, *key[2:], np.arange(len(counts)))
-    way, n_terms = exact_way(model)
+    way, n_terms = exact_method(model)
     sizes = [int(n) for n in counts]
     if method == "exact" and n_draws:
         raise ValueError(

@@ -240,7 +240,9 @@ def _damped_newton(
         gap[active] = _duality_gap(n, basis @ before, change)
         # the basis is orthonormal under the counts of the model
         direction = basis.T @ (model.counts[:, None] * change)
-        coefficients[:, active] = _backtrack(basis, n, k, before, direction)
+        moved = _backtrack(basis, n, k, before, direction)
+        is_open = gap[active] > _CLOSED_GAP
+        coefficients[:, active[is_open]] = moved[:, is_open]
     return _log_likelihood(counts, ones, basis @ coefficients), coefficients, gap
 
 

@@ -14,24 +14,41 @@ import numpy as np
 
 from memdlib._types import Array, Indices, NDArray
 
-# Most that a logit may be beside another one, so that fits have the digits they need.
+# Largest ratio of one logit to another, so that fits have the digits they need.
 _MOST_AMPLIFIED = 1e12
-_LARGEST_INTEGER, _SAME = 10**4, 1e-13
+# Integers that stand for level values, and how far a value may be from its integer,
+# relative to it.
+_LARGEST_INTEGER = 10**4
+_RATIO_TOLERANCE = 1e-13
 
 
 class UncertifiedError(ValueError):
     """No number can be found that is certified, or trusted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LevelModel:
-    """Active levels in increasing order of their value, and the model on them."""
+    """Active levels in increasing order of their value, and the model on them.
 
-    counts: Array  # samples at each, (L,), all positive
-    values: Array  # (L,); without an intercept 0 is not among them
-    dimension: int  # number p of free parameters, at most L
+    Parameters
+    ----------
+    counts : ndarray of shape (L,)
+        Samples at each active level, all positive, as floats.
+    values : ndarray of shape (L,)
+        Level values, increasing; without an intercept 0 is not among them.
+    dimension : int
+        Number p of free parameters, at most L.
+    intercept : bool
+        Whether the polynomial has a constant term.
+    order : ndarray of shape (L,)
+        Indices of the active levels among the levels given.
+    """
+
+    counts: Array
+    values: Array
+    dimension: int
     intercept: bool
-    order: Indices  # indices (L,) among the levels given
+    order: Indices
 
     @property
     def saturated(self) -> bool:
@@ -49,25 +66,34 @@ def level_model(
     order = np.flatnonzero(active)
     order = order[np.argsort(values[order])]
     dimension = min(n_moments + bool(intercept), len(order))
-    counts, values = level_counts[order].astype(np.float64), values[order]
     if dimension < len(order):
-        _check_evenness(tuple(values.tolist()), dimension, bool(intercept))
-    return LevelModel(counts, values, dimension, intercept, order)
+        _check_evenness(tuple(values[order].tolist()), dimension, bool(intercept))
+    return LevelModel(
+        counts=level_counts[order].astype(np.float64),
+        values=values[order],
+        dimension=dimension,
+        intercept=intercept,
+        order=order,
+    )
 
 
 @lru_cache(maxsize=1024)
 def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) -> None:
-    """Refuse levels whose logits may be 10^12 times those of p others."""
-    # by the factors of Lagrange's formula
+    """Raise if the logit of a level may be 10^12 times those of p other levels.
+
+    The p logits determine all others by Lagrange's formula. Its factors are ratios of
+    distances, and for each level the product of the p - 1 largest is a bound.
+    """
     x = _scaled(np.array(values))
     distance = np.abs(x[:, None] - x)
     np.fill_diagonal(distance, np.inf)
-    ratios = np.sort(np.maximum(x.max() - x, x - x.min()) / distance, axis=1)
+    farthest = np.maximum(x.max() - x, x - x.min())
+    ratios = np.sort(farthest / distance, axis=1)
     with np.errstate(over="ignore"):  # infinite is too uneven
-        products = ratios[:, len(x) + 1 - dimension :].prod(axis=1)
+        amplification = ratios[:, len(x) + 1 - dimension :].prod(axis=1)
         if not intercept:
-            products = products * (np.abs(x).max() / np.abs(x))
-    if products.max() > _MOST_AMPLIFIED:
+            amplification = amplification * (np.abs(x).max() / np.abs(x))
+    if amplification.max() > _MOST_AMPLIFIED:
         raise ValueError(
             f"level values {list(values)} are too uneven for {dimension} parameters; "
             "join levels that are close, or use evenly spaced values or fewer moments"
@@ -76,33 +102,40 @@ def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) 
 
 def _scaled(values: Array) -> Array:
     """Values over a power of two, which keeps the digits of their differences."""
-    return np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    return np.ldexp(values, -exponent)
 
 
 def orthonormal_basis(model: LevelModel) -> Array:
     """Polynomials (L, p) of the model, orthonormal under the level counts."""
-    # Newton's, at the Leja points of the counts: powers of x would lose all digits at
-    # eight moments of ten levels
-    x, root, columns = _scaled(model.values), np.sqrt(model.counts), []
-    column = np.ones_like(x) if model.intercept else x
-    for _ in range(model.dimension):
-        pivot = np.abs(root * column).argmax()
-        columns.append(column / (root[pivot] * column[pivot]))
-        column = columns[-1] * (x - x[pivot])
+    # Newton's polynomials at the Leja points of the counts: powers of x would lose all
+    # digits at eight moments of ten levels
+    x = _scaled(model.values)
+    root_counts = np.sqrt(model.counts)
+    polynomials = np.empty((model.dimension, len(x)))
+    polynomial = np.ones_like(x) if model.intercept else x
+    for j in range(model.dimension):
+        pivot = np.abs(root_counts * polynomial).argmax()
+        polynomials[j] = polynomial / (root_counts[pivot] * polynomial[pivot])
+        polynomial = polynomials[j] * (x - x[pivot])
     # a triangle, unlike a QR factorisation, keeps the digits of small entries
-    found = np.array(columns).reshape(model.dimension, len(x))
-    return np.linalg.solve(np.linalg.cholesky(found * model.counts @ found.T), found).T
+    gram = polynomials * model.counts @ polynomials.T
+    return np.linalg.solve(np.linalg.cholesky(gram), polynomials).T
 
 
 @lru_cache(maxsize=1024)
-def multiples(values: tuple[float, ...]) -> NDArray[np.int64] | None:
-    """Coprime integers in the same ratios as the values; None if there are none."""
+def integer_ratios(values: tuple[float, ...]) -> NDArray[np.int64] | None:
+    """Coprime integers (L,) in the same ratios as the values; None if there are none.
+
+    The result is kept for later calls: do not write to it.
+    """
     x = np.array(values)
-    unit = np.abs(x[x != 0]).min()
-    ratios = [Fraction(float(v)).limit_denominator(1000) for v in x / unit]
-    scale = math.lcm(*(r.denominator for r in ratios))
-    if max(abs(r * scale) for r in ratios) > _LARGEST_INTEGER:
+    x = x / np.abs(x[x != 0]).min()
+    fractions = [Fraction(float(ratio)).limit_denominator(1000) for ratio in x]
+    scale = math.lcm(*(fraction.denominator for fraction in fractions))
+    if max(abs(fraction * scale) for fraction in fractions) > _LARGEST_INTEGER:
         return None
-    found = np.array([int(r * scale) for r in ratios])
-    wrong = np.abs(found / scale - x / unit) > _SAME * np.abs(x / unit)
-    return None if wrong.any() else found // np.gcd.reduce(found)
+    integers = np.array([int(fraction * scale) for fraction in fractions])
+    if (np.abs(integers / scale - x) > _RATIO_TOLERANCE * np.abs(x)).any():
+        return None
+    return integers // np.gcd.reduce(integers)

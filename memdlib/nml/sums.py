@@ -1,10 +1,10 @@
 """Exact complexity: the sum of all maximised likelihoods, term by term.
 
-The boundary has a closed form, so that only interior label counts need a fit; flipping
-all labels turns a fit into another one, which halves them. Where the level values are
-whole multiples of one unit and there are one or two parameters, many label sequences
-share their sufficient statistics: their numbers are a convolution, level by level, and
-one fit for each statistic remains.
+The boundary has a closed form, so only interior label counts need a fit. Flipping all
+labels mirrors a fit, so only half of them do. Where the level values are whole
+multiples of one unit and there are one or two parameters, many label sequences share
+their sufficient statistics: a convolution, level by level, counts the sequences of each
+statistic, and one fit per statistic remains.
 """
 
 import math
@@ -23,139 +23,191 @@ from memdlib.nml.boundary import (
     saturated_rounding,
 )
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import LevelModel, multiples, orthonormal_basis
+from memdlib.nml.level_model import LevelModel, integer_ratios, orthonormal_basis
 
 Integers = NDArray[np.int64]
 
-# Label counts held in memory at a time, and ways traced back at a time.
-_BATCH, _TRACED = 2**17, 2**21
-# A table counts up to 2^n sequences, from 2^(-n / 2) on: in double precision to here,
-# beyond in the extended one of the machine, if it has any.
+# Label counts held in memory at a time.
+_BATCH = 2**17
+# Statistics times label counts of one level held in memory at a time.
+_TRACED_ENTRIES = 2**21
+# A table counts up to 2^n sequences, from 2^(-n / 2) on: in double precision up to this
+# many samples, beyond it in the extended precision of the machine, if it has any.
 _MOST_DOUBLE = 2000
 _MOST_SAMPLES = 2 * (np.finfo(np.longdouble).maxexp - 24)
 
 
-def exact_way(model: LevelModel) -> tuple[str, float]:
-    """The way of fewest terms, and about how many suprema it needs."""
+def exact_method(model: LevelModel) -> tuple[str, float]:
+    """Name the exact sum of fewest terms, and say about how many fits it needs."""
     if model.saturated:
         return "saturated", 0.0
-    vectors = math.prod(n + 1.0 for n in model.counts.tolist()) / 2
-    keys = statistic_keys(model)
-    # about half of the whole numbers up to the middle one are statistics
-    statistics = vectors if keys is None else float(model.counts @ np.abs(keys)) / 4
-    return ("table", statistics) if statistics < vectors else ("enumeration", vectors)
+    n_label_counts = math.prod(n + 1.0 for n in model.counts.tolist()) / 2
+    ids = statistic_ids(model)
+    if ids is not None:
+        # about half of the integers up to the middle one are statistics
+        n_statistics = float(model.counts @ np.abs(ids)) / 4
+        if n_statistics < n_label_counts:
+            return "table", n_statistics
+    return "enumeration", n_label_counts
 
 
-def exact_complexity(model: LevelModel, way: str) -> tuple[float, float]:
-    """Log complexity and a bound of its error, by the way of `exact_way`, in nats."""
-    if way == "saturated":
+def exact_complexity(model: LevelModel, method: str) -> tuple[float, float]:
+    """Log complexity and a bound of its error, in nats; see `exact_method`."""
+    if method == "saturated":
         return saturated_complexity(model), saturated_rounding(model)
-    basis, counts = orthonormal_basis(model), model.counts[:, None]
-    total, doubt, n_terms = 0.0, 0.0, 0
-    for ones, terms in (_by_statistic if way == "table" else _by_counts)(model):
-        value, _, gap = max_log_likelihoods(model, basis, counts, ones)
-        terms += value
-        total += float(np.exp(terms, out=terms).sum())
-        doubt, n_terms = max(doubt, gap), n_terms + value.size
-    value = math.log(boundary_sum(model) + 2.0 * total)
-    return value, doubt + rounding(model, n_terms)
+    terms = _statistic_terms(model) if method == "table" else _label_count_terms(model)
+    basis = orthonormal_basis(model)
+    counts = model.counts[:, None]
+    interior_sum = 0.0
+    error = 0.0
+    n_terms = 0
+    for ones, log_number in terms:
+        value, _, value_error = max_log_likelihoods(model, basis, counts, ones)
+        interior_sum += float(np.exp(log_number + value).sum())
+        error = max(error, value_error)
+        n_terms += len(value)
+    # the other half of the interior label counts has the same sum
+    complexity = math.log(boundary_sum(model) + 2.0 * interior_sum)
+    return complexity, error + rounding(model, n_terms)
 
 
-def _by_counts(model: LevelModel) -> Iterator[tuple[Array, Array]]:
-    """Half of the interior label counts, and logarithms of the numbers of sequences."""
-    # Those of the largest level change fastest, so that neighbours have close maxima;
-    # those in the middle, which mirror themselves, count half.
+def _label_count_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
+    """Enumerate half of the interior label counts, in batches.
+
+    Yields label counts (L, B), and the logarithms (B,) of the numbers of label
+    sequences that have them. Flipping all labels turns the i-th label counts into the
+    last but i.
+    """
     sizes = model.counts.astype(np.intp) + 1
-    order, last = np.argsort(sizes)[::-1], math.prod(sizes.tolist()) - 1
-    for at in range(0, last // 2 + 1, _BATCH):
-        flat = rest = np.arange(at, min(at + _BATCH, last // 2 + 1))
-        ones = np.empty((len(sizes), flat.size), dtype=np.intp)
-        for level in order.tolist():
-            # a division by one number for all is vectorised, a remainder is not
-            quotient = rest // sizes[level]
-            ones[level] = rest - quotient * sizes[level]
-            rest = quotient
-        kept = np.flatnonzero(~on_boundary(model, ones))
-        flat, ones = flat.take(kept), ones.take(kept, axis=1)
-        log_number = np.zeros(kept.size)
-        for size, k in zip(sizes.tolist(), ones, strict=True):
-            log_number += _log_binomials(size - 1).take(k)
-        log_number[2 * flat == last] -= math.log(2.0)
+    last = math.prod(sizes.tolist()) - 1
+    # those of the largest level change fastest, so that neighbours have close maxima
+    order = np.argsort(sizes)
+    log_binomials = [_log_binomials(int(size) - 1) for size in sizes]
+    for start in range(0, last // 2 + 1, _BATCH):
+        index = np.arange(start, min(start + _BATCH, last // 2 + 1))
+        ones = np.empty((len(sizes), len(index)), dtype=np.intp)
+        ones[order] = np.unravel_index(index, sizes[order])
+        interior = np.flatnonzero(~on_boundary(model, ones))
+        ones = ones.take(interior, axis=1)
+        log_number = sum(map(np.take, log_binomials, ones))
+        # the label counts in the middle are their own mirror image, and count half
+        log_number[2 * index[interior] == last] -= math.log(2.0)
         yield ones.astype(np.float64), log_number
 
 
-def _by_statistic(model: LevelModel) -> Iterator[tuple[Array, Array]]:
-    """Likely label counts for half of the interior statistics, and as `_by_counts`."""
-    counts, keys = model.counts.astype(np.int64), statistic_keys(model)
-    steps, last = np.abs(keys), int(counts @ np.abs(keys))
-    order = np.argsort(steps)
-    kind = np.float64 if counts.sum() <= _MOST_DOUBLE else np.longdouble
-    # all tables end in a zero, for what is out of them
-    tables = [np.array([1.0, 0.0], dtype=kind)]
-    for level in order.tolist():
-        step, shorter = int(steps[level]), tables[-1][:-1]
-        binomials = _binomials(int(counts[level])).astype(kind)
-        size = min(last // 2 + 1, shorter.size + (binomials.size - 1) * step)
-        longer = np.zeros(size + 1, dtype=kind)
-        for k, number in enumerate(binomials):
-            part = longer[k * step : min(k * step + shorter.size, size)]
-            part += number * shorter[: part.size]
+def _statistic_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
+    """Enumerate half of the interior statistics, in batches.
+
+    Yields label counts (L, B), one for each statistic, and the logarithms (B,) of the
+    numbers of label sequences with that statistic.
+    """
+    ids = statistic_ids(model)
+    # where a label 1 lowers the statistic, count the labels 0, which then raise it
+    flipped = ids < 0
+    steps = np.abs(ids)
+    counts = model.counts.astype(np.int64)
+    largest = int(counts @ steps)
+    tables = _sequence_numbers(counts, steps, largest // 2 + 1)
+    statistics, log_numbers = _log_sequence_numbers(tables[-1], counts, largest)
+    batch_size = max(1024, _TRACED_ENTRIES // (int(counts.max()) + 1))
+    for start in range(0, len(statistics), batch_size):
+        batch = slice(start, start + batch_size)
+        ones = _likely_ones(counts, steps, tables, statistics[batch])
+        ones[flipped] = counts[flipped, None] - ones[flipped]
+        interior = ~on_boundary(model, ones)
+        yield ones[:, interior].astype(np.float64), log_numbers[batch][interior]
+
+
+def _sequence_numbers(
+    counts: Integers, steps: Integers, size: int
+) -> list[NDArray[np.floating]]:
+    """Numbers of label sequences of the first 0, 1, .., L levels with each statistic.
+
+    A label 1 at level l adds ``steps[l]`` to the statistic. Each table holds the
+    numbers for the statistics 0, 1, .. below ``size``, times 2^-(n // 2) for each of
+    its levels of n samples.
+    """
+    dtype = np.float64 if counts.sum() <= _MOST_DOUBLE else np.longdouble
+    tables = [np.ones(1, dtype=dtype)]
+    for n, step in zip(counts.tolist(), steps.tolist(), strict=True):
+        shorter = tables[-1]
+        longer = np.zeros(min(size, len(shorter) + n * step), dtype=dtype)
+        for k, number in enumerate(_binomials(n).astype(dtype)):
+            shifted = longer[k * step : k * step + len(shorter)]
+            shifted += number * shorter[: len(shifted)]
         tables.append(longer)
+    return tables
+
+
+def _log_sequence_numbers(
+    table: NDArray[np.floating], counts: Integers, largest: int
+) -> tuple[Integers, Array]:
+    """Statistics (B,) of the last of `_sequence_numbers`, and log numbers (B,)."""
+    statistics = np.flatnonzero(table)
     log_scale = int((counts // 2).sum()) * math.log(2.0)
-    found = np.flatnonzero(tables[-1])
-    batch = max(1024, _TRACED // (int(counts.max()) + 1))
-    for at in range(0, found.size, batch):
-        key = found[at : at + batch]
-        log_number = np.log(tables[-1][key]).astype(np.float64) + log_scale
-        log_number[2 * key == last] -= math.log(2.0)
-        ones = _likely_ones(counts, steps, order, tables, key)
-        # a label 1 of a negative step counts as a label 0 of a positive one
-        ones[keys < 0] = counts[keys < 0, None] - ones[keys < 0]
-        ones = ones.astype(np.float64)
-        kept = ~on_boundary(model, ones)
-        yield ones[:, kept], log_number[kept]
+    log_numbers = np.log(table[statistics]).astype(np.float64) + log_scale
+    # the statistic in the middle is its own mirror image, and counts half
+    log_numbers[2 * statistics == largest] -= math.log(2.0)
+    return statistics, log_numbers
 
 
-def _likely_ones(counts, steps, order, tables, key) -> Integers:
-    """Label counts with the given keys: at each level, from the last, the likeliest."""
-    ones = np.empty((len(counts), key.size), dtype=np.int64)
-    for level, table in zip(order[::-1].tolist(), tables[-2::-1], strict=True):
+def _likely_ones(
+    counts: Integers,
+    steps: Integers,
+    tables: list[NDArray[np.floating]],
+    statistic: Integers,
+) -> Integers:
+    """Label counts (L, B) with the given statistics (B,), from `_sequence_numbers`.
+
+    From the last level to the first, each takes the number of labels 1 that the most
+    sequences have.
+    """
+    ones = np.empty((len(counts), len(statistic)), dtype=np.int64)
+    for level in range(len(counts) - 1, -1, -1):
+        table = tables[level]
         binomials = _binomials(int(counts[level])).astype(table.dtype)
-        before = key - steps[level] * np.arange(binomials.size)[:, None]
-        before[before.view(np.uint64) >= table.size] = table.size - 1
-        number = table.take(before)
-        number *= binomials[:, None]
+        # what remains for the levels below, for every number of labels 1 at this one
+        remaining = statistic - steps[level] * np.arange(len(binomials))[:, None]
+        # no sequence has a statistic outside the table: a zero at either end says so
+        padded = np.concatenate([[0.0], table, [0.0]])
+        number = binomials[:, None] * padded.take(remaining + 1, mode="clip")
         number.argmax(axis=0, out=ones[level])
-        key = key - steps[level] * ones[level]
+        statistic = statistic - steps[level] * ones[level]
     return ones
 
 
 @lru_cache(maxsize=4096)
 def _binomials(n: int) -> NDArray[np.longdouble]:
-    """Binomial coefficients times 2^-(n // 2)."""
+    """Binomial coefficients (n + 1,), times 2^-(n // 2)."""
     k = np.arange(n, dtype=np.longdouble)
     first = np.ldexp(np.longdouble(1.0), -(n // 2))
     return np.cumprod(np.concatenate([[first], (n - k) / (k + 1)]))
 
 
 def _log_binomials(n: int) -> Array:
-    """Logarithms of the binomial coefficients."""
+    """Logarithms (n + 1,) of the binomial coefficients."""
     k = np.arange(n + 1.0)
     return -math.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
 
 
-def statistic_keys(model: LevelModel) -> Integers | None:
-    """What a label 1 at each level adds to a whole number that tells the statistics."""
+def statistic_ids(model: LevelModel) -> Integers | None:
+    """What a label 1 at each level (L,) adds to an integer that tells the statistics.
+
+    Equal integers are equal sufficient statistics, and the reverse. None if there are
+    too many parameters or samples, or if the level values have no common unit.
+    """
     if model.dimension > 2 or model.counts.sum() > _MOST_SAMPLES:
         return None
     origin = model.values[0] if model.intercept else 0.0
-    x = multiples(tuple((model.values - origin).tolist()))
+    x = integer_ratios(tuple((model.values - origin).tolist()))
     if x is None:
         return None
     first = np.ones_like(x) if model.intercept else x
+    first = first // np.gcd.reduce(first)
     if model.dimension == 1:
-        return first // np.gcd.reduce(first)
-    # instead of x^2, which keeps tables small
+        return first
+    # in place of x^2, or of x if there is an intercept: smaller, so tables are shorter
     second = first * (x - x[0])
-    first, second = first // np.gcd.reduce(first), second // np.gcd.reduce(second)
+    second = second // np.gcd.reduce(second)
+    # one digit for each, in a base that no sum of the second reaches
     return first * (int(model.counts @ np.abs(second)) + 1) + second
