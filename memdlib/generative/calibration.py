@@ -138,12 +138,26 @@ def fit_calibration(
     S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE)
     S *= expected[:, None, None]
     uniform_share = float(0.5 / (1.0 + weight.sum()))
-    data = (S, codes, weight, uniform_share)
+    log_a = _minimise_objective(S, codes, weight, uniform_share)
+    loss, _ = _loss(log_a, S, codes, weight, uniform_share)
+    return Calibration(
+        multipliers=np.exp(log_a) * expected,
+        uniform_share=uniform_share,
+        log_loss=float(loss / weight.sum()),
+    )
+
+
+def _minimise_objective(S, codes, weight, uniform_share) -> Array:
+    """Logarithms (m,) of the multipliers at a minimum of F; see :func:`_objective`.
+
+    F may have several minima, so the search begins at the best point of a grid.
+    """
+    args = (S, codes, weight, uniform_share)
     starts = [np.array(log_a) for log_a in product(_STARTS, repeat=len(S))]
     optimum = minimize(
         _objective,
-        min(starts, key=lambda log_a: _objective(log_a, *data)[0]),
-        args=data,
+        min(starts, key=lambda log_a: _objective(log_a, *args)[0]),
+        args=args,
         jac=True,
         method="L-BFGS-B",
         options={"gtol": 1e-2 * _TOLERANCE, "ftol": 0.0, "maxls": 50},
@@ -154,14 +168,9 @@ def fit_calibration(
             f"a derivative is {gradient:.1e} nats per row after {optimum.nit} steps: "
             "bring the scores to the same scale",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,  # the line that calls fit_calibration
         )
-    loss, _ = _loss(optimum.x, *data)
-    return Calibration(
-        multipliers=np.exp(optimum.x) * expected,
-        uniform_share=uniform_share,
-        log_loss=float(loss / weight.sum()),
-    )
+    return optimum.x
 
 
 def _objective(log_a, S, codes, weight, uniform_share):
@@ -174,10 +183,8 @@ def _objective(log_a, S, codes, weight, uniform_share):
     log_sum = np.logaddexp.reduce(log_a)
     penalty_gradient = log_sum * np.exp(log_a - log_sum)
     n_rows = max(1.0, weight.sum())
-    return (
-        (0.5 * log_sum**2 + loss) / n_rows,
-        (penalty_gradient + gradient) / n_rows,
-    )
+    value = (0.5 * log_sum**2 + loss) / n_rows
+    return value, (penalty_gradient + gradient) / n_rows
 
 
 def _loss(log_a, S, codes, weight, uniform_share):
@@ -210,7 +217,7 @@ def _expected_multiplier(score, weight, lead) -> float:
     ``lead`` is None.
     """
     second, first = np.partition(score, -2, axis=1)[:, -2:].T
-    known = second > -np.inf
+    known = (second > -np.inf) & (weight > 0)
     if lead is None or not known.any():
         return 1.0
     log_odds = first[known] - second[known]
@@ -244,7 +251,7 @@ def _check_scores(scores, codes):
 
 
 def _check_values(S) -> None:
-    """Raise ValueError if a score (m, n, K) is no number, or a row has no class."""
+    """Raise ValueError if a score (m, n, K) is invalid or rules out all classes."""
     no_class = S.max(axis=2, keepdims=True) == -np.inf
     invalid = np.isnan(S) | (S == np.inf) | no_class
     if invalid.any():

@@ -345,6 +345,7 @@ class MixtureClassifier(BayesClassifier):
         log_prior = np.tile(np.log(self.class_prior_), (len(codes), 1))
         log_posteriors = [*log_posteriors, log_prior]
         rows = np.arange(len(codes))
+        # of the true classes; shape (J + 1, n), the class shares last
         log_q = np.array([log_p[rows, codes] for log_p in log_posteriors])
         correct = [log_p.argmax(axis=1) == codes for log_p in log_posteriors]
         log_loss = -np.average(log_q, axis=1, weights=weight)
@@ -635,8 +636,8 @@ def _held_out_splits(codes, cv, rng, max_held_out):
 def _warn_of_outlier(X, names) -> None:
     """Warn if one value of X (n, d) lies far beyond all others of its feature.
 
-    Features are looked at only if they vary: where more than half of the rows have the
-    median, as in indicators of rare events, a single other value is no accident.
+    Features in which more than half of the rows have the median value, as in indicators
+    of rare events, do not count: there a single other value is nothing unusual.
     """
     if sparse.issparse(X) or len(X) < _MIN_ROWS_FOR_OUTLIERS:
         return
