@@ -36,7 +36,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf test size test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -62,6 +62,10 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules --durations=10
 	echo "== chapters, re-executed"; $(NBVAL)
 	echo "== gates";                 $(RUN) check
+	echo "== size";                  $(BIN)/python -m benchmarks.size
+
+size: $(READY)  ## how much there is to read, and how dense it is; red where memdlib is too large
+	@$(BIN)/python -m benchmarks.size
 
 test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors; runs again
 	@$(BIN)/python -m pytest -n auto tests/nightly/check_*.py

@@ -21,26 +21,31 @@ Moments or genes by code length   :mod:`memdlib.nml`
 ================================  ====================================
 """
 
-from memdlib._lazy import attach
-
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "PLSA": "topics",
-        "ConditionalMaxEntClassifier": "conditional",
-        "DivergenceRanker": "generative",
-        "GreedyGaussianRanker": "generative",
-        "GreedyInformationRanker": "generative",
-        "JointMaxEntClassifier": "generative",
-        "MaxEntDensity": "densities",
-        "MeMdClassifier": "generative",
-        "make_memd": "generative",
-    },
-    "datasets",
-    "divergences",
-    "families",
-    "kernels",
-    "moments",
-    "nml",
+from memdlib import datasets as datasets
+from memdlib import divergences as divergences
+from memdlib import kernels as kernels
+from memdlib import nml as nml
+from memdlib.conditional import ConditionalMaxEntClassifier
+from memdlib.densities import MaxEntDensity
+from memdlib.generative import (
+    DivergenceRanker,
+    GreedyGaussianRanker,
+    GreedyInformationRanker,
+    JointMaxEntClassifier,
+    MeMdClassifier,
+    make_memd,
 )
+from memdlib.topics import PLSA
+
+__all__ = [
+    "PLSA",
+    "ConditionalMaxEntClassifier",
+    "DivergenceRanker",
+    "GreedyGaussianRanker",
+    "GreedyInformationRanker",
+    "JointMaxEntClassifier",
+    "MaxEntDensity",
+    "MeMdClassifier",
+    "make_memd",
+]
 __version__ = "0.3.0"

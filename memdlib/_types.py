@@ -1,6 +1,6 @@
 """Types that signatures name: what scikit-learn calls array-like and sparse matrix.
 
-Type checkers read ``_types.pyi`` instead, which says what each of them has.
+They are there for readers; no type checker is promised that they are complete.
 """
 
 from typing import TypeAlias, TypeVar

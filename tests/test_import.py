@@ -3,11 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
-from memdlib import PLSA, nml
-from memdlib.generative import MixtureClassifier
-
 EXTRAS = ("dask", "distributed", "pandas", "pyarrow", "matplotlib", "polars")
 
 # scikit-learn imports pandas by itself where it is installed, and that PyArrow: they
@@ -46,13 +41,3 @@ assert "memdlib.dask" not in sys.modules
 def test_the_core_brings_in_no_extra():
     program = PROGRAM.format(extras=EXTRAS)
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-OTHERS = {"nml": PLSA, "MeMdClassifier": MixtureClassifier, "*": nml.NMLClassifier}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_name_loads_its_own_modules_alone(name):
-    program = f"import sys; from memdlib import {name}; print(*sys.modules)"
-    loaded = subprocess.check_output([sys.executable, "-c", program], text=True)
-    assert OTHERS[name].__module__ not in loaded.split()

@@ -123,7 +123,7 @@ class Polynomial(MarginalFamily):
         *,
         shrinkage: float,
         smoothing: float,
-        location=None,
+        location: Array | None = None,
     ) -> Array:
         """Add instances at the pooled moments, and mix with the uniform density."""
         smooth, _, total = smooth_towards_pooled(mu, weight, smoothing)

@@ -1,28 +1,38 @@
 """Class marginals, their divergences, rankings, and the classifiers built on them."""
 
-from memdlib._lazy import attach
+from memdlib.generative.calibration import Calibration, fit_calibration
+from memdlib.generative.correlated import CorrelatedMeMdClassifier
+from memdlib.generative.displays import AccuracyCurveDisplay, RankingDisplay
+from memdlib.generative.documents import MultinomialMeMdClassifier
+from memdlib.generative.explanations import contributions
+from memdlib.generative.greedy import GreedyGaussianRanker, GreedyInformationRanker
+from memdlib.generative.joint import JointMaxEntClassifier
+from memdlib.generative.marginals import ClassMarginals
+from memdlib.generative.memd import MeMdClassifier
+from memdlib.generative.mixture import MixtureClassifier
+from memdlib.generative.ranking import DivergenceRanker, rank
+from memdlib.generative.recommended import make_memd, normal_scores
+from memdlib.generative.regularised import RegularisedMeMdClassifier
+from memdlib.generative.weighting import DivergenceWeighter
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "AccuracyCurveDisplay": "displays",
-        "Calibration": "calibration",
-        "ClassMarginals": "marginals",
-        "CorrelatedMeMdClassifier": "correlated",
-        "DivergenceRanker": "ranking",
-        "DivergenceWeighter": "weighting",
-        "GreedyGaussianRanker": "greedy",
-        "GreedyInformationRanker": "greedy",
-        "JointMaxEntClassifier": "joint",
-        "MeMdClassifier": "memd",
-        "MixtureClassifier": "mixture",
-        "MultinomialMeMdClassifier": "documents",
-        "RankingDisplay": "displays",
-        "RegularisedMeMdClassifier": "regularised",
-        "contributions": "explanations",
-        "fit_calibration": "calibration",
-        "make_memd": "recommended",
-        "normal_scores": "recommended",
-        "rank": "ranking",
-    },
-)
+__all__ = [
+    "AccuracyCurveDisplay",
+    "Calibration",
+    "ClassMarginals",
+    "CorrelatedMeMdClassifier",
+    "DivergenceRanker",
+    "DivergenceWeighter",
+    "GreedyGaussianRanker",
+    "GreedyInformationRanker",
+    "JointMaxEntClassifier",
+    "MeMdClassifier",
+    "MixtureClassifier",
+    "MultinomialMeMdClassifier",
+    "RankingDisplay",
+    "RegularisedMeMdClassifier",
+    "contributions",
+    "fit_calibration",
+    "make_memd",
+    "normal_scores",
+    "rank",
+]

@@ -66,8 +66,8 @@ class ClassMarginals:
     ----------
     shrinkage : float
         The shrinkage in use, also where "auto" was asked for.
-    mean_params, natural_params : ndarray of shape (K, d, m)
-        Parameters about the locations of the moments.
+    mean_params : ndarray of shape (K, d, m)
+        Mean parameters about the locations of the moments.
 
     Examples
     --------
@@ -78,6 +78,9 @@ class ClassMarginals:
     >>> ClassMarginals(moments, Normal()).divergences("jeffreys").round(6).tolist()
     [16.0, 0.25]
     """
+
+    shrinkage: float
+    mean_params: Array
 
     def __init__(
         self,
