@@ -14,13 +14,20 @@ import numpy as np
 from scipy.optimize import linprog
 
 from memdlib import MaxEntDensity
-from memdlib.densities import InfeasibleMomentsError, NotConvergedError
+from memdlib.densities import (
+    InfeasibleMomentsError,
+    NotConvergedError,
+    Support,
+    read_support,
+)
 
 SUPPORTS = {
-    "[a, b]": (-1.0, 2.0),
-    "[0, inf)": (0.0, np.inf),
-    "(-inf, inf)": (-np.inf, np.inf),
-    "levels": [-1.0, -0.6, -0.5, -0.1, 0.0, 0.2, 0.3, 0.7, 1.0, 1.5, 1.8, 2.0],
+    "[a, b]": read_support((-1.0, 2.0)),
+    "[0, inf)": read_support((0.0, np.inf)),
+    "(-inf, inf)": read_support((-np.inf, np.inf)),
+    "levels": read_support(
+        levels=[-1.0, -0.6, -0.5, -0.1, 0.0, 0.2, 0.3, 0.7, 1.0, 1.5, 1.8, 2.0]
+    ),
 }
 OUTCOMES = (
     "matched",
@@ -38,7 +45,7 @@ class Problem:
     """Moments mu, the support, and a scale for each moment's error."""
 
     mu: np.ndarray
-    support: tuple | list
+    support: Support
     possible: bool
 
 
@@ -57,7 +64,7 @@ def random_problem(rng, name: str) -> Problem:
     """
     support = SUPPORTS[name]
     if name == "levels":
-        m, levels = int(rng.integers(1, 7)), np.array(support)
+        m, levels = int(rng.integers(1, 7)), np.array(support.levels)
         p = rng.dirichlet(np.full(len(levels), rng.choice([0.3, 1.0, 3.0])))
         mu = np.array([p @ levels**j for j in range(1, m + 1)])
         x = levels
@@ -86,14 +93,14 @@ def is_possible(mu, support) -> bool:
     Parameters
     ----------
     mu : ndarray of shape (m,)
-    support : tuple of two ends, or list of levels
+    support : Support
 
     Returns
     -------
     bool
     """
-    if isinstance(support, list):
-        levels = np.array(support)
+    if support.levels is not None:
+        levels = np.array(support.levels)
         basis = np.polynomial.chebyshev.chebvander(levels / 2.0, len(mu))
         moments = np.concatenate([[1.0], mu / 2.0 ** np.arange(1, len(mu) + 1)])
         wanted = [
@@ -107,7 +114,7 @@ def is_possible(mu, support) -> bool:
         found = linprog([*[0.0] * len(levels), -1.0], A_eq=least, b_eq=wanted)
         return found.status == 0 and found.fun < -1e-9
     s, m = [Fraction(1), *map(Fraction, mu.tolist())], len(mu)
-    lower, upper = support
+    lower, upper = support.lower, support.upper
     products = [[Fraction(1)]]
     if np.isfinite(lower):
         products.append([-Fraction(lower), Fraction(1)])
@@ -185,7 +192,7 @@ def is_unattained(problem: Problem) -> bool:
     -------
     bool
     """
-    step = 1 if np.isfinite(problem.support[0]) else 2
+    step = 1 if np.isfinite(problem.support.lower) else 2
     fewer, m = problem.mu[:-step], len(problem.mu)
     try:
         plain = MaxEntDensity(len(fewer), problem.support).from_moments(fewer)
@@ -212,11 +219,11 @@ def integrate(density: MaxEntDensity, m: int) -> np.ndarray:
     slope = np.polynomial.Polynomial(
         density.natural_params_ * np.arange(1, len(density.natural_params_) + 1)
     )
-    lower, upper = density.support
+    support = read_support(density.support)
     mean, sd = density.mean(), density.std()
     turns = [mean, *slope.roots().real]
     steps = sd * np.sinh(np.linspace(-9.0, 9.0, 91)) / 80.0
-    cuts = np.unique(np.clip(np.add.outer(turns, steps), lower, upper))
+    cuts = np.unique(np.clip(np.add.outer(turns, steps), support.lower, support.upper))
     half = 0.5 * np.diff(cuts)[:, None]
     nodes, weights = np.polynomial.legendre.leggauss(40)
     x = (cuts[:-1, None] + half * (nodes + 1.0)).ravel()
@@ -237,12 +244,12 @@ def is_matched(density: MaxEntDensity, problem: Problem) -> bool:
     """
     m = len(problem.mu)
     wanted = np.concatenate([[1.0], problem.mu])
-    if isinstance(problem.support, list):
-        levels = np.array(problem.support)
+    if problem.support.levels is not None:
+        levels = np.array(problem.support.levels)
         found = density.pdf(levels) @ levels[:, None] ** np.arange(m + 1)
         return np.allclose(found, wanted, rtol=1e-8, atol=1e-8)
     lead = density.natural_params_[-1]
-    if np.isinf(problem.support[1]) and not lead > 0:
+    if np.isinf(problem.support.upper) and not lead > 0:
         return False
     return np.allclose(integrate(density, m), wanted, rtol=1e-6, atol=1e-8)
 

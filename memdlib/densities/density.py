@@ -1,6 +1,5 @@
 """Maximum-entropy densities with any number of moments, many at a time."""
 
-from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -18,9 +17,10 @@ from memdlib.densities.standard import (
     standardise_moments,
     standardise_sample,
 )
-from memdlib.densities.support import powers, read_support
+from memdlib.densities.support import Support, powers, read_support
 from memdlib.moments import translate_natural
 from memdlib.validation import (
+    check_choice,
     check_domain,
     check_integer,
     check_positive,
@@ -41,10 +41,12 @@ class MaxEntDensity(BaseEstimator):
     ----------
     moments : int, default=2
         Number m of power moments E x, ..., E x^m.
-    support : tuple (a, b), list or array of levels, Support, or "levels"
-        A tuple of two numbers is the interval [a, b]; an end, or both, may be infinite.
-        A list, an array or a longer tuple is a finite set of levels; ``"levels"`` are
-        the values that occur in the sample. Default: the real line.
+    support : pair of numbers (a, b) or Support, default=None
+        The interval [a, b], in any sequence; an end, or both, may be infinite. None
+        means the real line, unless ``levels`` are given.
+    levels : array_like of shape (L,) or "observed", default=None
+        A finite set of at least two levels in place of an interval; ``"observed"``
+        means the values that occur in the sample. Giving both is a ValueError.
     tol : float, default=1e-8
         Largest residual that is accepted.
 
@@ -83,7 +85,7 @@ class MaxEntDensity(BaseEstimator):
 
     Examples
     --------
-    >>> die = MaxEntDensity(moments=1, support=range(1, 7)).from_moments([4.5])
+    >>> die = MaxEntDensity(moments=1, levels=range(1, 7)).from_moments([4.5])
     >>> die.pdf(np.arange(1, 7)).round(4).tolist()
     [0.0544, 0.0788, 0.1142, 0.1654, 0.2398, 0.3475]
     >>> float(die.cdf(3).round(4)), float(die.ppf(0.5)), float(die.mean().round(9))
@@ -100,12 +102,14 @@ class MaxEntDensity(BaseEstimator):
     def __init__(
         self,
         moments: int = 2,
-        support: Sequence[float] = (-np.inf, np.inf),
+        support: ArrayLike | Support | None = None,
         *,
+        levels: ArrayLike | str | None = None,
         tol: float = 1e-8,
     ) -> None:
         self.moments = moments
         self.support = support
+        self.levels = levels
         self.tol = tol
 
     def fit(
@@ -352,12 +356,13 @@ class MaxEntDensity(BaseEstimator):
         """Check the parameters; return the support."""
         m = check_integer(self.moments, "moments")
         check_positive(self.tol, "tol")
-        support = self.support
-        if isinstance(support, str) and support == "levels":
+        levels = self.levels
+        if isinstance(levels, str):
+            check_choice(levels, "levels", ("observed",))
             if x is None:
-                raise ValueError("support='levels' takes them from a sample: call fit")
-            support = np.unique(x)
-        support = read_support(support)
+                raise ValueError("levels='observed' are those of a sample: call fit")
+            levels = np.unique(x)
+        support = read_support(self.support, levels=levels)
         if m == 1 and np.isinf([support.lower, support.upper]).all():
             raise InfeasibleMomentsError(
                 "no density on the real line has largest entropy under 1 moment: "

@@ -1,6 +1,5 @@
 """Supports of densities: a set of levels, an interval, a half-line or the real line."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -77,47 +76,72 @@ class Support:
         return ends, np.ones(ends.shape)
 
 
-def read_support(support: Sequence[float] | Support) -> Support:
-    """Read a pair as an interval and anything else as a set of levels.
+def read_support(
+    support: ArrayLike | Support | None = None, *, levels: ArrayLike | None = None
+) -> Support:
+    """Return the support that is given by an interval, or by a set of levels.
+
+    The type of a sequence never matters: a tuple, a list and an array of the same
+    numbers are the same support.
 
     Parameters
     ----------
-    support : Support, tuple (a, b), or list or array of levels
-        A *tuple of two* numbers is the interval [a, b]; an end may be infinite. A list,
-        an array or a longer tuple is a finite set of levels.
+    support : pair of numbers (a, b) or Support, default=None
+        Ends of an interval, which may be infinite.
+    levels : array_like of shape (L,), default=None
+        The points of a finite set, at least two, in any order.
 
     Returns
     -------
     Support
+        The real line if neither is given.
 
     Raises
     ------
     ValueError
-        If the ends are not in order, or if levels repeat or are not finite.
+        If both are given, if ``support`` is not a pair a < b, or if levels repeat or
+        are not finite.
 
     Examples
     --------
-    >>> str(read_support((0, np.inf))), str(read_support([0, 1]))
+    >>> str(read_support([0, np.inf])), str(read_support(levels=(0, 1)))
     ('[0, inf)', 'the levels 0, 1')
     """
+    if levels is not None:
+        if support is not None:
+            raise ValueError(
+                f"support={support!r} and levels={levels!r} exclude each other: give "
+                "support for an interval, or levels for a finite set of values"
+            )
+        return _read_levels(levels)
+    if support is None:
+        return Support(-np.inf, np.inf)
     if isinstance(support, Support):
         return support
-    values = check_real_array(support, "support")
+    if isinstance(support, str) or check_real_array(support, "support").shape != (2,):
+        raise ValueError(
+            f"support={support!r} must be an interval (a, b); for a finite set of "
+            "values use levels="
+        )
+    lower, upper = map(float, support)
+    if not lower < upper:
+        raise ValueError(f"support=({lower:g}, {upper:g}) must be (a, b) with a < b")
+    return Support(lower, upper)
+
+
+def _read_levels(levels):
+    """Return the support of a finite set of values, in ascending order."""
+    values = check_real_array(levels, "levels")
     if values.ndim != 1 or values.size < 2:
         raise ValueError(
-            f"support={support!r} must be a pair (a, b) or at least two levels"
+            f"levels={levels!r} must be at least two numbers; for an interval use "
+            "support=(a, b)"
         )
-    if isinstance(support, tuple) and len(support) == 2:
-        lower, upper = map(float, support)
-        if not lower < upper:
-            raise ValueError(
-                f"support=({lower:g}, {upper:g}) must be (a, b) with a < b"
-            )
-        return Support(lower, upper)
-    levels = np.unique(values)
-    if levels.size < values.size or not np.isfinite(levels).all():
+    ascending = np.unique(values)
+    if ascending.size < values.size or not np.isfinite(ascending).all():
         raise ValueError(f"levels {values.tolist()} must be finite and distinct")
-    return Support(float(levels[0]), float(levels[-1]), tuple(levels.tolist()))
+    points = tuple(ascending.tolist())
+    return Support(points[0], points[-1], levels=points)
 
 
 @lru_cache(maxsize=32)

@@ -1,6 +1,6 @@
 """Log-polynomial densities: any number of power moments on a bounded support."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from memdlib._types import Array, ArrayLike, MatrixLike
-from memdlib.densities.support import powers, read_support
+from memdlib.densities.support import Support, powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import MarginalFamily, smooth_towards_pooled
 from memdlib.moments import translate, translate_natural
@@ -30,8 +30,12 @@ class Polynomial(MarginalFamily):
     ----------
     n_moments : int, default=2
         m.
-    support : tuple, default=(0.0, 1.0)
-        Two numbers are an interval; more are a finite set of levels.
+    support : pair of numbers (a, b) or Support, default=None
+        The bounded interval [a, b], in any sequence; None means [0, 1], unless
+        ``levels`` are given. Kept as a tuple, or as None.
+    levels : array_like of shape (L,), default=None
+        A finite set of at least two levels in place of an interval. Kept as a tuple in
+        ascending order. Giving both is a ValueError.
 
     Examples
     --------
@@ -39,18 +43,27 @@ class Polynomial(MarginalFamily):
     >>> mu = f.mean([[1.0, -2.0]])
     >>> f.natural(mu).round(9).tolist()
     [[1.0, -2.0]]
+    >>> Polynomial(1, levels=[2, 0, 1]).levels
+    (0.0, 1.0, 2.0)
     """
 
     n_moments: int = 2
-    support: tuple[float, ...] = (0.0, 1.0)
+    support: ArrayLike | Support | None = None
+    levels: ArrayLike | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "polynomial"
 
     def __post_init__(self) -> None:
         check_integer(self.n_moments, "n_moments")
-        object.__setattr__(self, "support", tuple(np.ravel(self.support).tolist()))
-        if not self._support.bounded:
+        given = self.support
+        if given is None and self.levels is None:
+            given = (0.0, 1.0)
+        support = read_support(given, levels=self.levels)
+        if not support.bounded:
             raise ValueError(f"support={self.support} must be bounded")
-        object.__setattr__(self, "support", tuple(map(float, self.support)))
+        # plain numbers, so that equal families compare equal however they are given
+        interval = (support.lower, support.upper) if support.levels is None else None
+        object.__setattr__(self, "support", interval)
+        object.__setattr__(self, "levels", support.levels)
 
     def natural(self, mu: ArrayLike) -> Array:
         # imported on use: no other family needs it
@@ -133,8 +146,7 @@ class Polynomial(MarginalFamily):
 
     @property
     def _support(self):
-        support = self.support if len(self.support) == 2 else list(self.support)
-        return read_support(support)
+        return read_support(self.support, levels=self.levels)
 
     def _log_mass(self, lam):
         """Log masses of the nodes (..., N), up to constants."""

@@ -62,10 +62,26 @@ def test_outside_the_support_there_is_nothing():
     assert np.isnan(density.logpdf(np.nan))
     assert np.isnan(density.pdf(np.nan))
     assert density.pdf(2.0) == 0
-    die = MaxEntDensity(1, range(1, 7)).from_moments([4.5])
+    die = MaxEntDensity(1, levels=range(1, 7)).from_moments([4.5])
     assert die.pdf([0, 3.5, 7]).tolist() == [0, 0, 0]
     assert die.pdf(4).shape == ()
-    assert repr(die) == "MaxEntDensity(moments=1, support=range(1, 7))"
+    assert repr(die) == "MaxEntDensity(levels=range(1, 7), moments=1)"
+
+
+def test_the_type_of_a_sequence_says_nothing_of_the_support():
+    uniform = MaxEntDensity(1, (0, 1)).from_moments([0.4])
+    coin = MaxEntDensity(1, levels=(0, 1)).from_moments([0.4])
+    for kind in (list, tuple, np.array):
+        again = MaxEntDensity(1, kind((0, 1))).from_moments([0.4])
+        assert again.pdf(0.5) == uniform.pdf(0.5) > 0.5
+        again = MaxEntDensity(1, levels=kind((0, 1))).from_moments([0.4])
+        np.testing.assert_array_equal(again.pdf([0, 0.5, 1]), coin.pdf([0, 0.5, 1]))
+        assert coin.pdf(0.5) == 0
+    x = np.array([3.0, 1.0, 1.0, 7.0])
+    found = MaxEntDensity(1, levels="observed").fit(x)
+    np.testing.assert_array_equal(
+        found.pdf(np.arange(8)), MaxEntDensity(1, levels=[1, 3, 7]).fit(x).pdf(range(8))
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +95,7 @@ def test_outside_the_support_there_is_nothing():
          r"density 0: no density on \[0, inf\) has mean -1"),
         (lambda: MaxEntDensity(2, (0, 1)).fit([0.3, np.nan]), ValueError,
          r"x = nan at index \(1,\): not on the support \[0, 1\]"),
-        (lambda: MaxEntDensity(1, [0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
+        (lambda: MaxEntDensity(1, levels=[0, 1]).fit([[0, 1], [1, 0.5]]), ValueError,
          r"x = 0\.5 at index \(1, 1\): not on the support the levels"),
         (lambda: MaxEntDensity(2, (0, 1)).fit(csr_array(np.eye(3))), ValueError,
          r"x is sparse; pass x\.toarray\(\)"),
@@ -94,8 +110,16 @@ def test_outside_the_support_there_is_nothing():
          "moments=0 must be an integer, 1 or more"),
         (lambda: MaxEntDensity(2, tol=0).from_moments([0.0, 1.0]), ValueError,
          "tol=0 must be a finite number above zero"),
-        (lambda: MaxEntDensity(5, range(5)).fit([0, 1, 2, 3, 4]), ValueError,
+        (lambda: MaxEntDensity(5, levels=range(5)).fit([0, 1, 2, 3, 4]), ValueError,
          "5 moments and the constant are not linearly independent on 5 levels"),
+        (lambda: MaxEntDensity(1, range(1, 7)).fit([1, 6]), ValueError,
+         r"support=range\(1, 7\) must be an interval \(a, b\); .* use levels="),
+        (lambda: MaxEntDensity(1, (0, 1), levels=[0, 1]).fit([0, 1]), ValueError,
+         "exclude each other: give support for an interval, or levels for a finite"),
+        (lambda: MaxEntDensity(1, levels="observed").from_moments([1]), ValueError,
+         "levels='observed' are those of a sample: call fit"),
+        (lambda: MaxEntDensity(1, levels="all").fit([0, 1]), ValueError,
+         r"levels='all' must be one of \['observed'\]"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_named(call, error, message):
@@ -115,7 +139,7 @@ def test_moments_that_rounding_hides_are_refused(mu):
     [
         (4, (0, 1), stats.beta(2, 5)),
         (2, (-np.inf, np.inf), stats.norm()),
-        (2, range(9), stats.binom(8, 0.3)),
+        (2, Support(0, 8, levels=tuple(range(9))), stats.binom(8, 0.3)),
     ],
 )
 def test_tol_is_the_largest_residual_that_is_accepted(moments, support, x):

@@ -4,8 +4,10 @@ from scipy import integrate, stats
 from sklearn.model_selection import GridSearchCV
 
 from memdlib import MaxEntDensity
+from memdlib.densities import Support
 
 LINE, HALF = (-np.inf, np.inf), (0, np.inf)
+LEVELS = Support(0.0, 5.0, levels=(0.0, 1.0, 2.0, 5.0))
 TRUNCATED = stats.truncexpon(4, loc=2, scale=0.5)
 
 # moments, support, mean parameters, the law in scipy
@@ -74,7 +76,7 @@ def test_a_batch_is_each_density_alone_by_another_quadrature(m, support):
 
 
 def test_levels_are_summed():
-    die = MaxEntDensity(1, range(1, 7)).from_moments([[4.5], [3.5]])
+    die = MaxEntDensity(1, levels=range(1, 7)).from_moments([[4.5], [3.5]])
     p = die.pdf(np.arange(1, 7))
     law = stats.rv_discrete(values=(np.arange(1, 7), p[:, 0] / p[:, 0].sum()))
     x = np.array([-np.inf, 0.9, 1, 1.5, 3, 5.99, 6, np.inf])
@@ -113,11 +115,11 @@ class Lowest(np.random.RandomState):
         return np.zeros(size)
 
 
-@pytest.mark.parametrize("support", [(0, 1), (0, np.inf), (-np.inf, 2), [0, 1, 2, 5]])
+@pytest.mark.parametrize("support", [(0, 1), (0, np.inf), (-np.inf, 2), LEVELS])
 def test_draws_are_quantiles_of_uniform_numbers_of_their_own(support):
     rng = np.random.default_rng([47, 5])
     x = rng.choice([0.0, 1.0, 2.0], size=(40, 6), p=[0.5, 0.3, 0.2])
-    x = x if isinstance(support, list) else 0.05 + 0.4 * x
+    x = x if support is LEVELS else 0.05 + 0.4 * x
     density = MaxEntDensity(1, support)
     density = density.from_moments(x.mean(axis=0).reshape(2, 3, 1))
     q = np.random.RandomState(8).random_sample((4, 2, 3))

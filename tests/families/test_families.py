@@ -1,5 +1,7 @@
 """Properties of every registered family; a new one adds a row of samples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from memdlib import divergences
+from memdlib.densities import Support
 from memdlib.families import (
     Bernoulli,
     Binomial,
@@ -234,18 +237,21 @@ def test_words_without_smoothing_and_documents_without_words():
     assert_allclose(nothing, 0.25)
 
 
-@pytest.mark.parametrize("support", [(0.0, 1.0), (0.0, 1.0, 2.0, 3.0), (-3.0, 5.0)])
+@pytest.mark.parametrize(
+    "support", [{"support": (0, 1)}, {"levels": range(4)}, {"support": (-3, 5)}]
+)
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_polynomials_of_any_order(support, m):
-    f, rng = Polynomial(m, support), np.random.default_rng([9, 5])
-    lam = rng.normal(size=(2, 5, m)) / max(1, support[-1]) ** np.arange(1, m + 1)
+    f, rng = Polynomial(m, **support), np.random.default_rng([9, 5])
+    largest = max(f.levels or f.support)
+    lam = rng.normal(size=(2, 5, m)) / largest ** np.arange(1, m + 1)
     mu = f.mean(lam)
     assert_allclose(f.natural(mu), lam, rtol=1e-6, atol=1e-7)
 
     def integral(function):
-        if len(support) > 2:
-            return np.sum([function(x) for x in support], axis=0)
-        return integrate.quad_vec(function, *support, epsabs=1e-13)[0]
+        if f.levels is not None:
+            return np.sum([function(x) for x in f.levels], axis=0)
+        return integrate.quad_vec(function, *f.support, epsabs=1e-13)[0]
 
     def p(x):
         return np.exp(-(lam * x ** np.arange(1, m + 1)).sum(axis=-1))
@@ -261,9 +267,21 @@ def test_polynomials_of_any_order(support, m):
     assert_allclose(Family.kl(f, mu[0], mu[1]), kl, rtol=1e-5, atol=1e-12)
 
 
+def test_a_support_is_the_same_in_every_kind_of_sequence():
+    interval = Polynomial(2, (0.0, 1.0))
+    for pair in ([0, 1], np.array([0.0, 1.0]), Support(0.0, 1.0), None):
+        assert Polynomial(2, pair) == interval
+    levels = Polynomial(2, levels=(0.0, 1.0, 3.0))
+    for values in ([3, 0, 1], np.array([0.0, 1.0, 3.0])):
+        assert Polynomial(2, levels=values) == levels
+    assert Polynomial(2, Support(0.0, 3.0, levels=(0.0, 1.0, 3.0))) == levels
+    assert Polynomial(1, levels=(0, 1)) != Polynomial(1, (0, 1))
+    assert replace(levels, n_moments=1) == Polynomial(1, levels=(0, 1, 3))
+    assert repr(interval) == "Polynomial(n_moments=2, support=(0.0, 1.0), levels=None)"
+
+
 def test_smoothing_makes_polynomial_moments_possible():
-    levels = tuple(range(5))
-    f, weight = Polynomial(3, levels), np.array([4.0, 6.0])
+    f, weight = Polynomial(3, levels=range(5)), np.array([4.0, 6.0])
     mu = np.array([[[2.0, 4.0, 8.0]], [[1.5, 4.5, 13.5]]])
     with pytest.raises(ValueError, match="the mean must lie strictly inside"):
         f.natural(mu)
@@ -294,20 +312,20 @@ def test_data_off_the_support_are_refused():
         with pytest.raises(ValueError, match=rf"Negative values.*{f.name}.*-2\.0"):
             f.observe(csr_array(-X))
     inside = TruncatedExponential(-1.0, 2.0), Polynomial(2, (0.0, 2.0))
-    for f in (*inside, Polynomial(1, (0.0, 0.5, 2.0))):
+    for f in (*inside, Polynomial(1, levels=(0.0, 0.5, 2.0))):
         assert f.observe(X) is X
         assert f.observe(csr_array(X)).nnz == 2
     for f, message in (
         (TruncatedExponential(0.0, 1.0), r"from 0\.0 to 2\.0, beyond the support"),
         (Polynomial(2, (0.0, 1.0)), r"feature 1 .* 2\.0, .* \[0, 1\]; give"),
-        (Polynomial(1, (0.0, 1.0, 2.0)), r"feature 0 .* value 0\.5, .* the lev"),
-        (Polynomial(1, (0.5, 1.0, 2.0)), r"feature 0 .* value 0\.0, .* the lev"),
+        (Polynomial(1, levels=(0.0, 1.0, 2.0)), r"feature 0 .* value 0\.5, .* the lev"),
+        (Polynomial(1, levels=(0.5, 1.0, 2.0)), r"feature 0 .* value 0\.0, .* the lev"),
     ):
         for kind in (np.asarray, csr_array):
             with pytest.raises(ValueError, match=message):
                 f.observe(kind(X))
     full = csr_array(X[:1, 1:])
-    assert Polynomial(1, (0.5, 1.0, 2.0)).observe(full) is full
+    assert Polynomial(1, levels=(0.5, 1.0, 2.0)).observe(full) is full
 
 
 def test_a_sum_over_too_many_counts_is_refused():
@@ -404,6 +422,8 @@ BOUNDARY = [
     (lambda: TruncatedExponential(0, np.nan), "b=nan must be finite numbers"),
     (lambda: Polynomial(2.5), r"n_moments=2\.5 must be an integer, 1 or more"),
     (lambda: Polynomial(2, (0, np.inf)), "must be bounded"),
+    (lambda: Polynomial(1, (0, 1, 2)), r"an interval \(a, b\); .* use levels="),
+    (lambda: Polynomial(1, (0, 1), levels=(0, 2)), "exclude each other: give support"),
     (lambda: get(MultivariateNormal()), "all features jointly; use JointMaxEntC"),
     (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),
 ]
@@ -468,7 +488,7 @@ def test_bernoulli_divergences_on_the_boundary():
 def test_jensen_shannon_on_levels_is_that_of_their_probabilities():
     levels, w = np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.2, 0.3, 0.5])
     P = np.random.default_rng([9, 5]).dirichlet(np.ones(4), size=3)
-    f = Polynomial(2, tuple(levels))
+    f = Polynomial(2, levels=levels)
     mu = np.stack([P @ levels, P @ levels**2], axis=-1)[:, None]
     lam = f.natural(mu)
     p = np.exp(f.log_density(levels, lam))

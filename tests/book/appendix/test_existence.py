@@ -21,7 +21,7 @@ def test_thm_ex_duality_witness():
         levels = (levels - 5.5) / 5.5
         powers = levels[:, None] ** np.arange(1, m + 1)
         target = rng.dirichlet(np.ones(size)) @ powers
-        density = MaxEntDensity(m, list(levels)).from_moments(target)
+        density = MaxEntDensity(m, levels=levels).from_moments(target)
         best, p = density.entropy_, density.pdf(levels)
         assert density.gap_ < 1e-9
         assert_allclose(p @ powers, target, rtol=0, atol=1e-8)
@@ -117,13 +117,13 @@ def test_prop_ex_faces_witness():
     ):
         refused = False
         try:
-            MaxEntDensity(len(mu), levels).from_moments(mu)
+            MaxEntDensity(len(mu), levels=levels).from_moments(mu)
         except InfeasibleMomentsError:
             refused = True
         assert refused
     edge, inside = np.array([1.5, 2.5]), np.array([1.5, 3.5])  # half at 1, half at 2
     near = (1 - 1e-6) * edge + 1e-6 * inside
-    density = MaxEntDensity(2, [0, 1, 2, 3]).from_moments(near)
+    density = MaxEntDensity(2, levels=[0, 1, 2, 3]).from_moments(near)
     assert density.natural_params_[1] > 5
     assert_allclose(density.entropy_, np.log(2), rtol=0, atol=1e-4)
 

@@ -12,7 +12,7 @@ from scipy import optimize, special, stats
 from sklearn.datasets import load_wine
 
 from memdlib import MaxEntDensity
-from memdlib.densities import solve_dual
+from memdlib.densities import Support, solve_dual
 from memdlib.families import (
     Bernoulli,
     Exponential,
@@ -33,7 +33,7 @@ def test_thm_me_unique_witness():
     keeps_moments = np.linalg.svd(powers)[2][3:]
     for _ in range(60):
         start = rng.dirichlet(np.ones(6))
-        die = MaxEntDensity(2, FACES).from_moments(powers[1:] @ start)
+        die = MaxEntDensity(2, levels=FACES).from_moments(powers[1:] @ start)
         p = die.pdf(FACES)
         linear = die.log_normaliser_ + die.natural_params_ @ powers[1:]
         assert_allclose(np.log(p), -linear, rtol=0, atol=1e-9)
@@ -145,7 +145,7 @@ def test_prop_me_likelihood_witness():
         (2, (-np.inf, np.inf), rng.normal(3, 2, size=200)),
         (4, (0, 1), rng.beta(0.8, 1.3, size=200)),
         (1, (0, np.inf), rng.exponential(4, size=200)),
-        (2, range(5), rng.integers(0, 5, size=200)),
+        (2, Support(0, 4, levels=tuple(range(5))), rng.integers(0, 5, size=200)),
     ):
         density = MaxEntDensity(m, support).fit(sample)
         best = density.logpdf(sample).mean()
@@ -280,7 +280,7 @@ def test_prop_me_more_second():
 
 def test_first_throw_of_many_with_a_known_mean():
     """Shares of the faces, counted in integers, approach the die of the chapter."""
-    die = MaxEntDensity(1, FACES).from_moments([4.5]).pdf(FACES)
+    die = MaxEntDensity(1, levels=FACES).from_moments([4.5]).pdf(FACES)
     off = []
     for n in (10, 20, 40, 80):
         ways = np.array([1], dtype=object)
