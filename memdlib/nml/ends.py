@@ -1,19 +1,20 @@
-"""NML complexities of families on infinite domains, which must be given an end.
+"""NML complexities of families on infinite domains, restricted to a finite range.
 
-On an infinite domain the largest likelihoods of these families have no finite sum, so
-every function here wants the range to which the model is confined, and refuses a range
-without an end. Two conventions make the confinement exact:
+On an infinite domain the maximised likelihoods of these families have no finite sum, so
+every function here requires the range to which the model is restricted, and raises
+ValueError if the range is unbounded. Two conventions make the restriction exact:
 
 - ``"data"``: only data whose estimate lies in the range are ever sent;
-- ``"parameter"``: all data may be sent, and an estimate outside of the range is
-  replaced by its nearest end.
+- ``"parameter"``: all data may be sent, and an estimate outside the range is replaced
+  by the nearest end of the range.
 
-The density of the estimate under the parameter that equals it, integrated over the
-range, is the complexity of the first; the second adds, for the families below, the
-probability 1 of falling beyond an end when the parameter is that end.
+Under the first convention the complexity is the density of the estimate under the
+parameter that equals it, integrated over the range; the second adds, for the families
+below, the probability 1 of falling beyond an end when the parameter is that end.
 """
 
 import math
+from itertools import pairwise
 from numbers import Integral
 
 import numpy as np
@@ -27,11 +28,13 @@ from memdlib.validation import Number, check_choice, check_integer, check_positi
 
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
-_NODES, _PANEL = 24, 1.0
+_NODES = 24
+_PANEL_WIDTH = 1.0
 # The most terms of a sum.
 _MOST_TERMS = 10**7
 # Mean below which exp(-1 / mean) / mean^2 is below rounding.
-_UNCUT = 1.0 / 45.0
+_LEAST_TRUNCATED_MEAN = 1.0 / 45.0
+# Why the complexity is infinite without a range.
 _OF_MEANS = "every stretch of means of the same length adds as much"
 _OF_RATIOS = "every doubling of the {} adds as much, or more"
 _OF_ENDS = "means within a distance d of the end contribute like 1 / d"
@@ -47,35 +50,37 @@ def gaussian_complexity(
 ) -> float:
     """Complexity of normal densities whose mean, scale, or both are unknown.
 
-    With M = log(b - a) + log(n / (2 pi)) / 2 and S(k) = (k / e)^k / Gamma(k), log C of
-    "data" is M - log(scale) of an unknown mean [1]_; log(2 S(n / 2) log(t / s)) of an
-    unknown scale [2]_; and of both the logarithm of
+    With M = log(b - a) + log(n / (2 pi)) / 2 and S(k) = (k / e)^k / Gamma(k), log C
+    under the convention "data" is M - log(scale) for an unknown mean [1]_;
+    log(2 S(n / 2) log(t / s)) for an unknown scale [2]_; and for both the logarithm of
     2 (b - a) (1/s - 1/t) (n / (2 e))^(n/2) / (sqrt(pi) Gamma((n - 1) / 2)) [3]_.
 
     Parameters
     ----------
     n : int
-        Number of observations; for both 2 or above, as the likelihood of one has no
-        bound.
+        Number of observations, 1 or more; 2 or more if mean and scale are both
+        unknown, as the likelihood of one observation is unbounded.
     mean_range : tuple of float, default=None
-        Ends a < b of the range of an unknown mean, up to 1e100 in size.
+        Ends a < b of the range of an unknown mean, up to 1e100 in absolute value.
     scale_range : tuple of float, default=None
         Ends 0 < s < t of the range of an unknown standard deviation (dividing by n);
         t may be infinite if the mean is unknown too.
     scale : float, default=None
         Standard deviation, if it is known.
     counted : {"data", "parameter"}, default="data"
-        Which data are counted, see the head of the module; "data" for both.
+        Which data are counted, see the head of the module. Must be "data" if mean and
+        scale are both unknown.
 
     Returns
     -------
     float
-        log C in nats; negative where the range is narrow and only its data count.
+        log C in nats; negative where the range is narrow and ``counted`` is "data".
 
     Raises
     ------
     ValueError
-        If a range that makes the complexity finite is missing.
+        If a range that makes the complexity finite is missing, or if an argument is
+        out of range.
 
     References
     ----------
@@ -97,27 +102,36 @@ def gaussian_complexity(
     >>> np.exp(found).round(6).tolist()
     [1.692569, 1.019978, 0.702598]
     """
-    of_mean = mean_range is not None or scale is not None
-    of_scale = scale is None
-    n = check_integer(n, "n", minimum=1 + (of_mean and of_scale))
-    length, most = 0.0, 1e100
-    if of_mean:
+    if scale is not None:
+        n = check_integer(n, "n")
         left, right = check_range(mean_range, "mean_range", _OF_MEANS)
-        length, most = math.log(right - left), math.inf
-    if not of_scale:
-        length -= math.log(check_positive(scale, "scale"))
-        return _count(length + 0.5 * math.log(n / (2.0 * math.pi)), counted)
+        scale = check_positive(scale, "scale")
+        log_range = math.log(right - left) - math.log(scale)
+        return _count(log_range + 0.5 * math.log(n / (2.0 * math.pi)), counted)
+    why = _OF_RATIOS.format("scale")
+    if mean_range is None:
+        n = check_integer(n, "n")
+        low, high = check_range(scale_range, "scale_range", why, lowest=0.0)
+        log_range = math.log(2.0 * _log_quotient(low, high))
+        return _count(log_range + _log_gamma_peak(0.5 * n), counted)
+    n = check_integer(n, "n", minimum=2)
+    left, right = check_range(mean_range, "mean_range", _OF_MEANS)
     low, high = check_range(
-        scale_range, "scale_range", _OF_RATIOS.format("scale"), 0.0, most
+        scale_range, "scale_range", why, lowest=0.0, highest=math.inf
     )
-    if not of_mean:
-        peak = _log_gamma_peak(0.5 * n)
-        return _count(math.log(2.0 * _log_quotient(low, high)) + peak, counted)
     check_choice(counted, "counted", CONVENTIONS[:1])
-    scales = -math.expm1(-_log_quotient(low, high)) if high < math.inf else 1.0
-    width = math.log(2.0) + length + math.log(scales) - math.log(low)
-    peak = 0.5 * n * math.log(n / (2.0 * math.e))
-    return width + peak - 0.5 * math.log(math.pi) - math.lgamma(0.5 * (n - 1))
+    return _log_complexity_of_both(n, right - left, low, high)
+
+
+def _log_complexity_of_both(n: int, width: float, low: float, high: float) -> float:
+    """Log C of an unknown mean in a range of that width and scale from low to high."""
+    # 1/s - 1/t = (1 - s/t) / s
+    log_inverse_scales = -math.log(low)
+    if high < math.inf:
+        log_inverse_scales += math.log(-math.expm1(-_log_quotient(low, high)))
+    log_range = math.log(2.0) + math.log(width) + log_inverse_scales
+    log_peak = 0.5 * n * math.log(n / (2.0 * math.e)) - math.lgamma(0.5 * (n - 1))
+    return log_range + log_peak - 0.5 * math.log(math.pi)
 
 
 def exponential_complexity(
@@ -125,25 +139,32 @@ def exponential_complexity(
 ) -> float:
     """Complexity of exponential densities on [0, inf), or cut to [0, upper].
 
-    log C of "data" is the logarithm of (n / e)^n log(b / a) / Gamma(n). On [0, 1], C is
-    the integral of f(s) exp(-n h(s / n)), where f is the density of a sum of n uniform
-    variables (Irwin and Hall) and h(mu) the entropy of the density with mean mu.
+    Under the convention "data", log C is the logarithm of
+    (n / e)^n log(b / a) / Gamma(n). On [0, 1], C is the integral of
+    f(s) exp(-n h(s / n)), where f is the density of a sum of n uniform variables (Irwin
+    and Hall) and h(mu) the entropy of the density with mean mu.
 
     Parameters
     ----------
     n : int
+        Number of observations, 1 or more.
     mean_range : tuple of float
         Ends 0 < a < b of the range of the mean. On a bounded support b < upper: the
-        complexity is infinite all the same if the range reaches an end.
+        complexity is infinite there too if the range reaches an end of the support.
     upper : float, default=inf
-        End of the support.
+        Upper end of the support.
     counted : {"data", "parameter"}, default="data"
-        As for `gaussian_complexity`; "data" on a bounded support.
+        As for `gaussian_complexity`. Must be "data" on a bounded support.
 
     Returns
     -------
     float
         log C in nats, on a bounded support to about twelve digits.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Examples
     --------
@@ -157,32 +178,53 @@ def exponential_complexity(
     n = check_integer(n, "n")
     if upper == math.inf:
         why = _OF_RATIOS.format("mean")
-        low, high = check_range(mean_range, "mean_range", why, 0.0)
+        low, high = check_range(mean_range, "mean_range", why, lowest=0.0)
         inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
         return _count(inside, counted)
     check_choice(counted, "counted", CONVENTIONS[:1])
     upper = check_positive(upper, "upper")
-    ends = check_range(mean_range, "mean_range", _OF_ENDS, 0.0, upper)
-    low, high = (end / upper for end in ends)
-    # on the logit scale the integrand is level towards both ends
+    low, high = check_range(
+        mean_range, "mean_range", _OF_ENDS, lowest=0.0, highest=upper
+    )
+    return _truncated_exponential_complexity(n, low / upper, high / upper)
+
+
+def _truncated_exponential_complexity(n: int, low: float, high: float) -> float:
+    """Log C in nats on [0, 1], for means from low to high.
+
+    The integral over the mean is taken on the logit scale, where the integrand is level
+    towards both ends.
+    """
+    logit, weights = _logit_nodes(n, low, high)
+    # density and entropy are symmetric about the middle: a mean near 0 keeps its digits
+    log_mean = -np.logaddexp(0.0, np.abs(logit))
+    mean = np.exp(log_mean)
+    # near an end the density is that of the half line, to rounding
+    entropy = 1.0 + log_mean
+    truncated = mean > _LEAST_TRUNCATED_MEAN
+    entropy[truncated] = TruncatedExponential().entropy(mean[truncated, None])
+    # of the sum by the logit of the mean
+    log_derivative = math.log(n) + log_mean + np.log1p(-mean)
+    log_terms = _log_irwin_hall(n * mean, n) - n * entropy + log_derivative
+    return float(logsumexp(log_terms + np.log(weights)))
+
+
+def _logit_nodes(n: int, low: float, high: float) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes on the logit scale from low to high, and their weights.
+
+    The density of a sum of n uniform variables is a polynomial between neighbouring
+    integers, so that panels end there.
+    """
     knots = np.array([low, *np.arange(1, n) / n, high])
     logit = np.log(knots) - np.log1p(-knots)
     edges = np.unique(np.clip(logit, logit[0], logit[-1]))
-    pieces = np.ceil(np.diff(edges) / _PANEL).astype(int)
-    panels = zip(edges[:-1], edges[1:], pieces, strict=True)
-    parts = [np.linspace(a, b, k, endpoint=False) for a, b, k in panels]
-    edges = np.concatenate([*parts, edges[-1:]])
-    (u,), (weights,) = panel_nodes(edges[None], _NODES)
-    # f and h are symmetric about the middle; near 0 a mean keeps its digits, near 1 not
-    log_mean = -np.logaddexp(0.0, np.abs(u))
-    mean = np.exp(log_mean)
-    slope = math.log(n) + log_mean + np.log1p(-mean)
-    # close to an end the density is that of the half line, to rounding
-    entropy = 1.0 + log_mean
-    cut = mean > _UNCUT
-    entropy[cut] = TruncatedExponential().entropy(mean[cut, None])
-    log_terms = _log_irwin_hall(n * mean, n) - n * entropy + slope
-    return float(logsumexp(log_terms + np.log(weights)))
+    panels = []
+    for left, right in pairwise(edges):
+        n_panels = math.ceil((right - left) / _PANEL_WIDTH)
+        panels.append(np.linspace(left, right, n_panels, endpoint=False))
+    edges = np.concatenate([*panels, edges[-1:]])
+    nodes, weights = panel_nodes(edges[None], _NODES)
+    return nodes[0], weights[0]
 
 
 def _log_irwin_hall(s: Array, n: int) -> Array:
@@ -210,13 +252,20 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     Parameters
     ----------
     n : int
+        Number of observations, 1 or more.
     largest_sum : int
-        S, below ten million; the terms fall like 1 / s only. The mean is at most S / n.
+        S, below ten million: the terms fall off only like 1 / s. The mean is at most
+        S / n.
 
     Returns
     -------
     float
         log C in nats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Examples
     --------
@@ -242,12 +291,13 @@ def _log_gamma_peak(k: float) -> float:
 
 
 def _log_quotient(low: float, high: float) -> float:
-    """Log of high / low, close to each other or not."""
+    """Log of high / low, which keeps its digits if they are close to each other."""
     return math.log1p((high - low) / low)
 
 
 def _count(inside: float, counted: str) -> float:
-    """Complexity of the data or, with the tails beyond both ends, of the parameter."""
-    counted = check_choice(counted, "counted", CONVENTIONS)
+    """Log complexity under one of the conventions, from that of the data inside."""
+    if check_choice(counted, "counted", CONVENTIONS) == "data":
+        return inside
     # the tails beyond the two ends, each under the end's parameter, add up to 1
-    return inside if counted == "data" else float(np.logaddexp(inside, 0.0))
+    return float(np.logaddexp(inside, 0.0))

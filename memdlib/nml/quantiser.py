@@ -1,7 +1,8 @@
-"""Quantisation of features: thresholds are learnt from training rows, never ranks.
+"""Quantisation of features by thresholds that are learnt from training rows.
 
-Ranks would break ties by the order of the rows. Where rows are sorted by class, as they
-often are in a file, that tells the class: a constant feature would seem to know it.
+Levels never come from ranks, which would break ties by the order of the rows. Where the
+rows are sorted by class, as they often are in a file, this order reveals the class: a
+constant feature would seem to predict it.
 """
 
 from collections.abc import Callable
@@ -20,13 +21,13 @@ QUANTISER_CONSTRAINTS = {
     "strategy": [Words("uniform", "quantile", "kmeans")],
 }
 
-# Distance, as a share of the largest value, at which a training value lies on a
+# Distance, as a fraction of the largest value, at which a training value lies on a
 # threshold, whatever its unit.
-_ON = 8.0 * np.finfo(np.float64).eps
-# Share of all squared distances by which rounding may part two equally good cuts.
+_ROUNDING = 8.0 * np.finfo(np.float64).eps
+# Fraction of all squared distances by which rounding may separate equally good cuts.
 _TIE = 1e-13
-# Values of which all starts are compared at once.
-_FEW = 128
+# Ends of clusters whose starts are searched all at once.
+_MOST_ENDS = 128
 
 
 class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -37,9 +38,10 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_bins : int, default=5
         Number L of levels.
     strategy : {"uniform", "quantile", "kmeans"}, default="uniform"
-        Intervals of equal width between the least and the largest training value; with
-        equally many training rows, up to ties; or the clusters of least squared
-        distance from their means, exactly [1]_.
+        "uniform": intervals of equal width between the smallest and the largest
+        training value; "quantile": intervals with equally many training rows, up to
+        ties; "kmeans": the clusters of least squared distance from their means,
+        exactly [1]_.
 
     Attributes
     ----------
@@ -54,8 +56,8 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     -----
     Equal values always share a level. Ties can make thresholds coincide, and the levels
     between them stay empty. A feature that is constant in training has all its
-    thresholds at that value: its training rows are in level 0, and so is whatever is
-    smaller later on; what is larger is in level L - 1.
+    thresholds at that value: its training rows are in level 0, as is every smaller
+    value seen later; a larger value is in level L - 1.
 
     References
     ----------
@@ -88,7 +90,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Finite values.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -98,22 +100,25 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.strategy == "uniform":
             self.thresholds_ = _equal_width(X, self.n_bins)
         elif self.strategy == "quantile":
-            share = np.arange(1, self.n_bins) / self.n_bins
-            self.thresholds_ = np.quantile(X, share, axis=0).T
+            probabilities = np.arange(1, self.n_bins) / self.n_bins
+            self.thresholds_ = np.quantile(X, probabilities, axis=0).T
         else:
-            self.thresholds_ = np.array([_clusters(x, self.n_bins) for x in X.T])
+            self.thresholds_ = np.array(
+                [_kmeans_thresholds(column, self.n_bins) for column in X.T]
+            )
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Levels of the features.
+        """Replace each value by the index of its level.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Finite values.
 
         Returns
         -------
-        ndarray of shape (n, d)
+        levels : ndarray of shape (n, d)
             Integers from 0 to L - 1.
         """
         check_is_fitted(self)
@@ -130,81 +135,116 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _equal_width(X: Array, n_bins: int) -> Array:
-    """Thresholds (d, L - 1) of equal parts of each range."""
-    # one that a value meets but for rounding is that value, whatever the unit
-    low, high = X.min(axis=0), X.max(axis=0)
-    near = np.minimum(_ON * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low))
-    found = np.zeros((X.shape[1], n_bins - 1))
+    """Thresholds (d, L - 1) that cut the range of each feature into equal parts."""
+    low = X.min(axis=0)
+    high = X.max(axis=0)
+    # a training value that lies on a threshold but for rounding is the threshold
+    tolerance = np.minimum(
+        _ROUNDING * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low)
+    )
+    thresholds = np.empty((X.shape[1], n_bins - 1))
     for i in range(1, n_bins):
-        part = i / n_bins
-        cut = np.clip(low * (1 - part) + high * part, low, high)
-        on = np.where(np.abs(X - cut) <= near, X, -np.inf).max(axis=0)
-        found[:, i - 1] = np.where(on > -np.inf, on, cut)
-    return found
+        fraction = i / n_bins
+        threshold = np.clip(low * (1 - fraction) + high * fraction, low, high)
+        on_threshold = np.abs(X - threshold) <= tolerance
+        nearby = X.max(axis=0, where=on_threshold, initial=-np.inf)
+        thresholds[:, i - 1] = np.where(on_threshold.any(axis=0), nearby, threshold)
+    return thresholds
 
 
-def _clusters(column: Array, n_bins: int) -> Array:
-    """Thresholds half-way between the clusters of an exact k-means solution."""
-    # the cheapest partition of the first i distinct values extends one of the first j;
-    # spare thresholds fall on the largest value
-    value, times = np.unique(column, return_counts=True)
-    n = len(value)
-    at = value - value[0]
-    at = at / max(at[-1], np.finfo(float).tiny)
-    at = at - times @ at / times.sum()
-    size = np.concatenate([[0], times.cumsum()])
-    first = np.concatenate([[0.0], (times * at).cumsum()])
-    second = np.concatenate([[0.0], (times * at * at).cumsum()])
-
-    def cost(j, i):
-        """Squared distances of the values j..i-1 from their mean."""
-        total = first[i] - first[j]
-        spread = second[i] - second[j] - total * total / (size[i] - size[j])
-        return np.maximum(spread, 0.0)
-
-    end = np.arange(1, n + 1)
-    best = np.concatenate([[np.inf], cost(np.zeros(n, dtype=np.intp), end)])
-    starts = []
-    for _ in range(min(n_bins, n) - 1):
-        start = _best_starts(best, cost, _TIE * second[-1])
-        best = np.concatenate(
-            [[np.inf, np.inf], best[start[2:]] + cost(start[2:], end[1:])]
-        )
-        starts.append(start)
-    cut, last = np.full(n_bins - 1, n), n
-    for k in range(len(starts) - 1, -1, -1):
-        last = cut[k] = starts[k][last]
-    below, above = value[cut - 1], value[np.minimum(cut, n - 1)]
-    # half way, but never so close to the upper value as to be rounded to it
+def _kmeans_thresholds(column: Array, n_bins: int) -> Array:
+    """Thresholds (L - 1,) half-way between the clusters of exact k-means."""
+    values, counts = np.unique(column, return_counts=True)
+    starts = _cluster_starts(values, counts, min(n_bins, len(values)))
+    below = values[starts - 1]
+    above = values[starts]
+    # half-way, but never so close to the upper value as to be rounded to it
     middle = 0.5 * (below + above)
-    return np.where(middle < above, middle, below)
+    # a feature with fewer values than levels has spare thresholds, at its largest value
+    thresholds = np.full(n_bins - 1, values[-1])
+    thresholds[: len(starts)] = np.where(middle < above, middle, below)
+    return thresholds
 
 
-def _best_starts(best: Array, cost: Callable[..., Any], tie: float) -> Indices:
-    """First of the best starts of the last cluster of the first i values, i >= 2."""
-    # they do not fall as i rises, so halving the range of i takes O(n log n) steps
-    n = len(best) - 1
-    start = np.zeros(n + 1, dtype=np.intp)
-    if n <= _FEW:
-        i, j = np.arange(2, n + 1), np.arange(1, n)[:, None]
-        found = np.where(j < i, best[j] + cost(np.minimum(j, i - 1), i), np.inf)
-        start[2:] = 1 + (found <= found.min(axis=0) + tie).argmax(axis=0)
-        return start
-    # ranges of i, and of their starts, one a row
-    ranges = np.array([[2, n, 1, n - 1]])
-    while ranges.size:
-        low, high, least, most = ranges.T
-        middle = (low + high) // 2
-        width = np.minimum(most, middle - 1) - least + 1
-        head = np.cumsum(width) - width
-        which = np.repeat(np.arange(low.size), width)
-        j = np.arange(which.size) - head[which] + least[which]
-        found = best[j] + cost(j, middle[which])
-        lowest = np.minimum.reduceat(found, head)
-        hit = np.flatnonzero(found <= lowest[which] + tie)
-        start[middle] = chosen = j[hit[np.searchsorted(hit, head)]]
-        left = np.column_stack([low, middle - 1, least, chosen])
-        right = np.column_stack([middle + 1, high, chosen, most])
-        ranges = np.vstack([left, right])
-        ranges = ranges[ranges[:, 0] <= ranges[:, 1]]
-    return start
+def _cluster_starts(values: Array, counts: Array, n_clusters: int) -> Indices:
+    """First value of each of the best clusters of increasing values, but the first.
+
+    By dynamic programming, reference [1] of :class:`LevelQuantiser`: for some j, the
+    best k clusters of the first i values are the best k - 1 clusters of the first j
+    values and the values j to i - 1.
+    """
+    n = len(values)
+    cost = _within_cluster_cost(values, counts)
+    tie = _TIE * cost(0, n)
+    ends = np.arange(1, n + 1)
+    # the least cost of clusters of the first i values, i = 0, .., n
+    least = np.concatenate([[np.inf], cost(0, ends)])
+    last_starts = []
+    for _ in range(n_clusters - 1):
+        start = _best_starts(least, cost, tie)
+        least[2:] = least[start[2:]] + cost(start[2:], ends[1:])
+        least[1] = np.inf  # one value has no further clusters
+        last_starts.append(start)
+    starts = []
+    end = n
+    for start in reversed(last_starts):
+        end = start[end]
+        starts.insert(0, end)
+    return np.array(starts, dtype=np.intp)
+
+
+def _within_cluster_cost(values: Array, counts: Array) -> Callable[[Any, Any], Array]:
+    """Return the function that gives the squared distances within a cluster.
+
+    Its arguments are indices, or arrays of them: the first value of the cluster, and
+    the first after it. The unit is the square of the range.
+    """
+    # centred, so that differences of sums of squares keep their digits
+    x = values - values[0]
+    x = x / max(x[-1], np.finfo(float).tiny)
+    x = x - counts @ x / counts.sum()
+    # sums over all values before each
+    size = np.concatenate([[0], np.cumsum(counts)])
+    total = np.concatenate([[0.0], np.cumsum(counts * x)])
+    squares = np.concatenate([[0.0], np.cumsum(counts * x * x)])
+
+    def cost(start, end):
+        cluster_total = total[end] - total[start]
+        square_of_mean = cluster_total * cluster_total / (size[end] - size[start])
+        return np.maximum(squares[end] - squares[start] - square_of_mean, 0.0)
+
+    return cost
+
+
+def _best_starts(
+    least: Array, cost: Callable[[Any, Any], Array], tie: float
+) -> Indices:
+    """First value of the last cluster of the first i values (n + 1,), for i >= 2.
+
+    The clusters before the last cost ``least`` (n + 1,). Of starts that are equally
+    good up to ``tie`` it is the first, as rounding would choose among them.
+    """
+    best = np.zeros(len(least), dtype=np.intp)
+
+    def search(first_end, last_end, first_start, last_start):
+        """Find the starts for a range of ends, known to be in a range of starts."""
+        if first_end > last_end:
+            return
+        if last_end - first_end < _MOST_ENDS:
+            end = np.arange(first_end, last_end + 1)
+            start = np.arange(first_start, last_start + 1)[:, None]
+            total = least[start] + cost(np.minimum(start, end - 1), end)
+            total[start >= end] = np.inf
+            is_best = total <= total.min(axis=0) + tie
+            best[end] = first_start + is_best.argmax(axis=0)
+            return
+        # a later end has no earlier start, so that a start for the end in the middle
+        # halves the ranges: O(n log n) steps for all ends
+        middle = (first_end + last_end) // 2
+        search(middle, middle, first_start, last_start)
+        search(first_end, middle - 1, first_start, best[middle])
+        search(middle + 1, last_end, best[middle], last_start)
+
+    n = len(least) - 1
+    search(2, n, 1, n - 1)
+    return best
