@@ -9,8 +9,8 @@ which is zero where either is zero and has a feature map,
     f_q(a, b) = q / Gamma(2 - q) int_0^inf (1 - e^(-ta)) (1 - e^(-tb)) t^(-q-1) dt
 
 for 0 < q < 2: hence every Gram matrix is positive semi-definite. The functions follow
-scikit-learn's pairwise conventions; two vectors give one number. The linear kernel is
-:func:`sklearn.metrics.pairwise.linear_kernel`, half of which is the order q = 2.
+scikit-learn's pairwise conventions; two vectors give one number. The order q = 2 gives
+half the linear kernel, :func:`sklearn.metrics.pairwise.linear_kernel`.
 """
 
 import math

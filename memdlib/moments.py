@@ -4,9 +4,9 @@ For every class k and feature s these are the weighted power sums
 
     S_kj = sum_i w_i [y_i = k] (x_is - c_ks)^j,    j = 1..m,
 
-about a location c of the class's own, among its data: variances keep their digits
-however far the classes lie apart. They are exact sufficient statistics of every family
-here and they *add*: over batches, workers, folds, and over "all but class k".
+about a location c among the data of the class, so that variances keep their digits
+however far apart the classes lie. They are exact sufficient statistics of every family
+here, and they *add*: over batches, workers, folds, and over "all but class k".
 """
 
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 
-# Entries of a class handled at a time: a MiB of doubles stays in the cache.
+# Entries handled at a time: a MiB of doubles stays in the cache.
 _BLOCK = 2**17
 
 
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
-    """Weighted power sums of every class about a location of its own.
+    """Weighted power sums of every class, each about its own location.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ClassMoments:
     location : ndarray of shape (..., K, d)
         Points about which the powers are taken.
     count : ndarray of shape (..., K, d)
-        Weight behind each sum: of the cells that are not missing.
+        Weight behind each sum, that of the cells that are not missing.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class JointMoments(ClassMoments):
     ----------
     weight : ndarray of shape (K,)
     sums : ndarray of shape (K, d, d + 1)
-        Sums of (x - location) in column 0, of their products in columns 1..d.
+        Sums of z = x - location in column 0, and of z z^T in columns 1..d.
     location, count : ndarray of shape (K, d)
     """
 
@@ -221,8 +221,8 @@ def class_moments(
     Parameters
     ----------
     X : ndarray, memmap or sparse matrix/array of shape (n, d)
-        Data of size 1e100 at most, NaN where a cell is missing. Sparse data are never
-        densified.
+        Data, at most 1e100 in absolute value, with NaN for missing cells. Sparse data
+        are never densified.
     codes : array_like of shape (n,)
         Class of each row as an integer in 0..K-1.
     n_classes : int
@@ -230,11 +230,11 @@ def class_moments(
     order : int
         Highest power m.
     sample_weight : array_like of shape (n,), default=None
-        Nonnegative instance weights; None means 1 each.
+        Nonnegative instance weights; None means one each.
     about_zero : bool, default=False
-        Take the powers about zero, as families need that do not translate; otherwise
-        about a row of each class (zero, in a sparse column that does not store every
-        row of the class).
+        Take the powers about zero, as families that do not translate need; otherwise
+        they are taken about a row of each class (about zero in a sparse column that
+        does not store every row of the class).
 
     Returns
     -------
@@ -280,7 +280,7 @@ def joint_moments(
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Of size 1e100 at most.
+        Data, at most 1e100 in absolute value.
     codes, n_classes, sample_weight
         As in :func:`class_moments`.
 

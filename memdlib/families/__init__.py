@@ -10,11 +10,11 @@ so that a family is a pair of inverse maps between *mean parameters* mu and *nat
 parameters* lambda, and the log-normaliser psi. Everything else (entropy, divergences,
 the score of an instance) follows from these three.
 
-Every one is a :class:`Family`. The registry holds those of one feature at a time, each
-a :class:`MarginalFamily`, and the multinomial one of a whole document among them;
-:class:`MultivariateNormal` is the family of all features jointly. All methods are
-vectorised: the last axis of ``mu`` and ``lam`` (the last two, where features are joint)
-runs over the moments, any leading axes (classes, features) are kept.
+Every one is a :class:`Family`. The registry holds the families of one feature at a time,
+each a :class:`MarginalFamily`; among them is the multinomial family, of a whole
+document. :class:`MultivariateNormal` is the family of all features jointly. All methods
+are vectorised: the last axis of ``mu`` and ``lam`` (the last two, where features are
+joint) runs over the moments, and any leading axes (classes, features) are kept.
 """
 
 from memdlib.families.base import Family, MarginalFamily
@@ -65,11 +65,12 @@ def get(family: str | MarginalFamily) -> MarginalFamily:
     Parameters
     ----------
     family : str or MarginalFamily
+        One of :func:`names`, or an instance.
 
     Returns
     -------
     MarginalFamily
-        Of another name there is a ValueError, which lists those that exist.
+        A ValueError lists the names that exist if there is no such family.
 
     Examples
     --------

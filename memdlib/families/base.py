@@ -88,25 +88,33 @@ def _with_error(log_density, edges, features, weights) -> Array:
 def _jensen_shannon(log_density, edges, features, weights, n_nodes) -> Array:
     """Divergences (f,) of some features by one rule on panels with edges (f, B)."""
     nodes, rule = gauss_legendre(n_nodes)
-    half_width = 0.5 * np.diff(edges)[..., None]
-    # from the left edge on: far from zero, a midpoint would cost one more rounding
-    x = edges[:, :-1, None] + half_width * (nodes + 1.0)
-    x = x.reshape(len(edges), -1)
-    dx = (half_width * rule).reshape(len(edges), -1)
-    log_p = log_density(x, features)
-    # the peak is subtracted so that the mixture does not underflow; it stays finite
+    half = 0.5 * np.diff(edges)[..., None]
+    # from the left edge, which takes one rounding less than from the middle
+    x = edges[:, :-1, None] + half * (nodes + 1.0)
+    dx = half * rule
+    n_features = len(edges)
+    log_p = log_density(x.reshape(n_features, -1), features)
+    integrand = _divergence_density(log_p, weights)
+    return (dx.reshape(n_features, -1) * integrand).sum(axis=1)
+
+
+def _divergence_density(log_p, weights) -> Array:
+    """Integrand (f, N) of the divergence, from log densities (K, f, N).
+
+    With the mixture q it is the sum of w_k (p_k log(p_k / q) - p_k + q) over the
+    classes, whose terms w_k q (r exp(r) - exp(r) + 1), r = log(p_k / q), are never
+    negative.
+    """
+    # the peak is taken out so that the mixture does not underflow; it stays finite
     # where no class has any density
     peak = np.maximum(log_p.max(axis=0), np.finfo(np.float64).min)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_q = peak + np.log(np.tensordot(weights, np.exp(log_p - peak), 1))
-        log_ratio = np.where(np.isneginf(log_q), 0.0, log_p - log_q)
-        # sum of w_k (p_k log(p_k/q) - p_k + q) = sum of w_k q (r e^r - (e^r - 1)) with
-        # r = log(p_k/q): the terms are never negative, and do not cancel
-        growth = np.expm1(log_ratio)
-        excess = log_ratio * (growth + 1.0) - growth
-        excess = np.where(np.isneginf(log_ratio), 1.0, excess)
-    integrand = np.exp(log_q) * np.tensordot(weights, excess, 1)
-    return (dx * integrand).sum(axis=1)
+        r = np.where(np.isneginf(log_q), 0.0, log_p - log_q)
+        growth = np.expm1(r)
+        excess = r * (growth + 1.0) - growth
+    excess = np.where(np.isneginf(r), 1.0, excess)
+    return np.exp(log_q) * np.tensordot(weights, excess, 1)
 
 
 class Family(ABC):

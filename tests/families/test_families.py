@@ -520,6 +520,35 @@ def test_normal_divergences_of_classes_about_points_of_their_own():
     )
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        Exponential(),
+        TruncatedExponential(),
+        Bernoulli(),
+        Geometric(),
+        Poisson(),
+        Multinomial(),
+        Binomial(),
+        Polynomial(1),
+    ],
+)
+def test_families_about_zero_take_locations_and_ignore_them(f):
+    rng = np.random.default_rng([9, 7])
+    mu, location = rng.dirichlet(np.ones(4), size=3)[..., None], np.zeros((3, 4))
+    w = np.array([0.2, 0.3, 0.5])
+    pair = f.jeffreys(mu[0], mu[1], location=location[:2])
+    assert_array_equal(pair, f.jeffreys(mu[0], mu[1]))
+    js, _ = f.jensen_shannon(mu, w, location=location)
+    assert_array_equal(js, f.jensen_shannon(mu, w)[0])
+    options = {"shrinkage": 0.1, "smoothing": 1.0}
+    regular = f.regularise(mu, 9 * w, **options, location=location)
+    assert_array_equal(regular, f.regularise(mu, 9 * w, **options))
+    expected = f.js_gm(mu, w)
+    for lam in (None, f.natural(mu)):
+        assert_array_equal(f.js_gm(mu, w, lam=lam, location=location), expected)
+
+
 def test_whole_means_of_a_normal_are_squared_as_numbers_with_a_point():
     found = Normal.mean_parameters(np.array([4_000_000_000, -3]), 1.0)
     assert found.tolist() == [[4e9, 16e18 + 1.0], [-3.0, 10.0]]

@@ -102,6 +102,16 @@ def test_far_members_keep_their_digits(ratio):
     assert float(F.jeffreys(a, b)) == pytest.approx(jeffreys, rel=1e-12)
 
 
+def test_members_about_points_of_their_own():
+    (mean, S), w = members(3, 4), np.array([0.2, 0.5, 0.3])
+    location = np.random.default_rng([20, 5]).normal(size=(3, 4))
+    plain, about = F.mean_parameters(mean, S), F.mean_parameters(mean - location, S)
+    found = F.jeffreys(about[0], about[1], location=location[:2])
+    assert_allclose(found, F.jeffreys(plain[0], plain[1]), rtol=1e-11)
+    found = F.js_gm(about, w, location=location)
+    assert_allclose(found, F.js_gm(plain, w), rtol=1e-11)
+
+
 def joint_entropy(mean, S):
     return F.entropy(F.mean_parameters(mean, S))
 
