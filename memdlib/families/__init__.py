@@ -10,8 +10,8 @@ so that a family is a pair of inverse maps between *mean parameters* mu and *nat
 parameters* lambda, and the log-normaliser psi. Everything else (entropy, divergences,
 the score of an instance) follows from these three.
 
-Each one is a :class:`Family`. The registry holds the families of a single feature,
-each a :class:`MarginalFamily`; among them is the multinomial family, of a whole
+Every one is a :class:`Family`. The registry holds the families of one feature at a
+time, each a :class:`MarginalFamily`; among them is the multinomial family, of a whole
 document. :class:`MultivariateNormal` is the family of all features jointly. All methods
 are vectorised: the last axis of ``mu`` and ``lam`` (the last two, where features are
 joint) runs over the moments, and any leading axes (classes, features) are kept.
