@@ -109,6 +109,7 @@ class _Search:
     def __init__(
         self, moments: Array, origin: Array, unit: Array, support: Support
     ) -> None:
+        """Set the state before the first round (long, as it names every array)."""
         n, m = moments.shape
         # E u^0, ..., E u^m
         self.moments = np.insert(moments, 0, 1.0, axis=1)
