@@ -4,7 +4,7 @@ In units u = (x - mean) / sd every support is an interval, cut where the density
 fallen to nothing; a cut with mass beyond it is moved outwards, up to the reach of the
 method. Each round solves the dual in polynomials that are orthonormal under the density
 of the round before, on panels that follow it. The panels of the next round then check
-the solution on nodes that have had no part in it.
+the solution on nodes that were not used to find it.
 """
 
 from dataclasses import dataclass
@@ -202,7 +202,7 @@ class _Search:
         moments = self.moments[rows]
         basis, values = project_log_density(u, mass / total, minus_log, self.m)
         target = basis.means(moments)[:, 1:]
-        # the own polynomials of a density that is far too wide hide a wrong mean
+        # a density far too wide hides a wrong mean from its own polynomials
         mean_error = np.abs(basis.alpha[:, 0] - moments[:, 1])
         return _Grid(
             log_weights=log_weights,

@@ -59,7 +59,9 @@ class Polynomial(MarginalFamily):
             given = (0.0, 1.0)
         support = read_support(given, levels=self.levels)
         if not support.bounded:
-            raise ValueError(f"support={self.support} must be bounded")
+            raise ValueError(
+                f"support={self.support} must be bounded; give finite ends (a, b)"
+            )
         # plain numbers, so that equal families compare equal however they are given
         interval = (support.lower, support.upper) if support.levels is None else None
         object.__setattr__(self, "support", interval)
