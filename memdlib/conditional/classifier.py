@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import add_dummy_feature
 from sklearn.utils import Tags
 
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
@@ -289,7 +288,7 @@ def _design_matrix(X, weight, *, fit_intercept, nonnegative, l2):
     scale[scale == 0] = 1.0
     Z = X.multiply(1.0 / scale).tocsr() if is_sparse else X / scale
     if fit_intercept:
-        Z = add_dummy_feature(Z)
+        Z = _with_ones(Z)
     return Z, shift, scale
 
 
@@ -311,6 +310,14 @@ def _minus_row(X, row):
         return X - row
     ones = sparse.csr_array(np.ones((X.shape[0], 1)))
     return X - ones @ sparse.csr_array(row[None])
+
+
+def _with_ones(Z):
+    """Z (n, d) after a column of ones: (n, d + 1), csr if Z is sparse."""
+    ones = np.ones((Z.shape[0], 1))
+    if sparse.issparse(Z):
+        return sparse.hstack([ones, Z], format="csr")
+    return np.hstack([ones, Z])
 
 
 def _to_dense(row):

@@ -79,7 +79,7 @@ class ConditionalDual:
         share = weight / weight.sum()
         membership = share[:, None] * np.eye(n_classes)[codes]
         observed = (Z.T @ membership).T
-        return cls(Z, share, observed, penalty=penalty / weight.sum())
+        return cls(Z=Z, share=share, observed=observed, penalty=penalty / weight.sum())
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and weighted class probabilities at scores Z theta^T.
@@ -151,7 +151,7 @@ def _quasi_newton(dual, tol, max_iter):
         jac=True,
         method="L-BFGS-B",
         callback=lambda intermediate_result: history.append(intermediate_result.fun),
-        # Only the residual decides: ftol=0 is never reached.
+        # Stop at the residual, not where a step gains little.
         options={"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": tol, "ftol": 0},
     )
     residual = float(np.abs(result.jac).max())

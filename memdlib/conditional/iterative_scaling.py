@@ -96,7 +96,8 @@ def constant_step(
     penalised = penalty > 0
     r = np.where(penalised, penalty, 1.0)
     # O - E exp(size delta) - r (v + delta) = 0 is solved by Wright's omega function,
-    # which cannot overflow: delta = limit - omega / size, with the solution for E = 0.
+    # which cannot overflow: delta = limit - omega / size, where limit solves it for
+    # E = 0.
     limit = observed / r - value
     log_ratio = np.log(size / r)
     omega = wrightomega(log_expected + log_ratio + size * limit)
