@@ -4,14 +4,14 @@ A saturated model has a label distribution of its own for each level; its comple
 the sum over the levels of the log C(2, n) of a binary label.
 
 The statistics that the labels of L levels can have form a zonotope, with one generator
-a level. Polynomial features put the generators in general position, p of them always
+per level. Polynomial features put the generators in general position, any p of them
 independent, so each proper face is a parallelepiped on fewer than p free levels; its
-restricted model is saturated. Label counts therefore are of two kinds: on the boundary
+restricted model is saturated. Label counts are therefore of two kinds: on the boundary
 the supremum of the likelihood is the saturated one, elsewhere it is attained.
 
 The sum over the boundary has a closed form and bounds the complexity from below. From
 above it is bounded by the product of the C(2, n_l) over the levels, cut after as many
-factors as the model has parameters. No result is returned outside of these.
+factors as the model has parameters. No result outside these bounds is returned.
 """
 
 import math
@@ -24,7 +24,7 @@ from memdlib.nml.level_model import LevelModel
 from memdlib.nml.multinomial import MANY, TAIL, two_outcome_sum
 
 EPSILON = float(np.finfo(np.float64).eps)
-# More rounding than any exact sum has, in nats.
+# Upper limit of the rounding allowed for, more than any exact sum has, in nats.
 _MOST_ROUNDING = 1e-10
 
 
@@ -43,7 +43,8 @@ def rounding(model: LevelModel, n_terms: float = 1.0) -> float:
     """Bound of the rounding of a log complexity that adds many terms, in nats."""
     # a log-likelihood is a sum of n terms of at most about log(4 n) nats, a logit one
     # of p products, and a number of label sequences a product over L levels
-    n, n_levels = float(model.counts.sum()), len(model.counts)
+    n = float(model.counts.sum())
+    n_levels = len(model.counts)
     steps = n * math.log(4.0 * n + 1.0) + 4 * n_levels * (model.dimension + 1)
     return EPSILON * (steps + math.log2(n_terms + 1.0))
 
@@ -59,19 +60,21 @@ def on_boundary(model: LevelModel, ones: Array, counts: Array | None = None) -> 
     # a face needs a polynomial of the model that vanishes at the r mixed levels and has
     # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
     # changes of sign once those at mixed levels, and the factor x, are divided out
-    counts = model.counts[:, None] if counts is None else counts
     if model.saturated:
         return np.ones(ones.shape[1], dtype=bool)
-    kind = (ones >= counts).astype(np.int16) - (ones <= 0)
-    n_mixed, changes, last = np.zeros((3, ones.shape[1]), dtype=np.int16)
-    for value, row in zip(model.values, kind, strict=True):
-        turned = row * (1 - 2 * (n_mixed % 2))
+    if counts is None:
+        counts = model.counts[:, None]
+    # 1 and -1 where all labels of a level are 1 and 0, and 0 where they are mixed
+    signs = (ones >= counts).astype(np.int16) - (ones <= 0)
+    n_mixed, n_changes, last = np.zeros((3, ones.shape[1]), dtype=np.int16)
+    for value, sign in zip(model.values, signs, strict=True):
+        quotient_sign = sign * (1 - 2 * (n_mixed % 2))
         if not model.intercept and value < 0:
-            turned = -turned
-        changes += turned * last < 0
-        last = np.where(turned == 0, last, turned)
-        n_mixed += row == 0
-    return (n_mixed < model.dimension) & (changes <= model.dimension - 1 - n_mixed)
+            quotient_sign = -quotient_sign
+        n_changes += quotient_sign * last < 0
+        last = np.where(quotient_sign == 0, last, quotient_sign)
+        n_mixed += sign == 0
+    return (n_mixed < model.dimension) & (n_changes <= model.dimension - 1 - n_mixed)
 
 
 def boundary_sum(model: LevelModel) -> float:
@@ -79,7 +82,9 @@ def boundary_sum(model: LevelModel) -> float:
     # every set of j < p free levels carries as many faces as there are ways to place at
     # most p - 1 - j changes of sign between the others, twice, and each adds the
     # product of C(2, n_l) - 2 over its free levels
-    n_levels, p, total = len(model.counts), model.dimension, 0.0
+    n_levels = len(model.counts)
+    p = model.dimension
+    total = 0.0
     for j, products in enumerate(_elementary_symmetric(model, 2.0, p - 1)):
         ways = sum(math.comb(n_levels - j - 1, i) for i in range(p - j))
         total += products * 2 * ways
@@ -88,18 +93,20 @@ def boundary_sum(model: LevelModel) -> float:
 
 def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[float]:
     """Elementary symmetric polynomials of the C(2, n_l), less a number each."""
-    found = [1.0] + [0.0] * degree
-    # plain numbers: of most models there are few
+    polynomials = [1.0] + [0.0] * degree
+    # plain numbers: most models have few levels
     for n in model.counts.tolist():
+        factor = two_outcome_sum(int(n)) - less
         for j in range(degree, 0, -1):
-            found[j] += (two_outcome_sum(int(n)) - less) * found[j - 1]
-    return found
+            polynomials[j] += factor * polynomials[j - 1]
+    return polynomials
 
 
 def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     """Log of the boundary sum and of the truncated product; equal if saturated."""
     if model.saturated:
-        return (saturated_complexity(model),) * 2
+        complexity = saturated_complexity(model)
+        return complexity, complexity
     upper = math.fsum(_elementary_symmetric(model, 1.0, model.dimension))
     return math.log(boundary_sum(model)), math.log(upper)
 

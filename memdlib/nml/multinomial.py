@@ -10,7 +10,7 @@ from memdlib._types import ArrayLike
 from memdlib.nml.checks import check_counts
 from memdlib.validation import check_integer
 
-# exp(-k^2 / 2n) is below rounding of the sum beyond this many square roots of n
+# exp(-k^2 / 2n) is below the rounding of the sum beyond this many square roots of n.
 TAIL = 9.0
 # From here on the expansion of the sum is exact to rounding.
 MANY = 10**5
@@ -40,14 +40,19 @@ def multinomial_complexity(n: int, n_levels: int) -> float:
     Returns
     -------
     float
-        Nats; 0.0 if ``n`` is 0 or ``n_levels`` is 1.
+        In nats; 0.0 if ``n`` is 0 or ``n_levels`` is 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Notes
     -----
     The terms of C(2, n) = sum_k n! / ((n - k)! n^k) fall like exp(-k^2 / 2n), so
-    O(sqrt(n)) of them are enough [2]_; from 10^5 on it is Ramanujan's expansion. The
+    O(sqrt(n)) of them are enough [2]_; from 10^5 on Ramanujan's expansion is used. The
     ratio r_K = C(K + 1, n) / C(K, n) follows r_(K+1) = 1 + n / (K r_K), the recurrence
-    of [1]_ divided by C(K + 1, n), which neither overflows nor adds errors up.
+    of [1]_ divided by C(K + 1, n), which neither overflows nor accumulates errors.
 
     References
     ----------
@@ -61,10 +66,12 @@ def multinomial_complexity(n: int, n_levels: int) -> float:
     >>> print(f"{multinomial_complexity(38, 2):.10f}")
     2.1292784450
     """
-    n, n_levels = check_integer(n, "n", minimum=0), check_integer(n_levels, "n_levels")
+    n = check_integer(n, "n", minimum=0)
+    n_levels = check_integer(n_levels, "n_levels")
     if n == 0:
         return 0.0
-    ratio, logs = two_outcome_sum(n), []
+    ratio = two_outcome_sum(n)
+    logs = []
     for k in range(1, n_levels):
         logs.append(math.log(ratio))
         ratio = 1.0 + n / (k * ratio)
@@ -77,12 +84,17 @@ def multinomial_codelength(counts: ArrayLike) -> float:
     Parameters
     ----------
     counts : array_like of shape (K,)
-        How often each of the K outcomes occurs; K counts zeros too.
+        How often each of the K outcomes occurs, zeros included.
 
     Returns
     -------
     float
-        Nats.
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        If counts are not nonnegative integers.
 
     Examples
     --------
@@ -92,5 +104,6 @@ def multinomial_codelength(counts: ArrayLike) -> float:
     24.9931091317
     """
     counts = check_counts(counts, "counts")
-    error = abs(float(xlogy(counts, counts / max(counts.sum(), 1)).sum()))
-    return error + multinomial_complexity(int(counts.sum()), len(counts))
+    n = int(counts.sum())
+    error = abs(float(xlogy(counts, counts / max(n, 1)).sum()))
+    return error + multinomial_complexity(n, len(counts))
