@@ -8,19 +8,18 @@ document is one more category, and Bayes' rule is
                        + (N - sum_{w in V} x_w) log(1 - sum_{w in V} theta_kw).
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores, by_column
+from memdlib.generative.scores import Scores, by_step, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +67,23 @@ class DocumentScores(Scores):
         counts = self.family.observe(X)
         return finite_scores(self.log_prior + counts @ self.slopes, X)
 
-    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
+    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
         X = self.family.observe(X)
         theta = self.theta[:, self.features]
         theta_left_out = np.delete(self.theta, self.features, axis=1).sum(axis=1)
-        slopes = _log_relative(theta)
-        other_slopes = _log_relative(_tail_sums(theta, theta_left_out))
-        columns = by_column(X[:, self.features])
-        log_density = self.log_prior
-        n_others = X.sum(axis=1)[:, None]
-        for first, last in pairwise([0, *grid]):
-            counts = columns[:, first:last]
-            log_density = log_density + counts @ slopes[:, first:last].T
-            n_others = n_others - counts.sum(axis=1)[:, None]
-            # fractional counts may leave a rounding error below zero
-            yield log_density + np.maximum(n_others, 0.0) * other_slopes[:, last]
+        other_slopes = _log_relative(_tail_sums(theta, theta_left_out))[:, grid].T
+        counts = X[:, self.features]
+        step = steps_of(grid)
+        added = counts @ by_step(_log_relative(theta), step, len(grid))
+        n_added = counts @ by_step(np.ones((1, len(step))), step, len(grid))
+        if sparse.issparse(added):
+            added, n_added = added.toarray(), n_added.toarray()
+        totals = added.reshape(len(n_added), len(grid), -1)
+        totals[:, 0] += self.log_prior
+        np.cumsum(totals, axis=1, out=totals)
+        n_others = X.sum(axis=1)[:, None] - np.cumsum(n_added, axis=1)
+        # fractional counts may leave a rounding error below zero
+        return totals + np.maximum(n_others, 0.0)[..., None] * other_slopes
 
 
 def _tail_sums(theta: Array, theta_left_out: Array) -> Array:

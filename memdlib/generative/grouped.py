@@ -6,9 +6,8 @@ family form a group, whose moments, marginals and scores are those of these colu
 alone; every category is a group by itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
 from memdlib.estimator import finite_scores
 from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
 from memdlib.generative.marginals import ClassMarginals, FamilySpec, family_moments
-from memdlib.generative.scores import MarginalScores, Scores, by_column
+from memdlib.generative.scores import MarginalScores, Scores, steps_of
 from memdlib.moments import ClassMoments
 
 # Levels that a category may have; codes beyond are numbers, not categories.
@@ -315,16 +314,15 @@ class LevelScores:
         """Codes of the levels, dense, of the one column of X (n, 1)."""
         return _dense_column(X, 0)[:, None]
 
-    def take(self, features: slice) -> "LevelScores":
-        """Scores by the only feature there is."""
-        return self
-
-    def sum(self, columns: Array) -> Array:
-        """What the levels (n, 1) add to the scores (n, K)."""
+    def step_sums(self, columns: Array, step: Indices, n_steps: int) -> Array:
+        """What the levels (n, 1) add to the scores (n, n_steps, K) at their step."""
         level_codes = columns[:, 0]
         n_levels = len(self.log_probability) - 1
         known = (level_codes >= 0) & (level_codes < n_levels)
-        return self.log_probability[np.where(known, level_codes, -1).astype(np.intp)]
+        level = np.where(known, level_codes, -1).astype(np.intp)
+        sums = np.zeros((len(level), n_steps, self.log_probability.shape[1]))
+        sums[:, step[0]] = self.log_probability[level]
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,9 +343,10 @@ class ScoreGroup:
     scores: MarginalScores | LevelScores
     ranks: Indices
 
-    def used_columns(self, X: MatrixLike) -> MatrixLike:
-        """Columns (n, f) that the scores are sums over."""
-        return self.scores.columns(X[:, self.columns])
+    def step_sums(self, X: MatrixLike, step: Indices, n_steps: int) -> Array:
+        """What the columns add to the scores (n, n_steps, K), each at its step (f,)."""
+        columns = self.scores.columns(X[:, self.columns])
+        return self.scores.step_sums(columns, step[self.ranks], n_steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,19 +382,13 @@ class GroupedScores(Scores):
         return cls(log_prior, groups)
 
     def total(self, X: MatrixLike) -> Array:
-        total = self.log_prior
-        for group in self.groups:
-            total = total + group.scores.sum(group.used_columns(X))
-        return finite_scores(total, X)
+        n_features = sum(len(group.ranks) for group in self.groups)
+        return finite_scores(self.running_totals(X, np.array([n_features]))[:, 0], X)
 
-    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
-        columns = [by_column(group.used_columns(X)) for group in self.groups]
-        total = self.log_prior
-        for first, last in pairwise([0, *grid]):
-            for group, group_columns in zip(self.groups, columns, strict=True):
-                start, stop = np.searchsorted(group.ranks, [first, last])
-                if start < stop:
-                    step = slice(start, stop)
-                    scores = group.scores.take(step)
-                    total = total + scores.sum(group_columns[:, step])
-            yield total
+    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+        step = steps_of(grid)
+        totals = np.zeros((X.shape[0], len(grid), len(self.log_prior)))
+        totals[:, 0] = self.log_prior
+        for group in self.groups:
+            totals += group.step_sums(X, step, len(grid))
+        return np.cumsum(totals, axis=1, out=totals)

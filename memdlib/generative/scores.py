@@ -10,9 +10,8 @@ would cost them their digits.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -23,8 +22,10 @@ from memdlib.families import MarginalFamily
 from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments import translate_natural
 
-# Entries of a sparse matrix that are filled in at a time: 2 MiB of doubles.
-_BLOCK = 2**18
+# Entries of a sparse matrix that are filled in at a time: 2 MiB of doubles; and of
+# scores (rows, sizes, classes) that are compared at a time: 16 MiB.
+_FILLED = 2**18
+_TOTALS = 2**21
 
 # Half the squared distance, in standard deviations, up to which a class may lie from
 # the point that scores are taken about: they are exact to some 1e-11 nats.
@@ -135,7 +136,7 @@ class LinearScores:
 
 
 class Scores(ABC):
-    """Joint log densities by ranked features, which may be added a few at a time."""
+    """Joint log densities by ranked features, which may be added in steps."""
 
     log_prior: Array
 
@@ -144,11 +145,11 @@ class Scores(ABC):
         """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
 
     @abstractmethod
-    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
-        """Yield the scores (n, K) by the first S features, for each S of a grid."""
+    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+        """Scores (n, G, K) by the first S features, for each S of a grid (G,)."""
 
     def correct_weight(
-        self, X: MatrixLike, codes: Indices, weight: Array, grid: Sequence[int]
+        self, X: MatrixLike, codes: Indices, weight: Array, grid: Indices
     ) -> Array:
         """Weight (G,) of the rows classified correctly by the first S features.
 
@@ -158,14 +159,47 @@ class Scores(ABC):
         codes : ndarray of int, shape (n,)
             Classes of the rows; -1 is none of them.
         weight : ndarray of shape (n,)
-        grid : sequence of int, length G
-            Numbers S, increasing.
+        grid : ndarray of int, shape (G,)
+            Numbers S, increasing, the last one that of all features.
         """
-        correct = []
-        for scores in self.running_totals(X, grid):
-            correct.append(weight[scores.argmax(axis=1) == codes].sum())
-        finite_scores(scores, X)
-        return np.array(correct)
+        correct = np.zeros(len(grid))
+        n_rows = max(1, _TOTALS // (len(grid) * len(self.log_prior)))
+        for start in range(0, X.shape[0], n_rows):
+            rows = slice(start, start + n_rows)
+            totals = self.running_totals(X[rows], grid)
+            finite_scores(totals[:, -1], X[rows])
+            is_correct = totals.argmax(axis=2) == codes[rows, None]
+            correct += weight[rows] @ is_correct
+        return correct
+
+
+def by_step(coefficients: Array, step: Indices, n_steps: int) -> MatrixLike:
+    """Matrix that sums features within steps, each times a coefficient of each class.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (K, f)
+    step : ndarray of int, shape (f,)
+        Step of each feature.
+    n_steps : int
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (f, n_steps K)
+        Dense if there is one step.
+    """
+    if n_steps == 1:
+        return coefficients.T
+    n_classes, n_features = coefficients.shape
+    column = step[:, None] * n_classes + np.arange(n_classes)
+    row_ends = n_classes * np.arange(n_features + 1)
+    shape = (n_features, n_steps * n_classes)
+    return sparse.csr_array((coefficients.T.ravel(), column.ravel(), row_ends), shape)
+
+
+def steps_of(grid: Indices) -> Indices:
+    """Step (f,) at which each of the first f = grid[-1] features is added."""
+    return np.repeat(np.arange(len(grid)), np.diff(grid, prepend=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,22 +284,22 @@ class MarginalScores(Scores):
         )
 
     def total(self, X: MatrixLike) -> Array:
-        return finite_scores(self.log_prior + self.sum(self.columns(X)), X)
+        columns = self.columns(X)
+        one_step = np.zeros(columns.shape[1], dtype=np.intp)
+        sums = self.step_sums(columns, one_step, 1)[:, 0]
+        return finite_scores(self.log_prior + sums, X)
 
-    def running_totals(self, X: MatrixLike, grid: Sequence[int]) -> Iterator[Array]:
-        columns = by_column(self.columns(X))
-        scores = self.log_prior
-        for first, last in pairwise([0, *grid]):
-            step = slice(first, last)
-            scores = scores + self.take(step).sum(columns[:, step])
-            yield scores
+    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+        totals = self.step_sums(self.columns(X), steps_of(grid), len(grid))
+        totals[:, 0] += self.log_prior
+        return np.cumsum(totals, axis=1, out=totals)
 
     def columns(self, X: MatrixLike) -> MatrixLike:
         """Columns (n, f) of X (n, d) in the order of the features, as observed."""
         observed = self.family.observe(X)[:, self.features]
         return observed.astype(np.float64, copy=False)
 
-    def take(self, features: slice | Bools) -> "MarginalScores":
+    def _take(self, features: Bools) -> "MarginalScores":
         """Scores by some of the features."""
         return replace(
             self,
@@ -281,80 +315,97 @@ class MarginalScores(Scores):
         )
 
     @np.errstate(over="ignore", invalid="ignore")
-    def sum(self, columns: MatrixLike) -> Array:
-        """What all features, given by columns (n, f), add to the scores (n, K)."""
+    def step_sums(self, columns: MatrixLike, step: Indices, n_steps: int) -> Array:
+        """What the features of each step add to the scores.
+
+        Parameters
+        ----------
+        columns : {ndarray, csr_array} of shape (n, f)
+            As :meth:`columns` gives them.
+        step : ndarray of int, shape (f,)
+            Step of each feature.
+        n_steps : int
+
+        Returns
+        -------
+        ndarray of shape (n, n_steps, K)
+        """
         if not sparse.issparse(columns):
-            return self._dense_sum(columns)
+            return self._dense_sums(columns, step, n_steps)
         # only where the score of a feature is a polynomial that vanishes at zero, and
         # no cell is missing, is it the sum over the cells that are stored
         dense = self.scored_per_class | self.needs_own_centre.any(axis=0)
         dense |= self.centre != 0
         dense |= _has_missing(columns)
         if not dense.any():
-            return self._linear_sum(columns)
+            return self._linear_sums(columns, step, n_steps)
         if dense.all():
-            return self._filled_sum(columns)
-        linear = self.take(~dense)._linear_sum(columns[:, ~dense])
-        return linear + self.take(dense)._filled_sum(columns[:, dense])
+            return self._filled_sums(columns, step, n_steps)
+        linear = self._take(~dense)._linear_sums(
+            columns[:, ~dense], step[~dense], n_steps
+        )
+        return linear + self._take(dense)._filled_sums(
+            columns[:, dense], step[dense], n_steps
+        )
 
-    def _linear_sum(self, z) -> Array:
-        """The part of the sum that is linear in powers of z (n, f), dense or sparse."""
-        score = self.constant.sum(axis=1) + z @ self.slopes[0].T
-        for j, slopes in enumerate(self.slopes[1:], start=2):
+    def _linear_sums(self, z, step, n_steps) -> Array:
+        """The part of the sums that is linear in powers of z (n, f), maybe sparse."""
+        n_classes = len(self.log_prior)
+        ones = np.ones((1, len(step)))
+        sums = (ones @ by_step(self.constant, step, n_steps)).ravel()
+        for j, slopes in enumerate(self.slopes, start=1):
             power = z.power(j) if sparse.issparse(z) else z**j
-            score = score + power @ slopes.T
-        return score
+            added = power @ by_step(slopes, step, n_steps)
+            sums = sums + (added.toarray() if sparse.issparse(added) else added)
+        return sums.reshape(-1, n_steps, n_classes)
 
-    def _filled_sum(self, columns) -> Array:
-        """The sum over sparse columns (n, f), filled in a few rows at a time."""
+    def _filled_sums(self, columns, step, n_steps) -> Array:
+        """The sums over sparse columns (n, f), filled in a few rows at a time."""
         columns = columns.tocsr()
-        step = max(1, _BLOCK // columns.shape[1])
+        n_rows = max(1, _FILLED // columns.shape[1])
         sums = []
-        for start in range(0, columns.shape[0], step):
-            block = columns[start : start + step].toarray()
-            sums.append(self._dense_sum(block))
+        for start in range(0, columns.shape[0], n_rows):
+            block = columns[start : start + n_rows].toarray()
+            sums.append(self._dense_sums(block, step, n_steps))
         return np.concatenate(sums)
 
-    def _dense_sum(self, X) -> Array:
-        """The sum over dense columns X (n, f); a missing cell adds nothing."""
+    def _dense_sums(self, X, step, n_steps) -> Array:
+        """The sums over dense columns X (n, f); a missing cell adds nothing."""
         z = X - self.centre
         known = ~np.isnan(z)
         if known.all():
-            score = self._linear_sum(z)
+            sums = self._linear_sums(z, step, n_steps)
         else:
-            filled = np.where(known, z, 0.0)
-            score = self._linear_sum(filled) - ~known @ self.constant.T
+            sums = self._linear_sums(np.where(known, z, 0.0), step, n_steps)
+            missing = ~known @ by_step(self.constant, step, n_steps)
+            sums -= missing.reshape(sums.shape)
         for k in np.flatnonzero(self.needs_own_centre.any(axis=1)):
             s = self.needs_own_centre[k]
             shared = _log_density(z[:, s], self.reference[:, s])
             excess = self._class_log_density(X[:, s], k, s) - shared
-            score[:, k] += excess.sum(axis=1, where=known[:, s])
+            excess = np.where(known[:, s], excess, 0.0)
+            sums[..., k] += excess @ by_step(np.ones((1, s.sum())), step[s], n_steps)
         if self.scored_per_class.any():
-            self._add_per_class(score, X, known)
-        return score
+            self._add_per_class(sums, X, known, step, n_steps)
+        return sums
 
-    def _add_per_class(self, score, X, known) -> None:
+    def _add_per_class(self, sums, X, known, step, n_steps) -> None:
         """Add the features that are scored per class, less the best class of each."""
         s = self.scored_per_class
-        X = X[:, s]
         log_densities = [
-            self._class_log_density(X, k, s) for k in range(len(self.log_prior))
+            self._class_log_density(X[:, s], k, s) for k in range(len(self.log_prior))
         ]
         possible = np.isfinite(self.log_prior)
         best = np.max(np.array(log_densities)[possible], axis=0)
+        within_step = by_step(np.ones((1, s.sum())), step[s], n_steps)
         for k, log_density in enumerate(log_densities):
-            excess = log_density - best
-            score[:, k] += excess.sum(axis=1, where=known[:, s])
+            excess = np.where(known[:, s], log_density - best, 0.0)
+            sums[..., k] += excess @ within_step
 
     def _class_log_density(self, X, k: int, features) -> Array:
         """Log densities (n, s) of class k for some features X (n, s)."""
         z = X - self.location[k, features]
         return _log_density(z, self.class_params[:, k, features])
-
-
-def by_column(X: MatrixLike) -> MatrixLike:
-    """The same matrix, laid out so that a few columns are quick to take."""
-    return X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
 
 
 def _with_log_normaliser(family, natural) -> Array:

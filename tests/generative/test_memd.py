@@ -25,7 +25,8 @@ def words(n=300):
 @pytest.mark.parametrize(("reach", "block"), [(0.3, 2**21), (2.0**14, 300), (0.3, 1)])
 def test_a_curve_is_a_fit_for_every_size(monkeypatch, family, kind, reach, block):
     """Whether classes count as near to each other or as far."""
-    monkeypatch.setattr(scores, "_BLOCK", block)
+    monkeypatch.setattr(scores, "_FILLED", block)
+    monkeypatch.setattr(scores, "_TOTALS", block)
     monkeypatch.setattr(scores, "_REACH", reach)
     X, y = words(n=160)
     X = X.toarray()[:, 20:32]
