@@ -11,7 +11,11 @@ from memdlib.datasets import simulate_gaussian_classes
 def workload(n=190, d=16063, K=14):
     """Samples and labels, by default in the shape of the Global Cancer Map."""
     data = simulate_gaussian_classes(
-        n_samples=n, n_features=d, n_informative=min(d, 100), n_classes=K, seed=1
+        n_samples=n,
+        n_features=d,
+        n_informative=min(d, 100),
+        n_classes=K,
+        random_state=1,
     )
     return data.X, data.y
 

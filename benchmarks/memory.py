@@ -11,7 +11,11 @@ from memdlib.datasets import simulate_gaussian_classes
 def comparisons() -> list[Comparison]:
     """Measure a fit on dense and on sparse data."""
     data = simulate_gaussian_classes(
-        n_samples=2000, n_features=16063, n_informative=100, n_classes=14, seed=1
+        n_samples=2000,
+        n_features=16063,
+        n_informative=100,
+        n_classes=14,
+        random_state=1,
     )
     thin = sparse.random_array((20000, 50000), density=2e-3, rng=3, format="csr")
     labels = np.arange(20000) % 20

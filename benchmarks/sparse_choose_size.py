@@ -18,7 +18,7 @@ def workload(n, d, K):
     """Counts and labels."""
     text = simulate_text_counts(
         n_documents=n, n_words=d, n_informative=min(d, 500), n_classes=K, lift=10.0,
-        seed=3,
+        random_state=3,
     )  # fmt: skip
     X = text.X.astype(float)
     # the peer takes no others

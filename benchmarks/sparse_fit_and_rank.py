@@ -12,7 +12,7 @@ from memdlib.datasets import simulate_text_counts
 def workload(n=11314, d=50000, K=20):
     """Counts and labels, by default about as many as in the 20 Newsgroups."""
     text = simulate_text_counts(
-        n_documents=n, n_words=d, n_informative=min(d, 500), n_classes=K, seed=2
+        n_documents=n, n_words=d, n_informative=min(d, 500), n_classes=K, random_state=2
     )
     return text.X.astype(np.float64), text.y
 

@@ -1,9 +1,10 @@
 """Simulated data whose truth is known: which features are informative, and how much.
 
-All randomness comes from ``numpy.random.default_rng([stream, seed])``, with a constant
-``stream`` for each simulator: with the same version of NumPy, the same arguments give
-the same bytes. The parameters of the distribution are drawn before the data, so that
-simulations that differ only in the number of samples share their truth.
+All randomness comes from ``numpy.random.default_rng([stream, random_state])``, with a
+constant ``stream`` for each simulator: with the same version of NumPy and an integer
+``random_state``, the same arguments give the same bytes. The parameters of the
+distribution are drawn before the data, so that simulations that differ only in the
+number of samples share their truth.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import validate_params
 
 from memdlib.validation import COUNT, NONNEGATIVE, Number, check_real_array
@@ -19,7 +20,7 @@ from memdlib.validation import COUNT, NONNEGATIVE, Number, check_real_array
 __all__ = ["simulate_gaussian_classes", "simulate_text_counts"]
 
 _SEVERAL = Number(Integral, 2)
-_SEED = Number(Integral, 0)
+_RANDOM_STATE = [Number(Integral, 0), np.random.RandomState, None]
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
 # Mandelbrot's shift: the frequency of a word is proportional to 1 / (rank + 2.7).
@@ -34,7 +35,7 @@ _ZIPF_SHIFT = 2.7
         "n_classes": [_SEVERAL],
         "weights": ["array-like", None],
         "separation": [NONNEGATIVE],
-        "seed": [_SEED],
+        "random_state": _RANDOM_STATE,
     },
     prefer_skip_nested_validation=True,
 )
@@ -45,7 +46,7 @@ def simulate_gaussian_classes(
     n_classes: int = 2,
     weights: Sequence[float] | None = None,
     separation: float = 1.0,
-    seed: int = 0,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> Bunch:
     """Draw samples whose features are independent Gaussians given the class.
 
@@ -72,8 +73,9 @@ def simulate_gaussian_classes(
     separation : float, default=1.0
         Mean distance between neighbouring class means on an informative feature, in
         standard deviations of an uninformative one; with 0 only the variances differ.
-    seed : int, default=0
-        Seed, not negative.
+    random_state : int, RandomState instance or None, default=0
+        Determines all draws. An int >= 0 gives the same data at every call; None draws
+        afresh, from the global random state of NumPy.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def simulate_gaussian_classes(
     _check_at_most(n_informative, "n_informative", n_features, "n_features")
     class_prior = _normalised(weights, n_classes)
 
-    rng = np.random.default_rng([_GAUSSIAN_STREAM, seed])
+    rng = _generator(_GAUSSIAN_STREAM, random_state)
     chosen = rng.choice(n_features, n_informative, replace=False)
     informative = np.isin(np.arange(n_features), chosen)
     means, variances = _gaussian_parameters(rng, informative, n_classes, separation)
@@ -135,7 +137,7 @@ def simulate_gaussian_classes(
         "n_classes": [_SEVERAL],
         "document_length": [Number(Real, 1)],
         "lift": [Number(Real, 1, None, "neither")],
-        "seed": [_SEED],
+        "random_state": _RANDOM_STATE,
     },
     prefer_skip_nested_validation=True,
 )
@@ -146,7 +148,7 @@ def simulate_text_counts(
     n_classes: int = 4,
     document_length: float = 100.0,
     lift: float = 5.0,
-    seed: int = 0,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> Bunch:
     """Draw word counts of documents whose words are independent given the class.
 
@@ -175,8 +177,9 @@ def simulate_text_counts(
     lift : float, default=5.0
         Factor, above 1, on the background probability of a word in its own class, up to
         the normalisation that all words share.
-    seed : int, default=0
-        Seed, not negative.
+    random_state : int, RandomState instance or None, default=0
+        Determines all draws. An int >= 0 gives the same data at every call; None draws
+        afresh, from the global random state of NumPy.
 
     Returns
     -------
@@ -210,7 +213,7 @@ def simulate_text_counts(
     _check_at_most(n_classes, "n_classes", n_informative, "n_informative")
     _check_at_most(n_informative, "n_informative", n_words, "n_words")
 
-    rng = np.random.default_rng([_TEXT_STREAM, seed])
+    rng = _generator(_TEXT_STREAM, random_state)
     words = rng.choice(n_words, n_informative, replace=False)
     informative = np.isin(np.arange(n_words), words)
     probabilities = _word_probabilities(n_words, words, n_classes, lift)
@@ -226,6 +229,13 @@ def simulate_text_counts(
         informative=informative,
         class_prior=class_prior,
     )
+
+
+def _generator(stream, random_state):
+    """Generator of a stream; an int is its seed, a RandomState draws one."""
+    if not isinstance(random_state, Integral):
+        random_state = check_random_state(random_state).randint(2**32, dtype=np.uint32)
+    return np.random.default_rng([stream, random_state])
 
 
 def _check_at_most(value, name, limit, limit_name):

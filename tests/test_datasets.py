@@ -30,7 +30,12 @@ def test_gaussian_truth_is_confined_to_the_informative(
 ):
     n_features = max(1, n_informative + rest)
     data = simulate_gaussian_classes(
-        40, n_features, n_informative, n_classes, separation=separation, seed=seed
+        40,
+        n_features,
+        n_informative,
+        n_classes,
+        separation=separation,
+        random_state=seed,
     )
     assert data.X.shape == (40, n_features) and data.X.dtype == np.float64
     assert data.y.dtype == np.int64
@@ -91,7 +96,7 @@ def test_text_truth_is_confined_to_the_informative(n_classes, extra, rest, lift,
 
 def test_text_counts_follow_the_truth():
     data = simulate_text_counts(
-        n_documents=3_000, n_words=60, n_informative=12, n_classes=3, seed=1
+        n_documents=3_000, n_words=60, n_informative=12, n_classes=3, random_state=1
     )
     lengths = data.X.sum(axis=1)
     assert abs(lengths.mean() - 100) < 5 * np.sqrt(99 / 3_000)
@@ -112,10 +117,24 @@ def values(data):
 
 @pytest.mark.parametrize("simulate", SIMULATORS)
 def test_same_seed_same_bytes(simulate):
-    one, two, other = simulate(seed=7), simulate(seed=np.int64(7)), simulate(seed=8)
+    one = simulate(random_state=7)
+    two = simulate(random_state=np.int64(7))
+    other = simulate(random_state=8)
     for key, array in values(one).items():
         assert array.tobytes() == values(two)[key].tobytes(), key
     assert values(one)["X"].tobytes() != values(other)["X"].tobytes()
+
+
+@pytest.mark.parametrize("simulate", SIMULATORS)
+def test_random_states_and_none_draw_afresh(simulate):
+    def drawn(random_state):
+        return values(simulate(random_state=random_state))["X"].tobytes()
+
+    state = np.random.RandomState(3)
+    first, second = drawn(state), drawn(state)
+    assert first != second
+    assert first == drawn(np.random.RandomState(3))
+    assert drawn(None) != drawn(None)
 
 
 @pytest.mark.parametrize("simulate", SIMULATORS)
@@ -134,7 +153,7 @@ def test_truth_does_not_depend_on_the_number_of_samples(simulate):
         (simulate_gaussian_classes, {"weights": [1, 0]}, "weights", "positive"),
         (simulate_gaussian_classes, {"weights": [1, 999]}, "n_samples", "raise"),
         (simulate_gaussian_classes, {"separation": -1}, "separation", r"\[0.0, i"),
-        (simulate_gaussian_classes, {"seed": -1}, "seed", r"\[0, inf\)"),
+        (simulate_gaussian_classes, {"random_state": -1}, "random_state", r"\[0, i"),
         (simulate_text_counts, {"n_informative": 1001}, "n_informative", "n_words=1"),
         (simulate_text_counts, {"document_length": 0.5}, "document_length", r"\[1"),
         (simulate_text_counts, {"lift": 1}, "lift", r"\(1.0, inf\)"),

@@ -71,13 +71,17 @@ def simulated(name: str, n_samples: int, seed: int) -> Bunch:
     if how.kind == "mixed":
         return _mixed(n_samples, seed, **how.arguments)
     if how.kind == "text":
-        bunch = simulate_text_counts(n_documents=n_samples, seed=seed, **how.arguments)
+        bunch = simulate_text_counts(
+            n_documents=n_samples, random_state=seed, **how.arguments
+        )
         # the length of a document says nothing of its class
         density = bunch.X @ np.log(bunch.word_probabilities).T
         X = bunch.X.copy()  # LIBLINEAR takes no indices of 64 bits
         X.indices, X.indptr = (part.astype(np.int32) for part in (X.indices, X.indptr))
         return Bunch(X=X, y=bunch.y, log_posterior=log_softmax(density, axis=1))
-    bunch = simulate_gaussian_classes(n_samples=n_samples, seed=seed, **how.arguments)
+    bunch = simulate_gaussian_classes(
+        n_samples=n_samples, random_state=seed, **how.arguments
+    )
     X, means, variances = bunch.X, bunch.means, bunch.variances
     if how.equal:
         X = means[bunch.y] + (X - means[bunch.y]) / np.sqrt(variances[bunch.y])

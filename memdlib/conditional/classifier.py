@@ -9,6 +9,7 @@ and its dual is the log-likelihood. Three solvers reach the same optimum.
 """
 
 import warnings
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,8 +22,8 @@ from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier
 from memdlib.validation import (
     COUNT,
-    NONNEGATIVE,
     POSITIVE,
+    Number,
     Words,
     all_or_nothing,
     labelled_data,
@@ -35,20 +36,21 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     """Discriminative maximum entropy (DME), also known as softmax regression.
 
     The conditional distribution of largest entropy whose moments E x_j [c = k] and
-    E [c = k] equal those of the training rows; with ``l2`` above zero they agree up to
-    ``l2`` times the coefficient.
+    E [c = k] equal those of the training rows; with a finite ``C`` their totals over
+    the rows agree up to the coefficient divided by ``C``.
 
     Parameters
     ----------
     solver : {"lbfgs", "gis", "iis"}, default="lbfgs"
         "lbfgs" is a quasi-Newton method. Generalised ("gis") and improved ("iis")
         iterative scaling reach the same optimum slowly; they are included for study.
-    l2 : float >= 0, default=1.0
-        Penalty l2 / 2 times the squared coefficients, on the scale of the total
-        log-likelihood: 1 / C of :class:`sklearn.linear_model.LogisticRegression` (for
-        two classes, whose coefficients are here of opposite sign and half the size,
-        2 / C). 0 is plain maximum entropy, which has no optimum if classes are linearly
-        separable.
+    C : float > 0, default=1.0
+        Inverse of the strength of regularisation, as in
+        :class:`sklearn.linear_model.LogisticRegression`: the squared coefficients times
+        1 / (2 C) are subtracted from the total log-likelihood, so that smaller values
+        regularise more strongly. ``np.inf`` is plain maximum entropy, which has no
+        optimum if classes are linearly separable. For two classes, whose coefficients
+        are here of opposite sign and half the size, scikit-learn's ``C`` is twice this.
     fit_intercept : bool, default=True
         Whether the class frequencies, E [c = k], are among the moments. Their
         parameters, the intercepts, are not penalised.
@@ -96,7 +98,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     >>> from memdlib import ConditionalMaxEntClassifier
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = ConditionalMaxEntClassifier(l2=0.1).fit(X[::2], y[::2])
+    >>> clf = ConditionalMaxEntClassifier(C=10.0).fit(X[::2], y[::2])
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.973
     """
@@ -110,7 +112,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     _parameter_constraints: ClassVar[dict] = {
         "solver": [Words(*MAX_ITERATIONS)],
-        "l2": [NONNEGATIVE],
+        "C": [Number(Real, 0, None, "right")],
         "fit_intercept": ["boolean"],
         "tol": [POSITIVE],
         "max_iter": [COUNT, None],
@@ -120,14 +122,14 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     def __init__(
         self,
         solver: str = "lbfgs",
-        l2: float = 1.0,
+        C: float = 1.0,
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int | None = None,
         class_weight: dict[Any, Any] | str | None = None,
     ) -> None:
         self.solver = solver
-        self.l2 = l2
+        self.C = C
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -155,21 +157,22 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         -----
         ConvergenceWarning
             If the moments are not matched to ``tol``, or if class means far apart (for
-            dense X) or, without an intercept, far from zero conceal that; or if ``l2``
-            is zero and classes are separable, even if only some of them are: then there
-            is no optimum.
+            dense X) or, without an intercept, far from zero conceal that; or if ``C``
+            is infinite and classes are separable, even if only some of them are: then
+            there is no optimum.
         """
         X, codes, weight, self.classes_ = labelled_data(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
+        l2 = 1.0 / self.C
         Z, shift, scale = _design_matrix(
             X,
             weight,
             fit_intercept=self.fit_intercept,
             nonnegative=self.solver != "lbfgs",
-            l2=self.l2,
+            l2=l2,
         )
-        penalty = self.l2 / scale / scale
+        penalty = l2 / scale / scale
         if self.fit_intercept:
             penalty = np.append(0.0, penalty)
         dual = ConditionalDual.of(Z, codes, len(self.classes_), weight, penalty)
@@ -206,19 +209,19 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def _convergence_message(self, dual, codes, optimum):
         """The warning that the optimum calls for; empty if all is well."""
-        may_be_separable = self.l2 == 0 and not has_optimum(dual, codes, optimum)
+        may_be_separable = self.C == np.inf and not has_optimum(dual, codes, optimum)
         if optimum.residual > self.tol:
             message = (
                 f"solver={self.solver!r} matched the moments to {optimum.residual:.1e} "
-                "only; raise max_iter or tol, or use a larger l2"
+                "only; raise max_iter or tol, or use a smaller C"
             )
             if may_be_separable:
-                message += "; if classes are linearly separable, l2=0 has no optimum"
+                message += "; if classes are linearly separable, C=inf has no optimum"
             return message
         if may_be_separable:
             return (
                 "classes seem to be linearly separable, at least in part: without a "
-                "penalty there is no optimum then; use l2 > 0, or a smaller tol"
+                "penalty there is no optimum then; use a finite C, or a smaller tol"
             )
         misfit = _relative_misfit(dual, codes, optimum.theta, self.fit_intercept)
         if misfit > self.tol:

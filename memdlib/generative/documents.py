@@ -144,7 +144,7 @@ feature_names_in_
     Examples
     --------
     >>> from memdlib.datasets import simulate_text_counts
-    >>> text = simulate_text_counts(n_documents=400, n_words=300, seed=1)
+    >>> text = simulate_text_counts(n_documents=400, n_words=300, random_state=1)
     >>> train, test = slice(None, None, 2), slice(1, None, 2)
     >>> clf = MultinomialMeMdClassifier(n_features=5).fit(text.X[train], text.y[train])
     >>> plain = MeMdClassifier(family="multinomial", n_features=5)

@@ -58,7 +58,7 @@ class DivergenceWeighter(
     --------
     >>> from memdlib.datasets import simulate_text_counts
     >>> from memdlib.generative import DivergenceWeighter
-    >>> text = simulate_text_counts(n_documents=200, n_words=100, seed=1)
+    >>> text = simulate_text_counts(n_documents=200, n_words=100, random_state=1)
     >>> Z = DivergenceWeighter().fit_transform(text.X, text.y)
     >>> Z.power(2).sum(axis=1)[:3].round(12).tolist()
     [1.0, 1.0, 1.0]

@@ -18,27 +18,30 @@ def documents(n_classes=3, n=150, d=8):
     """Presence of a few words, with classes that overlap."""
     text = simulate_text_counts(
         n_documents=n, n_words=d, n_informative=d, n_classes=n_classes,
-        document_length=4.0, lift=2.0, seed=3,
+        document_length=4.0, lift=2.0, random_state=3,
     )  # fmt: skip
     codes = np.unique(text.y, return_inverse=True)[1]
     return (text.X.toarray() > 0).astype(float), codes
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("l2", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize("C", [np.inf, 10 / 3, 0.2])
 @pytest.mark.parametrize("data", [load_iris, load_wine, load_breast_cancer])
-def test_equals_logistic_regression(data, l2, fit_intercept):
+def test_equals_logistic_regression(data, C, fit_intercept):
     X, y = data(return_X_y=True)
     X = X[:, 1:3] if data is load_breast_cancer else X[:, :3]
-    if data is load_iris and l2 == 0:  # setosa is separable
+    if data is load_iris and C == np.inf:  # setosa is separable
         X, y = X[50:], y[50:]
     Z, K = X - X.mean(axis=0), len(set(y))
-    units = np.array([1.0, 1e3, 1e-3])[: X.shape[1]] if l2 == 0 else 1.0
-    model = ConditionalMaxEntClassifier(l2=l2, fit_intercept=fit_intercept, tol=1e-8)
+    units = np.array([1.0, 1e3, 1e-3])[: X.shape[1]] if C == np.inf else 1.0
+    model = ConditionalMaxEntClassifier(C=C, fit_intercept=fit_intercept, tol=1e-8)
     model.fit(Z * units, y)
-    C = np.inf if l2 == 0 else (1 if K > 2 else 2) / l2
     peer = LogisticRegression(
-        C=C, tol=1e-14, max_iter=500, solver="newton-cg", fit_intercept=fit_intercept
+        C=C if K > 2 else 2 * C,
+        tol=1e-14,
+        max_iter=500,
+        solver="newton-cg",
+        fit_intercept=fit_intercept,
     ).fit(Z, y)
     found = model.predict_proba(Z * units)
     np.testing.assert_allclose(found, peer.predict_proba(Z), rtol=0, atol=1e-6)
@@ -52,12 +55,12 @@ def test_equals_logistic_regression(data, l2, fit_intercept):
 
 
 @pytest.mark.parametrize(
-    ("l2", "n_classes", "kind"), [(0.0, 2, sparse.csc_matrix), (2.0, 3, np.asarray)]
+    ("C", "n_classes", "kind"), [(np.inf, 2, sparse.csc_matrix), (0.5, 3, np.asarray)]
 )
-def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
+def test_all_solvers_reach_the_same_optimum(C, n_classes, kind):
     X, y = documents(n_classes, n=60, d=6)
     found = {
-        solver: ConditionalMaxEntClassifier(solver, l2=l2, tol=1e-7).fit(kind(X), y)
+        solver: ConditionalMaxEntClassifier(solver, C=C, tol=1e-7).fit(kind(X), y)
         for solver in SOLVERS
     }
     best = found["lbfgs"]
@@ -76,7 +79,7 @@ def test_all_solvers_reach_the_same_optimum(l2, n_classes, kind):
 @pytest.mark.parametrize(
     ("n_classes", "to", "told"),
     [
-        (2, {"tol": 1e-3}, "linearly separable, .*use l2 > 0"),
+        (2, {"tol": 1e-3}, "linearly separable, .*use a finite C"),
         (3, {"max_iter": 500}, "linearly separable"),
     ],
 )
@@ -84,7 +87,7 @@ def test_separable_classes_have_no_optimum(solver, n_classes, to, told):
     """Of three iris species one is separable; then this is told too."""
     X, y = load_iris(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
-    model = ConditionalMaxEntClassifier(solver, l2=0, **to)
+    model = ConditionalMaxEntClassifier(solver, C=np.inf, **to)
     with pytest.warns(ConvergenceWarning, match=told):
         model.fit(X, y)
     assert (model.predict(X[:50]) == 0).all()
@@ -123,7 +126,7 @@ def test_the_certificate_agrees_with_linear_programming():
 def test_the_certificate_holds_its_tongue_far_from_the_optimum():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match="or a smaller tol"):
-        ConditionalMaxEntClassifier(l2=0, tol=1e-3).fit(X[50:], y[50:])
+        ConditionalMaxEntClassifier(C=np.inf, tol=1e-3).fit(X[50:], y[50:])
 
 
 def test_bad_data_are_named():
@@ -147,7 +150,7 @@ def test_offsets_of_sparse_features_do_no_harm(solver, zeros):
     X[rng.random(X.shape) < zeros] = 0.0
     weight = rng.exponential(size=200)
     thin = sparse.csr_array(X)
-    clf = ConditionalMaxEntClassifier(solver, l2=20.0, tol=1e-9)
+    clf = ConditionalMaxEntClassifier(solver, C=0.05, tol=1e-9)
     dense, found = (clone(clf).fit(Z, y, weight) for Z in (X, thin))
     assert np.abs(found.predict_proba(thin) - dense.predict_proba(X)).max() < 1e-8
     difference = (found.coef_ - dense.coef_) * X.std(axis=0)
@@ -181,7 +184,7 @@ def weighted_documents():
 def test_a_column_that_rounding_alone_varies_counts_as_constant(kind):
     X, y, weight = weighted_documents()
     noise = 3.0 * (1.0 + 2.3e-16 * (np.arange(len(y)) % 3))
-    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-8)
+    model = ConditionalMaxEntClassifier(C=np.inf, tol=1e-8)
     found = clone(model).fit(kind(np.column_stack([X, noise])), y, weight)
     plain = clone(model).fit(kind(X), y, weight)
     np.testing.assert_allclose(found.coef_[:, :-1], plain.coef_, rtol=0, atol=1e-4)

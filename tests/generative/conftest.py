@@ -24,5 +24,5 @@ def blobs(seed=0, n=120, d=4, n_classes=3):
 
 def word_counts(n, d, seed, **how):
     """Sparse counts, and the topics of the documents."""
-    text = simulate_text_counts(n_documents=n, n_words=d, seed=seed, **how)
+    text = simulate_text_counts(n_documents=n, n_words=d, random_state=seed, **how)
     return sparse.csr_array(text.X, dtype=float), text.y

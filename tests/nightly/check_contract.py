@@ -27,9 +27,9 @@ WIDE = (-1e3, 1e3)
 ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, smoothing=0.1)
 BY_ERROR = {"strategy": "quantile", "intercept": True, "criterion": "error"}
 VARIANTS = [
-    ConditionalMaxEntClassifier(l2=0.01),
-    ConditionalMaxEntClassifier("gis", l2=3.0, tol=0.02, class_weight="balanced"),
-    ConditionalMaxEntClassifier("iis", l2=3.0, tol=0.02),
+    ConditionalMaxEntClassifier(C=100.0),
+    ConditionalMaxEntClassifier("gis", C=0.3, tol=0.02, class_weight="balanced"),
+    ConditionalMaxEntClassifier("iis", C=0.3, tol=0.02),
     MeMdClassifier("jeffreys", n_features=None),
     MeMdClassifier("js", shrinkage="auto"),
     MeMdClassifier("js", n_features_grid="every", validation=3),

@@ -231,7 +231,7 @@ def test_thm_ex_relaxed_witness():
     rng, counts = np.random.default_rng([11, 5]), np.array([1, 3, 6, 10, 20])
     labels, always = np.repeat(np.arange(5), counts), np.ones((40, 1))
     for l2 in (0.5, 5.0, 100.0):
-        model = ConditionalMaxEntClassifier(l2=l2, fit_intercept=False, tol=1e-8)
+        model = ConditionalMaxEntClassifier(C=1 / l2, fit_intercept=False, tol=1e-8)
         p = model.fit(always, labels).predict_proba(always[:1])[0]
         alpha = l2 / 40
         moved = counts / 40 + alpha * model.natural_params_[:, 1]

@@ -95,7 +95,7 @@ def test_prop_cl_descent_second():
 def test_prop_cl_ridge_witness():
     rng, size = np.random.default_rng([12, 6]), np.abs(WINE).sum(axis=0)
     for l2 in (0.5, 20.0):
-        model = ConditionalMaxEntClassifier(l2=l2, tol=1e-7).fit(WINE, Y)
+        model = ConditionalMaxEntClassifier(C=1 / l2, tol=1e-7).fit(WINE, Y)
         lack = MEMBER - model.predict_proba(WINE)
         assert_allclose(lack.sum(axis=0), 0, rtol=0, atol=1e-4)
         off = lack.T @ WINE
@@ -135,10 +135,10 @@ def test_prop_cl_ridge_second():
 def test_thm_cl_scaling_witness():
     text = simulate_text_counts(
         n_documents=60, n_words=6, n_informative=6, n_classes=3,
-        document_length=6.0, lift=3.0, seed=3,
+        document_length=6.0, lift=3.0, random_state=3,
     )  # fmt: skip
     words, y = 1.0 * (text.X.toarray() > 0), text.y
-    goal = ConditionalMaxEntClassifier(l2=0.0, fit_intercept=False, tol=1e-7)
+    goal = ConditionalMaxEntClassifier(C=np.inf, fit_intercept=False, tol=1e-7)
     goal = goal.fit(words, y).predict_proba(words)
     share, size, none = np.full((60, 1), 1 / 60), words.sum(axis=1).max(), np.zeros(6)
     observed = (np.eye(3)[y] * share).T @ words

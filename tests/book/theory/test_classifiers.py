@@ -179,7 +179,7 @@ def test_prop_cl_counts_witness():
         (JointMaxEntClassifier("diagonal", shrinkage=0.0), X, K - 1 + 2 * K * d),
         (JointMaxEntClassifier("pooled", shrinkage=0.0), X, K - 1 + K * d + half),
         (JointMaxEntClassifier("full", shrinkage=0.0), X, K - 1 + K * d + K * half),
-        (ConditionalMaxEntClassifier(l2=1.0, tol=1e-8), X, (K - 1) * (d + 1)),
+        (ConditionalMaxEntClassifier(C=1.0, tol=1e-8), X, (K - 1) * (d + 1)),
     ):
 
         def numbers(weights, model=model, rows=rows):
@@ -276,7 +276,7 @@ def test_thm_cl_conditional_witness():
     rng = np.random.default_rng([12, 1])
     ash = WINE[:, [2, 3]]
     design = np.column_stack([np.ones(178), ash])
-    model = ConditionalMaxEntClassifier(l2=0.0, tol=1e-8)
+    model = ConditionalMaxEntClassifier(C=np.inf, tol=1e-8)
     P = model.fit(ash, GROWER).predict_proba(ash)
     assert_allclose(design.T @ P, design.T @ np.eye(3)[GROWER], rtol=1e-6)
     likelihood = np.log(P[np.arange(178), GROWER]).sum()
@@ -294,7 +294,7 @@ def test_thm_cl_conditional_witness():
         separable = low.max() <= high.min()
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            ConditionalMaxEntClassifier(l2=0.0).fit(x, label)
+            ConditionalMaxEntClassifier(C=np.inf).fit(x, label)
         assert separable == any("separable" in str(w.message) for w in said)
 
 

@@ -149,7 +149,7 @@ def test_prop_co_multipliers_witness():
         scores = rng.normal(size=(3, 60, 2)) * rng.uniform(0.5, 20)
         scores[:, *own] += rng.uniform(-0.6, 1.5, size=(3, 1))
         lead = np.diff(scores, axis=2)[..., 0].T
-        fit = ConditionalMaxEntClassifier(l2=0.0, fit_intercept=False, tol=1e-7)
+        fit = ConditionalMaxEntClassifier(C=np.inf, fit_intercept=False, tol=1e-7)
         beta = np.diff(fit.fit(lead, y).coef_, axis=0)[0]
         p = special.softmax(np.tensordot(beta, scores, 1), axis=1)
         expects = (p * scores).sum(axis=2).mean(axis=1)

@@ -12,7 +12,9 @@ from memdlib.nml import NMLFeatureSelector
 
 @pytest.fixture(scope="module")
 def words():
-    text = simulate_text_counts(n_documents=150, n_words=60, n_classes=3, seed=2)
+    text = simulate_text_counts(
+        n_documents=150, n_words=60, n_classes=3, random_state=2
+    )
     present = (text.X.toarray() > 0).astype(float)
     present[:, 3], present[:, 5] = 0.0, 1.0  # never and always
     return present, text.y
@@ -20,7 +22,7 @@ def words():
 
 @pytest.fixture(scope="module", params=[2, 3])
 def genes(request):
-    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, seed=4)
+    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, random_state=4)
     return data.X, data.y
 
 

@@ -12,7 +12,7 @@ from memdlib.datasets import simulate_gaussian_classes
 
 @pytest.fixture(scope="module", params=[2, 3])
 def genes(request):
-    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, seed=3)
+    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, random_state=3)
     return 5.0 + data.X, data.y
 
 

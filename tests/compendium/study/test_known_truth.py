@@ -22,7 +22,7 @@ def test_words_by_multiplying_probabilities():
     from memdlib.datasets import simulate_text_counts
 
     law = simulate_text_counts(
-        n_documents=40, seed=3, **SIMULATED["words"].arguments
+        n_documents=40, random_state=3, **SIMULATED["words"].arguments
     ).word_probabilities
     for i in range(5):
         words = np.repeat(np.arange(2000), bunch.X[[i]].toarray()[0])
