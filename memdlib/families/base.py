@@ -339,6 +339,7 @@ class MarginalFamily(Family):
         """Log density of the base measure at x, zero unless a family says otherwise."""
         return np.zeros(np.shape(x))
 
+    @abstractmethod
     def observe(self, X: MatrixLike) -> MatrixLike:
         """Check data against the support; return the values whose moments are taken.
 
@@ -352,7 +353,6 @@ class MarginalFamily(Family):
             X itself, unless a family takes the moments of other values. A ValueError
             names a value that lies outside the support.
         """
-        return X
 
     def regularise(
         self,

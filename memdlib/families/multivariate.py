@@ -8,7 +8,7 @@ import numpy as np
 from memdlib._types import Array, ArrayLike
 from memdlib.divergences import x_minus_log1p
 from memdlib.families.base import ROUNDING, Family
-from memdlib.families.normal import Normal, check_variance
+from memdlib.families.normal import SMALLEST_VARIANCE, VARIANCE_REMEDY, Normal
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.validation import check_domain
 
@@ -264,7 +264,8 @@ def whitening(covariance: ArrayLike) -> Array:
     """
     S = np.asarray(covariance, dtype=np.float64)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
-    check_variance(variance)
+    valid = (variance >= SMALLEST_VARIANCE) & (variance < np.inf)
+    check_domain(valid, variance, "variance", VARIANCE_REMEDY)
     scale = np.sqrt(variance)
     correlation = S / scale[..., :, None] / scale[..., None, :]
     smallest = np.linalg.eigvalsh(correlation)[..., 0]

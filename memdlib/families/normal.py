@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from memdlib._types import Array, ArrayLike, Bools
+from memdlib._types import Array, ArrayLike, Bools, MatrixLike
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
@@ -21,6 +21,13 @@ from memdlib.validation import check_domain
 # Edges of panels in standard deviations; beyond lies a probability below 1e-18.
 _PANELS = np.linspace(-9.0, 9.0, 13)
 _ROOT_OF_2_PI = np.sqrt(2.0 * np.pi)
+
+# Below, the inverse of a variance overflows.
+SMALLEST_VARIANCE = np.finfo(np.float64).tiny
+VARIANCE_REMEDY = (
+    "a normal density needs a variance above zero; drop the feature, rescale it or "
+    "regularise its variance"
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,10 @@ class Normal(MarginalFamily):
         """Variance E x^2 - (E x)^2, shape (...), of mean parameters (..., 2)."""
         mu = np.asarray(mu, dtype=np.float64)
         return mu[..., 1] - mu[..., 0] ** 2
+
+    def observe(self, X: MatrixLike) -> MatrixLike:
+        """Return X (n, d): all real numbers are in the support."""
+        return X
 
     def natural(self, mu: ArrayLike) -> Array:
         """Natural parameters (-mean/v, 1/(2 v)) (..., 2) of mu (..., 2); variance v."""
@@ -342,18 +353,9 @@ class Normal(MarginalFamily):
         """Mean and variance (...) of mean parameters (..., 2); a variance > 0."""
         mu = np.asarray(mu, dtype=np.float64)
         variance = self.variance(mu)
-        check_variance(variance)
+        valid = (variance >= SMALLEST_VARIANCE) & (variance < np.inf)
+        check_domain(valid, variance, "variance", VARIANCE_REMEDY)
         return mu[..., 0], variance
-
-
-def check_variance(variance: Array) -> None:
-    """Raise, naming the first variance that is no normal number above zero."""
-    remedy = (
-        "a normal density needs a variance above zero; drop the feature, rescale it or "
-        "regularise its variance"
-    )
-    valid = (variance >= np.finfo(np.float64).tiny) & np.isfinite(variance)
-    check_domain(valid, variance, "variance", remedy)
 
 
 def _weighted_mean(fraction: Array, values: Array) -> Array:
